@@ -1,0 +1,26 @@
+//! The bottom of Selvedge: what every other crate needs and nothing else.
+//!
+//! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
+//! - [`place`]: byte spans, lines and columns.
+//! - [`diagnostic`]: complaints about input, as data.
+//! - [`interrupt`]: how a limit on time or memory reaches an engine that reads no clock.
+//!
+//! ```
+//! use selvedge_base::{IdVec, define_id};
+//!
+//! define_id!(/// A lock.
+//!     LockId);
+//! let mut locks: IdVec<LockId, &str> = IdVec::new();
+//! let stack = locks.push("stack");
+//! assert_eq!(locks[stack], "stack");
+//! ```
+
+pub mod diagnostic;
+pub mod id;
+pub mod interrupt;
+pub mod place;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use id::{Id, IdVec};
+pub use interrupt::{Interrupt, StopReason};
+pub use place::{LineIndex, Place, Span};

@@ -1,0 +1,3 @@
+//! Selvedge's own tooling.
+
+fn main() {}
