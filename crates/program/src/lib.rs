@@ -1,0 +1,32 @@
+//! The waist of Selvedge: one model of concurrent programs with recursion and locks.
+//!
+//! Front ends produce a [`Program`], engines analyse it, the replayer executes it, reports speak in
+//! its terms. It is plain data with public fields.
+//!
+//! Where to start reading: [`model`] (threads, procedures, control-flow edges), [`event`] (what is
+//! observable of a run), then [`pattern`] and [`ipa`] (what can be asked), [`query`] (one question
+//! about one program), and [`trace`] and [`verdict`] (answers).
+
+pub mod answer;
+pub mod event;
+pub mod ipa;
+pub mod model;
+pub mod pattern;
+pub mod query;
+pub mod successors;
+pub mod trace;
+pub mod validate;
+pub mod verdict;
+
+pub use answer::{Answer, Statistics};
+pub use event::{Event, Observable};
+pub use ipa::{IndexedSymbol, Ipa, Phase};
+pub use model::{
+    Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
+    Procedure, ProcedureId, Program, Thread, ThreadId,
+};
+pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
+pub use query::{PatternQuery, Query, Units};
+pub use successors::Successors;
+pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};
+pub use verdict::{Unknown, Verdict};

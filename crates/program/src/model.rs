@@ -1,0 +1,161 @@
+//! # Idea
+//! A program is a fixed set of threads. Each thread starts at its main procedure and runs over
+//! control-flow graphs whose edges carry [`Action`]s: accesses to shared locations, reentrant lock
+//! operations, units of work, calls. Branching is nondeterministic: a node with several outgoing
+//! edges may take any of them.
+//!
+//! # Source
+//! EML after paper 004 Fig. 1 and the multi-PDS of paper 000 Defn. 2, with control-flow graphs in
+//! place of pushdown rules. Acquire and release are edges of their own, not tied to calls, so that
+//! languages without scoped locks fit as well; whether a program nests its locks is a property of
+//! the program that an engine asks for, not a restriction of the model.
+//!
+//! # Invariants
+//! Checked by [`crate::validate`]:
+//! 1. Every id is in range.
+//! 2. Procedures are grouped by thread in the order of the threads; nodes and edges are grouped by
+//!    procedure in the order of the procedures.
+//! 3. An edge stays within one procedure; entry and exit are nodes of their procedure.
+//! 4. No edge leaves an exit node: the only step there is the return.
+//! 5. A call goes to a procedure of the same thread, and so does a thread's main.
+//! 6. Names are unique: locks among locks, locations among locations, threads among threads,
+//!    procedures among those of their thread.
+
+use selvedge_base::{IdVec, Place, define_id};
+
+define_id!(
+    /// A lock.
+    LockId
+);
+define_id!(
+    /// A shared location.
+    LocationId
+);
+define_id!(
+    /// An atomic set of shared locations.
+    AtomicSetId
+);
+define_id!(
+    /// A thread.
+    ThreadId
+);
+define_id!(
+    /// A procedure.
+    ProcedureId
+);
+define_id!(
+    /// A control-flow node. Nodes of all procedures share one numbering.
+    NodeId
+);
+define_id!(
+    /// A control-flow edge. Edges of all procedures share one numbering.
+    EdgeId
+);
+
+/// A concurrent program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// The reentrant locks.
+    pub locks: IdVec<LockId, Lock>,
+    /// The atomic sets.
+    pub atomic_sets: IdVec<AtomicSetId, AtomicSet>,
+    /// The shared locations.
+    pub locations: IdVec<LocationId, Location>,
+    /// The threads.
+    pub threads: IdVec<ThreadId, Thread>,
+    /// The procedures of all threads.
+    pub procedures: IdVec<ProcedureId, Procedure>,
+    /// The procedure of each node.
+    pub nodes: IdVec<NodeId, ProcedureId>,
+    /// The edges of all procedures.
+    pub edges: IdVec<EdgeId, Edge>,
+}
+
+/// A reentrant lock, free at first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lock {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub place: Place,
+}
+
+/// A set of locations with a common consistency property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AtomicSet {
+    /// Its name, for reports.
+    pub name: String,
+}
+
+/// A shared location.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub place: Place,
+    /// The atomic set that it belongs to.
+    pub atomic_set: AtomicSetId,
+}
+
+/// A thread, at the entry of its main procedure at first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Thread {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub place: Place,
+    /// Where it starts.
+    pub main: ProcedureId,
+}
+
+/// A procedure of one thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Procedure {
+    /// Its name, unique within the thread.
+    pub name: String,
+    /// The thread that it belongs to.
+    pub thread: ThreadId,
+    /// Where it is declared.
+    pub place: Place,
+    /// Where it ends in the source; the place of the return step.
+    pub end: Place,
+    /// Its first node.
+    pub entry: NodeId,
+    /// The node from which it returns.
+    pub exit: NodeId,
+}
+
+/// A control-flow edge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// Where it starts.
+    pub source: NodeId,
+    /// Where it ends; for a call, where execution goes on after the return.
+    pub target: NodeId,
+    /// What happens on it.
+    pub action: Action,
+    /// The statement that it comes from.
+    pub place: Place,
+}
+
+/// What happens on an edge. Each action is one atomic step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// Nothing: a branch, a `skip`, a jump.
+    Skip,
+    /// Reads a shared location.
+    Read(LocationId),
+    /// Writes a shared location.
+    Write(LocationId),
+    /// Acquires a lock; blocks while another thread owns it.
+    Acquire(LockId),
+    /// Releases a lock that the thread owns.
+    Release(LockId),
+    /// Enters a unit of work.
+    BeginUnit,
+    /// Leaves a unit of work.
+    EndUnit,
+    /// Calls a procedure.
+    Call(ProcedureId),
+}

@@ -1,0 +1,132 @@
+//! # Idea
+//! The 32 shapes in which two units of work of two threads can conflict in a cycle over at most two
+//! locations, as a table.
+//!
+//! # Source
+//! SEMANTICS, "The patterns". 1 to 14 are those of Vaziri et al. (paper 000 §2.1, which does not
+//! list them) in the literature's numbering; 15 to 32 complete them to all minimal conflict cycles.
+//! The test derives the table from the definition of conflict.
+//!
+//! # Invariants
+//! 1. `PATTERNS[k].number == k + 1`.
+//! 2. The first access is one of `u` to `x`; `u` has two accesses.
+
+/// Read or write.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AccessKind {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+}
+
+/// Whose access it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum UnitRole {
+    /// The unit under test, `u`, of thread `a`.
+    Unit,
+    /// The unit of the other thread, `u'`, of thread `b`.
+    Other,
+}
+
+/// Which of a query's locations it touches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Variable {
+    /// The first location.
+    X,
+    /// The second location.
+    Y,
+}
+
+/// One access of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// Read or write.
+    pub kind: AccessKind,
+    /// Whose access.
+    pub role: UnitRole,
+    /// To which location.
+    pub variable: Variable,
+}
+
+/// A problematic access pattern.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pattern {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its accesses in order: three, or four where there are two locations.
+    pub accesses: &'static [Access],
+}
+
+impl Pattern {
+    /// The pattern with this number.
+    pub fn by_number(number: u32) -> Option<&'static Self> {
+        PATTERNS.get((number as usize).checked_sub(1)?)
+    }
+
+    /// How many locations it is about: one or two.
+    pub fn locations(&self) -> usize {
+        if self.accesses.iter().any(|access| access.variable == Variable::Y) { 2 } else { 1 }
+    }
+
+    /// Whether it is one of the fourteen of Vaziri et al.
+    pub fn is_vaziri(&self) -> bool {
+        self.number <= 14
+    }
+}
+
+const fn access(kind: AccessKind, role: UnitRole, variable: Variable) -> Access {
+    Access { kind, role, variable }
+}
+
+/// Writes the rows of the table as the literature does: `R u x` is `R_u(x)`, `W o y` is `W_u'(y)`.
+macro_rules! pattern {
+    ($number:literal: $($kind:ident $role:ident $variable:ident),+) => {
+        Pattern { number: $number, accesses: &[$(pattern!(@access $kind $role $variable)),+] }
+    };
+    (@access $kind:ident $role:ident $variable:ident) => {
+        access(pattern!(@kind $kind), pattern!(@role $role), pattern!(@variable $variable))
+    };
+    (@kind R) => { AccessKind::Read };
+    (@kind W) => { AccessKind::Write };
+    (@role u) => { UnitRole::Unit };
+    (@role o) => { UnitRole::Other };
+    (@variable x) => { Variable::X };
+    (@variable y) => { Variable::Y };
+}
+
+/// The 32 patterns.
+pub static PATTERNS: [Pattern; 32] = [
+    pattern!(1: R u x, W o x, W u x),
+    pattern!(2: R u x, W o x, R u x),
+    pattern!(3: W u x, R o x, W u x),
+    pattern!(4: W u x, W o x, R u x),
+    pattern!(5: W u x, W o x, W u x),
+    pattern!(6: W u x, W o x, W o y, W u y),
+    pattern!(7: W u x, W o y, W o x, W u y),
+    pattern!(8: W u x, W o y, W u y, W o x),
+    pattern!(9: W u x, R o x, R o y, W u y),
+    pattern!(10: W u x, R o y, R o x, W u y),
+    pattern!(11: R u x, W o x, W o y, R u y),
+    pattern!(12: R u x, W o y, W o x, R u y),
+    pattern!(13: R u x, W o y, R u y, W o x),
+    pattern!(14: W u x, R o y, W u y, R o x),
+    pattern!(15: R u x, W o x, R o y, W u y),
+    pattern!(16: R u x, W o x, W o y, W u y),
+    pattern!(17: R u x, R o y, W u y, W o x),
+    pattern!(18: R u x, R o y, W o x, W u y),
+    pattern!(19: R u x, W o y, W u y, W o x),
+    pattern!(20: R u x, W o y, W o x, W u y),
+    pattern!(21: W u x, R o x, W o y, R u y),
+    pattern!(22: W u x, R o x, W o y, W u y),
+    pattern!(23: W u x, W o x, R o y, W u y),
+    pattern!(24: W u x, W o x, W o y, R u y),
+    pattern!(25: W u x, R o y, W u y, W o x),
+    pattern!(26: W u x, R o y, W o x, W u y),
+    pattern!(27: W u x, W o y, R u y, R o x),
+    pattern!(28: W u x, W o y, R u y, W o x),
+    pattern!(29: W u x, W o y, W u y, R o x),
+    pattern!(30: W u x, W o y, R o x, R u y),
+    pattern!(31: W u x, W o y, R o x, W u y),
+    pattern!(32: W u x, W o y, W o x, R u y),
+];

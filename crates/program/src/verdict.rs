@@ -1,0 +1,76 @@
+//! # Idea
+//! Three-valued answers. `safe` is a proof for all executions of the model, `violation` carries a
+//! witness, `unknown` says which limit was met.
+//!
+//! # Source
+//! SEMANTICS, "Verdicts and exit codes".
+
+use selvedge_base::StopReason;
+use std::fmt;
+
+/// The answer to one question; `W` is the kind of witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict<W> {
+    /// No execution of the model violates the property.
+    Safe,
+    /// An execution violates it, and here is one.
+    Violation(W),
+    /// A limit was met before the question was decided.
+    Unknown(Unknown),
+}
+
+impl<W> Verdict<W> {
+    /// The word used in reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Violation(_) => "violation",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The same answer with another witness.
+    pub fn map<V>(self, f: impl FnOnce(W) -> V) -> Verdict<V> {
+        match self {
+            Self::Safe => Verdict::Safe,
+            Self::Violation(witness) => Verdict::Violation(f(witness)),
+            Self::Unknown(why) => Verdict::Unknown(why),
+        }
+    }
+}
+
+/// Why a question was left open.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Unknown {
+    /// The run was stopped by its time or memory limit.
+    Stopped(StopReason),
+    /// No violation with at most this many open calls per thread; deeper ones were not explored.
+    CallDepth(u32),
+    /// A violation exists, but its shortest known interleaving has more steps than the limit.
+    WitnessTooLong {
+        /// How many steps the interleaving has, at least.
+        steps: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The engine does not handle this program; the text says what is missing.
+    Unsupported(String),
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped(StopReason::Timeout) => f.write_str("the time limit was reached"),
+            Self::Stopped(StopReason::Memory) => f.write_str("the memory limit was reached"),
+            Self::CallDepth(depth) => {
+                write!(f, "no violation with at most {depth} open calls per thread")
+            }
+            Self::WitnessTooLong { steps, limit } => write!(
+                f,
+                "a violation was found, but its interleaving of {steps} steps exceeds the limit of \
+                 {limit} and was not replayed"
+            ),
+            Self::Unsupported(what) => f.write_str(what),
+        }
+    }
+}
