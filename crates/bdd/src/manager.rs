@@ -1,0 +1,350 @@
+//! # Idea
+//! A reduced ordered binary decision diagram is a canonical form of a Boolean function: equal
+//! functions have equal handles. [`BddManager`] is the little that Selvedge needs of a library for
+//! them, so that the library can be exchanged and two of them can be compared.
+//!
+//! Handles own what they point to: a node lives as long as some handle reaches it, and collecting
+//! garbage never invalidates a handle. All operations take `&self`, so that a weight domain can
+//! hold a reference to its manager.
+//!
+//! # Source
+//! Bryant, *Graph-Based Algorithms for Boolean Function Manipulation* (1986); the relational
+//! product is from Burch et al., *Symbolic Model Checking: 10^20 States and Beyond* (1990).
+//!
+//! # Requires
+//! Handles of different managers are never mixed; comparing them means nothing.
+//!
+//! # Invariants
+//! 1. `f == g` iff `f` and `g` are the same function.
+//! 2. Variables are ordered by their ids, from the root to the leaves; the order never changes.
+//! 3. An operation that fails with [`OutOfNodes`] leaves all handles valid and the manager usable.
+
+use std::fmt;
+use std::hash::Hash;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::{Id, define_id};
+
+define_id!(
+    /// A Boolean variable. Its index is its place in the variable order, 0 next to the root.
+    Var
+);
+
+/// More variables than this are refused: recursion is as deep as there are variables, and this
+/// depth fits the stack of an ordinary thread.
+pub const MAX_VARIABLES: usize = 1 << 12;
+
+/// The node limit of the manager was reached. The question that was asked stays unanswered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OutOfNodes;
+
+impl fmt::Display for OutOfNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the node limit for decision diagrams was reached")
+    }
+}
+
+impl std::error::Error for OutOfNodes {}
+
+/// What a diagram looks like at its root.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Shape<N> {
+    /// The function is constant.
+    Constant(bool),
+    /// The function depends on `var`, and on no smaller variable.
+    Decision {
+        /// The least variable of the support.
+        var: Var,
+        /// The function for `var = false`.
+        low: N,
+        /// The function for `var = true`.
+        high: N,
+    },
+}
+
+/// Boolean functions over a fixed number of variables.
+pub trait BddManager {
+    /// A Boolean function.
+    type Node: Clone + Eq + Hash + fmt::Debug;
+    /// A renaming of variables, prepared for [`BddManager::rename`].
+    type Renaming: Clone;
+
+    /// How many variables there are.
+    fn variables(&self) -> usize;
+
+    /// The function that is false everywhere.
+    fn bottom(&self) -> Self::Node;
+
+    /// The function that is true everywhere.
+    fn top(&self) -> Self::Node;
+
+    /// The function that is true iff `var` has this `value`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn literal(&self, var: Var, value: bool) -> Result<Self::Node, OutOfNodes>;
+
+    /// `¬f`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn not(&self, f: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+
+    /// `f ∧ g`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn and(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+
+    /// `f ∨ g`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn or(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+
+    /// `f ⊕ g`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn xor(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+
+    /// `(f ∧ g) ∨ (¬f ∧ h)`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn ite(&self, f: &Self::Node, g: &Self::Node, h: &Self::Node)
+    -> Result<Self::Node, OutOfNodes>;
+
+    /// `∃ x1 … xn. f`, where `cube` is `x1 ∧ … ∧ xn`, see [`BddManager::cube`].
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn exists(&self, f: &Self::Node, cube: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+
+    /// `∃ x1 … xn. f ∧ g`, without building `f ∧ g` where a backend can avoid it.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn and_exists(
+        &self,
+        f: &Self::Node,
+        g: &Self::Node,
+        cube: &Self::Node,
+    ) -> Result<Self::Node, OutOfNodes>;
+
+    /// Prepares the renaming that takes the first variable of each pair to the second and leaves
+    /// all others alone.
+    ///
+    /// The pairs must be strictly increasing in both components.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<Self::Renaming, OutOfNodes>;
+
+    /// `f` with its variables renamed.
+    ///
+    /// The renaming must be strictly increasing on the support of `f` (checked in debug builds),
+    /// so that the diagram keeps its form.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn rename(&self, f: &Self::Node, renaming: &Self::Renaming) -> Result<Self::Node, OutOfNodes>;
+
+    /// The relational product `down(∃ cube. f ∧ up(g))`, the hot operation of a saturation.
+    ///
+    /// Both renamings are subject to the condition of [`BddManager::rename`]. A backend may do all
+    /// in one pass.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn relational_product(
+        &self,
+        f: &Self::Node,
+        g: &Self::Node,
+        up: &Self::Renaming,
+        cube: &Self::Node,
+        down: &Self::Renaming,
+    ) -> Result<Self::Node, OutOfNodes> {
+        self.rename(&self.and_exists(f, &self.rename(g, up)?, cube)?, down)
+    }
+
+    /// The root of `f`.
+    fn shape(&self, f: &Self::Node) -> Shape<Self::Node>;
+
+    /// How many nodes the manager stores, dead ones included until they are collected.
+    fn stored_nodes(&self) -> usize;
+
+    /// Frees the nodes that no handle reaches. Managers also do so on their own.
+    fn collect_garbage(&self);
+
+    // What follows only combines the above.
+
+    /// The function that is true iff `var` is.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn var(&self, var: Var) -> Result<Self::Node, OutOfNodes> {
+        self.literal(var, true)
+    }
+
+    /// `f ⇔ g`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn iff(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes> {
+        self.not(&self.xor(f, g)?)
+    }
+
+    /// The conjunction of the literals.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn conjunction(&self, literals: &[(Var, bool)]) -> Result<Self::Node, OutOfNodes> {
+        // From the leaves to the root, each step adds one node on top.
+        let mut sorted = literals.to_vec();
+        sorted.sort_unstable_by_key(|&(var, _)| std::cmp::Reverse(var));
+        let mut result = self.top();
+        for (var, value) in sorted {
+            result = self.and(&self.literal(var, value)?, &result)?;
+        }
+        Ok(result)
+    }
+
+    /// The conjunction of the variables, which is how sets of variables are given to
+    /// [`BddManager::exists`].
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn cube(&self, vars: &[Var]) -> Result<Self::Node, OutOfNodes> {
+        self.conjunction(&vars.iter().map(|&var| (var, true)).collect::<Vec<_>>())
+    }
+
+    /// Whether `f` is false everywhere.
+    fn is_bottom(&self, f: &Self::Node) -> bool {
+        *f == self.bottom()
+    }
+
+    /// The value of `f` under `assignment`, which gives each variable its value.
+    fn eval(&self, f: &Self::Node, assignment: &dyn Fn(Var) -> bool) -> bool {
+        let mut node = f.clone();
+        loop {
+            match self.shape(&node) {
+                Shape::Constant(value) => return value,
+                Shape::Decision { var, low, high } => {
+                    node = if assignment(var) { high } else { low };
+                }
+            }
+        }
+    }
+
+    /// The least satisfying assignment of `vars` in lexicographic order (`false` before `true`, by
+    /// increasing variable), or `None` if `f` is false everywhere.
+    ///
+    /// `vars` must be strictly increasing and contain the support of `f`.
+    fn pick(&self, f: &Self::Node, vars: &[Var]) -> Option<Vec<bool>> {
+        if self.is_bottom(f) {
+            return None;
+        }
+        let mut node = f.clone();
+        let mut values = Vec::with_capacity(vars.len());
+        for &v in vars {
+            // A variable that the diagram does not test is false in the least assignment.
+            let mut value = false;
+            if let Shape::Decision { var, low, high } = self.shape(&node) {
+                assert!(var >= v, "the variables to pick must contain the support");
+                if var == v {
+                    value = self.is_bottom(&low);
+                    node = if value { high } else { low };
+                }
+            }
+            values.push(value);
+        }
+        assert!(node == self.top(), "the variables to pick must contain the support");
+        Some(values)
+    }
+
+    /// The least path to `true` as literals by increasing variable, or `None` if there is none.
+    /// Variables that are not mentioned are free.
+    fn pick_cube(&self, f: &Self::Node) -> Option<Vec<(Var, bool)>> {
+        if self.is_bottom(f) {
+            return None;
+        }
+        let mut node = f.clone();
+        let mut literals = Vec::new();
+        while let Shape::Decision { var, low, high } = self.shape(&node) {
+            let value = self.is_bottom(&low);
+            literals.push((var, value));
+            node = if value { high } else { low };
+        }
+        Some(literals)
+    }
+
+    /// The variables that `f` depends on, increasing.
+    fn support(&self, f: &Self::Node) -> Vec<Var> {
+        let mut vars = vec![false; self.variables()];
+        for_each_decision(self, f, |var| vars[var.index()] = true);
+        (0..vars.len()).filter(|&index| vars[index]).map(Var::from_index).collect()
+    }
+
+    /// How many decision nodes the diagram of `f` has (constants have none).
+    fn node_count(&self, f: &Self::Node) -> usize {
+        let mut count = 0;
+        for_each_decision(self, f, |_| count += 1);
+        count
+    }
+
+    /// How many of the `2^variables` assignments satisfy `f`; exact up to `2^53`, else rounded.
+    fn sat_count(&self, f: &Self::Node) -> f64 {
+        let total = i32::try_from(self.variables()).expect("more variables than MAX_VARIABLES");
+        fraction(self, f, &mut FxHashMap::default()) * 2f64.powi(total)
+    }
+}
+
+/// Calls `visit` once for each decision node of `f`, in no particular order.
+fn for_each_decision<M: BddManager + ?Sized>(manager: &M, f: &M::Node, mut visit: impl FnMut(Var)) {
+    let mut seen: FxHashSet<M::Node> = FxHashSet::default();
+    let mut stack = vec![f.clone()];
+    while let Some(node) = stack.pop() {
+        if let Shape::Decision { var, low, high } = manager.shape(&node)
+            && seen.insert(node)
+        {
+            visit(var);
+            stack.push(high);
+            stack.push(low);
+        }
+    }
+}
+
+/// The part of all assignments that satisfies `f`.
+fn fraction<M: BddManager + ?Sized>(
+    manager: &M,
+    f: &M::Node,
+    known: &mut FxHashMap<M::Node, f64>,
+) -> f64 {
+    match manager.shape(f) {
+        Shape::Constant(value) => f64::from(u8::from(value)),
+        Shape::Decision { low, high, .. } => {
+            if let Some(&result) = known.get(f) {
+                return result;
+            }
+            let sum = fraction(manager, &low, known) + fraction(manager, &high, known);
+            known.insert(f.clone(), sum / 2.0);
+            sum / 2.0
+        }
+    }
+}
+
+/// Checks the condition of [`BddManager::renaming`].
+pub(crate) fn is_strictly_increasing(pairs: &[(Var, Var)]) -> bool {
+    pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1)
+}
+
+/// Checks the condition of [`BddManager::rename`].
+pub(crate) fn keeps_order(support: &[Var], target: impl Fn(Var) -> Var) -> bool {
+    support.windows(2).all(|pair| target(pair[0]) < target(pair[1]))
+}
+
+/// Refuses more than [`MAX_VARIABLES`] variables.
+pub(crate) fn check_variables(variables: usize) {
+    assert!(variables <= MAX_VARIABLES, "more than {MAX_VARIABLES} variables");
+}
