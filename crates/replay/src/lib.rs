@@ -1,0 +1,43 @@
+//! What a program means, and whether a claimed run is one.
+//!
+//! - [`step`]: configurations and the step relation of a [`Program`](selvedge_program::Program),
+//!   written once. Everything else here calls it; engines do not, so that they can be checked
+//!   against it.
+//! - [`check`]: [`replay`] executes a schedule step by step and checks by the definition that it
+//!   answers its query.
+//! - [`exhaustive`]: [`Exhaustive`] decides a query by trying all interleavings, up to a limit on
+//!   open calls. It is the oracle of the other engines, and an engine for small models.
+//!
+//! This crate knows nothing of pushdown systems, lock histories or decision diagrams: a checker that
+//! shares code with what it checks proves nothing.
+//!
+//! ```
+//! use selvedge_base::Interrupt;
+//! use selvedge_program::{Pattern, PatternQuery, Query, Units, Verdict};
+//! use selvedge_replay::{Exhaustive, replay};
+//! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
+//!
+//! // [ R(x) R(x) ] against a W(x) that no lock keeps away: pattern 2.
+//! let program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
+//! let query = Query::Pattern(PatternQuery {
+//!     pattern: Pattern::by_number(2).unwrap(),
+//!     units: Units::Exact,
+//!     unit_thread: program.threads.ids().next().unwrap(),
+//!     other_thread: program.threads.ids().last().unwrap(),
+//!     locations: program.locations.ids().collect(),
+//! });
+//! let verdict = Exhaustive::new(&program, 3, Interrupt::new()).decide(&query);
+//! let Verdict::Violation(schedule) = verdict else { panic!("the write can come in between") };
+//! let trace = replay(&program, &query, &schedule).expect("it is a run");
+//! assert_eq!(trace.steps.iter().filter(|step| step.matched.is_some()).count(), 3);
+//! ```
+
+pub mod check;
+pub mod exhaustive;
+pub mod query;
+pub mod step;
+
+pub use check::{ReplayError, replay};
+pub use exhaustive::Exhaustive;
+pub use query::query_error;
+pub use step::{Configuration, Ownership, StepError, ThreadState};

@@ -1,0 +1,220 @@
+//! # Idea
+//! A configuration is one stack of nodes per thread, with the number of units it is in, and for each
+//! lock who owns it and how often. A step of a thread takes an edge from the node on top of its
+//! stack, or returns from the exit on top of it.
+//!
+//! # Source
+//! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
+//! counted. Engines mark the outermost ones on the stack instead; the two must agree.
+//!
+//! # Requires
+//! The program is valid ([`selvedge_program::validate`]). Moves need not be: a wrong one is a
+//! [`StepError`].
+//!
+//! # Invariants
+//! 1. A frame's node is where the frame goes on: while a call is open, the caller's node is the
+//!    target of the call edge.
+//! 2. An owned lock has a depth of at least 1.
+//! 3. A step that fails leaves the configuration as it was.
+
+use selvedge_base::{Id, IdVec};
+use selvedge_program::{
+    Action, EdgeId, LockId, Move, NodeId, Program, StepKind, Successors, ThreadId,
+};
+
+/// A thread between two steps.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadState {
+    /// The nodes of the open procedures, innermost last; empty once main has returned.
+    pub stack: Vec<NodeId>,
+    /// How many units of work are open.
+    pub unit_depth: u32,
+}
+
+/// Who owns a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ownership {
+    /// The thread that holds it.
+    pub owner: ThreadId,
+    /// How many of its acquisitions are not yet released.
+    pub depth: u32,
+}
+
+/// A program between two steps.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Configuration {
+    /// The threads.
+    pub threads: IdVec<ThreadId, ThreadState>,
+    /// The locks; `None` is free.
+    pub locks: IdVec<LockId, Option<Ownership>>,
+}
+
+/// Why a thread cannot take a step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StepError {
+    /// There is no such thread.
+    NoSuchThread,
+    /// There is no such edge.
+    NoSuchEdge,
+    /// The main procedure of the thread has returned.
+    Finished,
+    /// The edge does not start at the node on top of the stack.
+    NotAtSource,
+    /// The node on top of the stack is not the exit of its procedure.
+    NotAtExit,
+    /// Another thread owns the lock.
+    Blocked(LockId, ThreadId),
+    /// The thread does not own the lock that it releases.
+    NotOwner(LockId),
+    /// The thread is in no unit that it could leave.
+    NoUnit,
+    /// A count would leave 32 bits.
+    TooDeep,
+}
+
+impl Configuration {
+    /// Every thread at the start of its main procedure, every lock free.
+    pub fn initial(program: &Program) -> Self {
+        let threads = program.threads.iter().map(|thread| ThreadState {
+            stack: vec![program.procedures[thread.main].entry],
+            unit_depth: 0,
+        });
+        Self { threads: threads.collect(), locks: IdVec::filled(None, program.locks.len()) }
+    }
+
+    /// The moves that the control flow of a thread offers, in the order of the edges. Locks and
+    /// units may still forbid one; [`Configuration::step`] decides.
+    pub fn moves(&self, program: &Program, successors: &Successors, thread: ThreadId) -> Vec<Move> {
+        let Some(&top) = self.threads.get(thread).and_then(|state| state.stack.last()) else {
+            return Vec::new();
+        };
+        if program.procedures[program.nodes[top]].exit == top {
+            return vec![Move::Return];
+        }
+        successors.of(top).iter().map(|&edge| Move::Edge(edge)).collect()
+    }
+
+    /// Takes a step of a thread and says what it did.
+    ///
+    /// # Errors
+    /// If the thread cannot take this step now; the configuration is unchanged then.
+    pub fn step(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        step: Move,
+    ) -> Result<StepKind, StepError> {
+        let state = self.threads.get(thread).ok_or(StepError::NoSuchThread)?;
+        let &top = state.stack.last().ok_or(StepError::Finished)?;
+        match step {
+            Move::Edge(edge) => self.take_edge(program, thread, top, edge),
+            Move::Return => {
+                let procedure = program.nodes[top];
+                if program.procedures[procedure].exit != top {
+                    return Err(StepError::NotAtExit);
+                }
+                self.threads[thread].stack.pop();
+                Ok(StepKind::Return(procedure))
+            }
+        }
+    }
+
+    fn take_edge(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        top: NodeId,
+        edge: EdgeId,
+    ) -> Result<StepKind, StepError> {
+        let edge = program.edges.get(edge).ok_or(StepError::NoSuchEdge)?;
+        if edge.source != top {
+            return Err(StepError::NotAtSource);
+        }
+        let kind = match edge.action {
+            Action::Skip => StepKind::Step,
+            Action::Read(location) => StepKind::Read(location),
+            Action::Write(location) => StepKind::Write(location),
+            Action::Acquire(lock) => self.acquire(thread, lock)?,
+            Action::Release(lock) => self.release(thread, lock)?,
+            Action::BeginUnit => self.begin_unit(thread)?,
+            Action::EndUnit => self.end_unit(thread)?,
+            Action::Call(callee) => StepKind::Call(callee),
+        };
+        let stack = &mut self.threads[thread].stack;
+        stack.pop();
+        stack.push(edge.target);
+        if let StepKind::Call(callee) = kind {
+            stack.push(program.procedures[callee].entry);
+        }
+        Ok(kind)
+    }
+
+    fn acquire(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+        match &mut self.locks[lock] {
+            Some(Ownership { owner, .. }) if *owner != thread => {
+                Err(StepError::Blocked(lock, *owner))
+            }
+            Some(Ownership { depth, .. }) => {
+                *depth = depth.checked_add(1).ok_or(StepError::TooDeep)?;
+                Ok(StepKind::Step)
+            }
+            free @ None => {
+                *free = Some(Ownership { owner: thread, depth: 1 });
+                Ok(StepKind::Acquire(lock))
+            }
+        }
+    }
+
+    fn release(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+        match &mut self.locks[lock] {
+            Some(Ownership { owner, depth }) if *owner == thread => {
+                *depth -= 1;
+                if *depth > 0 {
+                    return Ok(StepKind::Step);
+                }
+                self.locks[lock] = None;
+                Ok(StepKind::Release(lock))
+            }
+            _ => Err(StepError::NotOwner(lock)),
+        }
+    }
+
+    fn begin_unit(&mut self, thread: ThreadId) -> Result<StepKind, StepError> {
+        let depth = &mut self.threads[thread].unit_depth;
+        *depth = depth.checked_add(1).ok_or(StepError::TooDeep)?;
+        Ok(if *depth == 1 { StepKind::BeginUnit } else { StepKind::Step })
+    }
+
+    fn end_unit(&mut self, thread: ThreadId) -> Result<StepKind, StepError> {
+        let depth = &mut self.threads[thread].unit_depth;
+        *depth = depth.checked_sub(1).ok_or(StepError::NoUnit)?;
+        Ok(if *depth == 0 { StepKind::EndUnit } else { StepKind::Step })
+    }
+}
+
+impl StepError {
+    /// The reason in words, with the names of the program.
+    pub fn describe(self, program: &Program) -> String {
+        let lock_name = |lock: LockId| match program.locks.get(lock) {
+            Some(lock) => lock.name.clone(),
+            None => format!("lock {}", lock.index()),
+        };
+        let thread_name = |thread: ThreadId| match program.threads.get(thread) {
+            Some(thread) => thread.name.clone(),
+            None => format!("thread {}", thread.index()),
+        };
+        match self {
+            Self::NoSuchThread => "there is no such thread".to_owned(),
+            Self::NoSuchEdge => "there is no such edge".to_owned(),
+            Self::Finished => "the thread has finished".to_owned(),
+            Self::NotAtSource => "the thread is not where the edge starts".to_owned(),
+            Self::NotAtExit => "the thread is not at the exit of a procedure".to_owned(),
+            Self::Blocked(lock, owner) => {
+                format!("{} is owned by {}", lock_name(lock), thread_name(owner))
+            }
+            Self::NotOwner(lock) => format!("the thread does not own {}", lock_name(lock)),
+            Self::NoUnit => "the thread is in no unit".to_owned(),
+            Self::TooDeep => "a nesting depth exceeds 32 bits".to_owned(),
+        }
+    }
+}
