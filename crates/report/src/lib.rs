@@ -1,0 +1,27 @@
+//! What the user sees: diagnostics, answers and models as text, JSON and Graphviz.
+//!
+//! Everything here is a function from data to a `String`; nothing prints, reads a clock or asks the
+//! terminal. Engines, front ends and the replayer are not known here: every engine reports the same
+//! way, because all of them answer in terms of the program model.
+//!
+//! Where to start reading: [`diagnostic`] (complaints about input), [`text`] with its columns in
+//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`model`] and [`dot`]
+//! (what was understood of the input). [`describe`] has the words they share, [`escape`] keeps
+//! control characters of the input away from the terminal.
+//!
+//! ```
+//! use selvedge_base::{Diagnostic, Span};
+//! use selvedge_report::{Source, Terminal, diagnostic};
+//!
+//! let source = Source { name: "a.eml", text: "lock : l\n" };
+//! let missing = Diagnostic::error("missing-token", "expected `;`", Span::new(8, 8), "here");
+//! let shown = diagnostic::render(&[missing], &source, Terminal::plain(80), 10);
+//! assert!(shown.contains("--> a.eml:1:9"));
+//! ```
+
+pub mod diagnostic;
+pub mod escape;
+pub mod terminal;
+
+pub use diagnostic::Source;
+pub use terminal::Terminal;
