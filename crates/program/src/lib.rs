@@ -14,6 +14,7 @@ pub mod model;
 pub mod pattern;
 pub mod query;
 pub mod successors;
+pub mod text;
 pub mod trace;
 pub mod validate;
 pub mod verdict;

@@ -1,0 +1,113 @@
+//! Reads EML, the Empire Modeling Language: processes with functions, reentrant locks, shared
+//! locations and units of work.
+//!
+//! ```
+//! let text = "
+//!     lock : l;
+//!     var  : count;
+//!     process T1 { main { unit { synchronized(l) { read count; } write count; } } }
+//!     process T2 { synchronized(l) reset { write count; } main { while (*) reset(); } }
+//! ";
+//! let parsed = selvedge_front_eml::parse(text);
+//! assert!(parsed.diagnostics.is_empty());
+//! assert_eq!(parsed.program.expect("no errors").threads.len(), 2);
+//! ```
+//!
+//! # Grammar
+//! ```text
+//! file        = { "lock" ":" names ";" | "var" ":" names ";" | process }
+//! names       = NAME { "," NAME }
+//! process     = "process" NAME "{" { function } "}"
+//! function    = { "synchronized" "(" NAME ")" } NAME [ "(" ")" ] block
+//! block       = "{" { statement } "}"
+//! statement   = ( "read" NAME | "write" NAME | NAME "(" ")" | "skip" | "return" ) ";"
+//!             | "unit" block | "synchronized" "(" NAME ")" block | block
+//!             | "if" "(" "*" ")" statement [ "else" statement ]
+//!             | "while" "(" "*" ")" statement
+//! ```
+//! A `;` may be missing before a `}`. `//` and `/* */` are comments. A NAME is a letter or `_`
+//! followed by letters, digits and `_`; the words in quotes are reserved. An `else` belongs to the
+//! nearest `if`.
+//!
+//! # Where to start reading
+//! `token` splits the text, `parser` builds the tree of `ast`, `names` finds out what the names
+//! mean, `lower` builds the control-flow graphs.
+
+mod ast;
+mod lower;
+mod names;
+mod parser;
+mod token;
+
+use selvedge_base::{Diagnostic, Severity};
+use selvedge_program::Program;
+use selvedge_program::text::complaints::Complaints;
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The program; `Some` iff there is no error among the diagnostics.
+    pub program: Option<Program>,
+    /// The complaints in the order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a text.
+pub fn parse(text: &str) -> Parsed {
+    parse_within(text, Limits { bytes: u32::MAX as usize, edges: lower::EDGE_LIMIT })
+}
+
+/// What is refused as too large.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The text must be shorter than this.
+    bytes: usize,
+    /// The program must not have more edges.
+    edges: usize,
+}
+
+fn parse_within(text: &str, limits: Limits) -> Parsed {
+    let mut complaints = Complaints::new();
+    let program = read(text, limits, &mut complaints);
+    let program = if complaints.has_errors() { None } else { program };
+    Parsed { program, diagnostics: complaints.finish() }
+}
+
+fn read(text: &str, limits: Limits, complaints: &mut Complaints) -> Option<Program> {
+    if text.len() >= limits.bytes {
+        let message = "the file is too large: at most 4 GiB can be read";
+        complaints.push(Diagnostic::global("file-too-large", Severity::Error, message));
+        return None;
+    }
+    let file = parser::parse(text, complaints);
+    let empty = file.locks.is_empty() && file.locations.is_empty() && file.processes.is_empty();
+    if empty && !complaints.has_errors() {
+        let message = "the file is empty: it declares nothing";
+        complaints.push(
+            Diagnostic::global("empty-file", Severity::Error, message)
+                .with_help("write at least `process P { main { skip; } }`"),
+        );
+        return None;
+    }
+    let names = names::resolve(&file, complaints);
+    if complaints.has_errors() {
+        return None;
+    }
+    if file.processes.len() < 2 {
+        let message = match file.processes.len() {
+            0 => "there is no process, so there is no question about atomicity",
+            _ => "there is only one process, so there is no question about atomicity",
+        };
+        complaints.push(Diagnostic::global("no-atomicity-question", Severity::Warning, message));
+    }
+    let Some(program) = lower::lower(&file, &names, limits.edges) else {
+        let message = format!("the program has more than {} steps", limits.edges);
+        complaints.push(
+            Diagnostic::global("program-too-large", Severity::Error, message)
+                .with_help("a `return` inside of many blocks takes one step for each of them"),
+        );
+        return None;
+    };
+    debug_assert_eq!(selvedge_program::validate::validate(&program), []);
+    Some(program)
+}

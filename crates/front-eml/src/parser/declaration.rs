@@ -1,0 +1,370 @@
+//! # Idea
+//! Everything outside of function bodies: locks, locations, processes, functions.
+//!
+//! # Requires
+//! Locks and locations may be declared between processes, and before or after their use.
+
+use super::{NESTING_LIMIT, Parser, Pending};
+use crate::ast::{File, Function, Name, Prefix, Process};
+use crate::token::{Kind, quote};
+use selvedge_base::Diagnostic;
+use selvedge_program::text::nearest::nearest;
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn file(&mut self) -> File<'a> {
+        let mut file = File { locks_complete: true, locations_complete: true, ..File::default() };
+        while !self.at(Kind::End) {
+            self.unwinding = false;
+            // A misspelt `process` is read as one, which saves everything inside.
+            let mut kind = self.current.kind;
+            if kind == Kind::Name {
+                let likely = nearest(self.current.text, ["lock", "var", "process"]);
+                let fits = matches!(
+                    (likely, self.peek()),
+                    (Some("process"), Kind::Name) | (Some("lock" | "var"), Kind::Colon)
+                );
+                if let (Some(word), true) = (likely, fits) {
+                    self.unknown_declaration();
+                    kind = match word {
+                        "lock" => Kind::Lock,
+                        "var" => Kind::Var,
+                        _ => Kind::Process,
+                    };
+                }
+            }
+            match kind {
+                Kind::Lock | Kind::Var => self.names(kind, &mut file),
+                Kind::Process => {
+                    let process = self.process(&mut file);
+                    file.processes.push(process);
+                }
+                _ => self.stray_at_top(),
+            }
+        }
+        file.read_to_end = !self.unwinding;
+        if self.unwinding {
+            file.locks_complete = false;
+            file.locations_complete = false;
+        }
+        file
+    }
+
+    /// `lock : l, m;` or `var : x, y;`, at the keyword.
+    pub(super) fn names(&mut self, kind: Kind, file: &mut File<'a>) {
+        let (what, complete) = if kind == Kind::Lock {
+            ("a lock", &mut file.locks_complete)
+        } else {
+            ("a location", &mut file.locations_complete)
+        };
+        let mut names = Vec::new();
+        self.bump();
+        let mut whole = self.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
+        loop {
+            if let Some(name) = self.name(what) {
+                names.push(name);
+            } else {
+                whole = false;
+                // A name is missing between two commas, or the one that was there is no name.
+                let goes_on = matches!(self.current.kind, Kind::Comma | Kind::Semicolon);
+                if !goes_on && !self.skip_to_end_of_names() {
+                    break;
+                }
+            }
+            if self.eat(Kind::Comma) {
+                continue;
+            }
+            if self.at(Kind::Name) {
+                let message = format!("expected `,` or `;`, found {}", self.found());
+                self.report_here("missing-comma", message, "a `,` is missing before this", "");
+                continue;
+            }
+            if !self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the declaration") {
+                whole = false;
+                if self.skip_to_end_of_names() {
+                    self.eat(Kind::Semicolon);
+                }
+            }
+            break;
+        }
+        *complete &= whole;
+        if kind == Kind::Lock {
+            file.locks.extend(names);
+        } else {
+            file.locations.extend(names);
+        }
+    }
+
+    /// Skips to the next `,` or `;` of a declaration; false if it does not come before something
+    /// else begins.
+    fn skip_to_end_of_names(&mut self) -> bool {
+        loop {
+            match self.current.kind {
+                Kind::Comma | Kind::Semicolon => return true,
+                Kind::End | Kind::OpenBrace | Kind::CloseBrace => return false,
+                kind if kind.starts_declaration() => return false,
+                _ => {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    /// `process T1 { .. }`, at the keyword.
+    fn process(&mut self, file: &mut File<'a>) -> Process<'a> {
+        let keyword = self.bump().span;
+        let name = self.name("a process");
+        let mut process = Process { name, keyword, functions: Vec::new(), complete: true };
+        let errors_before = self.last_error;
+        let open = self.current.span;
+        if !self.expect(Kind::OpenBrace, "missing-brace", "{", "after the name of the process") {
+            process.complete = false;
+            // The functions may still be there.
+            let readable = matches!(self.current.kind, Kind::Name | Kind::Synchronized);
+            if !readable {
+                return process;
+            }
+        }
+        loop {
+            self.unwinding &= self.at(Kind::End);
+            match self.current.kind {
+                Kind::CloseBrace => {
+                    self.bump();
+                    break;
+                }
+                Kind::End | Kind::Process => {
+                    self.unclosed(open);
+                    break;
+                }
+                Kind::Lock | Kind::Var => self.misplaced_declaration(file),
+                Kind::Name | Kind::Synchronized => {
+                    process.functions.extend(self.function(file));
+                }
+                Kind::OpenBrace if self.pending.name.is_some() => {
+                    process.functions.extend(self.function(file));
+                }
+                kind if kind.starts_statement() || kind == Kind::Else => {
+                    let message = format!("the statement {} is outside of a function", self.word());
+                    self.report_here(
+                        "statement-outside-function",
+                        message,
+                        "a process consists of functions",
+                        "put it into a function, for example `main { .. }`",
+                    );
+                    process.complete = false;
+                    self.skip_to_function();
+                }
+                _ => {
+                    let message = format!("expected a function or `}}`, found {}", self.found());
+                    self.report_here("stray-token", message, "not expected here", "remove it");
+                    process.complete = false;
+                    self.bump();
+                    self.skip_to_function();
+                }
+            }
+        }
+        process.complete &= errors_before == self.last_error;
+        process
+    }
+
+    /// `synchronized(l) f { .. }`, at the first prefix or the name, or behind what is pending.
+    pub(super) fn function(&mut self, file: &mut File<'a>) -> Option<Function<'a>> {
+        let Pending { mut prefixes, name } = std::mem::take(&mut self.pending);
+        let name = if name.is_some() { name } else { self.function_start(&mut prefixes) };
+        let Some(name) = name else {
+            self.skip_to_function();
+            return None;
+        };
+        if self.eat(Kind::OpenParen) && !self.eat(Kind::CloseParen) {
+            self.report_here(
+                "parameters",
+                "functions have no parameters".to_owned(),
+                "expected `)`",
+                "write `f() { .. }` or `f { .. }`",
+            );
+            self.skip_parentheses();
+        }
+        if !self.at(Kind::OpenBrace) {
+            self.not_a_function(name);
+            self.skip_to_function();
+            return None;
+        }
+        let body = self.block(0, file);
+        Some(Function { prefixes, name, body })
+    }
+
+    /// `synchronized(l) f`, at the first prefix or the name.
+    fn function_start(&mut self, prefixes: &mut Vec<Prefix<'a>>) -> Option<Name<'a>> {
+        while self.at(Kind::Synchronized) {
+            if prefixes.len() == NESTING_LIMIT {
+                self.too_deep();
+                return None;
+            }
+            prefixes.extend(self.prefix());
+        }
+        if self.at(Kind::OpenBrace) {
+            self.report_here(
+                "statement-outside-function",
+                "a `synchronized` block is outside of a function".to_owned(),
+                "expected the name of a function",
+                "write `synchronized(l) f { .. }` for a synchronized function",
+            );
+            return None;
+        }
+        self.name("a function")
+    }
+
+    /// `synchronized(l)`, at the keyword.
+    pub(super) fn prefix(&mut self) -> Option<Prefix<'a>> {
+        let place = self.bump().place;
+        self.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
+        let lock = self.name("a lock");
+        let closed = (lock.is_some() || self.at(Kind::CloseParen))
+            && self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the lock");
+        if !closed {
+            self.skip_parentheses();
+        }
+        lock.map(|lock| Prefix { place, lock })
+    }
+
+    /// Skips to the `)` on this level and over it, unless something else begins before.
+    pub(super) fn skip_parentheses(&mut self) {
+        let mut depth = 0usize;
+        loop {
+            match self.current.kind {
+                Kind::OpenParen => depth += 1,
+                Kind::CloseParen if depth == 0 => {
+                    self.bump();
+                    return;
+                }
+                Kind::CloseParen => depth -= 1,
+                Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
+                kind if kind.is_keyword() => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips to something that can start a function, or to the end of the process.
+    fn skip_to_function(&mut self) {
+        loop {
+            match self.current.kind {
+                Kind::OpenBrace => self.skip_braces(),
+                Kind::CloseBrace | Kind::End | Kind::Synchronized => return,
+                kind if kind.starts_declaration() => return,
+                Kind::Name if matches!(self.peek(), Kind::OpenBrace | Kind::OpenParen) => {
+                    // A call has a `;` behind its parentheses, a function a `{`.
+                    let mut ahead = self.tokens.clone();
+                    let mut next = ahead.next().kind;
+                    if next == Kind::OpenParen && ahead.next().kind == Kind::CloseParen {
+                        next = ahead.next().kind;
+                    }
+                    if next == Kind::OpenBrace {
+                        return;
+                    }
+                    self.bump();
+                }
+                _ => {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    pub(super) fn misplaced_declaration(&mut self, file: &mut File<'a>) {
+        let message = format!("{} is declared inside of a process", self.word());
+        self.report_here(
+            "misplaced-declaration",
+            message,
+            "belongs outside of all processes",
+            "locks and locations are shared by all processes: declare them at the top of the file",
+        );
+        let kind = self.current.kind;
+        self.names(kind, file);
+    }
+
+    fn not_a_function(&mut self, name: Name<'a>) {
+        let word = quote(name.text);
+        let (code, message, help) = match self.current.kind {
+            Kind::Semicolon => (
+                "statement-outside-function",
+                format!("the statement {word} is outside of a function"),
+                "put it into a function, for example `main { .. }`".to_owned(),
+            ),
+            _ => (
+                "missing-brace",
+                format!(
+                    "expected `{{` after the name of the function {word}, found {}",
+                    self.found()
+                ),
+                match nearest(name.text, ["synchronized"]) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("a function is written `{} {{ .. }}`", name.text),
+                },
+            ),
+        };
+        let diagnostic =
+            Diagnostic::error(code, message, name.span, "not a function").with_help(help);
+        self.report(diagnostic);
+    }
+
+    /// Something outside of processes that does not belong there.
+    fn stray_at_top(&mut self) {
+        match self.current.kind {
+            Kind::CloseBrace => self.report_here(
+                "stray-brace",
+                "this `}` closes nothing".to_owned(),
+                "nothing is open here",
+                "remove it, or look for a `}` too many before it",
+            ),
+            Kind::Synchronized => self.function_outside(),
+            Kind::Name if matches!(self.peek(), Kind::OpenBrace | Kind::OpenParen) => {
+                self.function_outside();
+            }
+            Kind::Name => self.unknown_declaration(),
+            kind if kind.is_keyword() => {
+                let message = format!("the statement {} is outside of a process", self.word());
+                self.report_here(
+                    "statement-outside-function",
+                    message,
+                    "expected `lock`, `var` or `process`",
+                    "put it into a function of a process",
+                );
+            }
+            _ => {
+                let message =
+                    format!("expected `lock`, `var` or `process`, found {}", self.found());
+                self.report_here("stray-token", message, "not expected here", "");
+            }
+        }
+        // What follows up to the next declaration belongs to the same mistake.
+        self.bump();
+        while !self.at(Kind::End) && !self.current.kind.starts_declaration() {
+            self.bump();
+        }
+    }
+
+    fn function_outside(&mut self) {
+        self.report_here(
+            "function-outside-process",
+            "a function is outside of a process".to_owned(),
+            "expected `lock`, `var` or `process`",
+            "put it into a process, or look for a `}` too many before it",
+        );
+    }
+
+    fn unknown_declaration(&mut self) {
+        let message = format!("expected `lock`, `var` or `process`, found {}", self.found());
+        let help = match nearest(self.current.text, ["lock", "var", "process"]) {
+            Some(word) => format!("did you mean `{word}`?"),
+            None => "an EML file consists of `lock : ..;`, `var : ..;` and `process P { .. }`"
+                .to_owned(),
+        };
+        self.report_here("unknown-declaration", message, "not a declaration", &help);
+    }
+
+    /// The current keyword in quotes.
+    pub(super) fn word(&self) -> String {
+        quote(self.current.text)
+    }
+}

@@ -1,0 +1,365 @@
+//! # Idea
+//! Blocks and statements. A block notices when the text inside it cannot be its own any more (a
+//! function or a process begins) and then ends together with all blocks around it.
+
+use super::{NESTING_LIMIT, Parser};
+use crate::ast::{Block, Branch, File, Name, Statement, StatementKind};
+use crate::token::{KEYWORDS, Kind, quote};
+use selvedge_base::{Diagnostic, Span};
+use selvedge_program::text::nearest::nearest;
+
+impl<'a> Parser<'a, '_> {
+    /// `{ .. }`, at the brace; `depth` counts the statements around it.
+    pub(super) fn block(&mut self, depth: usize, file: &mut File<'a>) -> Block<'a> {
+        let open = self.bump();
+        let mut block = Block { open: open.place, statements: Vec::new(), close: open.place };
+        loop {
+            block.close = self.current.place;
+            if self.unwinding {
+                return block;
+            }
+            match self.current.kind {
+                Kind::CloseBrace => {
+                    self.bump();
+                    return block;
+                }
+                Kind::End | Kind::Process => {
+                    self.unclosed(open.span);
+                    return block;
+                }
+                Kind::Lock | Kind::Var => self.misplaced_declaration(file),
+                _ => {
+                    let before = self.current.span.start;
+                    block.statements.extend(self.statement(depth, file));
+                    if self.current.span.start == before && !self.unwinding {
+                        self.bump();
+                    }
+                }
+            }
+        }
+    }
+
+    /// A block that must be there.
+    fn expect_block(
+        &mut self,
+        depth: usize,
+        file: &mut File<'a>,
+        context: &str,
+    ) -> Option<Block<'a>> {
+        if self.at(Kind::OpenBrace) {
+            return Some(self.block(depth, file));
+        }
+        self.expect(Kind::OpenBrace, "missing-brace", "{", context);
+        None
+    }
+
+    /// A statement inside `depth` others; `None` if it could not be read.
+    fn statement(&mut self, depth: usize, file: &mut File<'a>) -> Option<Statement<'a>> {
+        if depth > NESTING_LIMIT {
+            self.too_deep();
+            return None;
+        }
+        let first = self.current;
+        let (kind, completes) = match first.kind {
+            Kind::Read | Kind::Write => {
+                self.bump();
+                let Some(name) = self.name("a location") else {
+                    self.skip_statement();
+                    return None;
+                };
+                self.end_of_statement();
+                let kind = match first.kind {
+                    Kind::Read => StatementKind::Read(name),
+                    _ => StatementKind::Write(name),
+                };
+                (kind, true)
+            }
+            Kind::Skip | Kind::Return => {
+                self.bump();
+                self.end_of_statement();
+                match first.kind {
+                    Kind::Skip => (StatementKind::Skip, true),
+                    _ => (StatementKind::Return, false),
+                }
+            }
+            Kind::Unit => {
+                self.bump();
+                let block = self.expect_block(depth + 1, file, "after `unit`")?;
+                let completes = block.completes();
+                (StatementKind::Unit(block), completes)
+            }
+            Kind::Synchronized => return self.synchronized(depth, file),
+            Kind::If => return self.conditional(depth, file),
+            Kind::While => {
+                self.bump();
+                self.condition();
+                let body = self.body(depth + 1, file, "`while (*)`")?;
+                (StatementKind::While(Box::new(body)), true)
+            }
+            Kind::OpenBrace => {
+                let block = self.block(depth + 1, file);
+                let completes = block.completes();
+                (StatementKind::Block(block), completes)
+            }
+            Kind::Name => (StatementKind::Call(self.call()?), true),
+            _ => {
+                self.no_statement();
+                return None;
+            }
+        };
+        Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// `synchronized(l) { .. }`, at the keyword.
+    fn synchronized(&mut self, depth: usize, file: &mut File<'a>) -> Option<Statement<'a>> {
+        let first = self.current;
+        let prefix = self.prefix();
+        if matches!(self.current.kind, Kind::Name | Kind::Synchronized) {
+            self.nested_function(first.span);
+            self.pending.prefixes.extend(prefix);
+            return None;
+        }
+        let block = self.expect_block(depth + 1, file, "after `synchronized(..)`")?;
+        let completes = block.completes();
+        let kind = StatementKind::Synchronized(prefix?.lock, block);
+        Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// `if (*) s else if (*) s .. else s`, at the keyword.
+    fn conditional(&mut self, depth: usize, file: &mut File<'a>) -> Option<Statement<'a>> {
+        let first = self.current;
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        loop {
+            let place = self.bump().place;
+            self.condition();
+            let body = self.body(depth + 1, file, "`if (*)`")?;
+            branches.push(Branch { place, body });
+            if !self.eat(Kind::Else) {
+                break;
+            }
+            if !self.at(Kind::If) {
+                otherwise = Some(Box::new(self.body(depth + 1, file, "`else`")?));
+                break;
+            }
+        }
+        let completes = otherwise.as_ref().is_none_or(|otherwise| otherwise.completes)
+            || branches.iter().any(|branch| branch.body.completes);
+        let kind = StatementKind::If(branches, otherwise);
+        Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// The statement that belongs to an `if`, an `else` or a `while`.
+    fn body(&mut self, depth: usize, file: &mut File<'a>, owner: &str) -> Option<Statement<'a>> {
+        let starts = matches!(self.current.kind, Kind::OpenBrace | Kind::Name)
+            || self.current.kind.starts_statement();
+        if starts {
+            return self.statement(depth, file);
+        }
+        let message = format!("expected a statement after {owner}, found {}", self.found());
+        let help = "write `skip;` for a statement that does nothing";
+        self.report_here("missing-statement", message, "a statement is missing before this", help);
+        self.eat(Kind::Semicolon);
+        None
+    }
+
+    /// `(*)`.
+    fn condition(&mut self) {
+        if !self.expect(Kind::OpenParen, "missing-parenthesis", "(", "before the condition `*`") {
+            self.eat(Kind::Star);
+            self.eat(Kind::CloseParen);
+            return;
+        }
+        if !self.eat(Kind::Star) {
+            let message = format!("expected the condition `*`, found {}", self.found());
+            self.report_here(
+                "condition-not-star",
+                message,
+                "not `*`",
+                "the only condition is `*`: both outcomes are possible",
+            );
+            self.skip_parentheses();
+            return;
+        }
+        if !self.at(Kind::CloseParen) && !self.at(Kind::OpenBrace) {
+            let message = format!("expected `)` after the condition `*`, found {}", self.found());
+            let starts = self.current.kind.starts_statement();
+            self.report_here("missing-parenthesis", message, "a `)` is missing before this", "");
+            if !starts {
+                self.skip_parentheses();
+            }
+            return;
+        }
+        self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition `*`");
+    }
+
+    /// `f();`, at the name.
+    fn call(&mut self) -> Option<Name<'a>> {
+        let token = self.bump();
+        let name = Name { text: token.text, span: token.span, place: token.place };
+        match self.current.kind {
+            Kind::OpenParen => {
+                self.bump();
+            }
+            Kind::Semicolon | Kind::CloseBrace if nearest(name.text, KEYWORDS).is_none() => {
+                self.report(
+                    Diagnostic::error(
+                        "missing-parenthesis",
+                        format!("expected `()` after {}", quote(name.text)),
+                        Span::new(name.span.end, name.span.end),
+                        "`()` is missing here",
+                    )
+                    .with_help(format!(
+                        "a call is written `{}();`",
+                        quote(name.text).trim_matches('`')
+                    )),
+                );
+                self.skip_statement();
+                return None;
+            }
+            Kind::OpenBrace if nearest(name.text, KEYWORDS).is_none() => {
+                self.nested_function(name.span);
+                self.pending.name = Some(name);
+                return None;
+            }
+            _ => {
+                self.unknown_statement(name);
+                return None;
+            }
+        }
+        if !self.eat(Kind::CloseParen) {
+            if matches!(self.current.kind, Kind::Name | Kind::Star) {
+                self.report_here(
+                    "arguments",
+                    "functions have no parameters".to_owned(),
+                    "expected `)`",
+                    "write the call with empty parentheses",
+                );
+            } else {
+                self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after `(`");
+            }
+            self.skip_parentheses();
+        }
+        if self.at(Kind::OpenBrace) {
+            self.nested_function(name.span);
+            self.pending.name = Some(name);
+            return None;
+        }
+        self.end_of_statement();
+        Some(name)
+    }
+
+    /// The `;` of a statement, which may be missing before a `}`.
+    fn end_of_statement(&mut self) {
+        if self.at(Kind::CloseBrace) || self.eat(Kind::Semicolon) {
+            return;
+        }
+        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
+        let goes_on = self.current.kind.is_keyword()
+            || (self.at(Kind::Name)
+                && self.current.place.column > 0
+                && self.peek() == Kind::OpenParen);
+        if !goes_on {
+            self.skip_statement();
+        }
+    }
+
+    /// Skips to the end of a statement that could not be read.
+    fn skip_statement(&mut self) {
+        loop {
+            match self.current.kind {
+                Kind::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
+                kind if kind.is_keyword() => return,
+                _ => {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    /// A word that starts no statement.
+    fn unknown_statement(&mut self, name: Name<'a>) {
+        let word = quote(name.text);
+        let diagnostic = Diagnostic::error(
+            "unknown-statement",
+            format!("{word} does not start a statement"),
+            name.span,
+            "unknown statement",
+        );
+        let diagnostic = match nearest(name.text, KEYWORDS) {
+            Some(keyword) => diagnostic.with_help(format!("did you mean `{keyword}`?")),
+            None => diagnostic.with_help(format!("a call is written {word} with `();` behind it")),
+        };
+        self.report(diagnostic);
+        self.skip_statement();
+    }
+
+    /// A token that starts no statement.
+    fn no_statement(&mut self) {
+        match self.current.kind {
+            Kind::Else => {
+                self.report_here(
+                    "else-without-if",
+                    "`else` without `if`".to_owned(),
+                    "no `if` ends right before this",
+                    "the branch of an `if` is one statement; put several into braces",
+                );
+                self.bump();
+            }
+            Kind::Semicolon => {
+                self.report_here(
+                    "stray-semicolon",
+                    "a `;` without a statement".to_owned(),
+                    "no statement before this",
+                    "remove it, or write `skip;` for a statement that does nothing",
+                );
+                self.bump();
+            }
+            _ => {
+                let message = format!("expected a statement, found {}", self.found());
+                self.report_here("stray-token", message, "not expected here", "");
+                self.skip_statement();
+            }
+        }
+    }
+
+    /// A function begins inside of a function, most likely because a brace is missing before it.
+    fn nested_function(&mut self, start: Span) {
+        self.report(
+            Diagnostic::error(
+                "nested-function",
+                "a function begins inside of another function",
+                start,
+                "this looks like the start of a function",
+            )
+            .with_help("look for a missing `}` before it; functions cannot be nested"),
+        );
+        self.unwinding = true;
+    }
+
+    /// The text goes on, or ends, where a block should have been closed.
+    pub(super) fn unclosed(&mut self, open: Span) {
+        if !self.unwinding {
+            let found = self.found();
+            let diagnostic = Diagnostic::error(
+                "unclosed-brace",
+                format!("expected `}}`, found {found}"),
+                self.current.span,
+                "a `}` is missing before this",
+            );
+            self.report(diagnostic.with_label(open, "this brace is not closed"));
+        }
+        self.unwinding = true;
+    }
+
+    pub(super) fn too_deep(&mut self) {
+        let message = format!("statements are nested more than {NESTING_LIMIT} deep");
+        let help = "move inner statements into a function of their own";
+        self.report_here("nesting-too-deep", message, "the rest is not read", help);
+        self.stop();
+    }
+}
