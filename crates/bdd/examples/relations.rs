@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use selvedge_base::Id;
 use selvedge_bdd::{
-    BddManager, BiodivineManager, OutOfNodes, OxiddManager, Position, Relation, Relations,
+    BddManager, BiodivineManager, NativeManager, OutOfNodes, OxiddManager, Position, Relation,
+    Relations,
 };
 
 const WIDTH: usize = 20;
@@ -23,6 +24,7 @@ fn main() -> Result<(), OutOfNodes> {
         "backend", "workload", "seconds", "changes", "nodes"
     );
     for workload in [Workload::Summaries, Workload::Phases, Workload::Queries] {
+        run("native", workload, steps, |variables| NativeManager::new(variables, 1 << 20))?;
         run("oxidd", workload, steps, |variables| OxiddManager::new(variables, 1 << 20))?;
         run("biodivine", workload, steps, |variables| BiodivineManager::new(variables, 1 << 20))?;
     }

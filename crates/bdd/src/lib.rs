@@ -3,7 +3,7 @@
 //! - [`manager`]: the trait [`BddManager`], what every backend offers, and the functions that only
 //!   read a diagram.
 //! - [`relation`]: [`Relations`], sets of tuples over bit vectors with generalized composition.
-//! - [`oxidd`] and [`biodivine`]: the backends, one file each.
+//! - [`native`], [`oxidd`] and [`biodivine`]: the backends.
 //!
 //! Start reading at [`BddManager`]; whoever only needs relations starts at [`Relations`].
 //!
@@ -24,9 +24,11 @@ pub mod manager;
 pub mod relation;
 
 pub mod biodivine;
+pub mod native;
 pub mod oxidd;
 
 pub use biodivine::BiodivineManager;
 pub use manager::{BddManager, MAX_VARIABLES, OutOfNodes, Shape, Var};
+pub use native::{NATIVE_BYTES_PER_NODE, NativeManager};
 pub use oxidd::OxiddManager;
 pub use relation::{Position, Relation, Relations};

@@ -152,8 +152,9 @@ pub trait BddManager {
 
     /// The relational product `down(∃ cube. f ∧ up(g))`, the hot operation of a saturation.
     ///
-    /// Both renamings are subject to the condition of [`BddManager::rename`]. A backend may do all
-    /// in one pass.
+    /// `up` must be strictly increasing on the support of `g`, and `down` on the variables of `f`
+    /// and `up(g)` that are not in the cube (not only on those that the result depends on), so that
+    /// a backend may do all in one pass.
     ///
     /// # Errors
     /// [`OutOfNodes`] at the node limit.

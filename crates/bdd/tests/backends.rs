@@ -7,7 +7,9 @@ mod generator;
 
 use generator::Generator;
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, BiodivineManager, MAX_VARIABLES, OutOfNodes, OxiddManager, Var};
+use selvedge_bdd::{
+    BddManager, BiodivineManager, MAX_VARIABLES, NativeManager, OutOfNodes, OxiddManager, Var,
+};
 
 /// How a backend is made; the arguments are the number of variables and the node limit.
 trait Backend: BddManager + Sized {
@@ -17,6 +19,13 @@ trait Backend: BddManager + Sized {
 }
 
 impl Backend for OxiddManager {
+    fn make(variables: usize, node_limit: usize) -> Self {
+        Self::new(variables, node_limit)
+    }
+    const SHARED_LIMIT: bool = true;
+}
+
+impl Backend for NativeManager {
     fn make(variables: usize, node_limit: usize) -> Self {
         Self::new(variables, node_limit)
     }
@@ -33,6 +42,7 @@ impl Backend for BiodivineManager {
 macro_rules! on_every_backend {
     ($($test:ident),* $(,)?) => {
         mod oxidd { $(#[test] fn $test() { super::$test::<super::OxiddManager>(); })* }
+        mod native { $(#[test] fn $test() { super::$test::<super::NativeManager>(); })* }
         mod biodivine { $(#[test] fn $test() { super::$test::<super::BiodivineManager>(); })* }
     };
 }

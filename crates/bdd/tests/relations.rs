@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use generator::Generator;
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, BiodivineManager, OxiddManager, Position, Relation, Relations};
+use selvedge_bdd::{
+    BddManager, BiodivineManager, NativeManager, OxiddManager, Position, Relation, Relations,
+};
 
 const WIDTH: usize = 2;
 const MAX_ARITY: usize = 4;
@@ -14,6 +16,7 @@ const MAX_ARITY: usize = 4;
 macro_rules! on_every_backend {
     ($($test:ident),* $(,)?) => {
         mod oxidd { $(#[test] fn $test() { super::$test(super::OxiddManager::new); })* }
+        mod native { $(#[test] fn $test() { super::$test(super::NativeManager::new); })* }
         mod biodivine { $(#[test] fn $test() { super::$test(super::BiodivineManager::new); })* }
     };
 }
