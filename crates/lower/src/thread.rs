@@ -248,7 +248,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn run(mut self, main: ProcedureId, interrupt: &Interrupt) -> Result<LoweredThread, StopReason> {
+    fn run(
+        mut self,
+        main: ProcedureId,
+        interrupt: &Interrupt,
+    ) -> Result<LoweredThread, StopReason> {
         let start = Context { procedure: main, held: LockSet::new(), in_unit: false };
         let entry = self.entry_of(start);
         let mut next = 0;
@@ -308,9 +312,8 @@ impl<'a> Lowering<'a> {
                 let edge = &source.program.edges[edge_id];
                 let target = symbol_of(edge.target);
                 // A lock or unit event is outermost iff it changes what holds at the two ends.
-                let closes = |scope: Scope| {
-                    !source.scopes.at(edge.target).any(|open| open == scope)
-                };
+                let closes =
+                    |scope: Scope| !source.scopes.at(edge.target).any(|open| open == scope);
                 let event = match edge.action {
                     Action::Skip | Action::Call(_) => None,
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),

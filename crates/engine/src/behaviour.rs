@@ -1,0 +1,121 @@
+//! # Idea
+//! The lowered threads of a program, grouped by behaviour: threads with equal code need to be
+//! analysed only once. Also what each group can do at all, to rule out hopeless queries at once.
+
+use crate::role::{Advance, Role};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use selvedge_base::{Id, IdVec, Interrupt, define_id};
+use selvedge_lower::thread::LowerError;
+use selvedge_lower::{LoweredProgram, LoweredThread, lower, shared_locks};
+use selvedge_program::{Event, Observable, Program, Successors, ThreadId, Unknown};
+use std::hash::{Hash, Hasher};
+
+define_id!(
+    /// A group of threads with equal behaviour.
+    ClassId
+);
+
+/// The lowered threads of a program by behaviour.
+pub struct Behaviours {
+    lowered: LoweredProgram,
+    class_of: IdVec<ThreadId, ClassId>,
+    representatives: IdVec<ClassId, ThreadId>,
+    /// The observable events of each class, with whether they happen inside a unit.
+    alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
+}
+
+impl Behaviours {
+    /// Lowers and groups the threads of `program`.
+    ///
+    /// # Errors
+    /// If the program is not well nested or the interrupt was raised.
+    pub fn new(program: &Program, interrupt: &Interrupt) -> Result<Self, Unknown> {
+        let successors = Successors::new(program);
+        let tracked = shared_locks(program, &successors);
+        let lowered = lower(program, &tracked, interrupt).map_err(|error| match error {
+            LowerError::Stopped(reason) => Unknown::Stopped(reason),
+            LowerError::NotNested(why) => Unknown::Unsupported(format!(
+                "locks and units must be nested for this engine: {why}"
+            )),
+        })?;
+        let mut by_hash: FxHashMap<u64, Vec<ClassId>> = FxHashMap::default();
+        let mut class_of = IdVec::new();
+        let mut representatives: IdVec<ClassId, ThreadId> = IdVec::new();
+        let mut alphabets = IdVec::new();
+        for (id, thread) in lowered.threads.iter_enumerated() {
+            let candidates = by_hash.entry(behaviour_hash(thread)).or_default();
+            let known = candidates
+                .iter()
+                .copied()
+                .find(|&class| lowered.threads[representatives[class]].same_behaviour(thread));
+            let class = known.unwrap_or_else(|| {
+                let class = representatives.push(id);
+                alphabets.push(alphabet(thread));
+                candidates.push(class);
+                class
+            });
+            class_of.push(class);
+        }
+        Ok(Self { lowered, class_of, representatives, alphabets })
+    }
+
+    /// The class of a thread.
+    pub fn class_of(&self, thread: ThreadId) -> ClassId {
+        self.class_of[thread]
+    }
+
+    /// The thread that is analysed for its class.
+    pub fn representative(&self, class: ClassId) -> &LoweredThread {
+        &self.lowered.threads[self.representatives[class]]
+    }
+
+    /// A lowered thread.
+    pub fn lowered(&self, thread: ThreadId) -> &LoweredThread {
+        &self.lowered.threads[thread]
+    }
+
+    /// Whether the thread has every event that the role asks of it somewhere in its code.
+    pub fn can_play(&self, thread: ThreadId, role: &Role) -> bool {
+        let alphabet = &self.alphabets[self.class_of[thread]];
+        role.phases.iter().all(|phase| match phase.advance {
+            Advance::Other => true,
+            Advance::Own { symbol, in_unit } => {
+                alphabet.contains(&(symbol, true))
+                    || !in_unit && alphabet.contains(&(symbol, false))
+            }
+        })
+    }
+
+    /// Sizes, for statistics.
+    pub fn counts(&self) -> Vec<(&'static str, u64)> {
+        let classes = || self.representatives.ids().map(|class| self.representative(class));
+        let sum = |size: fn(&LoweredThread) -> usize| classes().map(size).sum::<usize>() as u64;
+        vec![
+            ("behaviours", self.representatives.len() as u64),
+            ("contexts", sum(LoweredThread::contexts)),
+            ("symbols", sum(|thread| thread.pds.symbols)),
+            ("rules", sum(|thread| thread.pds.rules.len())),
+        ]
+    }
+}
+
+fn behaviour_hash(thread: &LoweredThread) -> u64 {
+    let mut hasher = FxHasher::default();
+    thread.pds.symbols.hash(&mut hasher);
+    for rule in &thread.pds.rules {
+        (rule.symbol.index(), rule.label.event).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn alphabet(thread: &LoweredThread) -> FxHashSet<(Observable, bool)> {
+    thread
+        .pds
+        .rules
+        .iter()
+        .filter_map(|rule| match rule.label.event {
+            Some(Event::Observable(symbol)) => Some((symbol, thread.in_unit(rule.symbol))),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! # Idea
+//! A query as one thread sees it. The accesses of the query (or the phase transitions of the
+//! automaton) cut a run into phases. In each phase the thread either makes the next access itself or
+//! guesses that another thread makes it. Everything that the query says about units of work is local
+//! to one thread, so it is a condition on single events: an access must lie in a unit, and while the
+//! unit of the accesses is open it must not end.
+//!
+//! # Source
+//! Paper 000 §7.1 (guessing), Fig. 5. SEMANTICS: unit conditions live in the thread's control state
+//! and the phases of the automaton are the accesses only; Fig. 2's automaton tracks only one of the
+//! two units (ERRATA, 000).
+//!
+//! # Invariants
+//! 1. Equal roles pose equal questions to equal threads, whatever the partner: results are shared
+//!    by this key.
+
+use selvedge_program::{Ipa, Observable, PatternQuery, Program, Query, ThreadId, UnitRole};
+
+/// How a phase ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Advance {
+    /// By an event of this thread.
+    Own {
+        /// The event.
+        symbol: Observable,
+        /// Whether it must happen inside a unit of work.
+        in_unit: bool,
+    },
+    /// By an event of another thread, which this one guesses.
+    Other,
+}
+
+/// One phase as a thread sees it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PhaseView {
+    /// The thread's observable events that must not happen in this phase, sorted.
+    pub forbidden: Vec<Observable>,
+    /// How the phase ends.
+    pub advance: Advance,
+}
+
+/// The part that one thread plays in a query.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Role {
+    /// The phases in order. The run ends with the last advance.
+    pub phases: Vec<PhaseView>,
+}
+
+impl Role {
+    /// The first phase from which on all phases are ended by other threads; a run may stop there.
+    pub fn last_own(&self) -> usize {
+        let own = |phase: &PhaseView| matches!(phase.advance, Advance::Own { .. });
+        self.phases.iter().rposition(own).map_or(0, |at| at + 1)
+    }
+}
+
+/// The threads that take part in a query, with their roles. Every other thread can stay in its
+/// initial configuration.
+pub fn roles(program: &Program, query: &Query) -> Vec<(ThreadId, Role)> {
+    match query {
+        Query::Pattern(query) => [UnitRole::Unit, UnitRole::Other]
+            .into_iter()
+            .map(|role| pattern_role(query, role))
+            .collect(),
+        Query::Automaton(ipa) => ipa
+            .participants()
+            .into_iter()
+            .map(|thread| (thread, automaton_role(program, ipa, thread)))
+            .collect(),
+    }
+}
+
+fn pattern_role(query: &PatternQuery, role: UnitRole) -> (ThreadId, Role) {
+    let accesses = query.pattern.accesses;
+    let own = |at: &usize| accesses[*at].role == role;
+    let first = (0..accesses.len()).find(own).expect("each unit has an access");
+    let last = (0..accesses.len()).rfind(own).expect("each unit has an access");
+    let in_unit = query.needs_unit(role);
+    let phases = accesses
+        .iter()
+        .enumerate()
+        .map(|(at, &access)| PhaseView {
+            forbidden: if in_unit && first < at && at <= last {
+                vec![Observable::EndUnit]
+            } else {
+                Vec::new()
+            },
+            advance: if access.role == role {
+                Advance::Own { symbol: query.symbol_of(access), in_unit }
+            } else {
+                Advance::Other
+            },
+        })
+        .collect();
+    let thread = match role {
+        UnitRole::Unit => query.unit_thread,
+        UnitRole::Other => query.other_thread,
+    };
+    (thread, Role { phases })
+}
+
+fn automaton_role(program: &Program, ipa: &Ipa, thread: ThreadId) -> Role {
+    let mut alphabet: Vec<Observable> = program
+        .locations
+        .ids()
+        .flat_map(|location| [Observable::Read(location), Observable::Write(location)])
+        .chain([Observable::BeginUnit, Observable::EndUnit])
+        .collect();
+    alphabet.sort_unstable();
+    let phases = ipa
+        .phases
+        .iter()
+        .map(|phase| PhaseView {
+            forbidden: alphabet
+                .iter()
+                .copied()
+                .filter(|&symbol| {
+                    !phase.loops.contains(&selvedge_program::IndexedSymbol { thread, symbol })
+                })
+                .collect(),
+            advance: if phase.advance.thread == thread {
+                Advance::Own { symbol: phase.advance.symbol, in_unit: false }
+            } else {
+                Advance::Other
+            },
+        })
+        .collect();
+    Role { phases }
+}

@@ -1,0 +1,256 @@
+//! # Idea
+//! Each thread is analysed on its own: which tuples of lock histories, one per phase, can its runs
+//! have in its role? A query is violated exactly if the participants have tuples that are compatible
+//! in every phase. What a thread can do depends on the thread and its role alone, so results are
+//! shared between all queries that pose the same role to threads of equal behaviour.
+//!
+//! # Source
+//! Paper 000 §7 (Alg. 1) and §9 (N threads), made practical as the files of this folder explain:
+//! [`reduce`] drops silent steps, [`tabulate`] computes minimal tuples relative to procedure entries,
+//! [`join`] replaces the nested loops of lines 2 to 5, [`run`] rebuilds one local run per thread.
+//!
+//! # Requires
+//! A valid program whose locks and units are well nested; otherwise every answer is `unknown`.
+//!
+//! # Invariants
+//! 1. Memo keys name everything that a result depends on: (behaviour class, role) for tuples,
+//!    the results of all participants for a join.
+
+pub mod histories;
+pub mod join;
+pub mod reduce;
+pub mod run;
+pub mod tabulate;
+pub mod tuples;
+
+use crate::Fault;
+use crate::behaviour::{Behaviours, ClassId};
+use crate::role::{Role, roles};
+use crate::schedule::{LocalRun, interleave};
+use join::{Candidate, join};
+use reduce::{Reduced, relevant};
+use rustc_hash::FxHashMap;
+use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_program::{
+    Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+};
+use std::rc::Rc;
+use tabulate::{EndId, Tabulation, tabulate};
+use tuples::Tuples;
+
+define_id!(
+    /// The result of one role of one behaviour class.
+    ResultId
+);
+
+/// The decision procedure with explicit tuples.
+pub struct Tupling<'p> {
+    program: &'p Program,
+    behaviours: Result<Behaviours, Unknown>,
+    interrupt: Interrupt,
+    max_witness_steps: u64,
+    tuples: Tuples,
+    reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
+    result_index: FxHashMap<(ClassId, Role), ResultId>,
+    results: IdVec<ResultId, RoleResult>,
+    joins: FxHashMap<Vec<ResultId>, Option<Vec<EndId>>>,
+    kept_facts: usize,
+    facts: u64,
+}
+
+/// What a behaviour class can do in a role.
+struct RoleResult {
+    class: ClassId,
+    role: Role,
+    candidates: Vec<Candidate<EndId>>,
+    /// For witnesses; dropped when too many facts are alive, and then computed again on demand.
+    tabulation: Option<Rc<Tabulation>>,
+}
+
+/// How many facts are kept for witnesses before tabulations are dropped.
+const KEPT_FACTS: usize = 4_000_000;
+
+impl<'p> Tupling<'p> {
+    /// An engine for all queries about `program`.
+    pub fn new(program: &'p Program, max_witness_steps: u64, interrupt: Interrupt) -> Self {
+        Self {
+            program,
+            behaviours: Behaviours::new(program, &interrupt),
+            interrupt,
+            max_witness_steps,
+            tuples: Tuples::default(),
+            reductions: FxHashMap::default(),
+            result_index: FxHashMap::default(),
+            results: IdVec::new(),
+            joins: FxHashMap::default(),
+            kept_facts: 0,
+            facts: 0,
+        }
+    }
+
+    /// Decides one query.
+    ///
+    /// # Errors
+    /// If the engine contradicts itself.
+    pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
+        let participants = roles(self.program, query);
+        let behaviours = match &self.behaviours {
+            Ok(behaviours) => behaviours,
+            Err(why) => return Ok(Verdict::Unknown(why.clone())),
+        };
+        if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
+            return Ok(Verdict::Safe);
+        }
+        match self.find(&participants) {
+            Ok(None) => Ok(Verdict::Safe),
+            Ok(Some(found)) => self.witness(&participants, &found),
+            Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+        }
+    }
+
+    /// Counts of the work done so far.
+    pub fn statistics(&self) -> Statistics {
+        let mut counts = match &self.behaviours {
+            Ok(behaviours) => behaviours.counts(),
+            Err(_) => Vec::new(),
+        };
+        counts.extend([
+            ("roles", self.results.len() as u64),
+            ("facts", self.facts),
+            ("lock-histories", self.tuples.histories.count() as u64),
+            ("tuples", self.tuples.count() as u64),
+            ("joins", self.joins.len() as u64),
+        ]);
+        Statistics { counts }
+    }
+
+    /// Compatible ends, one per participant.
+    fn find(&mut self, participants: &[(ThreadId, Role)]) -> Result<Option<Found>, StopReason> {
+        let mut key = Vec::with_capacity(participants.len());
+        for (thread, role) in participants {
+            let result = self.result(*thread, role)?;
+            if self.results[result].candidates.is_empty() {
+                return Ok(None);
+            }
+            key.push(result);
+        }
+        if let Some(known) = self.joins.get(&key) {
+            return Ok(known.clone().map(|ends| Found { results: key, ends }));
+        }
+        let candidates: Vec<&[Candidate<EndId>]> =
+            key.iter().map(|&result| self.results[result].candidates.as_slice()).collect();
+        let ends = join(&candidates, &mut self.tuples.histories);
+        self.joins.insert(key.clone(), ends.clone());
+        Ok(ends.map(|ends| Found { results: key, ends }))
+    }
+
+    fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, StopReason> {
+        let class = self.behaviours().class_of(thread);
+        // The key is cloned only when it is new.
+        let key = (class, role.clone());
+        if let Some(&known) = self.result_index.get(&key) {
+            return Ok(known);
+        }
+        let tabulation = self.tabulate(class, role)?;
+        self.facts += tabulation.facts.len() as u64;
+        let mut candidates: Vec<Candidate<EndId>> = tabulation
+            .accepted
+            .iter()
+            .map(|&end| Candidate {
+                components: self.tuples.components(tabulation.ends[end].tuple),
+                length: tabulation.ends[end].length,
+                origin: end,
+            })
+            .collect();
+        join::sort(&mut candidates);
+        let tabulation = (!candidates.is_empty()).then_some(tabulation);
+        let id =
+            self.results.push(RoleResult { class, role: role.clone(), candidates, tabulation });
+        self.result_index.insert(key, id);
+        self.keep_within_budget(id);
+        Ok(id)
+    }
+
+    fn tabulate(&mut self, class: ClassId, role: &Role) -> Result<Rc<Tabulation>, StopReason> {
+        let behaviours = self.behaviours.as_ref().expect("decide checked it");
+        let thread = behaviours.representative(class);
+        let reduced = self
+            .reductions
+            .entry((class, relevant(role)))
+            .or_insert_with_key(|(_, relevant)| Rc::new(Reduced::new(thread, relevant)));
+        let tabulation =
+            tabulate(thread, role, Rc::clone(reduced), &mut self.tuples, &self.interrupt)?;
+        Ok(Rc::new(tabulation))
+    }
+
+    fn keep_within_budget(&mut self, newest: ResultId) {
+        let Some(tabulation) = &self.results[newest].tabulation else { return };
+        self.kept_facts += tabulation.facts.len();
+        if self.kept_facts > KEPT_FACTS {
+            for id in self.results.ids() {
+                self.results[id].tabulation = None;
+            }
+            self.kept_facts = 0;
+        }
+    }
+
+    fn behaviours(&self) -> &Behaviours {
+        self.behaviours.as_ref().expect("decide checked it")
+    }
+
+    /// One local run per participant, interleaved.
+    fn witness(
+        &mut self,
+        participants: &[(ThreadId, Role)],
+        found: &Found,
+    ) -> Result<Verdict<Schedule>, Fault> {
+        let mut tabulations = Vec::new();
+        let mut steps = 0u64;
+        for (&result, &end) in found.results.iter().zip(&found.ends) {
+            let tabulation = match self.tabulation(result) {
+                Ok(tabulation) => tabulation,
+                Err(reason) => return Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+            };
+            steps += u64::from(tabulation.ends[end].length);
+            tabulations.push(tabulation);
+        }
+        if steps > self.max_witness_steps {
+            let limit = self.max_witness_steps;
+            return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
+        }
+        let behaviours = self.behaviours();
+        let runs: Vec<LocalRun> = participants
+            .iter()
+            .zip(&tabulations)
+            .zip(&found.ends)
+            .map(|(((thread, _), tabulation), &end)| LocalRun {
+                thread: *thread,
+                steps: run::local_run(tabulation, end, behaviours.lowered(*thread)),
+            })
+            .collect();
+        let phases = participants[0].1.phases.len() as u32;
+        match interleave(&runs, phases) {
+            Some(schedule) => Ok(Verdict::Violation(schedule)),
+            None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
+        }
+    }
+
+    fn tabulation(&mut self, result: ResultId) -> Result<Rc<Tabulation>, StopReason> {
+        if let Some(tabulation) = &self.results[result].tabulation {
+            return Ok(Rc::clone(tabulation));
+        }
+        let RoleResult { class, ref role, .. } = self.results[result];
+        let role = role.clone();
+        // The same computation gives the same ends (determinism).
+        let tabulation = self.tabulate(class, &role)?;
+        self.results[result].tabulation = Some(Rc::clone(&tabulation));
+        self.keep_within_budget(result);
+        Ok(tabulation)
+    }
+}
+
+/// A positive answer before its witness is built.
+struct Found {
+    results: Vec<ResultId>,
+    ends: Vec<EndId>,
+}

@@ -1,0 +1,134 @@
+//! # Idea
+//! From the reasons of a tabulation back to one local run of the thread: the rules it applies in
+//! order, the phase of each, and which of them end a phase.
+//!
+//! # Requires
+//! The end's length was checked against a limit: a run can be exponentially longer than the
+//! tabulation.
+//!
+//! # Invariants
+//! 1. The work stack holds what is still to be written, last first; reasons are unfolded towards
+//!    older facts only, so unfolding ends.
+
+use super::tabulate::{EndId, EndReason, FactId, Reason, Tabulation};
+use crate::lock_history::LockAction;
+use crate::schedule::RunStep;
+use selvedge_lower::LoweredThread;
+use selvedge_pds::{Rhs, RuleId, Symbol};
+use selvedge_program::Event;
+
+/// The local run of `end`. `thread` is the thread that the run is for; it may be another one than
+/// was tabulated, as long as it behaves alike.
+pub fn local_run(tabulation: &Tabulation, end: EndId, thread: &LoweredThread) -> Vec<RunStep> {
+    let mut unfold = Unfold { tabulation, thread, work: vec![Task::End(end)], steps: Vec::new() };
+    while let Some(task) = unfold.work.pop() {
+        unfold.run(task);
+    }
+    // Tasks were written last step first.
+    unfold.steps.reverse();
+    unfold.steps
+}
+
+enum Task {
+    /// Everything up to this end, from the entry.
+    End(EndId),
+    /// Everything up to this fact, from the entry.
+    Fact(FactId),
+    /// The silent steps from this symbol, in this phase.
+    Silent(Symbol, u32),
+    /// One rule.
+    Rule { rule: RuleId, phase: u32, matched: bool },
+}
+
+struct Unfold<'a> {
+    tabulation: &'a Tabulation,
+    thread: &'a LoweredThread,
+    work: Vec<Task>,
+    /// The steps, last first.
+    steps: Vec<RunStep>,
+}
+
+impl Unfold<'_> {
+    fn run(&mut self, task: Task) {
+        let tabulation = self.tabulation;
+        match task {
+            Task::End(end) => match tabulation.ends[end].reason {
+                EndReason::Stop(fact) => self.work.push(Task::Fact(fact)),
+                EndReason::Last(fact, rule) => {
+                    let phase = tabulation.facts[fact].phase;
+                    self.work.push(Task::Fact(fact));
+                    self.work.push(Task::Rule { rule, phase, matched: true });
+                }
+                EndReason::Call { call, rule, end } => {
+                    let phase = tabulation.facts[call].phase;
+                    self.work.push(Task::Fact(call));
+                    self.work.push(Task::Rule { rule, phase, matched: false });
+                    self.work.push(Task::End(end));
+                }
+            },
+            Task::Fact(id) => {
+                let fact = tabulation.facts[id];
+                match fact.reason {
+                    Reason::Entry => {
+                        let symbol = tabulation.entry_symbols[fact.entry];
+                        self.work.push(Task::Silent(symbol, fact.phase));
+                    }
+                    Reason::Step(from, rule) => {
+                        let phase = tabulation.facts[from].phase;
+                        let Rhs::Step(target) = self.thread.pds.rules[rule].rhs else {
+                            unreachable!("steps come from step rules");
+                        };
+                        self.work.push(Task::Fact(from));
+                        let matched = phase != fact.phase;
+                        self.work.push(Task::Rule { rule, phase, matched });
+                        self.work.push(Task::Silent(target, fact.phase));
+                    }
+                    Reason::Guess(from) => self.work.push(Task::Fact(from)),
+                    Reason::Return { call, rule, exit } => {
+                        let phase = tabulation.facts[call].phase;
+                        let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
+                            unreachable!("calls come from push rules");
+                        };
+                        let exit_symbol = tabulation.facts[exit].symbol;
+                        self.work.push(Task::Fact(call));
+                        self.work.push(Task::Rule { rule, phase, matched: false });
+                        self.work.push(Task::Fact(exit));
+                        self.work.push(Task::Rule {
+                            rule: self.pop_rule(exit_symbol),
+                            phase: fact.phase,
+                            matched: false,
+                        });
+                        self.work.push(Task::Silent(target, fact.phase));
+                    }
+                }
+            }
+            Task::Silent(mut symbol, phase) => {
+                let first = self.steps.len();
+                while let Some(rule) = tabulation.reduced.route(symbol) {
+                    self.write(rule, phase, false);
+                    let Rhs::Step(target) = self.thread.pds.rules[rule].rhs else {
+                        unreachable!("silent rules are steps");
+                    };
+                    symbol = target;
+                }
+                self.steps[first..].reverse();
+            }
+            Task::Rule { rule, phase, matched } => self.write(rule, phase, matched),
+        }
+    }
+
+    fn pop_rule(&self, exit: Symbol) -> RuleId {
+        let mut rules = self.thread.rules_of(exit);
+        rules.find(|(_, rule)| rule.rhs == Rhs::Pop).expect("exits have a pop rule").0
+    }
+
+    fn write(&mut self, rule: RuleId, phase: u32, matched: bool) {
+        let label = self.thread.pds.rules[rule].label;
+        let lock = match label.event {
+            Some(Event::Acquire(lock)) => Some(LockAction::Acquire(lock)),
+            Some(Event::Release(lock)) => Some(LockAction::Release(lock)),
+            Some(Event::Observable(_)) | None => None,
+        };
+        self.steps.push(RunStep { step: label.step, lock, phase, matched });
+    }
+}

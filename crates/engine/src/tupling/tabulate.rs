@@ -1,0 +1,427 @@
+//! # Idea
+//! What one thread can do in one role, as the set of lock-history tuples of its runs. A *fact* says:
+//! a procedure that was entered in some phase can be at this symbol in that phase, and the path since
+//! its entry has this tuple. Facts are relative to the entry, so a procedure is analysed once per
+//! context and phase and serves all its callers: their tuples compose. Facts whose tuple constrains
+//! more than another fact's at the same point are dropped.
+//!
+//! # Source
+//! Paper 000 Alg. 1 and §7.1, lines 1 to 3: the tuples that reach the last phase. Deviations: tuples
+//! are relative to procedure entries (the pushdown system with tuples in its control locations is
+//! never built), only minimal tuples are kept (dominance, ERRATA 000), and a thread guesses that
+//! another one ends the phase only where its own next step is visible, because a guess can be
+//! delayed over silent steps, calls and returns.
+//!
+//! # Requires
+//! Every lock action of the thread is well nested (`selvedge-lower` guarantees it).
+//!
+//! # Invariants
+//! 1. Facts are processed in the order of the length of the shortest run known for them; each fact
+//!    keeps the reason of the first, that is a shortest, derivation. Premises of a reason are older.
+//! 2. The tuple of a fact has one component per phase from the entry's phase to the fact's phase.
+//! 3. An end's tuple has one component per phase from the entry's phase to the last one.
+
+use super::reduce::Reduced;
+use super::tuples::{TupleId, Tuples};
+use crate::lock_history::LockAction;
+use crate::role::{Advance, Role};
+use rustc_hash::FxHashMap;
+use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_lower::{Label, LoweredThread};
+use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
+use selvedge_program::Event;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+define_id!(
+    /// A fact.
+    FactId
+);
+define_id!(
+    /// A procedure context entered in a phase.
+    EntryId
+);
+define_id!(
+    /// A way to reach the end of the query.
+    EndId
+);
+
+/// Why a fact holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Reason {
+    /// The procedure was entered.
+    Entry,
+    /// One step, then silent ones as far as the reduction goes.
+    Step(FactId, RuleId),
+    /// The thread guesses that another one ends the phase.
+    Guess(FactId),
+    /// A call from one fact, and the callee's way to its exit.
+    Return {
+        /// At the call.
+        call: FactId,
+        /// The call's rule.
+        rule: RuleId,
+        /// At the callee's exit.
+        exit: FactId,
+    },
+}
+
+/// A fact: see the module documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
+    /// Relative to what.
+    pub entry: EntryId,
+    /// Where: a symbol that the reduction keeps.
+    pub symbol: Symbol,
+    /// In which phase.
+    pub phase: u32,
+    /// With which histories.
+    pub tuple: TupleId,
+    /// Why.
+    pub reason: Reason,
+    /// Steps of the shortest run known.
+    pub length: u32,
+    /// Whether a fact with a better tuple has replaced it.
+    dominated: bool,
+    /// The next fact at the same point.
+    next: Option<FactId>,
+}
+
+/// Why an end is reached.
+#[derive(Clone, Copy, Debug)]
+pub enum EndReason {
+    /// All remaining phases are ended by other threads; the thread stays where it is.
+    Stop(FactId),
+    /// The thread itself ends the last phase.
+    Last(FactId, RuleId),
+    /// Inside a call.
+    Call {
+        /// At the call.
+        call: FactId,
+        /// The call's rule.
+        rule: RuleId,
+        /// The callee's way to the end.
+        end: EndId,
+    },
+}
+
+/// A way to the end of the query from an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// With which histories.
+    pub tuple: TupleId,
+    /// Why.
+    pub reason: EndReason,
+    /// Steps of the run.
+    pub length: u32,
+    dominated: bool,
+}
+
+/// All that one thread can do in one role.
+pub struct Tabulation {
+    /// The thread without its silent steps.
+    pub reduced: Rc<Reduced>,
+    /// The facts.
+    pub facts: IdVec<FactId, Fact>,
+    /// The ways to the end.
+    pub ends: IdVec<EndId, End>,
+    /// Where each entry starts.
+    pub entry_symbols: IdVec<EntryId, Symbol>,
+    /// The ends of the thread's own start, minimal ones only, shortest first.
+    pub accepted: Vec<EndId>,
+}
+
+/// Tabulates `thread` in `role`.
+///
+/// # Errors
+/// If the interrupt was raised.
+pub fn tabulate(
+    thread: &LoweredThread,
+    role: &Role,
+    reduced: Rc<Reduced>,
+    tuples: &mut Tuples,
+    interrupt: &Interrupt,
+) -> Result<Tabulation, StopReason> {
+    let mut ctx = Tabulate {
+        thread,
+        role,
+        last_own: role.last_own(),
+        reduced,
+        tuples,
+        facts: IdVec::new(),
+        ends: IdVec::new(),
+        entries: IdVec::new(),
+        entry_index: FxHashMap::default(),
+        points: Vec::new(),
+        queue: BinaryHeap::new(),
+    };
+    let main = ctx.enter(thread.entry, 0);
+    let mut polled = 0u32;
+    while let Some(Reverse((_, id))) = ctx.queue.pop() {
+        polled = polled.wrapping_add(1);
+        if polled.is_multiple_of(1024) {
+            if let Some(reason) = interrupt.poll() {
+                return Err(reason);
+            }
+        }
+        ctx.process(id);
+    }
+    let mut accepted: Vec<EndId> =
+        ctx.entries[main].ends.iter().copied().filter(|&end| !ctx.ends[end].dominated).collect();
+    accepted.sort_by_key(|&end| ctx.ends[end].length);
+    Ok(Tabulation {
+        reduced: ctx.reduced,
+        facts: ctx.facts,
+        ends: ctx.ends,
+        entry_symbols: ctx.entries.iter().map(|entry| entry.symbol).collect(),
+        accepted,
+    })
+}
+
+/// A procedure context entered in a phase.
+struct Entry {
+    symbol: Symbol,
+    phase: u32,
+    /// Its first slot in `points`.
+    first_point: usize,
+    /// Facts at its exit.
+    exits: Vec<FactId>,
+    /// Calls of it.
+    callers: Vec<(FactId, RuleId)>,
+    /// Ends inside it.
+    ends: Vec<EndId>,
+}
+
+struct Tabulate<'a> {
+    thread: &'a LoweredThread,
+    role: &'a Role,
+    last_own: usize,
+    reduced: Rc<Reduced>,
+    tuples: &'a mut Tuples,
+    facts: IdVec<FactId, Fact>,
+    ends: IdVec<EndId, End>,
+    entries: IdVec<EntryId, Entry>,
+    entry_index: FxHashMap<(Symbol, u32), EntryId>,
+    /// The newest fact of each (entry, kept symbol, phase).
+    points: Vec<Option<FactId>>,
+    /// Shortest first, then oldest first.
+    queue: BinaryHeap<Reverse<(u32, FactId)>>,
+}
+
+impl Tabulate<'_> {
+    fn phases(&self) -> u32 {
+        self.role.phases.len() as u32
+    }
+
+    /// The entry of a context in a phase, with its first fact.
+    fn enter(&mut self, symbol: Symbol, phase: u32) -> EntryId {
+        if let Some(&known) = self.entry_index.get(&(symbol, phase)) {
+            return known;
+        }
+        let first_point = self.points.len();
+        let size = self.reduced.kept_in(symbol) * (self.phases() - phase) as usize;
+        self.points.resize(first_point + size, None);
+        let id = self.entries.push(Entry {
+            symbol,
+            phase,
+            first_point,
+            exits: Vec::new(),
+            callers: Vec::new(),
+            ends: Vec::new(),
+        });
+        self.entry_index.insert((symbol, phase), id);
+        let tuple = self.tuples.empty(self.thread.held(symbol));
+        self.add(id, symbol, phase, tuple, Reason::Entry, 0);
+        id
+    }
+
+    /// Adds a fact after the silent steps from `symbol`, unless one with as good a tuple is there.
+    fn add(
+        &mut self,
+        entry: EntryId,
+        symbol: Symbol,
+        phase: u32,
+        tuple: TupleId,
+        reason: Reason,
+        length: u32,
+    ) {
+        let (symbol, silent) = self.reduced.forward(symbol);
+        let length = length.saturating_add(silent);
+        let Entry { first_point, phase: entered, .. } = self.entries[entry];
+        let width = (self.phases() - entered) as usize;
+        let point = first_point + self.reduced.local(symbol) * width + (phase - entered) as usize;
+        let mut at = self.points[point];
+        while let Some(id) = at {
+            let Fact { tuple: other, dominated, next, .. } = self.facts[id];
+            if !dominated {
+                if self.tuples.dominates(other, tuple) {
+                    return;
+                }
+                if self.tuples.dominates(tuple, other) {
+                    self.facts[id].dominated = true;
+                }
+            }
+            at = next;
+        }
+        let next = self.points[point];
+        let fact = Fact { entry, symbol, phase, tuple, reason, length, dominated: false, next };
+        let id = self.facts.push(fact);
+        self.points[point] = Some(id);
+        self.queue.push(Reverse((length, id)));
+    }
+
+    fn process(&mut self, id: FactId) {
+        let fact = self.facts[id];
+        if fact.dominated {
+            return;
+        }
+        if fact.phase as usize >= self.last_own {
+            let mut tuple = fact.tuple;
+            for _ in fact.phase + 1..self.phases() {
+                tuple = self.tuples.next_phase(tuple);
+            }
+            self.end(fact.entry, tuple, EndReason::Stop(id), fact.length);
+        }
+        let view = &self.role.phases[fact.phase as usize];
+        if view.advance == Advance::Other
+            && fact.phase + 1 < self.phases()
+            && self.reduced.is_visible(fact.symbol)
+        {
+            let tuple = self.tuples.next_phase(fact.tuple);
+            let reason = Reason::Guess(id);
+            self.add(fact.entry, fact.symbol, fact.phase + 1, tuple, reason, fact.length);
+        }
+        let thread = self.thread;
+        for (rule_id, rule) in thread.rules_of(fact.symbol) {
+            self.apply(id, fact, rule_id, rule);
+        }
+    }
+
+    fn apply(&mut self, id: FactId, fact: Fact, rule_id: RuleId, rule: &Rule<Label>) {
+        match rule.rhs {
+            Rhs::Step(target) => {
+                self.step(id, fact, rule_id, target, rule.label.event);
+            }
+            Rhs::Push(callee, _) => {
+                let entry = self.enter(callee, fact.phase);
+                self.entries[entry].callers.push((id, rule_id));
+                for at in 0..self.entries[entry].exits.len() {
+                    let exit = self.entries[entry].exits[at];
+                    self.return_to(id, rule_id, exit);
+                }
+                for at in 0..self.entries[entry].ends.len() {
+                    let end = self.entries[entry].ends[at];
+                    self.end_in_call(id, rule_id, end);
+                }
+            }
+            Rhs::Pop => {
+                self.entries[fact.entry].exits.push(id);
+                for at in 0..self.entries[fact.entry].callers.len() {
+                    let (call, rule) = self.entries[fact.entry].callers[at];
+                    self.return_to(call, rule, id);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, id: FactId, fact: Fact, rule: RuleId, target: Symbol, event: Option<Event>) {
+        let reason = Reason::Step(id, rule);
+        let length = fact.length.saturating_add(1);
+        let symbol = match event {
+            None => {
+                self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
+                return;
+            }
+            Some(Event::Acquire(lock)) => {
+                let tuple = self.tuples.post(fact.tuple, LockAction::Acquire(lock));
+                self.add(fact.entry, target, fact.phase, tuple, reason, length);
+                return;
+            }
+            Some(Event::Release(lock)) => {
+                let tuple = self.tuples.post(fact.tuple, LockAction::Release(lock));
+                self.add(fact.entry, target, fact.phase, tuple, reason, length);
+                return;
+            }
+            Some(Event::Observable(symbol)) => symbol,
+        };
+        let view = &self.role.phases[fact.phase as usize];
+        if view.forbidden.binary_search(&symbol).is_err() {
+            self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
+        }
+        if let Advance::Own { symbol: wanted, in_unit } = view.advance {
+            if wanted == symbol && (!in_unit || self.thread.in_unit(fact.symbol)) {
+                if fact.phase + 1 == self.phases() {
+                    self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
+                } else {
+                    let tuple = self.tuples.next_phase(fact.tuple);
+                    self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
+                }
+            }
+        }
+    }
+
+    fn return_to(&mut self, call: FactId, rule: RuleId, exit: FactId) {
+        let (caller, callee) = (self.facts[call], self.facts[exit]);
+        let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
+            unreachable!("callers are facts at push rules");
+        };
+        let tuple = self.tuples.then(caller.tuple, callee.tuple);
+        let length = caller.length.saturating_add(callee.length).saturating_add(2);
+        let reason = Reason::Return { call, rule, exit };
+        self.add(caller.entry, target, callee.phase, tuple, reason, length);
+    }
+
+    fn end_in_call(&mut self, call: FactId, rule: RuleId, end: EndId) {
+        let (entry, tuple, length) = self.around_end(call, end);
+        self.end(entry, tuple, EndReason::Call { call, rule, end }, length);
+    }
+
+    /// What an end inside a call is for the caller.
+    fn around_end(&mut self, call: FactId, end: EndId) -> (EntryId, TupleId, u32) {
+        let (caller, callee) = (self.facts[call], self.ends[end]);
+        let tuple = self.tuples.then(caller.tuple, callee.tuple);
+        (caller.entry, tuple, caller.length.saturating_add(callee.length).saturating_add(1))
+    }
+
+    /// Adds an end and passes it on to the callers, theirs, and so on.
+    fn end(&mut self, entry: EntryId, tuple: TupleId, reason: EndReason, length: u32) {
+        let Some(id) = self.add_end(entry, tuple, reason, length) else { return };
+        let mut pending = vec![(entry, id)];
+        while let Some((entry, end)) = pending.pop() {
+            for at in 0..self.entries[entry].callers.len() {
+                let (call, rule) = self.entries[entry].callers[at];
+                let (caller, tuple, length) = self.around_end(call, end);
+                let reason = EndReason::Call { call, rule, end };
+                if let Some(id) = self.add_end(caller, tuple, reason, length) {
+                    pending.push((caller, id));
+                }
+            }
+        }
+    }
+
+    fn add_end(
+        &mut self,
+        entry: EntryId,
+        tuple: TupleId,
+        reason: EndReason,
+        length: u32,
+    ) -> Option<EndId> {
+        for at in 0..self.entries[entry].ends.len() {
+            let other = self.entries[entry].ends[at];
+            let End { tuple: known, dominated, .. } = self.ends[other];
+            if dominated {
+                continue;
+            }
+            if self.tuples.dominates(known, tuple) {
+                return None;
+            }
+            if self.tuples.dominates(tuple, known) {
+                self.ends[other].dominated = true;
+            }
+        }
+        let id = self.ends.push(End { tuple, reason, length, dominated: false });
+        self.entries[entry].ends.push(id);
+        Some(id)
+    }
+}
