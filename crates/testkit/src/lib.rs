@@ -1,3 +1,33 @@
 //! Inputs and slow oracles for the tests of the other crates. Everything is a function of a seed.
+//!
+//! - [`source`], [`build`], [`generate`], [`shrink`]: small structured models, which can be printed as
+//!   EML or built as a [`Program`](selvedge_program::Program) without any front end; random ones; and
+//!   the way from a model on which a test fails to a smallest one.
+//! - [`straight`]: programs without branches, action by action, also badly nested ones.
+//! - [`queries`]: all or some of the questions about a program.
+//! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
+//!   words of the definition and without any thought of cost.
+//! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
+//!
+//! ```
+//! use selvedge_testkit::{Rng, generate::{Shape, random_model}};
+//! let model = random_model(&mut Rng::new(7), &Shape::SMALL);
+//! assert_eq!(model, random_model(&mut Rng::new(7), &Shape::SMALL));
+//! let program = model.to_program();
+//! assert!(selvedge_program::validate::validate(&program).is_empty());
+//! assert!(model.to_eml().contains("process T1 {"));
+//! ```
 
+pub mod build;
+pub mod definition;
+pub mod generate;
+pub mod lock_words;
+pub mod naive;
+pub mod queries;
+pub mod rng;
+pub mod shrink;
+pub mod source;
 pub mod straight;
+
+pub use rng::Rng;
+pub use source::{Block, Function, Model, Process, Statement};

@@ -1,0 +1,102 @@
+//! # Idea
+//! Whether a schedule answers its query, by the words of the definition, with quantifiers as loops.
+//! The replayer, which reads the schedule once, is checked against this.
+//!
+//! # Source
+//! SEMANTICS, "The patterns"; paper 000 Defn. 3.
+//!
+//! # Requires
+//! The query fits the program.
+
+use selvedge_program::{
+    IndexedSymbol, Ipa, Observable, PatternQuery, Program, Query, Schedule, StepKind, ThreadId,
+    UnitRole,
+};
+use selvedge_replay::Configuration;
+
+/// Whether all steps are possible and the marked ones are what the query asks for.
+pub fn answers(program: &Program, query: &Query, schedule: &Schedule) -> bool {
+    let mut configuration = Configuration::initial(program);
+    let mut kinds = Vec::new();
+    for step in &schedule.steps {
+        match configuration.step(program, step.thread, step.step) {
+            Ok(kind) => kinds.push((step.thread, kind)),
+            Err(_) => return false,
+        }
+    }
+    let marks: Vec<(usize, u32)> = schedule
+        .steps
+        .iter()
+        .enumerate()
+        .filter_map(|(index, step)| Some((index, step.matched?)))
+        .collect();
+    // The marks are 1, 2, 3, … in this order.
+    if !marks.iter().enumerate().all(|(position, &(_, mark))| mark as usize == position + 1) {
+        return false;
+    }
+    let marked: Vec<usize> = marks.into_iter().map(|(index, _)| index).collect();
+    match query {
+        Query::Pattern(query) => is_pattern(query, &kinds, &marked),
+        Query::Automaton(automaton) => is_accepted(automaton, &kinds, &marked),
+    }
+}
+
+fn is_pattern(query: &PatternQuery, kinds: &[(ThreadId, StepKind)], marked: &[usize]) -> bool {
+    let accesses = query.pattern.accesses;
+    if marked.len() != accesses.len() {
+        return false;
+    }
+    for (&at, &access) in marked.iter().zip(accesses) {
+        let expected = match query.symbol_of(access) {
+            Observable::Read(location) => StepKind::Read(location),
+            Observable::Write(location) => StepKind::Write(location),
+            Observable::BeginUnit | Observable::EndUnit => return false,
+        };
+        if kinds[at] != (query.thread_of(access), expected) {
+            return false;
+        }
+    }
+    [UnitRole::Unit, UnitRole::Other].into_iter().all(|role| {
+        let own: Vec<usize> = marked
+            .iter()
+            .zip(accesses)
+            .filter(|(_, access)| access.role == role)
+            .map(|(&at, _)| at)
+            .collect();
+        !query.needs_unit(role) || in_one_unit(kinds, &own)
+    })
+}
+
+/// Whether there is a begin of an outermost unit before all these steps of one thread such that the
+/// unit does not end before the last of them.
+fn in_one_unit(kinds: &[(ThreadId, StepKind)], steps: &[usize]) -> bool {
+    let (first, last) = (steps[0], steps[steps.len() - 1]);
+    let thread = kinds[first].0;
+    (0..first).any(|begin| {
+        kinds[begin] == (thread, StepKind::BeginUnit)
+            && !kinds[begin..last].contains(&(thread, StepKind::EndUnit))
+    })
+}
+
+fn is_accepted(automaton: &Ipa, kinds: &[(ThreadId, StepKind)], marked: &[usize]) -> bool {
+    marked.len() == automaton.phases.len()
+        && kinds.iter().enumerate().all(|(index, &(thread, kind))| {
+            let phase = marked.iter().filter(|&&mark| mark < index).count();
+            let symbol = match kind {
+                StepKind::Read(location) => Some(Observable::Read(location)),
+                StepKind::Write(location) => Some(Observable::Write(location)),
+                StepKind::BeginUnit => Some(Observable::BeginUnit),
+                StepKind::EndUnit => Some(Observable::EndUnit),
+                _ => None,
+            };
+            let event = symbol.map(|symbol| IndexedSymbol { thread, symbol });
+            if marked.contains(&index) {
+                event == Some(automaton.phases[phase].advance)
+            } else {
+                // A run may stop in the final state, so nothing after it matters.
+                event.is_none_or(|event| {
+                    automaton.phases.get(phase).is_none_or(|phase| phase.loops.contains(&event))
+                })
+            }
+        })
+}

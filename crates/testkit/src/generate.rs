@@ -1,0 +1,175 @@
+//! # Idea
+//! Random models that have everything that can go wrong in a small space: loops, direct and mutual
+//! recursion, `return` inside blocks, nested units, nested and reentrant synchronized blocks, calls
+//! under locks, crossed lock orders, dead code.
+//!
+//! # Requires
+//! The sizes of a [`Shape`] are such that trying all interleavings of two threads (of all threads for
+//! [`Shape::TINY`]) takes milliseconds.
+
+use crate::rng::Rng;
+use crate::source::{Block, Function, Model, Process, Statement};
+
+/// How large the models are.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The least and the greatest number of processes.
+    pub processes: (usize, usize),
+    /// The greatest number of locks.
+    pub locks: usize,
+    /// The greatest number of locations.
+    pub locations: usize,
+    /// The greatest number of functions of a process, `main` included.
+    pub functions: usize,
+    /// The greatest number of statements of a process.
+    pub statements: usize,
+    /// How deep blocks nest within a function.
+    pub nesting: usize,
+}
+
+impl Shape {
+    /// For questions about pairs of threads.
+    pub const SMALL: Self = Self {
+        processes: (2, 4),
+        locks: 3,
+        locations: 3,
+        functions: 3,
+        statements: 20,
+        nesting: 4,
+    };
+    /// For questions about up to four threads at once.
+    pub const TINY: Self =
+        Self { processes: (2, 4), locks: 3, locations: 2, functions: 2, statements: 6, nesting: 3 };
+}
+
+/// A random model of this shape.
+pub fn random_model(rng: &mut Rng, shape: &Shape) -> Model {
+    let locks = rng.between(0, shape.locks);
+    let locations = rng.between(1, shape.locations);
+    let count = rng.between(shape.processes.0, shape.processes.1);
+    let processes = (0..count).map(|_| random_process(rng, shape, locks, locations)).collect();
+    Model { locks, locations, processes }
+}
+
+fn random_process(rng: &mut Rng, shape: &Shape, locks: usize, locations: usize) -> Process {
+    let functions = rng.between(1, shape.functions);
+    let mut budget = rng.between(shape.statements.div_ceil(2), shape.statements);
+    let mut process = Process { functions: Vec::with_capacity(functions) };
+    for position in 0..functions {
+        let share = if position + 1 == functions { budget } else { budget.div_ceil(2) };
+        budget -= share;
+        let mut writer = Writer {
+            rng,
+            locks,
+            locations,
+            functions,
+            position,
+            statements: share,
+            nesting: shape.nesting,
+        };
+        let locks = if locks > 0 && writer.rng.percent(25) {
+            (0..writer.rng.between(1, 2)).map(|_| writer.rng.below(locks)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut body = writer.block(0);
+        if position + 1 < functions && rng.percent(90) {
+            insert(rng, &mut body, Statement::Call(position + 1));
+        }
+        process.functions.push(Function { locks, body });
+    }
+    process
+}
+
+/// Puts a statement somewhere into a block or into one of its inner blocks.
+fn insert(rng: &mut Rng, block: &mut Block, statement: Statement) {
+    let mut inner: Vec<&mut Block> = block
+        .iter_mut()
+        .filter_map(|other| match other {
+            Statement::Unit(body)
+            | Statement::Synchronized(_, body)
+            | Statement::If(body, _)
+            | Statement::While(body) => Some(body),
+            _ => None,
+        })
+        .collect();
+    if !inner.is_empty() && rng.percent(60) {
+        let position = rng.below(inner.len());
+        insert(rng, inner[position], statement);
+    } else {
+        let position = rng.below(block.len() + 1);
+        block.insert(position, statement);
+    }
+}
+
+struct Writer<'a> {
+    rng: &'a mut Rng,
+    locks: usize,
+    locations: usize,
+    /// How many functions the process has.
+    functions: usize,
+    /// The function that is written.
+    position: usize,
+    /// How many statements it may still have.
+    statements: usize,
+    nesting: usize,
+}
+
+impl Writer<'_> {
+    fn block(&mut self, depth: usize) -> Block {
+        let mut block = Vec::new();
+        // The outermost block uses up what is left; the others stop somewhere.
+        while self.statements > 0 && (depth == 0 || block.is_empty() || self.rng.percent(85)) {
+            let statement = self.statement(depth);
+            let is_return = statement == Statement::Return;
+            block.push(statement);
+            if is_return && self.rng.percent(80) {
+                break; // Otherwise dead code follows.
+            }
+        }
+        block
+    }
+
+    fn statement(&mut self, depth: usize) -> Statement {
+        self.statements -= 1;
+        let inner = depth < self.nesting && self.statements > 0;
+        let block = |weight: usize| if inner { weight } else { 0 };
+        let weights = [
+            2,                                          // skip
+            26,                                         // read
+            26,                                         // write
+            block(if depth == 0 { 60 } else { 6 }),     // unit
+            if self.locks > 0 { block(18) } else { 0 }, // synchronized
+            block(7),                                   // if
+            block(4),                                   // while
+            if self.functions > 1 { 12 } else { 1 },    // call
+            if depth == 0 { 0 } else { 3 },             // return
+        ];
+        match self.rng.weighted(&weights) {
+            0 => Statement::Skip,
+            1 => Statement::Read(self.rng.below(self.locations)),
+            2 => Statement::Write(self.rng.below(self.locations)),
+            3 => Statement::Unit(self.block(depth + 1)),
+            4 => Statement::Synchronized(self.rng.below(self.locks), self.block(depth + 1)),
+            5 => {
+                let first = self.block(depth + 1);
+                let second = if self.rng.percent(40) { self.block(depth + 1) } else { Vec::new() };
+                Statement::If(first, second)
+            }
+            6 => Statement::While(self.block(depth + 1)),
+            7 => self.call(),
+            _ => Statement::Return,
+        }
+    }
+
+    /// Mostly a call of a later function. A recursive call is one of two branches in most cases, for
+    /// a function that always calls itself never does anything else.
+    fn call(&mut self) -> Statement {
+        let later = self.position + 1..self.functions;
+        if !later.is_empty() && self.rng.percent(75) {
+            return Statement::Call(self.rng.between(later.start, later.end - 1));
+        }
+        let call = Statement::Call(self.rng.below(self.functions));
+        if self.rng.percent(85) { Statement::If(vec![call], Vec::new()) } else { call }
+    }
+}
