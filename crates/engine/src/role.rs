@@ -52,6 +52,16 @@ impl Role {
         let own = |phase: &PhaseView| matches!(phase.advance, Advance::Own { .. });
         self.phases.iter().rposition(own).map_or(0, |at| at + 1)
     }
+
+    /// The phases around `phase` in which the thread may do `symbol` without ending the phase: the
+    /// first and the last one; `None` if it may do so in every phase.
+    pub fn window(&self, symbol: Observable, phase: u32) -> Option<(u32, u32)> {
+        let forbids = |view: &PhaseView| view.forbidden.binary_search(&symbol).is_ok();
+        let at = phase as usize;
+        let first = self.phases[..at].iter().rposition(forbids).map_or(0, |before| before + 1);
+        let last = self.phases[at..].iter().position(forbids).map_or(self.phases.len(), |k| at + k);
+        (first > 0 || last < self.phases.len()).then(|| (first as u32, last as u32 - 1))
+    }
 }
 
 /// The threads that take part in a query, with their roles. Every other thread can stay in its

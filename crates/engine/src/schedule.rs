@@ -32,6 +32,9 @@ pub struct RunStep {
     pub phase: u32,
     /// Whether the step ends its phase.
     pub matched: bool,
+    /// The phases in which the step may happen, around its own: the first and the last one. `None`
+    /// if it may happen in any.
+    pub window: Option<(u32, u32)>,
 }
 
 /// A run of one participant.
@@ -266,6 +269,7 @@ pub fn fewest_switches(runs: &[LocalRun], phases: u32, limit: usize) -> Option<S
             let Some(step) = visible[participant].get(position.at[participant]) else { continue };
             let allowed = match step.kind {
                 VisibleKind::Matched(number) => number == matched + 1,
+                VisibleKind::Within(first, last) => first <= matched && matched <= last,
                 VisibleKind::Lock(LockAction::Release(_)) => true,
                 VisibleKind::Lock(LockAction::Acquire(lock)) => (0..runs.len()).all(|other| {
                     other == participant
@@ -308,6 +312,8 @@ enum VisibleKind {
     Lock(LockAction),
     /// The access with this number, from 1.
     Matched(u32),
+    /// An event that is allowed in these phases only.
+    Within(u32, u32),
 }
 
 /// A step that others can notice.
@@ -327,10 +333,11 @@ fn visible_steps(run: &LocalRun) -> Vec<Visible> {
     let mut last = 0;
     let mut visible = Vec::new();
     for (at, step) in run.steps.iter().enumerate() {
-        let kind = match (step.matched, step.lock) {
-            (true, _) => VisibleKind::Matched(step.phase + 1),
-            (false, Some(action)) => VisibleKind::Lock(action),
-            (false, None) => continue,
+        let kind = match (step.matched, step.lock, step.window) {
+            (true, ..) => VisibleKind::Matched(step.phase + 1),
+            (false, Some(action), _) => VisibleKind::Lock(action),
+            (false, None, Some((first, last))) => VisibleKind::Within(first, last),
+            (false, None, None) => continue,
         };
         apply(std::slice::from_ref(step), &mut held);
         matched_so_far += u32::from(step.matched);

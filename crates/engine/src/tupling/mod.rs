@@ -223,9 +223,9 @@ impl<'p> Tupling<'p> {
             .iter()
             .zip(&tabulations)
             .zip(&found.ends)
-            .map(|(((thread, _), tabulation), &end)| LocalRun {
+            .map(|(((thread, role), tabulation), &end)| LocalRun {
                 thread: *thread,
-                steps: run::local_run(tabulation, end, behaviours.lowered(*thread)),
+                steps: run::local_run(tabulation, end, role, behaviours.lowered(*thread)),
             })
             .collect();
         let phases = participants[0].1.phases.len() as u32;

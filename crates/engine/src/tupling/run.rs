@@ -12,6 +12,7 @@
 
 use super::tabulate::{EndId, EndReason, FactId, Reason, Tabulation};
 use crate::lock_history::LockAction;
+use crate::role::Role;
 use crate::schedule::RunStep;
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
@@ -19,8 +20,13 @@ use selvedge_program::Event;
 
 /// The local run of `end`. `thread` is the thread that the run is for; it may be another one than
 /// was tabulated, as long as it behaves alike.
-pub fn local_run(tabulation: &Tabulation, end: EndId, thread: &LoweredThread) -> Vec<RunStep> {
-    let mut unfold = Unfold { tabulation, thread, work: vec![Task::End(end)], steps: Vec::new() };
+pub fn local_run(
+    tabulation: &Tabulation,
+    end: EndId,
+    role: &Role,
+    thread: &LoweredThread,
+) -> Vec<RunStep> {
+    let mut unfold = Unfold { tabulation, role, thread, work: vec![Task::End(end)], steps: Vec::new() };
     while let Some(task) = unfold.work.pop() {
         unfold.run(task);
     }
@@ -42,6 +48,7 @@ enum Task {
 
 struct Unfold<'a> {
     tabulation: &'a Tabulation,
+    role: &'a Role,
     thread: &'a LoweredThread,
     work: Vec<Task>,
     /// The steps, last first.
@@ -124,11 +131,14 @@ impl Unfold<'_> {
 
     fn write(&mut self, rule: RuleId, phase: u32, matched: bool) {
         let label = self.thread.pds.rules[rule].label;
-        let lock = match label.event {
-            Some(Event::Acquire(lock)) => Some(LockAction::Acquire(lock)),
-            Some(Event::Release(lock)) => Some(LockAction::Release(lock)),
-            Some(Event::Observable(_)) | None => None,
-        };
-        self.steps.push(RunStep { step: label.step, lock, phase, matched });
+        let mut lock = None;
+        let mut window = None;
+        match label.event {
+            Some(Event::Acquire(acquired)) => lock = Some(LockAction::Acquire(acquired)),
+            Some(Event::Release(released)) => lock = Some(LockAction::Release(released)),
+            Some(Event::Observable(symbol)) if !matched => window = self.role.window(symbol, phase),
+            Some(Event::Observable(_)) | None => {}
+        }
+        self.steps.push(RunStep { step: label.step, lock, phase, matched, window });
     }
 }
