@@ -18,8 +18,8 @@
 //! 3. An edge stays within one procedure; entry and exit are nodes of their procedure.
 //! 4. No edge leaves an exit node: the only step there is the return.
 //! 5. A call goes to a procedure of the same thread, and so does a thread's main.
-//! 6. Names are unique: locks among locks, locations among locations, threads among threads,
-//!    procedures among those of their thread.
+//! 6. Names are unique: locks among locks, atomic sets among atomic sets, locations among
+//!    locations, threads among threads, procedures among those of their thread.
 
 use selvedge_base::{IdVec, Place, define_id};
 

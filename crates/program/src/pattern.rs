@@ -130,3 +130,117 @@ pub static PATTERNS: [Pattern; 32] = [
     pattern!(31: W u x, W o y, R o x, W u y),
     pattern!(32: W u x, W o y, W o x, R u y),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    type Word = Vec<(AccessKind, UnitRole, Variable)>;
+
+    /// Whether the accesses at these positions conflict: different units, one location, a write.
+    fn conflict(word: &Word, i: usize, j: usize) -> bool {
+        let ((kind, role, variable), (other_kind, other_role, other_variable)) = (word[i], word[j]);
+        role != other_role
+            && variable == other_variable
+            && (kind == AccessKind::Write || other_kind == AccessKind::Write)
+    }
+
+    /// Whether each of the two units must come before the other.
+    fn has_cycle(word: &Word) -> bool {
+        let before = |first: UnitRole| {
+            (0..word.len())
+                .any(|i| word[i].1 == first && (i + 1..word.len()).any(|j| conflict(word, i, j)))
+        };
+        before(UnitRole::Unit) && before(UnitRole::Other)
+    }
+
+    fn without(word: &Word, at: usize) -> Word {
+        word.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, &access)| access).collect()
+    }
+
+    /// Renames units and locations so that the first access is one of `u` to `x`.
+    fn canonical(word: &Word) -> Word {
+        let (_, role, variable) = word[0];
+        word.iter()
+            .map(|&(kind, r, v)| {
+                let unit = if r == role { UnitRole::Unit } else { UnitRole::Other };
+                (kind, unit, if v == variable { Variable::X } else { Variable::Y })
+            })
+            .collect()
+    }
+
+    fn words(length: usize) -> Vec<Word> {
+        let mut words: Vec<Word> = vec![Vec::new()];
+        for _ in 0..length {
+            let mut longer = Vec::new();
+            for word in &words {
+                for kind in [AccessKind::Read, AccessKind::Write] {
+                    for role in [UnitRole::Unit, UnitRole::Other] {
+                        for variable in [Variable::X, Variable::Y] {
+                            let mut next = word.clone();
+                            next.push((kind, role, variable));
+                            longer.push(next);
+                        }
+                    }
+                }
+            }
+            words = longer;
+        }
+        words
+    }
+
+    fn minimal_cycles(length: usize) -> BTreeSet<Word> {
+        words(length)
+            .iter()
+            .filter(|word| has_cycle(word))
+            .filter(|word| (0..word.len()).all(|at| !has_cycle(&without(word, at))))
+            .map(canonical)
+            .collect()
+    }
+
+    #[test]
+    fn the_table_lists_the_minimal_conflict_cycles() {
+        let table: BTreeSet<Word> = PATTERNS
+            .iter()
+            .map(|pattern| {
+                pattern.accesses.iter().map(|one| (one.kind, one.role, one.variable)).collect()
+            })
+            .collect();
+        assert_eq!(table.len(), 32);
+        let mut derived = BTreeSet::new();
+        // A cycle needs two conflicts, so no minimal one has more than four accesses.
+        for length in 1..=5 {
+            let found = minimal_cycles(length);
+            assert_eq!(found.len(), [0, 0, 5, 27, 0][length - 1], "length {length}");
+            derived.extend(found);
+        }
+        assert_eq!(table, derived);
+    }
+
+    #[test]
+    fn patterns_are_numbered_and_start_with_u_and_x() {
+        for (at, pattern) in PATTERNS.iter().enumerate() {
+            assert_eq!(pattern.number as usize, at + 1);
+            assert_eq!(Pattern::by_number(pattern.number), Some(pattern));
+            let first = pattern.accesses[0];
+            assert_eq!((first.role, first.variable), (UnitRole::Unit, Variable::X));
+            let of_u = pattern.accesses.iter().filter(|access| access.role == UnitRole::Unit);
+            assert_eq!(of_u.count(), 2);
+            assert_eq!(pattern.locations(), pattern.accesses.len() - 2);
+            assert_eq!(pattern.is_vaziri(), at < 14);
+        }
+        assert_eq!(Pattern::by_number(0), None);
+        assert_eq!(Pattern::by_number(33), None);
+    }
+
+    /// Footnote 3 of paper 000: write skew is a conflict cycle that none of the fourteen matches.
+    #[test]
+    fn write_skew_is_not_among_the_fourteen() {
+        let skew = &PATTERNS[16];
+        assert!(!skew.is_vaziri());
+        let word: Word =
+            skew.accesses.iter().map(|one| (one.kind, one.role, one.variable)).collect();
+        assert!(has_cycle(&word));
+    }
+}

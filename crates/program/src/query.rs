@@ -115,3 +115,145 @@ pub fn pattern_queries(
     }
     queries
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse;
+    use std::collections::BTreeSet;
+    use std::fmt::Write;
+
+    /// Threads without code, and sets of locations of these sizes.
+    fn program(threads: usize, sets: &[usize]) -> Program {
+        let mut text = String::from("program\n");
+        for (set, &size) in sets.iter().enumerate() {
+            let names: Vec<String> = (0..size).map(|at| format!("x{set}_{at}")).collect();
+            writeln!(text, "set s{set} {{ {} }}", names.join(", ")).expect("strings take text");
+        }
+        for thread in 0..threads {
+            writeln!(text, "thread T{thread} main m {{").expect("strings take text");
+            text.push_str("procedure m nodes 1 entry 0 exit 0 { } }\n");
+        }
+        parse(&text).0.expect("a valid program")
+    }
+
+    fn all_queries(program: &Program, patterns: &[u32]) -> Vec<PatternQuery> {
+        let threads: Vec<ThreadId> = program.threads.ids().collect();
+        let locations: Vec<LocationId> = program.locations.ids().collect();
+        pattern_queries(program, patterns, Units::Exact, &threads, &locations)
+    }
+
+    fn vaziri() -> Vec<u32> {
+        (1..=14).collect()
+    }
+
+    fn all() -> Vec<u32> {
+        (1..=32).collect()
+    }
+
+    /// ERRATA, 000 Tab. 2: three ordered pairs of threads and `m` locations make
+    /// `3·(5m + 9m(m−1))` queries with the fourteen patterns.
+    #[test]
+    fn counts_of_paper_000_table_2() {
+        let mut counts = Vec::new();
+        for m in [1, 5, 5, 6] {
+            let program = program(3, &[m]);
+            let queries = all_queries(&program, &vaziri());
+            assert_eq!(queries.len(), 6 * (5 * m + 9 * m * (m - 1)));
+            // Of the six ordered pairs the paper asks about (1,2), (2,3) and (3,1).
+            let ids: Vec<ThreadId> = program.threads.ids().collect();
+            let pairs = [(ids[0], ids[1]), (ids[1], ids[2]), (ids[2], ids[0])];
+            let chosen =
+                |query: &&PatternQuery| pairs.contains(&(query.unit_thread, query.other_thread));
+            counts.push(queries.iter().filter(chosen).count());
+        }
+        assert_eq!(counts, [15, 615, 615, 900]);
+    }
+
+    #[test]
+    fn counts_of_all_patterns() {
+        // 5 patterns on one location, 27 on two.
+        let program = program(2, &[3]);
+        assert_eq!(all_queries(&program, &all()).len(), 2 * (5 * 3 + 27 * 6));
+        assert_eq!(all_queries(&program, &[17]).len(), 2 * 6);
+        assert_eq!(all_queries(&program, &[99]).len(), 0);
+        assert_eq!(all_queries(&program, &[]).len(), 0);
+    }
+
+    #[test]
+    fn pairs_stay_within_one_atomic_set() {
+        let program = program(2, &[2, 1]);
+        let queries = all_queries(&program, &all());
+        assert_eq!(queries.len(), 2 * (5 * 3 + 27 * 2));
+        for query in &queries {
+            let sets: BTreeSet<_> =
+                query.locations.iter().map(|&x| program.locations[x].atomic_set).collect();
+            assert_eq!(sets.len(), 1);
+            assert_eq!(query.locations.len(), query.pattern.locations());
+        }
+    }
+
+    #[test]
+    fn fewer_threads_or_locations_leave_fewer_questions() {
+        assert_eq!(all_queries(&program(1, &[4]), &all()), []);
+        assert_eq!(all_queries(&program(0, &[4]), &all()), []);
+        assert_eq!(all_queries(&program(2, &[]), &all()), []);
+        assert_eq!(all_queries(&program(2, &[1]), &all()).len(), 2 * 5);
+        let program = program(3, &[3]);
+        let threads: Vec<ThreadId> = program.threads.ids().skip(1).collect();
+        let locations: Vec<LocationId> = program.locations.ids().take(1).collect();
+        let queries = pattern_queries(&program, &all(), Units::Exact, &threads, &locations);
+        assert_eq!(queries.len(), 2 * 5);
+        assert!(queries.iter().all(|query| threads.contains(&query.unit_thread)));
+    }
+
+    #[test]
+    fn queries_are_distinct() {
+        let program = program(3, &[3, 2]);
+        let queries = all_queries(&program, &all());
+        let keys: BTreeSet<_> = queries
+            .iter()
+            .map(|query| {
+                let threads = (query.unit_thread, query.other_thread);
+                (query.pattern.number, threads, query.locations.clone())
+            })
+            .collect();
+        assert_eq!(keys.len(), queries.len());
+    }
+
+    #[test]
+    fn accesses_become_events_of_their_thread() {
+        let program = program(2, &[2]);
+        let queries = all_queries(&program, &[12]);
+        let query = &queries[0];
+        let (x, y) = (query.locations[0], query.locations[1]);
+        let word: Vec<_> = query
+            .pattern
+            .accesses
+            .iter()
+            .map(|&access| (query.thread_of(access), query.symbol_of(access)))
+            .collect();
+        let (a, b) = (query.unit_thread, query.other_thread);
+        assert_ne!(a, b);
+        assert_eq!(
+            word,
+            [
+                (a, Observable::Read(x)),
+                (b, Observable::Write(y)),
+                (b, Observable::Write(x)),
+                (a, Observable::Read(y)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_lone_access_needs_no_unit() {
+        let program = program(2, &[2]);
+        for query in all_queries(&program, &all()) {
+            assert!(query.needs_unit(UnitRole::Unit));
+            assert_eq!(query.needs_unit(UnitRole::Other), query.pattern.number > 5);
+            let paper = PatternQuery { units: Units::Paper, ..query };
+            assert!(paper.needs_unit(UnitRole::Unit) && !paper.needs_unit(UnitRole::Other));
+        }
+    }
+}

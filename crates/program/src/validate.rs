@@ -45,6 +45,10 @@ impl Validator<'_> {
         let program = self.program;
         self.unique("lock", program.locks.iter().map(|lock| (lock.name.as_str(), lock.place)));
         self.unique(
+            "atomic set",
+            program.atomic_sets.iter().map(|set| (set.name.as_str(), Place::NONE)),
+        );
+        self.unique(
             "location",
             program.locations.iter().map(|location| (location.name.as_str(), location.place)),
         );
@@ -162,5 +166,157 @@ impl Validator<'_> {
                 self.breach(edge.place, message);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AtomicSetId, LocationId, LockId, NodeId, ProcedureId, ThreadId};
+    use crate::text::parse;
+
+    /// Two threads; the first has two procedures.
+    fn sample() -> Program {
+        let text = "program lock l @1:1 lock m @1:2 set s { x @2:1, y @2:2 } set t { z @2:3 }
+            thread A @3:1 main main {
+                procedure main @3:2 nodes 3 entry 0 exit 2 {
+                    0 -> 1 call f @4:1
+                    1 -> 2 read x @4:2
+                }
+                procedure f @3:3 nodes 2 entry 0 exit 1 { 0 -> 1 acquire l @4:3 }
+            }
+            thread B @3:4 main main {
+                procedure main @3:5 nodes 2 entry 0 exit 1 { 0 -> 1 skip @4:4 }
+            }";
+        parse(text).0.expect("a valid program")
+    }
+
+    /// Spoils the sample and returns the breaches.
+    fn spoilt(spoil: impl FnOnce(&mut Program)) -> Vec<String> {
+        let mut program = sample();
+        spoil(&mut program);
+        validate(&program).iter().map(ToString::to_string).collect()
+    }
+
+    fn id<I: Id>(index: usize) -> I {
+        I::from_index(index)
+    }
+
+    #[test]
+    fn a_valid_program_has_no_breach() {
+        assert_eq!(spoilt(|_| {}), [""; 0]);
+    }
+
+    #[test]
+    fn names_are_unique_among_their_kind() {
+        assert_eq!(
+            spoilt(|program| program.locks[id::<LockId>(1)].name = "l".to_owned()),
+            ["1:2: lock l is declared twice"]
+        );
+        assert_eq!(
+            spoilt(|program| program.atomic_sets[id::<AtomicSetId>(1)].name = "s".to_owned()),
+            ["0:0: atomic set s is declared twice"]
+        );
+        assert_eq!(
+            spoilt(|program| program.locations[id::<LocationId>(2)].name = "x".to_owned()),
+            ["2:3: location x is declared twice"]
+        );
+        assert_eq!(
+            spoilt(|program| program.threads[id::<ThreadId>(1)].name = "A".to_owned()),
+            ["3:4: thread A is declared twice"]
+        );
+        assert_eq!(
+            spoilt(|program| program.procedures[id::<ProcedureId>(1)].name = "main".to_owned()),
+            ["3:3: procedure main is declared twice"]
+        );
+    }
+
+    #[test]
+    fn declarations_refer_to_what_exists() {
+        assert_eq!(
+            spoilt(|program| program.locations[id::<LocationId>(0)].atomic_set = id(9)),
+            ["2:1: location x is in no atomic set"]
+        );
+        assert_eq!(
+            spoilt(|program| program.threads[id::<ThreadId>(0)].main = id(9)),
+            ["3:1: main of A is not a procedure of it"]
+        );
+        assert_eq!(
+            spoilt(|program| program.threads[id::<ThreadId>(0)].main = id(2)),
+            ["3:1: main of A is not a procedure of it"]
+        );
+    }
+
+    #[test]
+    fn procedures_and_nodes_are_grouped() {
+        let ungrouped = spoilt(|program| {
+            program.procedures[id::<ProcedureId>(0)].thread = id(1);
+            program.procedures[id::<ProcedureId>(2)].thread = id(0);
+        });
+        assert!(ungrouped.contains(&"3:3: f is not grouped with its thread".to_owned()));
+        let homeless = spoilt(|program| program.procedures[id::<ProcedureId>(1)].thread = id(7));
+        assert!(homeless.contains(&"3:3: f belongs to no thread".to_owned()), "{homeless:?}");
+        let message = "0:0: nodes are not grouped by procedure, or belong to none".to_owned();
+        for owner in [0, 9] {
+            let breaches = spoilt(|program| program.nodes[id::<NodeId>(4)] = id(owner));
+            assert!(breaches.contains(&message), "{breaches:?}");
+        }
+    }
+
+    #[test]
+    fn entry_and_exit_are_nodes_of_their_procedure() {
+        assert_eq!(
+            spoilt(|program| program.procedures[id::<ProcedureId>(1)].entry = id(0)),
+            ["3:3: the entry of f is not a node of it"]
+        );
+        assert_eq!(
+            spoilt(|program| program.procedures[id::<ProcedureId>(1)].exit = id(99)),
+            ["3:3: the exit of f is not a node of it"]
+        );
+    }
+
+    #[test]
+    fn edges_stay_in_their_procedure_and_do_not_leave_its_exit() {
+        let edge = |program: &mut Program, at: usize, source: usize, target: usize| {
+            program.edges[id(at)].source = id(source);
+            program.edges[id(at)].target = id(target);
+        };
+        assert_eq!(
+            spoilt(|program| edge(program, 1, 1, 99)),
+            ["4:2: an edge has no source or no target"]
+        );
+        assert_eq!(spoilt(|program| edge(program, 1, 1, 3)), ["4:2: an edge leaves main"]);
+        assert_eq!(
+            spoilt(|program| edge(program, 1, 2, 1)),
+            ["4:2: an edge leaves the exit of main"]
+        );
+        assert_eq!(
+            spoilt(|program| edge(program, 3, 0, 1)),
+            ["4:4: an edge of main is not grouped with it"]
+        );
+    }
+
+    #[test]
+    fn actions_name_what_exists() {
+        let act = |at: usize, action: Action| {
+            spoilt(move |program| program.edges[id(at)].action = action)
+        };
+        for action in [
+            Action::Read(id(3)),
+            Action::Write(id(3)),
+            Action::Acquire(id(2)),
+            Action::Release(id(2)),
+            Action::Call(id(3)),
+        ] {
+            assert_eq!(
+                act(1, action),
+                [format!("4:2: {action:?} names something that does not exist")]
+            );
+        }
+        assert_eq!(
+            act(1, Action::Call(id(2))),
+            ["4:2: call of main, a procedure of another thread"]
+        );
+        assert_eq!(act(1, Action::EndUnit), [""; 0]);
     }
 }
