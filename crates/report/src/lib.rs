@@ -5,8 +5,8 @@
 //! way, because all of them answer in terms of the program model.
 //!
 //! Where to start reading: [`diagnostic`] (complaints about input), [`text`] with its columns in
-//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`model`] and [`dot`]
-//! (what was understood of the input). [`describe`] has the words they share, [`escape`] keeps
+//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`model`],
+//! [`model_json`] and [`dot`] (what was understood of the input). [`describe`] has the words they share, [`escape`] keeps
 //! control characters of the input away from the terminal.
 //!
 //! ```
@@ -19,9 +19,20 @@
 //! assert!(shown.contains("--> a.eml:1:9"));
 //! ```
 
+pub mod answers;
+pub mod describe;
 pub mod diagnostic;
+pub mod dot;
 pub mod escape;
+pub mod interleaving;
+pub mod json;
+pub mod model;
+pub mod model_json;
+pub mod outline;
 pub mod terminal;
+pub mod text;
 
+pub use answers::{Answers, Counts, Question};
 pub use diagnostic::Source;
+pub use interleaving::Detail;
 pub use terminal::Terminal;

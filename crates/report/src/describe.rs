@@ -1,0 +1,154 @@
+//! # Idea
+//! The words that the reports share: what a query asks, what a step did, how many of something.
+//!
+//! # Invariants
+//! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
+
+use crate::escape::visible;
+use selvedge_program::pattern::Variable;
+use selvedge_program::{
+    Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuery, Program,
+    Query, StepKind, ThreadId, UnitRole,
+};
+use std::fmt::Display;
+
+/// `3 locks`, `1 lock`, `2 queries`.
+pub fn count(number: usize, singular: &str) -> String {
+    match (number, singular.strip_suffix('y')) {
+        (1, _) => format!("1 {singular}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {singular}s"),
+    }
+}
+
+/// `a, b, c`, or `-` for nothing.
+pub fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
+}
+
+/// A pattern with its variables: `R(x) W'(y) W'(x) R(y)`; the prime stands for the other unit.
+pub fn pattern(pattern: &Pattern) -> String {
+    join(pattern.accesses.iter().map(|&access| {
+        let variable = match access.variable {
+            Variable::X => "x",
+            Variable::Y => "y",
+        };
+        one_access(access, variable)
+    }))
+}
+
+/// What a query asks for: the accesses of a pattern, as in `R(count) W'(data) W'(count) R(data)`,
+/// or the phase transitions of an automaton, as in `T1:[ T1:R(count) T2:W(data)`.
+pub fn asked(query: &Query, program: &Program) -> String {
+    match query {
+        Query::Pattern(query) => join(query.pattern.accesses.iter().map(|&access| {
+            one_access(access, &visible(&program.locations[accessed(query, access)].name))
+        })),
+        Query::Automaton(ipa) => {
+            join(ipa.phases.iter().map(|phase| indexed_symbol(phase.advance, program)))
+        }
+    }
+}
+
+/// The threads of a query, as in `T1 vs T2`.
+pub fn parties(query: &Query, program: &Program) -> String {
+    let names: Vec<_> = participants(query)
+        .into_iter()
+        .map(|thread| visible(&program.threads[thread].name))
+        .collect();
+    names.join(" vs ")
+}
+
+/// The threads that a query is about; for a pattern, the unit's thread first.
+pub fn participants(query: &Query) -> Vec<ThreadId> {
+    match query {
+        Query::Pattern(query) => vec![query.unit_thread, query.other_thread],
+        Query::Automaton(ipa) => ipa.participants(),
+    }
+}
+
+/// `T1:R(count)`, `T2:[`.
+pub fn indexed_symbol(indexed: IndexedSymbol, program: &Program) -> String {
+    let thread = visible(&program.threads[indexed.thread].name);
+    let name = |location: LocationId| visible(&program.locations[location].name);
+    match indexed.symbol {
+        Observable::Read(location) => format!("{thread}:R({})", name(location)),
+        Observable::Write(location) => format!("{thread}:W({})", name(location)),
+        Observable::BeginUnit => format!("{thread}:["),
+        Observable::EndUnit => format!("{thread}:]"),
+    }
+}
+
+/// The kind of a step in one word, as the JSON form has it.
+pub fn action(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::BeginUnit => "begin-unit",
+        StepKind::EndUnit => "end-unit",
+        StepKind::Acquire(_) => "acquire",
+        StepKind::Release(_) => "release",
+        StepKind::Read(_) => "read",
+        StepKind::Write(_) => "write",
+        StepKind::Call(_) => "call",
+        StepKind::Return(_) => "return",
+        StepKind::Step => "step",
+    }
+}
+
+/// The name of the lock, location or procedure of a step, as it is in the model.
+pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
+    Some(match kind {
+        StepKind::BeginUnit | StepKind::EndUnit | StepKind::Step => return None,
+        StepKind::Acquire(lock) | StepKind::Release(lock) => &program.locks[lock].name,
+        StepKind::Read(location) | StepKind::Write(location) => &program.locations[location].name,
+        StepKind::Call(procedure) | StepKind::Return(procedure) => {
+            &program.procedures[procedure].name
+        }
+    })
+}
+
+fn accessed(query: &PatternQuery, access: Access) -> LocationId {
+    match query.symbol_of(access) {
+        Observable::Read(location) | Observable::Write(location) => location,
+        Observable::BeginUnit | Observable::EndUnit => {
+            unreachable!("the accesses of a pattern are reads and writes")
+        }
+    }
+}
+
+fn one_access(access: Access, location: &str) -> String {
+    let kind = match access.kind {
+        AccessKind::Read => 'R',
+        AccessKind::Write => 'W',
+    };
+    let prime = match access.role {
+        UnitRole::Unit => "",
+        UnitRole::Other => "'",
+    };
+    format!("{kind}{prime}({location})")
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_program::PATTERNS;
+
+    #[test]
+    fn counts_have_plurals() {
+        assert_eq!(count(1, "query"), "1 query");
+        assert_eq!(count(0, "query"), "0 queries");
+        assert_eq!(count(2, "lock"), "2 locks");
+        assert_eq!(list(["a", "b"]), "a, b");
+        assert_eq!(list::<&str>([]), "-");
+    }
+
+    #[test]
+    fn patterns_in_words() {
+        assert_eq!(pattern(&PATTERNS[0]), "R(x) W'(x) W(x)");
+        assert_eq!(pattern(&PATTERNS[11]), "R(x) W'(y) W'(x) R(y)");
+    }
+}

@@ -1,0 +1,351 @@
+//! # Idea
+//! An interleaving as a table: time goes down, each thread has a column. A row is one step; the
+//! accesses that the query asks for carry `*1`, `*2`, …; what happens inside a call is indented;
+//! when another thread takes over, a row says which locks the thread keeps meanwhile.
+//!
+//! Rows that do not help are left out unless everything is asked for: steps without an event,
+//! returns, and calls in which nothing visible happens. A block of rows that repeats (a loop or a
+//! recursion that the witness needs) is shown once with its count.
+//!
+//! # Requires
+//! The trace was executed by the replayer, so its calls and returns, acquisitions and releases
+//! match.
+//!
+//! # Invariants
+//! 1. A row of the pattern is never left out or folded.
+
+use crate::describe::{list, object};
+use crate::escape::visible;
+use crate::terminal::{Terminal, Tone};
+use selvedge_base::{IdVec, Place};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// How much of an interleaving to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// Events, and the calls around them.
+    Events,
+    /// Every step.
+    Everything,
+}
+
+/// Renders `trace` with one column for each of `threads`, or as a list if the screen is too narrow
+/// for that. Each line begins with two blanks and ends with a line break.
+pub fn render(
+    trace: &Trace,
+    threads: &[ThreadId],
+    program: &Program,
+    detail: Detail,
+    terminal: Terminal,
+) -> String {
+    let mut rows = rows(trace, program);
+    if detail == Detail::Events {
+        rows.retain(|row| row.shown);
+        rows = fold(rows);
+    }
+    let rows = with_held_locks(rows, program);
+    let columns = columns(&rows, threads);
+    let names = columns.iter().map(|&thread| MARK + visible(&program.threads[thread].name).len());
+    let widest = rows.iter().map(Cell::needed).chain(names).max().unwrap_or(0);
+    let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
+    let width = widest.min(available.saturating_sub(GAP));
+    if width == widest || width >= NARROWEST {
+        table(&rows, &columns, width, program, terminal)
+    } else {
+        listing(&rows, program, terminal)
+    }
+}
+
+/// Blanks before the first column.
+const MARGIN: usize = 2;
+/// Blanks between columns.
+const GAP: usize = 2;
+/// Characters for the mark of a matched access.
+const MARK: usize = 4;
+/// Columns narrower than this are not worth having.
+const NARROWEST: usize = 24;
+/// Deeper calls are not indented further.
+const DEEPEST: usize = 8;
+/// Blocks of at most this many rows are recognised as repetitions.
+const LONGEST_BLOCK: usize = 12;
+/// A block is folded when it stands at least this many times in a row.
+const FEWEST_REPETITIONS: usize = 3;
+
+struct Row<'a> {
+    thread: ThreadId,
+    /// How many calls are open.
+    depth: usize,
+    text: Cow<'a, str>,
+    place: Place,
+    matched: Option<u32>,
+    /// Whether it belongs to the short form.
+    shown: bool,
+    /// The locks that the thread holds after it, in the order of acquisition.
+    held: Vec<LockId>,
+    /// Whether it is a remark of ours and not a step.
+    remark: bool,
+}
+
+/// One row per step. A call is shown in the short form if an event happens in it.
+fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::with_capacity(trace.steps.len());
+    let mut calls: IdVec<ThreadId, Vec<usize>> = IdVec::filled(Vec::new(), program.threads.len());
+    let mut held: IdVec<ThreadId, Vec<LockId>> = IdVec::filled(Vec::new(), program.threads.len());
+    for step in &trace.steps {
+        let open = &mut calls[step.thread];
+        if let StepKind::Return(_) = step.kind {
+            open.pop();
+        }
+        match step.kind {
+            StepKind::Acquire(lock) => held[step.thread].push(lock),
+            StepKind::Release(lock) => held[step.thread].retain(|&other| other != lock),
+            _ => {}
+        }
+        let event = !matches!(step.kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step)
+            || step.matched.is_some();
+        if event {
+            // Outer calls of a shown call are shown already.
+            for &call in open.iter().rev() {
+                if std::mem::replace(&mut rows[call].shown, true) {
+                    break;
+                }
+            }
+        }
+        rows.push(Row {
+            thread: step.thread,
+            depth: open.len(),
+            text: step_text(step.kind, program),
+            place: step.place,
+            matched: step.matched,
+            shown: event,
+            held: held[step.thread].clone(),
+            remark: false,
+        });
+        if let StepKind::Call(_) = step.kind {
+            open.push(rows.len() - 1);
+        }
+    }
+    rows
+}
+
+fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
+    let word = match kind {
+        StepKind::BeginUnit => return "begin unit".into(),
+        StepKind::EndUnit => return "end unit".into(),
+        StepKind::Step => return "step".into(),
+        StepKind::Acquire(_) => "acquire",
+        StepKind::Release(_) => "release",
+        StepKind::Read(_) => "read",
+        StepKind::Write(_) => "write",
+        StepKind::Call(_) => "call",
+        StepKind::Return(_) => "return from",
+    };
+    format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
+}
+
+/// Replaces blocks of rows that repeat by one of them and a remark.
+fn fold(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut kept = vec![true; rows.len()];
+    let mut remarks: Vec<Option<(usize, usize)>> = vec![None; rows.len()];
+    let mut at = 0;
+    while at < rows.len() {
+        let best = (1..=LONGEST_BLOCK)
+            .map(|block| (block, repetitions(&rows[at..], block)))
+            .find(|&(_, times)| times >= FEWEST_REPETITIONS);
+        let Some((block, times)) = best else {
+            at += 1;
+            continue;
+        };
+        kept[at + block..at + block * times].fill(false);
+        remarks[at + block - 1] = Some((block, times));
+        at += block * times;
+    }
+    let mut folded = Vec::new();
+    for ((row, kept), remark) in rows.into_iter().zip(kept).zip(remarks) {
+        if !kept {
+            continue;
+        }
+        let note = remark.map(|(block, times)| Row {
+            text: match block {
+                1 => format!("({times} times)").into(),
+                _ => format!("({block} rows, {times} times)").into(),
+            },
+            place: Place::NONE,
+            matched: None,
+            remark: true,
+            held: row.held.clone(),
+            ..row
+        });
+        folded.push(row);
+        folded.extend(note);
+    }
+    folded
+}
+
+/// How many times the first `block` rows stand in a row, all of one thread and none of the pattern.
+fn repetitions(rows: &[Row<'_>], block: usize) -> usize {
+    let Some(first) = rows.get(..block) else { return 0 };
+    let foldable = |row: &Row<'_>| row.matched.is_none() && row.thread == first[0].thread;
+    if !first.iter().all(foldable) {
+        return 0;
+    }
+    let again = |next: &[Row<'_>]| {
+        next.iter().zip(first).all(|(row, other)| foldable(row) && row.same_step(other))
+    };
+    1 + rows[block..].chunks_exact(block).take_while(|next| again(next)).count()
+}
+
+/// Adds a remark wherever a thread that holds locks is left.
+fn with_held_locks<'a>(rows: Vec<Row<'a>>, program: &Program) -> Vec<Row<'a>> {
+    let mut all = Vec::with_capacity(rows.len());
+    let mut rows = rows.into_iter().peekable();
+    while let Some(row) = rows.next() {
+        let left = rows.peek().is_some_and(|next| next.thread != row.thread);
+        let remark = (left && !row.held.is_empty()).then(|| Row {
+            thread: row.thread,
+            depth: row.depth,
+            text: format!("(holds {})", lock_names(&row.held, program)).into(),
+            place: Place::NONE,
+            matched: None,
+            shown: true,
+            held: Vec::new(),
+            remark: true,
+        });
+        all.push(row);
+        all.extend(remark);
+    }
+    all
+}
+
+fn lock_names(locks: &[LockId], program: &Program) -> String {
+    list(locks.iter().map(|&lock| visible(&program.locks[lock].name)))
+}
+
+/// The threads that get a column: those asked for and those that move.
+fn columns(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
+    let mut columns = threads.to_vec();
+    for row in rows {
+        if !columns.contains(&row.thread) {
+            columns.push(row.thread);
+        }
+    }
+    columns
+}
+
+fn table(
+    rows: &[Row<'_>],
+    columns: &[ThreadId],
+    width: usize,
+    program: &Program,
+    terminal: Terminal,
+) -> String {
+    let mut out = String::new();
+    let heads: Vec<Cell> = columns
+        .iter()
+        .map(|&thread| {
+            let name = clip(&visible(&program.threads[thread].name), width - MARK);
+            Cell { mark: String::new(), text: name, place: String::new() }
+        })
+        .collect();
+    let cells = heads.iter().map(|head| head.draw(width, Some(Tone::Heading), terminal));
+    line(&mut out, &cells.collect::<Vec<_>>());
+    for row in rows {
+        let column = columns.iter().position(|&thread| thread == row.thread);
+        let mut cells = vec![" ".repeat(width); column.unwrap_or(0)];
+        cells.push(Cell::new(row, width).draw(width, row.tone(), terminal));
+        line(&mut out, &cells);
+    }
+    out
+}
+
+/// Without columns: each row with the name of its thread, indented alike.
+fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
+    let names = program.threads.iter().map(|thread| visible(&thread.name).chars().count());
+    let name_width = names.max().unwrap_or(0).min(terminal.width / 4);
+    let available = terminal.width.saturating_sub(MARGIN + name_width + GAP).max(NARROWEST);
+    let width = rows.iter().map(Cell::needed).max().unwrap_or(0).min(available);
+    let mut out = String::new();
+    let mut last = None;
+    for row in rows {
+        // The name stands where the running thread changes.
+        let name = if last == Some(row.thread) { "" } else { &program.threads[row.thread].name };
+        last = Some(row.thread);
+        let name = format!("{:name_width$}", clip(&visible(name), name_width));
+        let cell = Cell::new(row, width).draw(width, row.tone(), terminal);
+        line(&mut out, &[terminal.paint(Tone::Heading, name), cell]);
+    }
+    out
+}
+
+fn line(out: &mut String, cells: &[String]) {
+    let joined = cells.join(&" ".repeat(GAP));
+    let _ = writeln!(out, "{}{}", " ".repeat(MARGIN), joined.trim_end());
+}
+
+/// A row in its column: mark, indented text, line number at the right.
+struct Cell {
+    mark: String,
+    text: String,
+    place: String,
+}
+
+impl Cell {
+    fn new(row: &Row<'_>, width: usize) -> Self {
+        let mark = row.matched.map_or(String::new(), |number| format!("*{number}"));
+        let place = row.place_text();
+        let room =
+            width.saturating_sub(MARK + place.chars().count() + usize::from(!place.is_empty()));
+        Self { mark, text: clip(&row.indented(), room), place }
+    }
+
+    /// The width at which nothing of a row is clipped.
+    fn needed(row: &Row<'_>) -> usize {
+        MARK + row.indented().chars().count() + 2 + row.place_text().chars().count()
+    }
+
+    /// The cell, filled up with blanks to `width`.
+    fn draw(&self, width: usize, tone: Option<Tone>, terminal: Terminal) -> String {
+        let used = MARK + self.text.chars().count() + self.place.chars().count();
+        let fill = " ".repeat(width.saturating_sub(used));
+        let paint = |tone: Option<Tone>, text: &str| match tone {
+            Some(tone) if !text.is_empty() => terminal.paint(tone, text),
+            _ => text.to_owned(),
+        };
+        let mark = format!("{:MARK$}", self.mark);
+        let mark = if self.mark.is_empty() { mark } else { paint(tone, &mark) };
+        let place = paint(Some(Tone::Faint), &self.place);
+        format!("{mark}{}{fill}{place}", paint(tone, &self.text))
+    }
+}
+
+impl Row<'_> {
+    fn same_step(&self, other: &Self) -> bool {
+        self.thread == other.thread && self.text == other.text && self.place == other.place
+    }
+
+    fn indented(&self) -> String {
+        format!("{}{}", "  ".repeat(self.depth.min(DEEPEST)), self.text)
+    }
+
+    fn place_text(&self) -> String {
+        if self.place == Place::NONE { String::new() } else { format!(":{}", self.place.line) }
+    }
+
+    fn tone(&self) -> Option<Tone> {
+        match (self.matched, self.remark) {
+            (Some(_), _) => Some(Tone::Marked),
+            (None, true) => Some(Tone::Faint),
+            (None, false) => None,
+        }
+    }
+}
+
+/// `text`, or its beginning and an ellipsis if it has more than `width` characters.
+fn clip(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}

@@ -1,0 +1,156 @@
+//! # Idea
+//! What was understood of an input, for people: threads with their procedures, locks and locations
+//! with who uses them.
+
+use crate::describe::{count, list};
+use crate::escape::visible;
+use crate::outline::{ProcedureOutline, outline};
+use crate::terminal::{Terminal, Tone};
+use selvedge_base::{IdVec, Place};
+use selvedge_program::{ProcedureId, Program, ThreadId};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Renders the model of the file called `name`.
+pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
+    let outlines = outline(program);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{}: {}, {}, {} in {}, {}, {}, {}",
+        visible(name),
+        count(program.threads.len(), "thread"),
+        count(program.locks.len(), "lock"),
+        count(program.locations.len(), "location"),
+        count(program.atomic_sets.len(), "atomic set"),
+        count(program.procedures.len(), "procedure"),
+        count(program.nodes.len(), "node"),
+        count(program.edges.len(), "edge"),
+    );
+    for thread in program.threads.ids() {
+        out.push('\n');
+        describe_thread(&mut out, thread, program, &outlines, terminal);
+    }
+    locks(&mut out, program, &outlines, terminal);
+    locations(&mut out, program, &outlines, terminal);
+    out
+}
+
+fn describe_thread(
+    out: &mut String,
+    thread: ThreadId,
+    program: &Program,
+    outlines: &IdVec<ProcedureId, ProcedureOutline>,
+    terminal: Terminal,
+) {
+    let own = &program.threads[thread];
+    let heading = format!("thread {}", visible(&own.name));
+    let place = line_of(own.place);
+    let _ = writeln!(out, "{}{place}", terminal.paint(Tone::Heading, heading));
+    let procedures: Vec<ProcedureId> = program
+        .procedures
+        .iter_enumerated()
+        .filter(|(_, procedure)| procedure.thread == thread)
+        .map(|(id, _)| id)
+        .collect();
+    let name = |id: ProcedureId| visible(&program.procedures[id].name);
+    let widest = procedures.iter().map(|&id| name(id).chars().count()).max().unwrap_or(0);
+    for id in procedures {
+        let facts = facts(id, program, &outlines[id]);
+        let place = line_of(program.procedures[id].place);
+        let _ = writeln!(out, "  {:widest$}{place:<8}{}", name(id), facts.join("; "));
+    }
+}
+
+fn facts(id: ProcedureId, program: &Program, own: &ProcedureOutline) -> Vec<String> {
+    let mut facts = vec![count(own.edges, "edge")];
+    let is_main = program.threads[program.procedures[id].thread].main == id;
+    if is_main {
+        facts.push("the thread starts here".to_owned());
+    } else if !own.called {
+        facts.push("never called".to_owned());
+    }
+    if own.units > 0 {
+        facts.push(count(own.units, "unit"));
+    }
+    let location = |&id: &_| visible(&program.locations[id].name);
+    let mut add = |what: &str, names: Vec<Cow<'_, str>>| {
+        if !names.is_empty() {
+            facts.push(format!("{what} {}", list(names)));
+        }
+    };
+    add("locks", own.locks.iter().map(|&id| visible(&program.locks[id].name)).collect());
+    add("reads", own.reads.iter().map(location).collect());
+    add("writes", own.writes.iter().map(location).collect());
+    add("calls", own.calls.iter().map(|&id| visible(&program.procedures[id].name)).collect());
+    if own.recursive {
+        facts.push("recursive".to_owned());
+    }
+    facts
+}
+
+fn locks(
+    out: &mut String,
+    program: &Program,
+    outlines: &IdVec<ProcedureId, ProcedureOutline>,
+    terminal: Terminal,
+) {
+    if program.locks.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "locks"));
+    let widest = widest(program.locks.iter().map(|lock| lock.name.as_str()));
+    for (id, lock) in program.locks.iter_enumerated() {
+        let takers = users(program, outlines, |own| own.locks.contains(&id));
+        let place = line_of(lock.place);
+        let name = visible(&lock.name);
+        let _ = writeln!(out, "  {name:widest$}{place:<8}taken by {takers}");
+    }
+}
+
+fn locations(
+    out: &mut String,
+    program: &Program,
+    outlines: &IdVec<ProcedureId, ProcedureOutline>,
+    terminal: Terminal,
+) {
+    if program.locations.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "locations"));
+    let widest = widest(program.locations.iter().map(|location| location.name.as_str()));
+    for (id, location) in program.locations.iter_enumerated() {
+        let readers = users(program, outlines, |own| own.reads.contains(&id));
+        let writers = users(program, outlines, |own| own.writes.contains(&id));
+        let set = visible(&program.atomic_sets[location.atomic_set].name);
+        let place = line_of(location.place);
+        let name = visible(&location.name);
+        let _ = writeln!(
+            out,
+            "  {name:widest$}{place:<8}atomic set {set}; read by {readers}; written by {writers}"
+        );
+    }
+}
+
+/// The procedures that do something, as `thread.procedure`.
+fn users(
+    program: &Program,
+    outlines: &IdVec<ProcedureId, ProcedureOutline>,
+    uses: impl Fn(&ProcedureOutline) -> bool,
+) -> String {
+    let users = outlines.iter_enumerated().filter(|(_, own)| uses(own)).map(|(id, _)| {
+        let procedure = &program.procedures[id];
+        let thread = &program.threads[procedure.thread];
+        format!("{}.{}", visible(&thread.name), visible(&procedure.name))
+    });
+    let users: Vec<String> = users.collect();
+    if users.is_empty() { "nobody".to_owned() } else { users.join(", ") }
+}
+
+fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+fn line_of(place: Place) -> String {
+    if place == Place::NONE { "  ".to_owned() } else { format!("  :{}", place.line) }
+}

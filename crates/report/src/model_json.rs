@@ -1,0 +1,112 @@
+//! # Idea
+//! What was understood of an input, for programs: one JSON object with the facts of
+//! [`crate::model`]. The complete model with its control flow has a text form of its own.
+
+use crate::outline::{ProcedureOutline, outline};
+use selvedge_base::Place;
+use selvedge_program::{ProcedureId, Program};
+use serde::Serialize;
+
+/// Renders the model of the file called `name`.
+pub fn render(name: &str, program: &Program) -> String {
+    let outlines = outline(program);
+    let document = Document {
+        file: name,
+        locks: program.locks.iter().map(|lock| Named::new(&lock.name, lock.place)).collect(),
+        locations: program
+            .locations
+            .iter()
+            .map(|location| LocationEntry {
+                name: Named::new(&location.name, location.place),
+                atomic_set: &program.atomic_sets[location.atomic_set].name,
+            })
+            .collect(),
+        threads: program
+            .threads
+            .iter_enumerated()
+            .map(|(id, thread)| ThreadEntry {
+                name: Named::new(&thread.name, thread.place),
+                main: &program.procedures[thread.main].name,
+                procedures: program
+                    .procedures
+                    .iter_enumerated()
+                    .filter(|(_, procedure)| procedure.thread == id)
+                    .map(|(id, _)| ProcedureEntry::new(id, program, &outlines[id]))
+                    .collect(),
+            })
+            .collect(),
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("strings and numbers always have a JSON form") + "\n"
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    file: &'a str,
+    threads: Vec<ThreadEntry<'a>>,
+    locks: Vec<Named<'a>>,
+    locations: Vec<LocationEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl<'a> Named<'a> {
+    fn new(name: &'a str, place: Place) -> Self {
+        let known = place != Place::NONE;
+        Self { name, line: known.then_some(place.line), column: known.then_some(place.column) }
+    }
+}
+
+#[derive(Serialize)]
+struct LocationEntry<'a> {
+    #[serde(flatten)]
+    name: Named<'a>,
+    atomic_set: &'a str,
+}
+
+#[derive(Serialize)]
+struct ThreadEntry<'a> {
+    #[serde(flatten)]
+    name: Named<'a>,
+    main: &'a str,
+    procedures: Vec<ProcedureEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProcedureEntry<'a> {
+    #[serde(flatten)]
+    name: Named<'a>,
+    nodes: usize,
+    edges: usize,
+    units: usize,
+    locks: Vec<&'a str>,
+    reads: Vec<&'a str>,
+    writes: Vec<&'a str>,
+    calls: Vec<&'a str>,
+    recursive: bool,
+    called: bool,
+}
+
+impl<'a> ProcedureEntry<'a> {
+    fn new(id: ProcedureId, program: &'a Program, own: &ProcedureOutline) -> Self {
+        let location = |&id: &_| program.locations[id].name.as_str();
+        let procedure = &program.procedures[id];
+        Self {
+            name: Named::new(&procedure.name, procedure.place),
+            nodes: own.nodes,
+            edges: own.edges,
+            units: own.units,
+            locks: own.locks.iter().map(|&id| program.locks[id].name.as_str()).collect(),
+            reads: own.reads.iter().map(location).collect(),
+            writes: own.writes.iter().map(location).collect(),
+            calls: own.calls.iter().map(|&id| program.procedures[id].name.as_str()).collect(),
+            recursive: own.recursive,
+            called: own.called,
+        }
+    }
+}

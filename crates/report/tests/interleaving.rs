@@ -1,0 +1,113 @@
+//! What interleavings look like.
+
+mod common;
+
+use common::{FIGURE_1, stack, trace};
+use insta::assert_snapshot;
+use selvedge_base::{Id, Place};
+use selvedge_program::{Program, Thread, ThreadId};
+use selvedge_report::{Detail, Terminal, interleaving};
+
+fn both() -> [ThreadId; 2] {
+    [ThreadId::from_index(0), ThreadId::from_index(1)]
+}
+
+fn shown(program: &Program, steps: &str, detail: Detail, width: usize) -> String {
+    let trace = trace(program, steps);
+    interleaving::render(&trace, &both(), program, detail, Terminal::plain(width))
+}
+
+#[test]
+fn figure_1_of_paper_000() {
+    let program = stack();
+    assert_snapshot!("figure_1", shown(&program, FIGURE_1, Detail::Events, 80));
+    assert_snapshot!("figure_1_everything", shown(&program, FIGURE_1, Detail::Everything, 80));
+}
+
+#[test]
+fn lines_fit_the_screen() {
+    let program = stack();
+    for detail in [Detail::Events, Detail::Everything] {
+        for width in 40..=120 {
+            let out = shown(&program, FIGURE_1, detail, width);
+            let widest = out.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(widest <= width, "{widest} > {width}\n{out}");
+        }
+    }
+    // Narrower screens get a list, and even one of no width gets something readable.
+    assert_snapshot!("figure_1_narrow", shown(&program, FIGURE_1, Detail::Events, 40));
+    assert!(shown(&program, FIGURE_1, Detail::Events, 0).contains("read count"));
+}
+
+#[test]
+fn marks_are_never_left_out() {
+    let program = stack();
+    for width in [0, 30, 60, 200] {
+        for detail in [Detail::Events, Detail::Everything] {
+            let out = shown(&program, FIGURE_1, detail, width);
+            for mark in ["*1", "*2", "*3", "*4"] {
+                assert_eq!(out.matches(mark).count(), 1, "{out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn repetitions_are_folded() {
+    let program = stack();
+    let mut steps = "T1 acquire wrap 13\n".to_owned();
+    steps.push_str(&"T1 call popwrap 20\nT1 call pop 21\n".repeat(500));
+    steps.push_str("T1 read count 8 *1\n");
+    steps.push_str(&"T2 read count 8\n".repeat(2));
+    steps.push_str(&"T2 write data 8\n".repeat(3));
+    steps.push_str("T2 write data 9 *2\n");
+    assert_snapshot!("repetitions", shown(&program, &steps, Detail::Events, 80));
+    let everything = shown(&program, &steps, Detail::Everything, 80);
+    assert_eq!(everything.lines().count(), 1 + 1 + 1000 + 1 + 1 + 6);
+}
+
+#[test]
+fn names_are_escaped_and_clipped() {
+    let mut program = stack();
+    program.threads[ThreadId::from_index(0)].name = "T\u{1b}[31m".to_owned();
+    let long = "a".repeat(300);
+    program.threads.push(Thread {
+        name: long,
+        place: Place::NONE,
+        ..program.threads[both()[0]].clone()
+    });
+    let mut interleaving = trace(&stack(), FIGURE_1);
+    interleaving.steps[0].thread = ThreadId::from_index(2);
+    for width in [40, 80, 100] {
+        let out = interleaving::render(
+            &interleaving,
+            &both(),
+            &program,
+            Detail::Everything,
+            Terminal::plain(width),
+        );
+        assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out:?}");
+        assert!(out.lines().all(|line| line.chars().count() <= width), "{out}");
+    }
+}
+
+#[test]
+fn colours_do_not_change_the_layout() {
+    let program = stack();
+    let steps = trace(&program, FIGURE_1);
+    let terminal = Terminal { width: 80, color: true };
+    let painted = interleaving::render(&steps, &both(), &program, Detail::Events, terminal);
+    assert!(painted.contains("\u{1b}["));
+    assert_eq!(without_escapes(&painted), shown(&program, FIGURE_1, Detail::Events, 80));
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('\u{1b}') {
+        out.push_str(&rest[..start]);
+        let end = rest[start..].find('m').expect("every escape here is a colour");
+        rest = &rest[start + end + 1..];
+    }
+    out + rest
+}
