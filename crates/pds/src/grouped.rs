@@ -75,13 +75,6 @@ impl<K: Key, V: Copy + Default> GroupedMap<K, V> {
         true
     }
 
-    /// The value of `key`.
-    #[inline]
-    pub(crate) fn get(&self, group: u32, key: K) -> Option<V> {
-        let block = *self.blocks.get(group as usize)?;
-        self.find(block, key).map(|at| self.pool[at].1)
-    }
-
     /// How many places [`GroupedMap::at`] has for this group.
     #[inline]
     pub(crate) fn places(&self, group: u32) -> u32 {
@@ -200,7 +193,6 @@ mod tests {
             let group = random.below(4) as u32;
             let key = random.below([5, 40, 3000, 70][group as usize]) as u32;
             fast.ensure(group);
-            assert_eq!(fast.get(group, key), slow.get(&(group, key)).copied());
             let new = fast.insert(group, key, value);
             assert_eq!(new, !slow.contains_key(&(group, key)));
             slow.entry((group, key)).or_insert(value);
@@ -213,6 +205,5 @@ mod tests {
             assert_eq!(seen, expected);
         }
         assert_eq!(fast.places(99), 0);
-        assert_eq!(fast.get(99, 0), None);
     }
 }

@@ -1,0 +1,344 @@
+//! # Idea
+//! What both weighted saturations share. A *fact* is a transition with a weight; it grows by
+//! contributions. A contribution that changes nothing is dropped; one that changes the weight is
+//! combined into the weight and waits to be passed on. Only what is new is passed on: because `⊗`
+//! distributes over `⊕`, the rest was passed on before.
+//!
+//! Each strict increase can be recorded in a [`History`] with its *parts*: the rules and facts,
+//! in the order of the run, whose weights were multiplied. That is what
+//! [`crate::weighted_witness`] needs to follow one element of a value back to a run.
+//!
+//! # Source
+//! Reps, Schwoon, Jha, Melski, *Weighted pushdown systems and their application to interprocedural
+//! dataflow analysis* (2005), sections 3.1 and 3.3. Deviations: propagation of what is new only; a
+//! worklist in the order of [`crate::order`]; one record for each strict increase.
+//!
+//! # Invariants
+//! 1. The parts of an increment existed before it: a part that is a fact has, among its increments
+//!    older than this one, some whose `⊕` is the weight given with the part.
+//! 2. The weight of a fact is the `⊕` of its increments.
+//! 3. A fact has something to pass on exactly if it is on the worklist.
+
+use crate::automaton::{Node, PAutomaton, Transition, TransitionId};
+use crate::system::{RuleId, State, Symbol};
+use crate::weight::WeightDomain;
+use rustc_hash::FxHashMap;
+use selvedge_base::{Id, IdVec, Interrupt, StopReason, define_id};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+define_id!(
+    /// A transition, or an ε-transition inside of `post*`, that carries a weight.
+    FactId
+);
+define_id!(
+    /// A strict increase of the weight of a fact. Smaller is older.
+    IncrementId
+);
+
+/// A P-automaton with weights.
+#[derive(Clone, Debug)]
+pub struct WeightedAutomaton<W> {
+    /// The automaton.
+    pub automaton: PAutomaton,
+    /// The weight of each transition.
+    pub weights: IdVec<TransitionId, W>,
+    /// The weight of ending at each node; `0̄` for nodes that do not accept.
+    pub finals: IdVec<Node, W>,
+}
+
+impl<W: Clone> WeightedAutomaton<W> {
+    /// All transitions and accepting nodes have weight `1̄`: each configuration of the set starts
+    /// with the empty run.
+    pub fn unit<D: WeightDomain<Weight = W>>(automaton: PAutomaton, domain: &D) -> Self {
+        let weights = IdVec::filled(domain.one(), automaton.transitions().len());
+        let final_weight = |&accepts: &bool| if accepts { domain.one() } else { domain.zero() };
+        let finals = automaton.accepting().iter().map(final_weight).collect();
+        Self { automaton, weights, finals }
+    }
+}
+
+/// In which order the weights along a path that reads a stack top first are multiplied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// `post*`: what lies deepest happened first.
+    BottomFirst,
+    /// `pre*`: what lies on top happens first.
+    TopFirst,
+}
+
+/// What a weighted saturation computes.
+#[derive(Clone, Debug)]
+pub struct WeightedSaturation<W, H> {
+    /// The saturated automaton with its weights.
+    pub automaton: WeightedAutomaton<W>,
+    /// How weights along a path are multiplied.
+    pub order: Order,
+    /// For `post*`, the head `⟨p′, γ′⟩` of each middle node, in the order of the nodes; the weights
+    /// of transitions into a middle node are those of runs from its head on.
+    pub entries: Vec<(State, Symbol)>,
+    /// The increments, if they were kept.
+    pub history: H,
+    /// For each transition, its fact.
+    pub(crate) facts: IdVec<TransitionId, FactId>,
+    /// For each control location, the ε-transitions that let it accept the empty stack, with the
+    /// accepting nodes that they enter.
+    pub(crate) emptied: IdVec<Node, Vec<(FactId, Node)>>,
+}
+
+/// Why a weighted saturation was stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopped<E> {
+    /// From outside.
+    Interrupt(StopReason),
+    /// By an operation of the domain.
+    Domain(E),
+}
+
+impl<E> From<E> for Stopped<E> {
+    fn from(error: E) -> Self {
+        Self::Domain(error)
+    }
+}
+
+/// A factor of a contribution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part<W> {
+    /// A rule, with its weight in the system.
+    Rule(RuleId),
+    /// A fact with the part of its weight that was used.
+    Fact(FactId, W),
+}
+
+/// What a weighted saturation does with increments.
+pub trait History<W> {
+    /// Called for each strict increase of the weight of `fact` by `contribution`, which is the
+    /// product of `parts` in this order.
+    fn record(&mut self, fact: FactId, contribution: &W, parts: &[Part<&W>]);
+}
+
+impl<W> History<W> for crate::reason::NoReasons {
+    #[inline]
+    fn record(&mut self, _fact: FactId, _contribution: &W, _parts: &[Part<&W>]) {}
+}
+
+/// Keeps every increment.
+#[derive(Clone, Debug)]
+pub struct Increments<W> {
+    increments: IdVec<IncrementId, Increment<W>>,
+    parts: Vec<Part<W>>,
+    newest: IdVec<FactId, Option<IncrementId>>,
+}
+
+/// One strict increase.
+#[derive(Clone, Debug)]
+struct Increment<W> {
+    contribution: W,
+    /// Where its parts begin; they end where those of the next increment begin.
+    parts: usize,
+    /// The increment of the same fact before this one.
+    previous: Option<IncrementId>,
+}
+
+impl<W> Increments<W> {
+    /// Nothing recorded yet.
+    pub fn new() -> Self {
+        Self { increments: IdVec::new(), parts: Vec::new(), newest: IdVec::new() }
+    }
+
+    /// How many increments there are.
+    pub fn len(&self) -> usize {
+        self.increments.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.increments.is_empty()
+    }
+
+    /// The contribution of an increment.
+    pub fn contribution(&self, increment: IncrementId) -> &W {
+        &self.increments[increment].contribution
+    }
+
+    /// The parts of an increment in the order of the run.
+    pub fn parts(&self, increment: IncrementId) -> &[Part<W>] {
+        let next = IncrementId::from_index(increment.index() + 1);
+        let end = self.increments.get(next).map_or(self.parts.len(), |next| next.parts);
+        &self.parts[self.increments[increment].parts..end]
+    }
+
+    /// The increments of a fact, newest first.
+    pub fn of(&self, fact: FactId) -> impl Iterator<Item = IncrementId> {
+        let newest = self.newest.get(fact).copied().flatten();
+        std::iter::successors(newest, |&increment| self.increments[increment].previous)
+    }
+}
+
+impl<W> Default for Increments<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Clone> History<W> for Increments<W> {
+    fn record(&mut self, fact: FactId, contribution: &W, parts: &[Part<&W>]) {
+        while self.newest.len() <= fact.index() {
+            self.newest.push(None);
+        }
+        let start = self.parts.len();
+        self.parts.extend(parts.iter().map(|part| match *part {
+            Part::Rule(rule) => Part::Rule(rule),
+            Part::Fact(fact, weight) => Part::Fact(fact, weight.clone()),
+        }));
+        let previous = self.newest[fact];
+        let contribution = contribution.clone();
+        let id = self.increments.push(Increment { contribution, parts: start, previous });
+        self.newest[fact] = Some(id);
+    }
+}
+
+/// A transition, or an ε-transition if it reads no symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Fact {
+    pub(crate) from: Node,
+    pub(crate) symbol: Option<Symbol>,
+    pub(crate) to: Node,
+}
+
+/// All facts with their weights, and the worklist.
+pub(crate) struct Facts<'d, D: WeightDomain, H> {
+    pub(crate) domain: &'d mut D,
+    pub(crate) history: H,
+    pub(crate) facts: IdVec<FactId, Fact>,
+    pub(crate) weights: IdVec<FactId, D::Weight>,
+    ids: FxHashMap<Fact, FactId>,
+    /// What is not yet passed on, if anything.
+    fresh: IdVec<FactId, Option<D::Weight>>,
+    priorities: IdVec<FactId, u32>,
+    worklist: BinaryHeap<Reverse<(u32, FactId)>>,
+    taken: usize,
+}
+
+/// How many facts are taken from the worklist between two looks at the interrupt. Operations on
+/// weights can be slow, so this is less than without weights.
+const POLL_EVERY: usize = 64;
+
+impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
+    pub(crate) fn new(domain: &'d mut D, history: H) -> Self {
+        Self {
+            domain,
+            history,
+            facts: IdVec::new(),
+            weights: IdVec::new(),
+            ids: FxHashMap::default(),
+            fresh: IdVec::new(),
+            priorities: IdVec::new(),
+            worklist: BinaryHeap::new(),
+            taken: 0,
+        }
+    }
+
+    /// Adds a contribution to a fact. Returns the fact if it is new. `priority` counts only then.
+    pub(crate) fn contribute(
+        &mut self,
+        fact: Fact,
+        priority: u32,
+        contribution: &D::Weight,
+        parts: &[Part<&D::Weight>],
+    ) -> Result<Option<FactId>, D::Error> {
+        let zero = self.domain.zero();
+        if *contribution == zero {
+            return Ok(None);
+        }
+        let next = self.facts.next_id();
+        let id = *self.ids.entry(fact).or_insert(next);
+        if id == next {
+            self.facts.push(fact);
+            self.weights.push(contribution.clone());
+            self.fresh.push(Some(contribution.clone()));
+            self.priorities.push(priority);
+            self.worklist.push(Reverse((priority, id)));
+            self.history.record(id, contribution, parts);
+            return Ok(Some(id));
+        }
+        let weight = self.domain.combine(&self.weights[id], contribution)?;
+        if weight == self.weights[id] {
+            return Ok(None);
+        }
+        self.weights[id] = weight;
+        self.history.record(id, contribution, parts);
+        match &self.fresh[id] {
+            Some(fresh) => self.fresh[id] = Some(self.domain.combine(fresh, contribution)?),
+            None => {
+                self.fresh[id] = Some(contribution.clone());
+                self.worklist.push(Reverse((self.priorities[id], id)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a fact from the worklist, with what is to be passed on.
+    #[allow(clippy::type_complexity)]
+    pub(crate) fn take(
+        &mut self,
+        interrupt: &Interrupt,
+    ) -> Result<Option<(FactId, Fact, D::Weight)>, Stopped<D::Error>> {
+        if self.taken.is_multiple_of(POLL_EVERY)
+            && let Some(reason) = interrupt.poll()
+        {
+            return Err(Stopped::Interrupt(reason));
+        }
+        self.taken += 1;
+        Ok(self.take_next())
+    }
+
+    /// The same without a look at the interrupt.
+    pub(crate) fn take_next(&mut self) -> Option<(FactId, Fact, D::Weight)> {
+        let Reverse((_, id)) = self.worklist.pop()?;
+        let fresh = self.fresh[id].take().expect("invariant 3");
+        Some((id, self.facts[id], fresh))
+    }
+
+    /// Reads the result. `finals` are the final weights of the input, for all nodes.
+    pub(crate) fn finish(
+        self,
+        order: Order,
+        input: &PAutomaton,
+        mut finals: IdVec<Node, D::Weight>,
+        entries: Vec<(State, Symbol)>,
+    ) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
+        let zero = self.domain.zero();
+        while finals.len() < input.nodes() + entries.len() {
+            finals.push(zero.clone());
+        }
+        let mut transitions = IdVec::new();
+        let mut weights = IdVec::new();
+        let mut facts = IdVec::new();
+        let mut emptied: IdVec<Node, Vec<(FactId, Node)>> =
+            IdVec::filled(Vec::new(), input.controls());
+        for (id, fact) in self.facts.iter_enumerated() {
+            let weight = &self.weights[id];
+            if let Some(symbol) = fact.symbol {
+                transitions.push(Transition { from: fact.from, symbol, to: fact.to });
+                weights.push(weight.clone());
+                facts.push(id);
+            } else if input.accepting().get(fact.to) == Some(&true) {
+                // Ending at the control location means ending at the node it is joined to.
+                let value = self.domain.extend(&finals[fact.to], weight)?;
+                finals[fact.from] = self.domain.combine(&finals[fact.from], &value)?;
+                emptied[fact.from].push((id, fact.to));
+            }
+        }
+        let accepting = finals.iter().map(|weight| *weight != zero).collect();
+        let automaton = PAutomaton::from_parts(input.controls(), accepting, transitions);
+        Ok(WeightedSaturation {
+            automaton: WeightedAutomaton { automaton, weights, finals },
+            order,
+            entries,
+            history: self.history,
+            facts,
+            emptied,
+        })
+    }
+}

@@ -1,0 +1,274 @@
+//! # Idea
+//! A weight of a set-like domain has elements, such as the pairs of a relation. One element of a
+//! value can be followed back: it is in the product along some path, so it splits into elements of
+//! the weights of the path's transitions; each of these is in some increment of its fact, which is
+//! a product of rules and of older facts; and so on until only rules are left.
+//!
+//! # Source
+//! Reps, Schwoon, Jha, Melski (2005), section 3.3, where a witness is a set of runs whose `⊕` is the
+//! value. Deviation: one run for one element, with the help of [`WitnessDomain::split`].
+//!
+//! # Requires
+//! The saturation kept its [`Increments`], and the system and the weights are those it ran on.
+//!
+//! # Invariants
+//! 1. A fact is expanded by an increment older than the one that asked for it, so the work ends.
+//! 2. The weight of the run that is built for a fact and an element contains the element.
+
+use crate::automaton::PAutomaton;
+use crate::system::{Configuration, Pds, RuleId, State, Symbol};
+use crate::value::Reading;
+use crate::weight::WitnessDomain;
+use crate::weighted::{FactId, IncrementId, Increments, Order, Part, WeightedSaturation};
+use crate::witness::{NoRun, Run, Task, Work, undo};
+use selvedge_base::{Id, IdVec};
+
+/// Why there is no run for an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoWeightedRun<E> {
+    /// The element is not in the value of the set.
+    NotInValue,
+    /// The run is longer than the caller allows.
+    TooLong,
+    /// The domain breaks a promise of [`WitnessDomain`].
+    BrokenDomain,
+    /// An operation of the domain failed.
+    Domain(E),
+}
+
+impl<E> From<NoRun> for NoWeightedRun<E> {
+    fn from(reason: NoRun) -> Self {
+        match reason {
+            NoRun::NotAccepted => Self::NotInValue,
+            NoRun::TooLong => Self::TooLong,
+        }
+    }
+}
+
+/// A run from an input configuration of weighted `post*` to a configuration of `query`, with at most
+/// `max` rules, such that its weight (after that of the input) contains `element`. Exists if the
+/// value of `query` contains `element`.
+///
+/// # Errors
+/// [`NoWeightedRun`] says why there is none.
+///
+/// # Panics
+/// If `saturated` does not come from `post*`.
+pub fn weighted_run_from_post_star<L, D: WitnessDomain>(
+    pds: &Pds<L>,
+    weights: &IdVec<RuleId, D::Weight>,
+    domain: &mut D,
+    saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
+    query: &PAutomaton,
+    element: &D::Element,
+    max: usize,
+) -> Result<Run, NoWeightedRun<D::Error>> {
+    assert_eq!(saturated.order, Order::BottomFirst, "not the result of post*");
+    let mut rebuild = Rebuild { weights, domain, saturated };
+    let path = rebuild.path(query, element)?;
+    let rules = rebuild.expand(path.facts, max)?;
+    let end = Configuration { state: path.state, stack: path.stack };
+    Ok(Run { start: undo(pds, &end, &rules), rules })
+}
+
+/// A run from a configuration of `query` to a target configuration of weighted `pre*`, with at most
+/// `max` rules, such that its weight (before that of the target) contains `element`. Exists if the
+/// value of `query` contains `element`.
+///
+/// # Errors
+/// [`NoWeightedRun`] says why there is none.
+///
+/// # Panics
+/// If `saturated` does not come from `pre*`.
+pub fn weighted_run_from_pre_star<D: WitnessDomain>(
+    weights: &IdVec<RuleId, D::Weight>,
+    domain: &mut D,
+    saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
+    query: &PAutomaton,
+    element: &D::Element,
+    max: usize,
+) -> Result<Run, NoWeightedRun<D::Error>> {
+    assert_eq!(saturated.order, Order::TopFirst, "not the result of pre*");
+    let mut rebuild = Rebuild { weights, domain, saturated };
+    let path = rebuild.path(query, element)?;
+    let rules = rebuild.expand(path.facts, max)?;
+    Ok(Run { start: Configuration { state: path.state, stack: path.stack }, rules })
+}
+
+/// An element of a fact, to be found in an increment older than the bound.
+struct Goal<E> {
+    fact: FactId,
+    element: E,
+    bound: Option<IncrementId>,
+}
+
+/// A path of the saturated automaton that reads a stack, with an element for each transition.
+struct Path<E> {
+    state: State,
+    stack: Vec<Symbol>,
+    /// In the order of the run.
+    facts: Vec<Goal<E>>,
+}
+
+struct Rebuild<'a, D: WitnessDomain> {
+    weights: &'a IdVec<RuleId, D::Weight>,
+    domain: &'a mut D,
+    saturated: &'a WeightedSaturation<D::Weight, Increments<D::Weight>>,
+}
+
+impl<D: WitnessDomain> Rebuild<'_, D> {
+    /// Finds a path whose product contains the element.
+    fn path(
+        &mut self,
+        query: &PAutomaton,
+        element: &D::Element,
+    ) -> Result<Path<D::Element>, NoWeightedRun<D::Error>> {
+        let reading = Reading::new(self.saturated, self.domain, query, Increments::new())
+            .map_err(NoWeightedRun::Domain)?;
+        let mut start = None;
+        for (pair, weight) in reading.starts() {
+            if self.domain.contains(weight, element).map_err(NoWeightedRun::Domain)? {
+                start = Some(pair);
+                break;
+            }
+        }
+        let mut pair = start.ok_or(NoWeightedRun::NotInValue)?;
+        let state = State::from_index(reading.facts[pair].from.index());
+        let mut stack = Vec::new();
+        let mut facts = Vec::new();
+        let mut goal = Goal { fact: pair, element: element.clone(), bound: None };
+        loop {
+            let increment = self.choose(&reading.history, &goal)?;
+            let [first, second] = reading.history.parts(increment) else { break };
+            let (Part::Fact(first_fact, first), Part::Fact(second_fact, second)) = (first, second)
+            else {
+                return Err(NoWeightedRun::BrokenDomain);
+            };
+            let (before, after) = self.split(&goal.element, first, second)?;
+            // Invariant 2 of the reading.
+            let (next, next_element, fact, fact_element) = match self.saturated.order {
+                Order::BottomFirst => (*first_fact, before, *second_fact, after),
+                Order::TopFirst => (*second_fact, after, *first_fact, before),
+            };
+            stack.push(self.symbol(fact));
+            facts.push(Goal { fact, element: fact_element, bound: None });
+            pair = next;
+            goal = Goal { fact: pair, element: next_element, bound: Some(increment) };
+        }
+        let end = reading.facts[pair].from;
+        let emptied = self.saturated.emptied.get(end).map_or(&[][..], Vec::as_slice);
+        for &(fact, node) in emptied {
+            let ends = &self.saturated.automaton.finals[node];
+            let weight = self.weight(fact)?;
+            let split = self.domain.split(&goal.element, ends, &weight);
+            if let Some((_, element)) = split.map_err(NoWeightedRun::Domain)? {
+                facts.push(Goal { fact, element, bound: None });
+                break;
+            }
+        }
+        if self.saturated.order == Order::BottomFirst {
+            facts.reverse();
+        }
+        Ok(Path { state, stack, facts })
+    }
+
+    /// Expands goals, given in the order of the run, into rules.
+    fn expand(
+        &mut self,
+        goals: Vec<Goal<D::Element>>,
+        max: usize,
+    ) -> Result<Vec<RuleId>, NoWeightedRun<D::Error>> {
+        let history = &self.saturated.history;
+        let mut work = Work::new(max);
+        work.then(goals.into_iter().map(Task::Run))?;
+        work.finish(|work, goal: Goal<D::Element>| {
+            let increment = self.choose(history, &goal)?;
+            let parts = history.parts(increment);
+            let elements = self.split_all(goal.element, parts)?;
+            work.then(parts.iter().zip(elements).map(|(part, element)| match part {
+                Part::Rule(rule) => Task::Take(*rule),
+                Part::Fact(fact, _) => {
+                    Task::Run(Goal { fact: *fact, element, bound: Some(increment) })
+                }
+            }))?;
+            Ok(())
+        })
+    }
+
+    /// The oldest increment that contains the element of a goal; older ones have shorter runs.
+    fn choose(
+        &mut self,
+        history: &Increments<D::Weight>,
+        goal: &Goal<D::Element>,
+    ) -> Result<IncrementId, NoWeightedRun<D::Error>> {
+        let mut oldest = None;
+        for increment in history.of(goal.fact) {
+            if goal.bound.is_some_and(|bound| increment >= bound) {
+                continue;
+            }
+            let contribution = history.contribution(increment);
+            if self.domain.contains(contribution, &goal.element).map_err(NoWeightedRun::Domain)? {
+                oldest = Some(increment);
+            }
+        }
+        oldest.ok_or(NoWeightedRun::BrokenDomain)
+    }
+
+    /// One element for each factor of a product.
+    fn split_all(
+        &mut self,
+        element: D::Element,
+        parts: &[Part<D::Weight>],
+    ) -> Result<Vec<D::Element>, NoWeightedRun<D::Error>> {
+        let factors: Vec<D::Weight> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Rule(rule) => self.weights[*rule].clone(),
+                Part::Fact(_, weight) => weight.clone(),
+            })
+            .collect();
+        let mut elements = Vec::with_capacity(factors.len());
+        let mut rest = element;
+        for at in 0..factors.len().saturating_sub(1) {
+            let mut tail = factors[at + 1].clone();
+            for factor in &factors[at + 2..] {
+                tail = self.domain.extend(&tail, factor).map_err(NoWeightedRun::Domain)?;
+            }
+            let (first, others) = self.split(&rest, &factors[at], &tail)?;
+            elements.push(first);
+            rest = others;
+        }
+        elements.push(rest);
+        Ok(elements)
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn split(
+        &mut self,
+        element: &D::Element,
+        a: &D::Weight,
+        b: &D::Weight,
+    ) -> Result<(D::Element, D::Element), NoWeightedRun<D::Error>> {
+        let split = self.domain.split(element, a, b).map_err(NoWeightedRun::Domain)?;
+        split.ok_or(NoWeightedRun::BrokenDomain)
+    }
+
+    /// The whole weight of a fact, from its increments.
+    fn weight(&mut self, fact: FactId) -> Result<D::Weight, NoWeightedRun<D::Error>> {
+        let history = &self.saturated.history;
+        let mut weight = self.domain.zero();
+        for increment in history.of(fact) {
+            let contribution = history.contribution(increment);
+            weight = self.domain.combine(&weight, contribution).map_err(NoWeightedRun::Domain)?;
+        }
+        Ok(weight)
+    }
+
+    /// The symbol that the transition of a fact reads.
+    fn symbol(&self, fact: FactId) -> Symbol {
+        // Facts and transitions are in the same order.
+        let facts = self.saturated.facts.as_slice();
+        let at = facts.partition_point(|&other| other < fact);
+        self.saturated.automaton.automaton.transitions().as_slice()[at].symbol
+    }
+}

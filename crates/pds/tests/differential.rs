@@ -1,0 +1,367 @@
+//! The fast algorithms against the naive ones, on seeded random systems. The seed is the test case.
+
+use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_pds::domains::{Boolean, GenKill, MinPlus, Relation, Relations, Transfer};
+use selvedge_pds::random::Random;
+use selvedge_pds::{
+    Configuration, Increments, NoReasons, NoRun, NoWeightedRun, PAutomaton, Pds, Reasons, RuleId,
+    State, Symbol, WeightDomain, WeightedAutomaton, WitnessDomain, generate, oracle, post_star,
+    pre_star, run_from_post_star, run_from_pre_star, weighted_post_star, weighted_pre_star,
+    weighted_run_from_post_star, weighted_run_from_pre_star,
+};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+const SEEDS: u64 = 3000;
+const MAX_RUN: usize = 10_000;
+
+/// A small system with a configuration.
+struct Case {
+    random: Random,
+    pds: Pds,
+    start: Configuration,
+}
+
+fn case(seed: u64) -> Case {
+    let mut random = Random::new(seed);
+    let (states, symbols) = (1 + random.below(3), 1 + random.below(3));
+    let rules = 1 + random.below(8);
+    let pds = generate::small(&mut random, states, symbols, rules);
+    let start = generate::configuration(&mut random, states, symbols, 2);
+    Case { random, pds, start }
+}
+
+/// A small set of configurations, not always a singleton and not always acyclic.
+fn regular_set(random: &mut Random, pds: &Pds) -> PAutomaton {
+    let mut set = PAutomaton::new(pds.states);
+    for _ in 0..1 + random.below(2) {
+        set.add_configuration(&generate::configuration(random, pds.states, pds.symbols, 2));
+    }
+    if random.chance(30) {
+        let node = set.add_node();
+        let from = set.control(State::from_index(random.below(pds.states)));
+        let [a, b] = std::array::from_fn(|_| Symbol::from_index(random.below(pds.symbols)));
+        set.add_transition(from, a, node);
+        set.add_transition(node, b, node);
+        set.accept(node);
+    }
+    set
+}
+
+#[test]
+fn post_star_is_what_naive_pre_star_says_and_its_runs_replay() {
+    let interrupt = Interrupt::new();
+    let (mut positives, mut negatives) = (0, 0);
+    for seed in 0..SEEDS {
+        let Case { mut random, pds, .. } = case(seed);
+        let initial = regular_set(&mut random, &pds);
+        let reached = post_star(&pds, &initial, Reasons::new(), &interrupt).unwrap();
+        for (id, reason) in reached.reasons.iter() {
+            assert!(reason.premises().all(|premise| premise < id), "seed {seed}: {reason:?}");
+        }
+        let silent = post_star(&pds, &initial, NoReasons, &interrupt).unwrap();
+        assert_eq!(silent.automaton.transitions(), reached.automaton.transitions());
+        let distinct: BTreeSet<_> = reached.automaton.transitions().iter().collect();
+        assert_eq!(distinct.len(), reached.automaton.transitions().len(), "seed {seed}: twice");
+        for goal in oracle::all_configurations(pds.states, pds.symbols, 3) {
+            let naive = oracle::pre_star(&pds, &PAutomaton::singleton(pds.states, &goal));
+            let expected = naive.shortest_common(&initial).is_some();
+            assert_eq!(reached.automaton.accepts(&goal), expected, "seed {seed}: {goal:?}");
+            match run_from_post_star(&pds, &reached, &goal, MAX_RUN) {
+                Ok(run) => {
+                    positives += 1;
+                    assert!(initial.accepts(&run.start), "seed {seed}: starts elsewhere");
+                    assert_eq!(pds.replay(&run.start, &run.rules), Ok(goal), "seed {seed}");
+                }
+                Err(reason) => {
+                    negatives += 1;
+                    assert_eq!((reason, expected), (NoRun::NotAccepted, false), "seed {seed}");
+                }
+            }
+        }
+        if seed % 10 != 0 {
+            continue;
+        }
+        // Search through configurations knows nothing of automata.
+        if let Some(start) = initial.shortest() {
+            for configuration in oracle::reachable(&pds, &start, 5, 500).configurations {
+                assert!(reached.automaton.accepts(&configuration), "seed {seed}: missed");
+            }
+        }
+    }
+    assert!(positives > 10_000 && negatives > 20_000, "{positives} {negatives}");
+}
+
+#[test]
+fn pre_star_is_the_naive_one_and_its_runs_replay() {
+    let interrupt = Interrupt::new();
+    let (mut positives, mut negatives) = (0, 0);
+    for seed in 0..SEEDS {
+        let Case { mut random, pds, .. } = case(seed);
+        let target = regular_set(&mut random, &pds);
+        let reaching = pre_star(&pds, &target, Reasons::new(), &interrupt).unwrap();
+        let naive = oracle::pre_star(&pds, &target);
+        let sorted = |automaton: &PAutomaton| {
+            automaton.transitions().iter().copied().collect::<BTreeSet<_>>()
+        };
+        assert_eq!(sorted(&reaching.automaton), sorted(&naive), "seed {seed}");
+        for (id, reason) in reaching.reasons.iter() {
+            assert!(reason.premises().all(|premise| premise < id), "seed {seed}: {reason:?}");
+        }
+        for start in oracle::all_configurations(pds.states, pds.symbols, 3) {
+            match run_from_pre_star(&reaching, &start, MAX_RUN) {
+                Ok(run) => {
+                    positives += 1;
+                    let end = pds.replay(&run.start, &run.rules).expect("every rule applies");
+                    assert!(target.accepts(&end), "seed {seed}: {start:?} ends at {end:?}");
+                }
+                Err(reason) => {
+                    negatives += 1;
+                    assert_eq!(reason, NoRun::NotAccepted, "seed {seed}");
+                    let found = oracle::reachable(&pds, &start, 4, 60);
+                    let hit = found.configurations.iter().any(|found| target.accepts(found));
+                    assert!(!hit, "seed {seed}: missed {start:?}");
+                }
+            }
+        }
+    }
+    assert!(positives > 20_000 && negatives > 20_000, "{positives} {negatives}");
+}
+
+#[test]
+fn both_numberings_of_heads_agree() {
+    // 2000 × 2000 heads and few rules: the sparse numbering; the same system without the unused
+    // names: the dense one.
+    let interrupt = Interrupt::new();
+    for seed in 0..100 {
+        let mut random = Random::new(seed);
+        let small = generate::small(&mut random, 3, 3, 10);
+        let large = Pds { states: 2000, symbols: 2000, rules: small.rules.clone() };
+        let start = generate::configuration(&mut random, 3, 3, 2);
+        let saturate = |pds: &Pds| {
+            let initial = PAutomaton::singleton(pds.states, &start);
+            let post = post_star(pds, &initial, NoReasons, &interrupt).unwrap();
+            let pre = pre_star(pds, &initial, NoReasons, &interrupt).unwrap();
+            (post.automaton, pre.automaton)
+        };
+        let ((post, pre), (large_post, large_pre)) = (saturate(&small), saturate(&large));
+        assert_eq!(post.transitions().len(), large_post.transitions().len(), "seed {seed}");
+        assert_eq!(pre.transitions().len(), large_pre.transitions().len(), "seed {seed}");
+        for configuration in oracle::all_configurations(3, 3, 3) {
+            assert_eq!(post.accepts(&configuration), large_post.accepts(&configuration));
+            assert_eq!(pre.accepts(&configuration), large_pre.accepts(&configuration));
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_stops_every_saturation() {
+    let pds = generate::small(&mut Random::new(1), 2, 2, 6);
+    let start = Configuration { state: State::from_index(0), stack: vec![Symbol::from_index(0)] };
+    let interrupt = Interrupt::new();
+    interrupt.raise(StopReason::Memory);
+    let set = PAutomaton::singleton(pds.states, &start);
+    let weights = IdVec::filled(true, pds.rules.len());
+    let weighted = WeightedAutomaton::unit(set.clone(), &Boolean);
+    assert_eq!(post_star(&pds, &set, NoReasons, &interrupt).err(), Some(StopReason::Memory));
+    assert_eq!(pre_star(&pds, &set, NoReasons, &interrupt).err(), Some(StopReason::Memory));
+    let stopped = Some(selvedge_pds::Stopped::Interrupt(StopReason::Memory));
+    let post = weighted_post_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &interrupt);
+    assert_eq!(post.err(), stopped);
+    let pre = weighted_pre_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &interrupt);
+    assert_eq!(pre.err(), stopped);
+}
+
+#[test]
+fn exponential_runs_are_refused_and_linear_ones_of_any_length_built() {
+    // Procedure k calls procedure k + 1 twice; the last one returns at once: 2^60 steps.
+    let mut text = String::new();
+    for k in 0..60 {
+        let next = k + 1;
+        text += &format!("p a{k} -> p a{next} b{k}\np b{k} -> p a{next} c{k}\np c{k} -> p\n");
+    }
+    text += "p a60 -> p\n";
+    let named = selvedge_pds::text::parse(&text).unwrap();
+    let interrupt = Interrupt::new();
+    let start = named.configuration("p a0").unwrap();
+    let end = named.configuration("p").unwrap();
+    let initial = PAutomaton::singleton(named.pds.states, &start);
+    let reached = post_star(&named.pds, &initial, Reasons::new(), &interrupt).unwrap();
+    assert_eq!(run_from_post_star(&named.pds, &reached, &end, MAX_RUN), Err(NoRun::TooLong));
+    let goal = PAutomaton::singleton(named.pds.states, &end);
+    let reaching = pre_star(&named.pds, &goal, Reasons::new(), &interrupt).unwrap();
+    assert_eq!(run_from_pre_star(&reaching, &start, MAX_RUN), Err(NoRun::TooLong));
+
+    let long: String = (0..200_000).map(|k| format!("p a{k} -> p a{}\n", k + 1)).collect();
+    let named = selvedge_pds::text::parse(&long).unwrap();
+    let initial = PAutomaton::singleton(named.pds.states, &named.configuration("p a0").unwrap());
+    let reached = post_star(&named.pds, &initial, Reasons::new(), &interrupt).unwrap();
+    let goal = named.configuration("p a200000").unwrap();
+    let run = run_from_post_star(&named.pds, &reached, &goal, 200_000).unwrap();
+    assert_eq!(run.rules.len(), 200_000);
+    assert_eq!(named.pds.replay(&run.start, &run.rules), Ok(goal.clone()));
+    let short = run_from_post_star(&named.pds, &reached, &goal, 199_999);
+    assert_eq!(short, Err(NoRun::TooLong));
+}
+
+/// Checks weighted saturation against the value of all short runs: that value must be included in
+/// the computed one, and equal to it where all runs are short.
+fn weighted_case<D: WeightDomain<Error: Debug>>(
+    seed: u64,
+    domain: &mut D,
+    mut random_weight: impl FnMut(&mut Random) -> D::Weight,
+) -> (usize, usize)
+where
+    D::Weight: Debug,
+{
+    const STEPS: usize = 7;
+    let interrupt = Interrupt::new();
+    let Case { mut random, pds, start } = case(seed);
+    let weights: IdVec<RuleId, D::Weight> =
+        pds.rules.ids().map(|_| random_weight(&mut random)).collect();
+    let initial = PAutomaton::singleton(pds.states, &start);
+    let unit = WeightedAutomaton::unit(initial, domain);
+    let post = weighted_post_star(&pds, &weights, domain, &unit, NoReasons, &interrupt).unwrap();
+    let query = regular_set(&mut random, &pds);
+    let weighted_query = WeightedAutomaton::unit(query.clone(), domain);
+    let pre = weighted_pre_star(&pds, &weights, domain, &weighted_query, NoReasons, &interrupt);
+    let pre = pre.unwrap();
+
+    // Forwards and backwards must give the same value of the same question.
+    let forwards = post.value(domain, &query).unwrap();
+    let backwards = pre.value_of(domain, &start).unwrap();
+    assert_eq!(forwards, backwards, "seed {seed}: post* and pre* differ");
+
+    let short = |domain: &mut D, steps| {
+        let goal = |c: &Configuration| query.accepts(c);
+        oracle::combine_over_runs(&pds, &weights, domain, &start, goal, steps).unwrap()
+    };
+    let value = short(domain, STEPS);
+    let both = domain.combine(&forwards, &value).unwrap();
+    assert_eq!(both, forwards, "seed {seed}: a short run is not included");
+    // The value must also be made of runs: if all are short, exactly of these.
+    let mut exact = 0;
+    if !has_long_run(&pds, &start, STEPS) {
+        assert_eq!(forwards, value, "seed {seed}: more than all runs");
+        exact = 1;
+    }
+    (exact, usize::from(forwards != domain.zero()))
+}
+
+fn has_long_run(pds: &Pds, start: &Configuration, steps: usize) -> bool {
+    let mut current = BTreeSet::from([start.clone()]);
+    for _ in 0..=steps {
+        current = current.iter().flat_map(|c| pds.successors(c)).map(|(_, c)| c).collect();
+    }
+    !current.is_empty()
+}
+
+fn random_relation(random: &mut Random) -> Relation {
+    let count = random.below(5);
+    Relation::new(3, (0..count).map(|_| (random.below(3), random.below(3))))
+}
+
+#[test]
+fn weighted_saturation_gives_the_value_of_all_runs() {
+    let mut counts = [(0, 0); 4];
+    for seed in 0..SEEDS / 2 {
+        let results = [
+            weighted_case(seed, &mut Boolean, |_| true),
+            weighted_case(seed, &mut MinPlus, |random| Some(random.below(5) as u64)),
+            weighted_case(seed, &mut Relations::new(3), random_relation),
+            weighted_case(seed, &mut GenKill, |random| {
+                Transfer::new(random.below(16) as u64, random.below(16) as u64)
+            }),
+        ];
+        for (count, (exact, nonzero)) in counts.iter_mut().zip(results) {
+            count.0 += exact;
+            count.1 += nonzero;
+        }
+    }
+    for (exact, nonzero) in counts {
+        assert!(exact > 300 && nonzero > 100, "{counts:?}");
+    }
+}
+
+/// Rebuilds runs for elements of weighted values, in both directions, and checks each run.
+fn witness_case<D: WitnessDomain<Error: Debug>>(
+    seed: u64,
+    domain: &mut D,
+    mut random_weight: impl FnMut(&mut Random) -> D::Weight,
+    elements: impl Fn(&D::Weight) -> Vec<D::Element>,
+    absent: &D::Element,
+) -> usize
+where
+    D::Weight: Debug,
+    D::Element: Debug,
+{
+    let interrupt = Interrupt::new();
+    let Case { mut random, pds, .. } = case(seed);
+    let weights: IdVec<RuleId, D::Weight> =
+        pds.rules.ids().map(|_| random_weight(&mut random)).collect();
+    let (starts, ends) = (regular_set(&mut random, &pds), regular_set(&mut random, &pds));
+    let ends = if random.chance(30) {
+        let state = State::from_index(random.below(pds.states));
+        PAutomaton::any_stack(pds.states, pds.symbols, [state])
+    } else {
+        ends
+    };
+    let unit_starts = WeightedAutomaton::unit(starts.clone(), domain);
+    let unit_ends = WeightedAutomaton::unit(ends.clone(), domain);
+    let post =
+        weighted_post_star(&pds, &weights, domain, &unit_starts, Increments::new(), &interrupt);
+    let post = post.unwrap();
+    let pre = weighted_pre_star(&pds, &weights, domain, &unit_ends, Increments::new(), &interrupt);
+    let pre = pre.unwrap();
+    let value = post.value(domain, &ends).unwrap();
+    assert_eq!(value, pre.value(domain, &starts).unwrap(), "seed {seed}");
+    let found = elements(&value);
+    for element in &found {
+        let forwards =
+            weighted_run_from_post_star(&pds, &weights, domain, &post, &ends, element, MAX_RUN);
+        let backwards =
+            weighted_run_from_pre_star(&weights, domain, &pre, &starts, element, MAX_RUN);
+        for run in [forwards, backwards] {
+            let run = run.unwrap_or_else(|reason| panic!("seed {seed}: {element:?}: {reason:?}"));
+            assert!(starts.accepts(&run.start), "seed {seed}: starts elsewhere");
+            let end = pds.replay(&run.start, &run.rules).expect("every rule applies");
+            assert!(ends.accepts(&end), "seed {seed}: ends elsewhere");
+            let weight = oracle::weight_of_run(&weights, domain, &run.rules).unwrap();
+            assert!(domain.contains(&weight, element).unwrap(), "seed {seed}: {weight:?}");
+        }
+    }
+    if !domain.contains(&value, absent).unwrap() {
+        let none = weighted_run_from_post_star(&pds, &weights, domain, &post, &ends, absent, 9);
+        assert!(matches!(none, Err(NoWeightedRun::NotInValue)), "seed {seed}");
+    }
+    found.len()
+}
+
+#[test]
+fn every_element_of_a_value_has_a_run() {
+    let mut counts = [0; 3];
+    for seed in 0..SEEDS {
+        counts[0] += witness_case(
+            seed,
+            &mut Relations::new(3),
+            random_relation,
+            |value| value.pairs().collect(),
+            &(2, 0),
+        );
+        counts[1] += witness_case(
+            seed,
+            &mut MinPlus,
+            |random| Some(random.below(5) as u64),
+            |value| value.iter().copied().collect(),
+            &1000,
+        );
+        counts[2] += witness_case(
+            seed,
+            &mut Boolean,
+            |_| true,
+            |&value| if value { vec![()] } else { Vec::new() },
+            &(),
+        );
+    }
+    assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+}
