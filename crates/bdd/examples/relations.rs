@@ -1,7 +1,8 @@
 //! Times the backends on the steps of a weighted saturation: 100,000 times compose two relations
-//! over 20 bits, unite the result with a third and ask whether anything changed.
+//! over 20 bits, unite the result with a third and ask whether anything changed. Beside it, one
+//! large diagram: the placements of nine queens.
 //!
-//! `cargo run --release -p selvedge-bdd --example relations [steps]`
+//! `cargo run --release -p selvedge-bdd --example relations [steps] [backend]`
 //!
 //! The last columns must be equal for all backends.
 #![expect(clippy::print_stdout, reason = "the output is the purpose of this program")]
@@ -11,7 +12,7 @@ use std::time::Instant;
 use selvedge_base::Id;
 use selvedge_bdd::{
     BddManager, BiodivineManager, NativeManager, OutOfNodes, OxiddManager, Position, Relation,
-    Relations,
+    Relations, Var,
 };
 
 const WIDTH: usize = 20;
@@ -23,10 +24,10 @@ fn main() -> Result<(), OutOfNodes> {
         "{:<12} {:<10} {:>9} {:>9} {:>12}",
         "backend", "workload", "seconds", "changes", "nodes"
     );
-    for workload in [Workload::Summaries, Workload::Phases, Workload::Queries] {
-        run("native", workload, steps, |variables| NativeManager::new(variables, 1 << 20))?;
-        run("oxidd", workload, steps, |variables| OxiddManager::new(variables, 1 << 20))?;
-        run("biodivine", workload, steps, |variables| BiodivineManager::new(variables, 1 << 20))?;
+    for workload in [Workload::Summaries, Workload::Phases, Workload::Queries, Workload::Queens] {
+        run("native", workload, steps, |variables| NativeManager::new(variables, 1 << 22))?;
+        run("oxidd", workload, steps, |variables| OxiddManager::new(variables, 1 << 22))?;
+        run("biodivine", workload, steps, |variables| BiodivineManager::new(variables, 1 << 22))?;
     }
     Ok(())
 }
@@ -39,6 +40,8 @@ enum Workload {
     Phases,
     /// A new manager for every hundred steps.
     Queries,
+    /// One large diagram; "changes" are the solutions, of which there are 352.
+    Queens,
 }
 
 fn run<M: BddManager>(
@@ -47,6 +50,9 @@ fn run<M: BddManager>(
     steps: usize,
     make: impl Fn(usize) -> M,
 ) -> Result<(), OutOfNodes> {
+    if std::env::args().nth(2).is_some_and(|only| only != name) {
+        return Ok(());
+    }
     let start = Instant::now();
     let (label, (changes, nodes)) = match workload {
         Workload::Summaries => {
@@ -66,6 +72,7 @@ fn run<M: BddManager>(
             }
             ("queries", sum)
         }
+        Workload::Queens => ("queens", queens(&make(QUEENS * QUEENS))?),
     };
     let seconds = start.elapsed().as_secs_f64();
     println!("{name:<12} {label:<10} {seconds:>9.2} {changes:>9} {nodes:>12}");
@@ -141,6 +148,35 @@ fn phases<M: BddManager>(r: &Relations<M>, steps: usize) -> Result<(usize, usize
         nodes += r.manager().node_count(&weight.node);
     }
     Ok((changes, nodes))
+}
+
+const QUEENS: usize = 9;
+
+/// Conjoins, square by square, "a queen here attacks no other", and then "each row has a queen".
+fn queens<M: BddManager>(m: &M) -> Result<(usize, usize), OutOfNodes> {
+    let square = |row: usize, column: usize| Var::from_index(row * QUEENS + column);
+    let squares = || (0..QUEENS).flat_map(|row| (0..QUEENS).map(move |column| (row, column)));
+    let mut all = m.top();
+    for (row, column) in squares() {
+        let attacked: Vec<(Var, bool)> = squares()
+            .filter(|&(r, c)| {
+                (r, c) != (row, column)
+                    && (r == row || c == column || r.abs_diff(row) == c.abs_diff(column))
+            })
+            .map(|(r, c)| (square(r, c), false))
+            .collect();
+        let here = m.var(square(row, column))?;
+        all = m.and(&all, &m.ite(&here, &m.conjunction(&attacked)?, &m.top())?)?;
+    }
+    for row in 0..QUEENS {
+        let mut some = m.bottom();
+        for column in 0..QUEENS {
+            some = m.or(&some, &m.var(square(row, column))?)?;
+        }
+        all = m.and(&all, &some)?;
+    }
+    #[expect(clippy::cast_sign_loss, reason = "a count is not negative")]
+    Ok((m.sat_count(&all).round() as usize, m.node_count(&all)))
 }
 
 /// What one statement does: under a condition on a few bits, a few bits get new values (constants

@@ -3,19 +3,20 @@
 //! - [`manager`]: the trait [`BddManager`], what every backend offers, and the functions that only
 //!   read a diagram.
 //! - [`relation`]: [`Relations`], sets of tuples over bit vectors with generalized composition.
-//! - [`native`], [`oxidd`] and [`biodivine`]: the backends.
+//! - [`native`]: the backend to use. The backends `oxidd` and `biodivine` (features of the same
+//!   names) are there to compare with.
 //!
 //! Start reading at [`BddManager`]; whoever only needs relations starts at [`Relations`].
 //!
 //! ```
-//! use selvedge_bdd::{BddManager, OutOfNodes, OxiddManager, Relations};
+//! use selvedge_bdd::{NativeManager, OutOfNodes, Relations};
 //!
 //! # fn main() -> Result<(), OutOfNodes> {
-//! let manager = OxiddManager::new(Relations::<OxiddManager>::variables(2, 3), 1 << 12);
-//! let relations = Relations::new(manager, 2, 3)?;
+//! let (width, max_arity) = (2, 3);
+//! let variables = Relations::<NativeManager>::variables(width, max_arity);
+//! let relations = Relations::new(NativeManager::new(variables, 1 << 20), width, max_arity)?;
 //! let step = relations.tuple(&[vec![false, true], vec![true, true]])?;
-//! let id = relations.identity()?;
-//! assert_eq!(relations.compose(&step, &id)?, step);
+//! assert_eq!(relations.compose(&step, &relations.identity()?)?, step);
 //! # Ok(())
 //! # }
 //! ```
@@ -23,12 +24,17 @@
 pub mod manager;
 pub mod relation;
 
-pub mod biodivine;
 pub mod native;
+
+#[cfg(feature = "biodivine")]
+pub mod biodivine;
+#[cfg(feature = "oxidd")]
 pub mod oxidd;
 
+#[cfg(feature = "biodivine")]
 pub use biodivine::BiodivineManager;
 pub use manager::{BddManager, MAX_VARIABLES, OutOfNodes, Shape, Var};
 pub use native::{NATIVE_BYTES_PER_NODE, NativeManager};
+#[cfg(feature = "oxidd")]
 pub use oxidd::OxiddManager;
 pub use relation::{Position, Relation, Relations};

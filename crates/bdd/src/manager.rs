@@ -30,8 +30,9 @@ define_id!(
     Var
 );
 
-/// More variables than this are refused: recursion is as deep as there are variables, and this
-/// depth fits the stack of an ordinary thread.
+/// More variables than this are refused (managers panic, so whoever makes one from user input asks
+/// first): recursion is as deep as there are variables, and this depth fits the stack of an
+/// ordinary thread.
 pub const MAX_VARIABLES: usize = 1 << 12;
 
 /// The node limit of the manager was reached. The question that was asked stays unanswered.

@@ -11,8 +11,8 @@
 //! 1. `oxidd` collects garbage in a thread of its own, which may lag behind and let an allocation
 //!    fail although there is garbage. Each operation that fails is therefore repeated once after a
 //!    collection.
-//! 2. Garbage is also collected before an operation when [`OxiddManager::threshold`] nodes are
-//!    stored; the threshold is at least twice what survived.
+//! 2. Garbage is also collected before an operation when `threshold` nodes are stored;
+//!    the threshold is at least twice what survived.
 
 use std::cell::Cell;
 use std::fmt;

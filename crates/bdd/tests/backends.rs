@@ -389,29 +389,72 @@ fn the_deepest_diagram_fits_the_stack<M: Backend>() {
     assert_eq!(manager.and_exists(&both, &up, &all).unwrap(), up);
 }
 
+/// The registers after some random operations, as far as they can be compared between backends.
+type Summary = Vec<(usize, Vec<Var>, Option<Vec<bool>>, Option<Vec<(Var, bool)>>)>;
+
+fn summary<M: Backend>(seed: u64) -> Summary {
+    let manager = M::make(16, 1 << 14);
+    let mut random = Generator::new(seed);
+    let mut registers: Vec<(M::Node, Table)> = (0..8)
+        .map(|k| (manager.var(var(2 * k)).unwrap(), Table::of(|row| row >> k & 1 == 1)))
+        .collect();
+    for _ in 0..60 {
+        random_step(&manager, &mut random, &mut registers);
+    }
+    let vars: Vec<Var> = (0..16).map(var).collect();
+    registers
+        .iter()
+        .map(|(f, _)| {
+            let (picked, cube) = (manager.pick(f, &vars), manager.pick_cube(f));
+            (manager.node_count(f), manager.support(f), picked, cube)
+        })
+        .collect()
+}
+
 #[test]
 fn the_backends_agree_node_by_node() {
     let mut constants = 0;
     for seed in 100..130 {
-        let oxidd = OxiddManager::make(16, 1 << 14);
-        let biodivine = BiodivineManager::make(16, 1 << 14);
-        let start = |k: usize| Table::of(|row| row >> k & 1 == 1);
-        let mut left: Vec<_> = (0..8).map(|k| (oxidd.var(var(2 * k)).unwrap(), start(k))).collect();
-        let mut right: Vec<_> =
-            (0..8).map(|k| (biodivine.var(var(2 * k)).unwrap(), start(k))).collect();
-        let (mut random, mut same) = (Generator::new(seed), Generator::new(seed));
-        for _ in 0..60 {
-            random_step(&oxidd, &mut random, &mut left);
-            random_step(&biodivine, &mut same, &mut right);
-        }
-        let vars: Vec<Var> = (0..16).map(var).collect();
-        for ((f, _), (g, _)) in left.iter().zip(&right) {
-            constants += usize::from(oxidd.support(f).is_empty());
-            assert_eq!(oxidd.node_count(f), biodivine.node_count(g), "seed {seed}");
-            assert_eq!(oxidd.support(f), biodivine.support(g), "seed {seed}");
-            assert_eq!(oxidd.pick(f, &vars), biodivine.pick(g, &vars), "seed {seed}");
-            assert_eq!(oxidd.pick_cube(f), biodivine.pick_cube(g), "seed {seed}");
-        }
+        let native = summary::<NativeManager>(seed);
+        constants += native.iter().filter(|(count, ..)| *count == 0).count();
+        assert_eq!(native, summary::<OxiddManager>(seed), "seed {seed}");
+        assert_eq!(native, summary::<BiodivineManager>(seed), "seed {seed}");
     }
     assert!(constants < 60, "{constants} of 240 results are constant, which tests little");
+}
+
+#[test]
+fn the_native_manager_collects_garbage_on_its_own() {
+    let manager = NativeManager::new(28, usize::MAX);
+    let kept = exponential(&manager, 10).unwrap();
+    let count = manager.node_count(&kept);
+    let (mut before, mut collections) = (0, 0);
+    for n in (8..=14).chain(8..=14) {
+        let f = exponential(&manager, n).unwrap();
+        assert_eq!(manager.node_count(&f), (2 << n) - 2);
+        let now = manager.stored_nodes();
+        collections += usize::from(now < before);
+        before = now;
+    }
+    assert!(collections > 0, "nothing was collected");
+    assert_eq!(manager.node_count(&kept), count);
+    assert_eq!(exponential(&manager, 10).unwrap(), kept, "still the same node");
+    manager.collect_garbage();
+    assert_eq!(manager.stored_nodes(), count);
+}
+
+#[test]
+fn a_freed_cube_is_not_mistaken_for_another_one() {
+    let manager = NativeManager::new(4, 1 << 10);
+    let same = manager.renaming(&[]).unwrap();
+    let f = manager.conjunction(&[(var(0), true), (var(1), true)]).unwrap();
+    for round in 0..3 {
+        for k in 0..2 {
+            let cube = manager.cube(&[var(k)]).unwrap();
+            let result = manager.relational_product(&f, &f, &same, &cube, &same).unwrap();
+            assert_eq!(result, manager.var(var(1 - k)).unwrap(), "round {round}");
+            drop((cube, result));
+            manager.collect_garbage();
+        }
+    }
 }

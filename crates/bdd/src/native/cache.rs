@@ -49,7 +49,7 @@ pub(super) struct Cache {
 }
 
 /// The greatest number of entries (20 bytes each).
-const MOST_ENTRIES: usize = 1 << 20;
+const MOST_ENTRIES: usize = 1 << 18;
 
 impl Cache {
     pub(super) fn new() -> Self {

@@ -3,17 +3,17 @@
 //! whole relational product. It starts no thread, does the same on every run, and a manager for a
 //! small question costs a few kilobytes.
 //!
-//! - [`table`]: the nodes.
-//! - [`cache`]: known results.
-//! - [`apply`]: the operations.
+//! - `table.rs`: the nodes.
+//! - `cache.rs`: known results.
+//! - `apply.rs`: the operations.
 //! - This file: handles, garbage, and the trait.
 //!
 //! # Requires
 //! A manager and its handles stay in one thread.
 //!
 //! # Invariants
-//! 1. `roots[n]` is the number of handles of node `n`, plus one if a [`Product`] needs it.
-//! 2. Garbage is collected only between operations, when [`State::threshold`] nodes are stored or
+//! 1. `roots[n]` is the number of handles of node `n`, plus one for each `Product` that needs it.
+//! 2. Garbage is collected only between operations, when `threshold` nodes are stored or
 //!    an operation has failed at the limit (it is then repeated once).
 
 mod apply;
@@ -56,7 +56,7 @@ pub struct NativeRenaming(u32);
 pub const NATIVE_BYTES_PER_NODE: usize = 64;
 
 /// The least threshold for collecting garbage.
-const LEAST_THRESHOLD: usize = 1 << 14;
+const LEAST_THRESHOLD: usize = 1 << 16;
 
 /// Numbers of renamings and products share a word with the operation.
 const MOST_NUMBERS: usize = 1 << 28;
