@@ -96,11 +96,7 @@ impl<'a> Parser<'a, '_> {
                 let body = self.body(depth + 1, file, "`while (*)`")?;
                 (StatementKind::While(Box::new(body)), true)
             }
-            Kind::OpenBrace => {
-                let block = self.block(depth + 1, file);
-                let completes = block.completes();
-                (StatementKind::Block(block), completes)
-            }
+            Kind::OpenBrace => return Some(self.braces(depth + 1, file)),
             Kind::Name => (StatementKind::Call(self.call()?), true),
             _ => {
                 self.no_statement();
@@ -108,6 +104,15 @@ impl<'a> Parser<'a, '_> {
             }
         };
         Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// `{ .. }` as a statement.
+    fn braces(&mut self, depth: usize, file: &mut File<'a>) -> Statement<'a> {
+        let first = self.current;
+        let block = self.block(depth, file);
+        let completes = block.completes();
+        let kind = StatementKind::Block(block);
+        Statement { kind, span: first.span, place: first.place, completes }
     }
 
     /// `synchronized(l) { .. }`, at the keyword.
@@ -153,6 +158,10 @@ impl<'a> Parser<'a, '_> {
     fn body(&mut self, depth: usize, file: &mut File<'a>, owner: &str) -> Option<Statement<'a>> {
         let starts = matches!(self.current.kind, Kind::OpenBrace | Kind::Name)
             || self.current.kind.starts_statement();
+        if self.at(Kind::OpenBrace) && depth <= NESTING_LIMIT {
+            // The braces around a branch are not one more level.
+            return Some(self.braces(depth, file));
+        }
         if starts {
             return self.statement(depth, file);
         }
