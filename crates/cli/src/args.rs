@@ -1,0 +1,350 @@
+//! # Idea
+//! What can be said on the command line. Every value is checked here as far as that is possible
+//! without the file, so that mistakes show up before any work is done.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use selvedge_analysis::EngineKind;
+use selvedge_program::{PATTERNS, Units};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  safe: proved for all executions of the model
+  1  violation: an interleaving was found, and executed on the model
+  2  bad input or usage
+  3  unknown: a limit was met
+  4  internal error, never a verdict";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  selvedge demo                        analyse a built-in example
+  selvedge atomicity program.eml       find atomicity violations, or prove that there are none
+  selvedge show program.eml            print what was understood of a program
+  selvedge patterns                    print the 32 access patterns";
+
+const ATOMICITY_EXAMPLES: &str = "\
+Examples:
+  selvedge atomicity program.eml
+  selvedge atomicity program.eml --format json > report.json
+  selvedge atomicity program.eml --patterns 12,13 --locations count,data
+  selvedge atomicity program.eml --threads T1,T2 --timeout 10 --memory 2048
+  selvedge atomicity program.eml --property stack.ipa
+  generate-model | selvedge atomicity -";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  selvedge show program.eml
+  selvedge show program.eml --dot | dot -Tsvg > program.svg
+  selvedge show program.eml --format model > program.slv";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  selvedge demo
+  selvedge demo --source
+  selvedge demo --patterns 12 --format json
+
+Exits with 0 whatever it finds.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  selvedge completions bash > ~/.local/share/bash-completion/completions/selvedge
+  selvedge completions zsh > ~/.zfunc/_selvedge
+  selvedge completions fish > ~/.config/fish/completions/selvedge.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  selvedge man | man -l -
+  selvedge man --out-dir /usr/local/share/man/man1";
+
+const PATTERNS_EXAMPLES: &str = "\
+Examples:
+  selvedge patterns
+  selvedge atomicity program.eml --patterns 12,17";
+
+/// Verifies concurrent programs with recursion and locks.
+///
+/// Selvedge reads a model of a concurrent program and decides whether the units of work in it are
+/// atomic. The answer is a proof for all executions, or an interleaving that breaks atomicity.
+#[derive(Parser, Debug)]
+#[command(name = "selvedge", version, arg_required_else_help = true)]
+#[command(after_help = format!("{TOP_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Whether to use colours.
+    #[arg(long, value_enum, global = true, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// How many characters fit into a line [default: the terminal's, or 100].
+    #[arg(long, global = true, value_name = "CHARACTERS")]
+    pub width: Option<u16>,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Decides every atomicity question about a program.
+    ///
+    /// For every ordered pair of threads, every pattern and every choice of locations, either a
+    /// proof that no execution shows the pattern or an interleaving that does.
+    #[command(after_help = format!("{ATOMICITY_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Atomicity(AtomicityArgs),
+    /// Analyses a built-in example: a stack whose wrapper locks the wrong object.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
+    /// Prints the model that was understood.
+    ///
+    /// Threads, procedures, locks, locations, units of work and calls; or the whole control flow
+    /// with `--dot` and `--format model`.
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowArgs),
+    /// Prints the 32 access patterns.
+    ///
+    /// They are the shapes in which two units of work of two threads can conflict in a cycle over
+    /// at most two locations; 1 to 14 are those of Vaziri et al.
+    #[command(after_help = PATTERNS_EXAMPLES)]
+    Patterns,
+    /// Prints a completion script for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Prints the manual page, or writes the pages of all subcommands into a directory.
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// Where to write the pages; they are not printed then.
+        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+        out_dir: Option<PathBuf>,
+    },
+}
+
+/// The arguments of `atomicity`.
+#[derive(Args, Debug)]
+pub struct AtomicityArgs {
+    /// An EML program or a model in text form (`.slv`); `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// What to ask and how to answer.
+    #[command(flatten)]
+    pub options: AtomicityOptions,
+}
+
+/// The arguments of `demo`.
+#[derive(Args, Debug)]
+pub struct DemoArgs {
+    /// Print the example's source instead of analysing it.
+    #[arg(long)]
+    pub source: bool,
+    /// What to ask and how to answer.
+    #[command(flatten)]
+    pub options: AtomicityOptions,
+}
+
+/// What to ask and how to answer.
+#[derive(Args, Debug)]
+pub struct AtomicityOptions {
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Which access patterns: `all`, `vaziri` (1 to 14), or numbers and ranges such as
+    /// `12,17-20` [default: all, or vaziri with `--units paper`].
+    #[arg(long, value_parser = parse_patterns)]
+    pub patterns: Option<PatternChoice>,
+    /// What counts as one unit of the other thread: all its accesses lie in one unit (`exact`), or
+    /// anything (`paper`, after the automaton of the tupling paper; implies `--patterns vaziri`).
+    #[arg(long, value_enum, default_value_t = UnitChoice::Exact)]
+    pub units: UnitChoice,
+    /// Only these threads, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub threads: Option<Vec<String>>,
+    /// Only these locations, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub locations: Option<Vec<String>>,
+    /// Check the indexed phase automaton of this file instead of the patterns.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["patterns", "units", "threads", "locations"])]
+    pub property: Option<PathBuf>,
+    /// The decision procedure: tupling with explicit tuples, tupling over decision diagrams, or
+    /// all interleavings up to a call depth.
+    #[arg(long, default_value = EngineKind::Tupling.name(), value_parser = engines())]
+    pub engine: EngineKind,
+    /// How many open calls per thread the exhaustive engine follows.
+    #[arg(long, value_name = "CALLS", default_value_t = 8)]
+    pub depth: u32,
+    /// Stop after this time; undecided queries are unknown.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub timeout: Option<Duration>,
+    /// Stop above this much memory; undecided queries are unknown.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
+    /// Leave the interleavings out of the output.
+    #[arg(long)]
+    pub no_witness: bool,
+    /// Print at most this many interleavings; further violations get one line each.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    pub max_witnesses: usize,
+    /// Show every step of an interleaving, also those without an event.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Print what the work cost.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// The arguments of `show`.
+#[derive(Args, Debug)]
+pub struct ShowArgs {
+    /// An EML program or a model in text form (`.slv`); `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Print a Graphviz graph of the control flow and the calls.
+    #[arg(long, conflicts_with = "format")]
+    pub dot: bool,
+    /// The form of the output; `model` is the text form that can be read again.
+    #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
+    pub format: ShowFormat,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Color {
+    /// On a terminal that has them.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Forms of a verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs: one object, every query listed.
+    Json,
+}
+
+/// Forms of a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ShowFormat {
+    /// For people.
+    Text,
+    /// The model's own text form.
+    Model,
+    /// For programs: one object.
+    Json,
+}
+
+/// Which accesses of the other thread may count as one unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum UnitChoice {
+    /// Those in one outermost unit.
+    Exact,
+    /// All.
+    Paper,
+}
+
+impl From<UnitChoice> for Units {
+    fn from(choice: UnitChoice) -> Self {
+        match choice {
+            UnitChoice::Exact => Self::Exact,
+            UnitChoice::Paper => Self::Paper,
+        }
+    }
+}
+
+/// Which patterns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PatternChoice {
+    /// The 32.
+    All,
+    /// The 14 of Vaziri et al.
+    Vaziri,
+    /// Those with these numbers, in increasing order.
+    Numbers(Vec<u32>),
+}
+
+fn parse_patterns(text: &str) -> Result<PatternChoice, String> {
+    match text {
+        "all" => return Ok(PatternChoice::All),
+        "vaziri" => return Ok(PatternChoice::Vaziri),
+        _ => {}
+    }
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (pattern_number(first)?, pattern_number(last)?);
+        if first > last {
+            return Err(format!("the range `{part}` is empty"));
+        }
+        numbers.extend(first..=last);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(PatternChoice::Numbers(numbers))
+}
+
+fn pattern_number(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let count = PATTERNS.len() as u32;
+    match text.parse::<u32>() {
+        Ok(number) if (1..=count).contains(&number) => Ok(number),
+        Ok(number) => Err(format!("there is no pattern {number}; they are 1 to {count}")),
+        Err(_) => Err(format!("`{text}` is not `all`, `vaziri` or a number from 1 to {count}")),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err("a time limit is not negative".to_owned());
+    }
+    // Numbers beyond what a duration holds mean no limit, for all that anybody can tell.
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+fn engines() -> impl TypedValueParser<Value = EngineKind> {
+    PossibleValuesParser::new(EngineKind::ALL.map(EngineKind::name))
+        .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn pattern_lists() {
+        assert_eq!(parse_patterns("all"), Ok(PatternChoice::All));
+        assert_eq!(parse_patterns("vaziri"), Ok(PatternChoice::Vaziri));
+        let numbers = |text| match parse_patterns(text) {
+            Ok(PatternChoice::Numbers(numbers)) => numbers,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(numbers("13,12"), [12, 13]);
+        assert_eq!(numbers("3-5,4, 1"), [1, 3, 4, 5]);
+        assert_eq!(numbers("1-32").len(), 32);
+        for wrong in ["", "0", "33", "1,", "x", "5-3", "-3", "1-99999999999"] {
+            assert!(parse_patterns(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn time_limits() {
+        assert_eq!(parse_seconds("0.25"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_seconds("1e300"), Ok(Duration::MAX));
+        for wrong in ["-1", "nan", "soon", ""] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! # Idea
+//! `selvedge atomicity`: from the file and the options to queries, from the queries to answers under
+//! the limits, from the answers to the screen.
+
+use crate::args::{AtomicityArgs, AtomicityOptions, Format, PatternChoice, UnitChoice};
+use crate::exit::Exit;
+use crate::input::{self, Model};
+use crate::output::Output;
+use crate::progress;
+use crate::select;
+use crate::watchdog::{self, Done, Limits};
+use selvedge_analysis::{Options, Report};
+use selvedge_base::{Diagnostic, Interrupt, Severity};
+use selvedge_program::query::pattern_queries;
+use selvedge_program::{LocationId, PATTERNS, Pattern, Program, Query, ThreadId};
+use selvedge_report::{Answers, Detail, Question, json, text};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::model(&args.file, output)?;
+    analyse(model, &args.options, start, output)
+}
+
+/// Analyses a model that was read since `start`.
+pub fn analyse(
+    mut model: Model,
+    options: &AtomicityOptions,
+    start: Instant,
+    output: Output,
+) -> Result<Exit, Exit> {
+    let asked = Asked::new(&model, options, output)?;
+    let warnings = asked.warnings(&model);
+    output.diagnostics(&warnings, &model.text.source());
+    model.warnings.extend(warnings);
+
+    let (report, peak_memory) =
+        decide(&model.program, &asked.queries, options, start).map_err(|error| {
+            output.complain(&format!("internal error: {error}"));
+            Exit::Internal
+        })?;
+    let answers = Answers {
+        source: model.text.source(),
+        program: &model.program,
+        question: asked.question,
+        units: options.units.into(),
+        threads: &asked.threads,
+        locations: &asked.locations,
+        engine: options.engine.name(),
+        answers: &report.answers,
+        statistics: &report.statistics,
+        elapsed: start.elapsed(),
+        peak_memory,
+        warnings: &model.warnings,
+    };
+    print(&answers, options, output)?;
+    Ok(Exit::from_verdict(answers.verdict()))
+}
+
+/// What is asked about a model.
+struct Asked {
+    question: Question,
+    threads: Vec<ThreadId>,
+    locations: Vec<LocationId>,
+    queries: Vec<Query>,
+}
+
+impl Asked {
+    fn new(model: &Model, options: &AtomicityOptions, output: Output) -> Result<Self, Exit> {
+        let program = &model.program;
+        let threads = select::threads(program, options.threads.as_deref());
+        let locations = select::locations(program, options.locations.as_deref());
+        let (threads, locations) = match (threads, locations) {
+            (Ok(threads), Ok(locations)) => (threads, locations),
+            (threads, locations) => {
+                let mut wrong = threads.err().unwrap_or_default();
+                wrong.extend(locations.err().unwrap_or_default());
+                output.diagnostics(&wrong, &model.text.source());
+                return Err(Exit::BadInput);
+            }
+        };
+        let (question, numbers) = patterns(options, output)?;
+        let queries =
+            pattern_queries(program, &numbers, options.units.into(), &threads, &locations);
+        let queries = queries.into_iter().map(Query::Pattern).collect();
+        Ok(Self { question, threads, locations, queries })
+    }
+
+    /// Remarks about questions that are trivially answered.
+    fn warnings(&self, model: &Model) -> Vec<Diagnostic> {
+        const CODE: &str = "no-atomicity-question";
+        let said = model.warnings.iter().any(|warning| warning.code == CODE);
+        if said || !self.queries.is_empty() {
+            return Vec::new();
+        }
+        let message = if self.threads.len() < 2 {
+            "fewer than two threads take part, so no atomicity question arises"
+        } else if self.locations.is_empty() {
+            "no shared location takes part, so no atomicity question arises"
+        } else {
+            "the patterns asked for need two locations of one atomic set, so no question arises"
+        };
+        vec![Diagnostic::global(CODE, Severity::Warning, message)]
+    }
+}
+
+/// Which patterns, and their numbers.
+fn patterns(options: &AtomicityOptions, output: Output) -> Result<(Question, Vec<u32>), Exit> {
+    let vaziri = || {
+        let numbers = PATTERNS.iter().filter(|pattern| pattern.is_vaziri());
+        (Question::Vaziri, numbers.map(|pattern| pattern.number).collect())
+    };
+    match (&options.patterns, options.units) {
+        (None | Some(PatternChoice::All), UnitChoice::Exact) => {
+            Ok((Question::AllPatterns, PATTERNS.iter().map(|pattern| pattern.number).collect()))
+        }
+        (Some(PatternChoice::Vaziri), _) | (None, UnitChoice::Paper) => Ok(vaziri()),
+        (Some(PatternChoice::All), UnitChoice::Paper) => {
+            output.complain("--units paper is defined for --patterns vaziri only");
+            Err(Exit::BadInput)
+        }
+        (Some(PatternChoice::Numbers(numbers)), units) => {
+            let other = numbers.iter().find(|&&number| {
+                units == UnitChoice::Paper
+                    && !Pattern::by_number(number).is_some_and(Pattern::is_vaziri)
+            });
+            if let Some(other) = other {
+                output.complain(&format!(
+                    "--units paper is defined for the patterns 1 to 14 only, not for {other}"
+                ));
+                return Err(Exit::BadInput);
+            }
+            Ok((Question::Patterns(numbers.clone()), numbers.clone()))
+        }
+    }
+}
+
+/// Decides the queries under the limits; also gives the largest memory use that was seen.
+fn decide(
+    program: &Program,
+    queries: &[Query],
+    options: &AtomicityOptions,
+    start: Instant,
+) -> Result<(Report, Option<u64>), selvedge_analysis::InternalError> {
+    let limits = Limits {
+        // A deadline beyond what the clock can show is none.
+        deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
+        memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+    };
+    let mut analysis = Options::new(options.engine);
+    analysis.call_depth = options.depth;
+    let (interrupt, done) = (Interrupt::new(), Done::default());
+    let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        if progress::wanted() {
+            scope.spawn(|| progress::show(program, queries, &answered, &done));
+        }
+        let _end = done.guard();
+        selvedge_analysis::atomicity(program, queries, &analysis, &interrupt, &mut |progress| {
+            answered.store(progress.done, Ordering::Relaxed);
+        })
+    })?;
+    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
+    Ok((report, (peak > 0).then_some(peak)))
+}
+
+fn print(answers: &Answers<'_>, options: &AtomicityOptions, output: Output) -> Result<(), Exit> {
+    match options.format {
+        Format::Json => {
+            let witnesses = if options.no_witness {
+                json::Witnesses::Omitted
+            } else {
+                json::Witnesses::Included
+            };
+            output.write(|out| json::write(answers, witnesses, out))
+        }
+        Format::Text => {
+            let shown = text::Options {
+                witnesses: if options.no_witness {
+                    text::Witnesses::Hidden
+                } else {
+                    text::Witnesses::First(options.max_witnesses)
+                },
+                detail: if options.verbose { Detail::Everything } else { Detail::Events },
+                statistics: options.stats,
+            };
+            output.print(&text::render(answers, shown, output.stdout()))
+        }
+    }
+}

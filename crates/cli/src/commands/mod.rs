@@ -1,0 +1,26 @@
+//! One file per subcommand.
+
+mod atomicity;
+mod demo;
+mod manual;
+mod patterns;
+mod show;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Runs a command.
+pub fn run(cli: Cli) -> Exit {
+    let output = Output::new(&cli);
+    let outcome = match cli.command {
+        Command::Atomicity(args) => atomicity::run(&args, output),
+        Command::Demo(args) => demo::run(&args, output),
+        Command::Show(args) => show::run(&args, output),
+        Command::Patterns => patterns::run(output),
+        Command::Completions { shell } => manual::completions(shell, output),
+        Command::Man { out_dir } => manual::pages(out_dir.as_deref(), output),
+    };
+    // Either way it is an exit; `?` in the commands stops at the first that is final.
+    outcome.unwrap_or_else(|exit| exit)
+}

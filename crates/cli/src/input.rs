@@ -1,0 +1,149 @@
+//! # Idea
+//! From a path to a model: read the file, find out which language it is in, and print what the front
+//! end has to say about it.
+
+use crate::exit::Exit;
+use crate::output::Output;
+use selvedge_base::{Diagnostic, Span};
+use selvedge_program::Program;
+use selvedge_report::Source;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A text with the name to show for it.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The path as given, or `<stdin>`.
+    pub name: String,
+    /// The text, without a byte-order mark.
+    pub text: String,
+}
+
+impl Text {
+    /// The same for the reports.
+    pub fn source(&self) -> Source<'_> {
+        Source { name: &self.name, text: &self.text }
+    }
+}
+
+/// A model and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The source.
+    pub text: Text,
+    /// What the front end made of it.
+    pub program: Program,
+    /// What the front end had to say, and that did not stop it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Texts of this many bytes and more are refused: places count in 32 bits.
+const TOO_LARGE: u64 = u32::MAX as u64;
+
+/// Reads the model at `path`; `-` is standard input. Mistakes have been printed when this returns.
+pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
+    let text = text(path, output)?;
+    let in_text_form = path.extension().is_some_and(|extension| extension == "slv");
+    parse(text, in_text_form, output)
+}
+
+/// Parses a text that is a model in text form if `in_text_form` says so or it begins like one, and
+/// EML otherwise.
+pub fn parse(text: Text, in_text_form: bool, output: Output) -> Result<Model, Exit> {
+    let (program, diagnostics) = if in_text_form || first_word(&text.text) == "program" {
+        selvedge_program::text::parse(&text.text)
+    } else {
+        let parsed = selvedge_front_eml::parse(&text.text);
+        (parsed.program, parsed.diagnostics)
+    };
+    output.diagnostics(&diagnostics, &text.source());
+    match program {
+        Some(program) => Ok(Model { text, program, warnings: diagnostics }),
+        None => Err(Exit::BadInput),
+    }
+}
+
+/// Reads a text file; `-` is standard input.
+pub fn text(path: &Path, output: Output) -> Result<Text, Exit> {
+    let (name, bytes) = if path.as_os_str() == "-" {
+        ("<stdin>".to_owned(), read(&mut io::stdin().lock()))
+    } else {
+        (path.display().to_string(), open(path).and_then(|mut file| read(&mut file)))
+    };
+    let bytes = bytes.map_err(|error| {
+        output.complain(&format!("cannot read {name}: {error}"));
+        Exit::BadInput
+    })?;
+    match String::from_utf8(bytes) {
+        Ok(mut text) => {
+            if text.starts_with('\u{feff}') {
+                text.drain(..'\u{feff}'.len_utf8());
+            }
+            Ok(Text { name, text })
+        }
+        Err(error) => {
+            // The replacement characters stand where the first bad byte was.
+            let at = error.utf8_error().valid_up_to();
+            let byte = error.as_bytes()[at];
+            let text = String::from_utf8_lossy(error.as_bytes());
+            let span = Span::new(at as u32, at as u32 + 3);
+            let message = format!("the file is not UTF-8: byte 0x{byte:02X} at offset {at}");
+            let diagnostic = Diagnostic::error("not-utf8", message, span, "first bad byte");
+            output.diagnostics(&[diagnostic], &Source { name: &name, text: &text });
+            Err(Exit::BadInput)
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    if metadata.len() >= TOO_LARGE {
+        return Err(too_large());
+    }
+    Ok(file)
+}
+
+fn read(from: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(TOO_LARGE).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 >= TOO_LARGE { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn too_large() -> io::Error {
+    io::Error::other("it has 4 GiB or more")
+}
+
+/// The first word after blanks and comments, or nothing if something else comes first.
+fn first_word(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        if let Some(comment) = text.strip_prefix("//") {
+            text = comment.split_once('\n').map_or("", |(_, rest)| rest);
+        } else if let Some(comment) = text.strip_prefix("/*") {
+            text = comment.split_once("*/").map_or("", |(_, rest)| rest);
+        } else {
+            let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            return &text[..end.unwrap_or(text.len())];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_words() {
+        assert_eq!(first_word("program\n"), "program");
+        assert_eq!(first_word("  // program\n/* x */ process T"), "process");
+        assert_eq!(first_word("programs"), "programs");
+        for none in ["", "   ", "// program", "/* program", "; program"] {
+            assert_eq!(first_word(none), "", "{none}");
+        }
+    }
+}

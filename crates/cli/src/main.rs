@@ -1,0 +1,29 @@
+//! The command line of Selvedge.
+//!
+//! Only this crate touches files, the terminal, the clock and the memory of the process; everything
+//! below it is a function of its arguments.
+//!
+//! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
+//! [`input`] (files to models), [`select`] (names to ids), [`watchdog`] and [`progress`] (what runs
+//! beside an analysis), [`output`] (the screen), [`exit`] (how it ends).
+
+mod args;
+mod commands;
+mod exit;
+mod input;
+mod output;
+mod progress;
+mod select;
+mod watchdog;
+
+use clap::Parser as _;
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Usage errors end the process here, with the exit code 2 that they have in clap as well.
+    let cli = args::Cli::parse();
+    // A broken invariant of ours panics; that is an internal error and no verdict.
+    let outcome = std::panic::catch_unwind(|| commands::run(cli));
+    outcome.unwrap_or(Exit::Internal).into()
+}

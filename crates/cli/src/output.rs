@@ -1,0 +1,90 @@
+//! # Idea
+//! The screen: what it can do, and writing to it. A reader that goes away (`| head`) ends the
+//! output, not the program.
+
+use crate::args::{Cli, Color};
+use crate::exit::Exit;
+use anstream::{AutoStream, ColorChoice};
+use selvedge_base::Diagnostic;
+use selvedge_report::{Source, Terminal, diagnostic};
+use std::io::{self, BufWriter, Write};
+
+/// Where a command prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    color: ColorChoice,
+    width: usize,
+}
+
+/// The width of a line if nothing says otherwise.
+const DEFAULT_WIDTH: usize = 100;
+/// How many complaints are printed.
+const SHOWN_DIAGNOSTICS: usize = 50;
+
+impl Output {
+    /// As the options say, or as the terminal is.
+    pub fn new(cli: &Cli) -> Self {
+        let color = match cli.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        let terminal = || terminal_size::terminal_size().map(|(width, _)| width.0);
+        let width = cli.width.or_else(terminal).map_or(DEFAULT_WIDTH, usize::from);
+        Self { color, width }
+    }
+
+    /// What standard output can do.
+    pub fn stdout(self) -> Terminal {
+        Terminal { width: self.width, color: self.wants_color(&io::stdout()) }
+    }
+
+    fn wants_color(self, stream: &impl anstream::stream::RawStream) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(stream) != ColorChoice::Never,
+            choice => choice != ColorChoice::Never,
+        }
+    }
+
+    /// Prints a text to standard output.
+    pub fn print(self, text: &str) -> Result<(), Exit> {
+        self.write(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Prints whatever `write` writes to standard output.
+    pub fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Exit> {
+        // The stream also translates colours for consoles that do not know the escape sequences.
+        let mut out = BufWriter::new(AutoStream::new(io::stdout().lock(), self.color));
+        match write(&mut out).and_then(|()| out.flush()) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => {
+                self.complain(&format!("cannot write the output: {error}"));
+                Err(Exit::BadInput)
+            }
+        }
+    }
+
+    /// Prints complaints about a source to standard error.
+    pub fn diagnostics(self, diagnostics: &[Diagnostic], source: &Source<'_>) {
+        if diagnostics.is_empty() {
+            return;
+        }
+        let terminal = Terminal { width: self.width, color: self.wants_color(&io::stderr()) };
+        let text = diagnostic::render(diagnostics, source, terminal, SHOWN_DIAGNOSTICS);
+        self.to_stderr(&text);
+    }
+
+    /// Prints an error that is not about a place in a source.
+    pub fn complain(self, message: &str) {
+        let message = selvedge_report::escape::visible(message);
+        let error =
+            if self.wants_color(&io::stderr()) { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+        self.to_stderr(&format!("{error}: {message}\n"));
+    }
+
+    fn to_stderr(self, text: &str) {
+        // Nobody is left to tell if this fails.
+        let _ = AutoStream::new(io::stderr().lock(), self.color).write_all(text.as_bytes());
+    }
+}

@@ -1,0 +1,58 @@
+//! # Idea
+//! A bar on a terminal for runs that take longer than a second: queries done, and the one that is
+//! being worked on. It is drawn by a thread of its own, because a single query may take long; the
+//! analysis only stores a number.
+
+use crate::watchdog::Done;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use selvedge_program::{Program, Query};
+use selvedge_report::describe;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long a run may take without a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often the bar is drawn.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Whether there is somebody to show a bar to.
+pub fn wanted() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Shows the progress until the work is done. `answered` is the number of queries done.
+pub fn show(program: &Program, queries: &[Query], answered: &AtomicUsize, done: &Done) {
+    if done.wait(PATIENCE) {
+        return;
+    }
+    let bar = ProgressBar::with_draw_target(
+        Some(queries.len() as u64),
+        ProgressDrawTarget::stderr_with_hz(20),
+    );
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} queries, {elapsed}, {wide_msg}")
+    {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    loop {
+        let position = answered.load(Ordering::Relaxed);
+        bar.set_position(position as u64);
+        if let Some(query) = queries.get(position) {
+            bar.set_message(current(query, program));
+        }
+        bar.tick();
+        if done.wait(PERIOD) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+}
+
+fn current(query: &Query, program: &Program) -> String {
+    let name = match query {
+        Query::Pattern(query) => format!("pattern {}", query.pattern.number),
+        Query::Automaton(_) => "property".to_owned(),
+    };
+    format!("{name} {} {}", describe::parties(query, program), describe::asked(query, program))
+}

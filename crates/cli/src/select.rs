@@ -1,0 +1,64 @@
+//! # Idea
+//! From names on the command line to ids of the model. A name that does not exist is answered with
+//! the one that was probably meant and the list of those that do.
+
+use selvedge_base::{Diagnostic, Id, IdVec, Severity};
+use selvedge_program::text::nearest::nearest;
+use selvedge_program::{LocationId, Program, ThreadId};
+
+/// The threads with these names, or all.
+///
+/// # Errors
+/// A diagnostic for each name that no thread has.
+pub fn threads(
+    program: &Program,
+    names: Option<&[String]>,
+) -> Result<Vec<ThreadId>, Vec<Diagnostic>> {
+    select(&program.threads, |thread| &thread.name, names, "thread", "unknown-thread")
+}
+
+/// The locations with these names, or all.
+///
+/// # Errors
+/// A diagnostic for each name that no location has.
+pub fn locations(
+    program: &Program,
+    names: Option<&[String]>,
+) -> Result<Vec<LocationId>, Vec<Diagnostic>> {
+    select(&program.locations, |location| &location.name, names, "location", "unknown-location")
+}
+
+/// How many names a list of all names has at most.
+const LISTED: usize = 20;
+
+/// Chosen items come in the order of the model, each once.
+fn select<I: Id, T>(
+    items: &IdVec<I, T>,
+    name: impl Fn(&T) -> &String,
+    names: Option<&[String]>,
+    what: &str,
+    code: &'static str,
+) -> Result<Vec<I>, Vec<Diagnostic>> {
+    let Some(wanted) = names else { return Ok(items.ids().collect()) };
+    let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
+    let exists = |wanted: &&str| items.iter().any(|item| name(item) == wanted);
+    let mut complaints = Vec::new();
+    for missing in wanted.iter().filter(|wanted| !exists(wanted)) {
+        let all = || items.iter().map(|item| name(item).as_str());
+        let near = nearest(missing, all()).map(|near| format!("did you mean `{near}`? "));
+        let listed: Vec<&str> = all().take(LISTED).collect();
+        let names = match (items.len(), items.len() - listed.len()) {
+            (0, _) => format!("the program has no {what}"),
+            (_, 0) => format!("the {what}s are {}", listed.join(", ")),
+            (_, rest) => format!("the {what}s are {} and {rest} more", listed.join(", ")),
+        };
+        let help = near.unwrap_or_default() + &names;
+        let message = format!("there is no {what} `{missing}`");
+        complaints.push(Diagnostic::global(code, Severity::Error, message).with_help(help));
+    }
+    if !complaints.is_empty() {
+        return Err(complaints);
+    }
+    let chosen = items.iter_enumerated().filter(|(_, item)| wanted.contains(&name(item).as_str()));
+    Ok(chosen.map(|(id, _)| id).collect())
+}
