@@ -31,6 +31,8 @@ pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
         previous: Span::new(current.span.start, current.span.start),
         last_error: None,
         unwinding: false,
+        skipping: false,
+        function_column: 0,
         pending: Pending::default(),
         complaints,
     };
@@ -55,6 +57,10 @@ struct Parser<'a, 'c> {
     last_error: Option<u32>,
     /// A brace is missing: every open block ends here.
     unwinding: bool,
+    /// What is read belongs to a mistake that was reported.
+    skipping: bool,
+    /// The column in which the current function begins.
+    function_column: u32,
     pending: Pending<'a>,
     complaints: &'c mut Complaints,
 }
@@ -81,6 +87,13 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
+    /// Goes to the next token on the way out of a mistake.
+    fn skip(&mut self) {
+        self.skipping = true;
+        self.bump();
+        self.skipping = false;
+    }
+
     /// The token after the current one.
     fn peek(&self) -> Kind {
         self.tokens.clone().next().kind
@@ -88,7 +101,10 @@ impl<'a> Parser<'a, '_> {
 
     fn take_lexical_complaints(&mut self) {
         for complaint in self.tokens.take_complaints() {
-            self.complaints.push(complaint);
+            // Unknown characters in a part that is skipped belong to the mistake before it.
+            if !self.skipping || complaint.code != "unknown-character" {
+                self.complaints.push(complaint);
+            }
         }
         // After a comment that is not closed the rest of the text is lost, and whatever is missing
         // there is missing because of this.
@@ -147,7 +163,17 @@ impl<'a> Parser<'a, '_> {
 
     /// Takes a name; `what` says what kind of name is expected, for example `a lock`.
     fn name(&mut self, what: &str) -> Option<Name<'a>> {
-        if self.at(Kind::Name) {
+        if self.at(Kind::OddName) {
+            let text = self.current.text;
+            let message = format!("{} is not a name", quote(text));
+            let (remark, help) = if text.is_ascii() {
+                ("starts with a digit", "names start with a letter or `_`")
+            } else {
+                ("other letters than A to Z", "names consist of A to Z, a to z, 0 to 9 and `_`")
+            };
+            self.report_here("invalid-name", message, remark, help);
+        }
+        if matches!(self.current.kind, Kind::Name | Kind::OddName) {
             let token = self.bump();
             return Some(Name { text: token.text, span: token.span, place: token.place });
         }
@@ -191,7 +217,7 @@ impl<'a> Parser<'a, '_> {
                 Kind::End => return,
                 _ => {}
             }
-            self.bump();
+            self.skip();
             if depth == 0 {
                 return;
             }

@@ -37,11 +37,11 @@ pub enum Kind {
     Else,
     #[token("while")]
     While,
-    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex("[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     Name,
-    /// Something that is meant as a name but starts with a digit.
-    #[regex("[0-9][A-Za-z0-9_]*")]
-    Number,
+    /// Something that is meant as a name but starts with a digit or has other letters.
+    #[regex(r"[\p{L}\p{N}_]+", priority = 1)]
+    OddName,
     #[token(":")]
     Colon,
     #[token(";")]
@@ -65,22 +65,6 @@ pub enum Kind {
     /// The end of the text.
     End,
 }
-
-/// The reserved words.
-pub const KEYWORDS: [&str; 12] = [
-    "lock",
-    "var",
-    "process",
-    "synchronized",
-    "unit",
-    "read",
-    "write",
-    "skip",
-    "return",
-    "if",
-    "else",
-    "while",
-];
 
 impl Kind {
     /// Whether it is a reserved word.
@@ -168,55 +152,29 @@ impl<'a> Tokens<'a> {
 
     /// The next token.
     pub fn next(&mut self) -> Token<'a> {
-        // Neighbouring characters that are no token make one complaint.
+        // Characters up to the next token that are none make one complaint.
         let mut unknown: Option<(usize, usize)> = None;
         loop {
             match self.lexer.next() {
                 Some(Err(())) => {
                     let span = self.lexer.span();
-                    match &mut unknown {
-                        Some((_, end)) if *end == span.start => *end = span.end,
-                        _ => {
-                            self.complain_unknown(unknown);
-                            unknown = Some((span.start, span.end));
-                        }
-                    }
-                    // Binary files have long runs of such characters; one complaint at a time is
-                    // enough for the parser to notice that there are too many.
-                    if self.complaints.len() > 100 {
-                        return self.end();
-                    }
+                    unknown = Some((unknown.map_or(span.start, |(start, _)| start), span.end));
                 }
                 Some(Ok(kind)) => {
                     self.complain_unknown(unknown);
                     let span = self.lexer.span();
                     let token = self.token(kind, span.start, span.end);
-                    match kind {
-                        Kind::OpenComment => {
-                            let start = token.span.start;
-                            self.complaints.push(
-                                Diagnostic::error(
-                                    "unterminated-comment",
-                                    "this comment is not closed",
-                                    Span::new(start, start + 2),
-                                    "the comment starts here",
-                                )
-                                .with_help("close it with `*/`"),
-                            );
-                        }
-                        Kind::Number => {
-                            self.complaints.push(
-                                Diagnostic::error(
-                                    "invalid-name",
-                                    format!("{} is not a name", quote(token.text)),
-                                    token.span,
-                                    "starts with a digit",
-                                )
-                                .with_help("names start with a letter or `_`"),
-                            );
-                            return Token { kind: Kind::Name, ..token };
-                        }
-                        _ => {}
+                    if kind == Kind::OpenComment {
+                        let start = token.span.start;
+                        self.complaints.push(
+                            Diagnostic::error(
+                                "unterminated-comment",
+                                "this comment is not closed",
+                                Span::new(start, start + 2),
+                                "the comment starts here",
+                            )
+                            .with_help("close it with `*/`"),
+                        );
                     }
                     return token;
                 }
@@ -254,16 +212,10 @@ impl<'a> Tokens<'a> {
     fn complain_unknown(&mut self, unknown: Option<(usize, usize)>) {
         let Some((start, end)) = unknown else { return };
         let text = &self.lexer.source()[start..end];
-        let letters = text.chars().any(char::is_alphanumeric);
         let (message, help) = if text.starts_with('\0') {
             ("NUL bytes are not allowed".to_owned(), "is this a text file?")
         } else if text.chars().count() == 1 {
-            let help = if letters {
-                "names are made of the letters A to Z and a to z, digits and `_`"
-            } else {
-                "remove it"
-            };
-            (format!("unknown character {}", quote(text)), help)
+            (format!("unknown character {}", quote(text)), "remove it")
         } else {
             (format!("unknown characters {}", quote(text)), "remove them")
         };
@@ -326,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_one_complaint() {
-        let (found, codes) = kinds("read §$%§ x @; \0");
+        let (found, codes) = kinds("read §$%§ § x @; \0");
         assert_eq!(found, [Kind::Read, Kind::Name, Kind::Semicolon]);
         assert_eq!(codes, ["unknown-character"; 3]);
         let (found, codes) = kinds("read / x");
@@ -336,7 +288,8 @@ mod tests {
 
     #[test]
     fn keywords_are_listed() {
-        for word in KEYWORDS {
+        let words = "lock var process synchronized unit read write skip return if else while";
+        for word in words.split(' ') {
             let (found, _) = kinds(word);
             assert!(found.len() == 1 && found[0].is_keyword(), "{word}");
         }

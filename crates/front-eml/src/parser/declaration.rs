@@ -38,7 +38,7 @@ impl<'a> Parser<'a, '_> {
                     let process = self.process(&mut file);
                     file.processes.push(process);
                 }
-                _ => self.stray_at_top(),
+                _ => self.stray_at_top(&mut file),
             }
         }
         file.read_to_end = !self.unwinding;
@@ -103,7 +103,7 @@ impl<'a> Parser<'a, '_> {
                 Kind::End | Kind::OpenBrace | Kind::CloseBrace => return false,
                 kind if kind.starts_declaration() => return false,
                 _ => {
-                    self.bump();
+                    self.skip();
                 }
             }
         }
@@ -142,7 +142,17 @@ impl<'a> Parser<'a, '_> {
                 Kind::OpenBrace if self.pending.name.is_some() => {
                     process.functions.extend(self.function(file));
                 }
-                kind if kind.starts_statement() || kind == Kind::Else => {
+                kind if kind.is_keyword() && self.names_a_function() => {
+                    let message = format!(
+                        "{} is a keyword and cannot be the name of a function",
+                        self.word()
+                    );
+                    self.report_here("keyword-as-name", message, "keyword", "choose another name");
+                    process.complete = false;
+                    self.skip();
+                    self.skip_to_function();
+                }
+                kind if kind.is_keyword() => {
                     let message = format!("the statement {} is outside of a function", self.word());
                     self.report_here(
                         "statement-outside-function",
@@ -169,6 +179,8 @@ impl<'a> Parser<'a, '_> {
     /// `synchronized(l) f { .. }`, at the first prefix or the name, or behind what is pending.
     pub(super) fn function(&mut self, file: &mut File<'a>) -> Option<Function<'a>> {
         let Pending { mut prefixes, name } = std::mem::take(&mut self.pending);
+        let first = prefixes.first().map(|prefix| prefix.place).or(name.map(|name| name.place));
+        self.function_column = first.unwrap_or(self.current.place).column;
         let name = if name.is_some() { name } else { self.function_start(&mut prefixes) };
         let Some(name) = name else {
             self.skip_to_function();
@@ -185,7 +197,13 @@ impl<'a> Parser<'a, '_> {
         }
         if !self.at(Kind::OpenBrace) {
             self.not_a_function(name);
-            self.skip_to_function();
+            if self.current.kind.starts_statement() && !self.at(Kind::Synchronized) {
+                // Only the brace is missing.
+                let here = self.current;
+                self.statements(here, 0, file);
+            } else {
+                self.skip_to_function();
+            }
             return None;
         }
         let body = self.block(0, file);
@@ -196,7 +214,9 @@ impl<'a> Parser<'a, '_> {
     fn function_start(&mut self, prefixes: &mut Vec<Prefix<'a>>) -> Option<Name<'a>> {
         while self.at(Kind::Synchronized) {
             if prefixes.len() == NESTING_LIMIT {
-                self.too_deep();
+                let message = format!("a function has more than {NESTING_LIMIT} prefixes");
+                self.report_here("nesting-too-deep", message, "the rest is not read", "");
+                self.stop();
                 return None;
             }
             prefixes.extend(self.prefix());
@@ -233,7 +253,7 @@ impl<'a> Parser<'a, '_> {
             match self.current.kind {
                 Kind::OpenParen => depth += 1,
                 Kind::CloseParen if depth == 0 => {
-                    self.bump();
+                    self.skip();
                     return;
                 }
                 Kind::CloseParen => depth -= 1,
@@ -241,8 +261,18 @@ impl<'a> Parser<'a, '_> {
                 kind if kind.is_keyword() => return,
                 _ => {}
             }
-            self.bump();
+            self.skip();
         }
+    }
+
+    /// Whether the current word stands where the name of a function would.
+    fn names_a_function(&self) -> bool {
+        let mut ahead = self.tokens.clone();
+        let mut next = ahead.next().kind;
+        if next == Kind::OpenParen && ahead.next().kind == Kind::CloseParen {
+            next = ahead.next().kind;
+        }
+        next == Kind::OpenBrace && !matches!(self.current.kind, Kind::Unit | Kind::Else)
     }
 
     /// Skips to something that can start a function, or to the end of the process.
@@ -252,27 +282,17 @@ impl<'a> Parser<'a, '_> {
                 Kind::OpenBrace => self.skip_braces(),
                 Kind::CloseBrace | Kind::End | Kind::Synchronized => return,
                 kind if kind.starts_declaration() => return,
-                Kind::Name if matches!(self.peek(), Kind::OpenBrace | Kind::OpenParen) => {
-                    // A call has a `;` behind its parentheses, a function a `{`.
-                    let mut ahead = self.tokens.clone();
-                    let mut next = ahead.next().kind;
-                    if next == Kind::OpenParen && ahead.next().kind == Kind::CloseParen {
-                        next = ahead.next().kind;
-                    }
-                    if next == Kind::OpenBrace {
-                        return;
-                    }
-                    self.bump();
-                }
+                // A call has a `;` behind its parentheses, a function a `{`.
+                Kind::Name if self.names_a_function() => return,
                 _ => {
-                    self.bump();
+                    self.skip();
                 }
             }
         }
     }
 
     pub(super) fn misplaced_declaration(&mut self, file: &mut File<'a>) {
-        let message = format!("{} is declared inside of a process", self.word());
+        let message = format!("a declaration {} is inside of a process", self.word());
         self.report_here(
             "misplaced-declaration",
             message,
@@ -309,7 +329,11 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Something outside of processes that does not belong there.
-    fn stray_at_top(&mut self) {
+    fn stray_at_top(&mut self, file: &mut File<'a>) {
+        // It may belong to a process that ended too early.
+        if let Some(process) = file.processes.last_mut() {
+            process.complete = false;
+        }
         match self.current.kind {
             Kind::CloseBrace => self.report_here(
                 "stray-brace",
@@ -338,9 +362,9 @@ impl<'a> Parser<'a, '_> {
             }
         }
         // What follows up to the next declaration belongs to the same mistake.
-        self.bump();
+        self.skip();
         while !self.at(Kind::End) && !self.current.kind.starts_declaration() {
-            self.bump();
+            self.skip();
         }
     }
 

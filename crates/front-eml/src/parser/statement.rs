@@ -4,7 +4,7 @@
 
 use super::{NESTING_LIMIT, Parser};
 use crate::ast::{Block, Branch, File, Name, Statement, StatementKind};
-use crate::token::{KEYWORDS, Kind, quote};
+use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::text::nearest::nearest;
 
@@ -12,6 +12,16 @@ impl<'a> Parser<'a, '_> {
     /// `{ .. }`, at the brace; `depth` counts the statements around it.
     pub(super) fn block(&mut self, depth: usize, file: &mut File<'a>) -> Block<'a> {
         let open = self.bump();
+        self.statements(open, depth, file)
+    }
+
+    /// The statements of a block and its closing brace, behind the opening one.
+    pub(super) fn statements(
+        &mut self,
+        open: Token<'a>,
+        depth: usize,
+        file: &mut File<'a>,
+    ) -> Block<'a> {
         let mut block = Block { open: open.place, statements: Vec::new(), close: open.place };
         loop {
             block.close = self.current.place;
@@ -58,6 +68,9 @@ impl<'a> Parser<'a, '_> {
         if depth > NESTING_LIMIT {
             self.too_deep();
             return None;
+        }
+        if self.at(Kind::Name) {
+            self.correct_spelling();
         }
         let first = self.current;
         let (kind, completes) = match first.kind {
@@ -120,8 +133,9 @@ impl<'a> Parser<'a, '_> {
         let first = self.current;
         let prefix = self.prefix();
         if matches!(self.current.kind, Kind::Name | Kind::Synchronized) {
-            self.nested_function(first.span);
-            self.pending.prefixes.extend(prefix);
+            if self.nested_function(first) {
+                self.pending.prefixes.extend(prefix);
+            }
             return None;
         }
         let block = self.expect_block(depth + 1, file, "after `synchronized(..)`")?;
@@ -210,7 +224,8 @@ impl<'a> Parser<'a, '_> {
             Kind::OpenParen => {
                 self.bump();
             }
-            Kind::Semicolon | Kind::CloseBrace if nearest(name.text, KEYWORDS).is_none() => {
+            Kind::Semicolon | Kind::CloseBrace => {
+                let call = quote(&format!("{}();", name.text));
                 self.report(
                     Diagnostic::error(
                         "missing-parenthesis",
@@ -218,17 +233,15 @@ impl<'a> Parser<'a, '_> {
                         Span::new(name.span.end, name.span.end),
                         "`()` is missing here",
                     )
-                    .with_help(format!(
-                        "a call is written `{}();`",
-                        quote(name.text).trim_matches('`')
-                    )),
+                    .with_help(format!("a call is written {call}")),
                 );
                 self.skip_statement();
                 return None;
             }
-            Kind::OpenBrace if nearest(name.text, KEYWORDS).is_none() => {
-                self.nested_function(name.span);
-                self.pending.name = Some(name);
+            Kind::OpenBrace => {
+                if self.nested_function(token) {
+                    self.pending.name = Some(name);
+                }
                 return None;
             }
             _ => {
@@ -237,7 +250,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         if !self.eat(Kind::CloseParen) {
-            if matches!(self.current.kind, Kind::Name | Kind::Star) {
+            if matches!(self.current.kind, Kind::Name | Kind::OddName | Kind::Star) {
                 self.report_here(
                     "arguments",
                     "functions have no parameters".to_owned(),
@@ -250,12 +263,46 @@ impl<'a> Parser<'a, '_> {
             self.skip_parentheses();
         }
         if self.at(Kind::OpenBrace) {
-            self.nested_function(name.span);
-            self.pending.name = Some(name);
+            if self.nested_function(token) {
+                self.pending.name = Some(name);
+            }
             return None;
         }
         self.end_of_statement();
         Some(name)
+    }
+
+    /// Reads a misspelt keyword as the keyword, and says so.
+    fn correct_spelling(&mut self) {
+        let mut ahead = self.tokens.clone();
+        let possible: &[&str] = match ahead.next().kind {
+            Kind::Name => &["read", "write"],
+            Kind::OpenBrace => &["unit"],
+            Kind::Semicolon | Kind::CloseBrace => &["skip", "return"],
+            Kind::OpenParen => match ahead.next().kind {
+                Kind::Star => &["if", "while"],
+                Kind::Name => &["synchronized"],
+                _ => return,
+            },
+            _ => return,
+        };
+        let Some(meant) = nearest(self.current.text, possible.iter().copied()) else { return };
+        let message = format!("{} does not start a statement", quote(self.current.text));
+        let help = format!("did you mean `{meant}`?");
+        self.report_here("unknown-statement", message, "unknown statement", &help);
+        // Reporting may have been the last thing that was allowed.
+        if self.at(Kind::Name) {
+            self.current.kind = match meant {
+                "read" => Kind::Read,
+                "write" => Kind::Write,
+                "unit" => Kind::Unit,
+                "skip" => Kind::Skip,
+                "return" => Kind::Return,
+                "if" => Kind::If,
+                "while" => Kind::While,
+                _ => Kind::Synchronized,
+            };
+        }
     }
 
     /// The `;` of a statement, which may be missing before a `}`.
@@ -265,9 +312,7 @@ impl<'a> Parser<'a, '_> {
         }
         self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
         let goes_on = self.current.kind.is_keyword()
-            || (self.at(Kind::Name)
-                && self.current.place.column > 0
-                && self.peek() == Kind::OpenParen);
+            || (self.at(Kind::Name) && self.peek() == Kind::OpenParen);
         if !goes_on {
             self.skip_statement();
         }
@@ -278,13 +323,13 @@ impl<'a> Parser<'a, '_> {
         loop {
             match self.current.kind {
                 Kind::Semicolon => {
-                    self.bump();
+                    self.skip();
                     return;
                 }
                 Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
                 kind if kind.is_keyword() => return,
                 _ => {
-                    self.bump();
+                    self.skip();
                 }
             }
         }
@@ -299,10 +344,8 @@ impl<'a> Parser<'a, '_> {
             name.span,
             "unknown statement",
         );
-        let diagnostic = match nearest(name.text, KEYWORDS) {
-            Some(keyword) => diagnostic.with_help(format!("did you mean `{keyword}`?")),
-            None => diagnostic.with_help(format!("a call is written {word} with `();` behind it")),
-        };
+        let call = quote(&format!("{}();", name.text));
+        let diagnostic = diagnostic.with_help(format!("a call is written {call}"));
         self.report(diagnostic);
         self.skip_statement();
     }
@@ -336,18 +379,40 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A function begins inside of a function, most likely because a brace is missing before it.
-    fn nested_function(&mut self, start: Span) {
+    /// A function begins inside of a function. If it stands further to the right it is meant to be
+    /// nested and is read here; otherwise a brace is missing before it, every block ends, and the
+    /// caller keeps what it has read of the function. Returns whether a brace is missing.
+    fn nested_function(&mut self, start: Token<'a>) -> bool {
+        let nested = start.place.column > self.function_column;
+        let remark =
+            if nested { "functions cannot be nested" } else { "a `}` is missing before this" };
+        let help = if nested {
+            "move it out of the function, or look for a missing `}` before it"
+        } else {
+            "look for a block above that is not closed"
+        };
         self.report(
             Diagnostic::error(
                 "nested-function",
                 "a function begins inside of another function",
-                start,
-                "this looks like the start of a function",
+                start.span,
+                remark,
             )
-            .with_help("look for a missing `}` before it; functions cannot be nested"),
+            .with_help(help),
         );
-        self.unwinding = true;
+        if nested {
+            while !self.at(Kind::End)
+                && !matches!(self.current.kind, Kind::OpenBrace | Kind::CloseBrace)
+            {
+                self.skip();
+            }
+            if self.at(Kind::OpenBrace) {
+                self.skip_braces();
+            }
+        } else {
+            self.unwinding = true;
+        }
+        !nested
     }
 
     /// The text goes on, or ends, where a block should have been closed.
