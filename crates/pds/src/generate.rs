@@ -75,8 +75,8 @@ pub fn program(shape: ProgramShape, seed: u64) -> Program {
                 }
                 for successor in successors {
                     let function = &functions[random.below(functions.len())];
-                    for value in 0..values {
-                        let to = running(function[value]);
+                    for (value, &mapped) in function.iter().enumerate() {
+                        let to = running(mapped);
                         pds.rule(
                             running(value),
                             here,

@@ -145,7 +145,7 @@ impl<'a, L, R: Recorder<PreReason>> Saturation<'a, L, R> {
                 match self.pds.rules[rule_id].rhs {
                     Rhs::Pop => {}
                     Rhs::Step(_) => {
-                        self.conclude(rule_id, to, PreReason::Step(rule_id, transition(id)))
+                        self.conclude(rule_id, to, PreReason::Step(rule_id, transition(id)));
                     }
                     Rhs::Push(_, below) => self.wait(rule_id, below, to, id),
                 }

@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> Result<NamedPds, Vec<Diagnostic>> {
             Ok(Some(rule)) => {
                 rules.push(rule);
             }
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Err(diagnostic) => diagnostics.push(*diagnostic),
         }
         if diagnostics.len() == MAX_DIAGNOSTICS {
             break;
@@ -154,6 +154,8 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The shapes of a rule, as advice.
+const SHAPES: &str = "a rule is `p a -> q`, `p a -> q b` or `p a -> q b c`";
 /// The longest line of a rule has this many words.
 const MAX_WORDS: usize = 6;
 
@@ -164,13 +166,13 @@ fn parse_line<'a>(
     end: usize,
     states: &mut Names<'a>,
     symbols: &mut Names<'a>,
-) -> Result<Option<Rule>, Diagnostic> {
+) -> Result<Option<Rule>, Box<Diagnostic>> {
     let mut words = Words { text, at: start, end };
     let mut line = [Span::new(0, 0); MAX_WORDS];
     let mut count = 0;
     while let Some(word) = words.next() {
         if count == MAX_WORDS {
-            return Err(too_long(word));
+            return Err(Box::new(too_long(word)));
         }
         line[count] = word;
         count += 1;
@@ -189,8 +191,10 @@ fn parse_line<'a>(
         if at == 2 {
             if &text[word.range()] != "->" {
                 let remark = "`->` belongs here";
-                return Err(Diagnostic::error("expected-arrow", "expected `->`", word, remark)
-                    .with_help("a rule is `p a -> q`, `p a -> q b` or `p a -> q b c`"));
+                return Err(Box::new(
+                    Diagnostic::error("expected-arrow", "expected `->`", word, remark)
+                        .with_help(SHAPES),
+                ));
             }
         } else {
             not_an_arrow(text, word)?;
@@ -198,13 +202,10 @@ fn parse_line<'a>(
     }
     if count < 4 {
         let at = Span::new(last.end, last.end);
-        return Err(Diagnostic::error(
-            "incomplete-rule",
-            "incomplete rule",
-            at,
-            "the line ends here",
-        )
-        .with_help("a rule is `p a -> q`, `p a -> q b` or `p a -> q b c`"));
+        let remark = "the line ends here";
+        return Err(Box::new(
+            Diagnostic::error("incomplete-rule", "incomplete rule", at, remark).with_help(SHAPES),
+        ));
     }
     let mut symbol =
         |at: usize| Symbol::from_index(symbols.intern(&text[line[at].range()]) as usize);
@@ -224,10 +225,11 @@ fn too_long(word: Span) -> Diagnostic {
         .with_help("write several rules with fresh symbols in between")
 }
 
-fn not_an_arrow(text: &str, word: Span) -> Result<(), Diagnostic> {
+fn not_an_arrow(text: &str, word: Span) -> Result<(), Box<Diagnostic>> {
     if &text[word.range()] == "->" {
         let message = "`->` is not a name";
-        return Err(Diagnostic::error("stray-arrow", message, word, "a name belongs here"));
+        let remark = "a name belongs here";
+        return Err(Box::new(Diagnostic::error("stray-arrow", message, word, remark)));
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::automaton::{Node, PAutomaton, TransitionId};
 use crate::reason::NoReasons;
 use crate::system::Configuration;
 use crate::weight::WeightDomain;
-use crate::weighted::{Fact, FactId, Facts, History, Order, Part, WeightedSaturation};
+use crate::weighted::{Fact, FactId, Facts, History, Item, Order, Part, WeightedSaturation};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
 
@@ -65,8 +65,7 @@ define_id!(
 /// The values of all pairs of nodes that can be met.
 pub(crate) struct Reading<W, H> {
     controls: usize,
-    pub(crate) facts: IdVec<FactId, Fact>,
-    weights: IdVec<FactId, W>,
+    items: IdVec<FactId, Item<W>>,
     pub(crate) history: H,
 }
 
@@ -104,24 +103,26 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
                 facts.contribute(fact_of(before), priority, &contribution, &parts)?;
             }
         }
-        Ok(Self {
-            controls: weighted.automaton.controls(),
-            facts: facts.facts,
-            weights: facts.weights,
-            history: facts.history,
-        })
+        let (items, history) = facts.into_items();
+        Ok(Self { controls: weighted.automaton.controls(), items, history })
     }
 
     /// The pairs where a stack begins, with their values, in the order of the control locations.
     pub(crate) fn starts(&self) -> impl Iterator<Item = (FactId, &W)> {
-        let mut starts: Vec<FactId> = self
-            .facts
+        let mut starts: Vec<(FactId, &Item<W>)> = self
+            .items
             .iter_enumerated()
-            .filter(|(_, fact)| fact.from == fact.to && fact.from.index() < self.controls)
-            .map(|(id, _)| id)
+            .filter(|(_, Item { fact, .. })| {
+                fact.from == fact.to && fact.from.index() < self.controls
+            })
             .collect();
-        starts.sort_by_key(|&id| self.facts[id].from);
-        starts.into_iter().map(|id| (id, &self.weights[id]))
+        starts.sort_by_key(|(_, item)| item.fact.from);
+        starts.into_iter().map(|(id, item)| (id, &item.weight))
+    }
+
+    /// The node of the saturated automaton of a pair.
+    pub(crate) fn node(&self, pair: FactId) -> Node {
+        self.items[pair].fact.from
     }
 }
 

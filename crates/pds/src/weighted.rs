@@ -125,7 +125,7 @@ impl<W> History<W> for crate::reason::NoReasons {
 /// Keeps every increment.
 #[derive(Clone, Debug)]
 pub struct Increments<W> {
-    increments: IdVec<IncrementId, Increment<W>>,
+    log: IdVec<IncrementId, Increment<W>>,
     parts: Vec<Part<W>>,
     newest: IdVec<FactId, Option<IncrementId>>,
 }
@@ -143,35 +143,35 @@ struct Increment<W> {
 impl<W> Increments<W> {
     /// Nothing recorded yet.
     pub fn new() -> Self {
-        Self { increments: IdVec::new(), parts: Vec::new(), newest: IdVec::new() }
+        Self { log: IdVec::new(), parts: Vec::new(), newest: IdVec::new() }
     }
 
     /// How many increments there are.
     pub fn len(&self) -> usize {
-        self.increments.len()
+        self.log.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.increments.is_empty()
+        self.log.is_empty()
     }
 
     /// The contribution of an increment.
     pub fn contribution(&self, increment: IncrementId) -> &W {
-        &self.increments[increment].contribution
+        &self.log[increment].contribution
     }
 
     /// The parts of an increment in the order of the run.
     pub fn parts(&self, increment: IncrementId) -> &[Part<W>] {
         let next = IncrementId::from_index(increment.index() + 1);
-        let end = self.increments.get(next).map_or(self.parts.len(), |next| next.parts);
-        &self.parts[self.increments[increment].parts..end]
+        let end = self.log.get(next).map_or(self.parts.len(), |next| next.parts);
+        &self.parts[self.log[increment].parts..end]
     }
 
     /// The increments of a fact, newest first.
     pub fn of(&self, fact: FactId) -> impl Iterator<Item = IncrementId> {
         let newest = self.newest.get(fact).copied().flatten();
-        std::iter::successors(newest, |&increment| self.increments[increment].previous)
+        std::iter::successors(newest, |&increment| self.log[increment].previous)
     }
 }
 
@@ -193,7 +193,7 @@ impl<W: Clone> History<W> for Increments<W> {
         }));
         let previous = self.newest[fact];
         let contribution = contribution.clone();
-        let id = self.increments.push(Increment { contribution, parts: start, previous });
+        let id = self.log.push(Increment { contribution, parts: start, previous });
         self.newest[fact] = Some(id);
     }
 }
@@ -210,14 +210,19 @@ pub(crate) struct Fact {
 pub(crate) struct Facts<'d, D: WeightDomain, H> {
     pub(crate) domain: &'d mut D,
     pub(crate) history: H,
-    pub(crate) facts: IdVec<FactId, Fact>,
-    pub(crate) weights: IdVec<FactId, D::Weight>,
+    items: IdVec<FactId, Item<D::Weight>>,
     ids: FxHashMap<Fact, FactId>,
-    /// What is not yet passed on, if anything.
-    fresh: IdVec<FactId, Option<D::Weight>>,
-    priorities: IdVec<FactId, u32>,
     worklist: BinaryHeap<Reverse<(u32, FactId)>>,
     taken: usize,
+}
+
+/// What is known of a fact.
+pub(crate) struct Item<W> {
+    pub(crate) fact: Fact,
+    pub(crate) weight: W,
+    /// What is not yet passed on, if anything.
+    fresh: Option<W>,
+    priority: u32,
 }
 
 /// How many facts are taken from the worklist between two looks at the interrupt. Operations on
@@ -229,11 +234,8 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         Self {
             domain,
             history,
-            facts: IdVec::new(),
-            weights: IdVec::new(),
+            items: IdVec::new(),
             ids: FxHashMap::default(),
-            fresh: IdVec::new(),
-            priorities: IdVec::new(),
             worklist: BinaryHeap::new(),
             taken: 0,
         }
@@ -251,31 +253,45 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         if *contribution == zero {
             return Ok(None);
         }
-        let next = self.facts.next_id();
+        let next = self.items.next_id();
         let id = *self.ids.entry(fact).or_insert(next);
         if id == next {
-            self.facts.push(fact);
-            self.weights.push(contribution.clone());
-            self.fresh.push(Some(contribution.clone()));
-            self.priorities.push(priority);
+            let [weight, fresh] = [contribution.clone(), contribution.clone()];
+            self.items.push(Item { fact, weight, fresh: Some(fresh), priority });
             self.worklist.push(Reverse((priority, id)));
             self.history.record(id, contribution, parts);
             return Ok(Some(id));
         }
-        let weight = self.domain.combine(&self.weights[id], contribution)?;
-        if weight == self.weights[id] {
+        let item = &mut self.items[id];
+        let weight = self.domain.combine(&item.weight, contribution)?;
+        if weight == item.weight {
             return Ok(None);
         }
-        self.weights[id] = weight;
+        let fresh = if let Some(fresh) = &item.fresh {
+            self.domain.combine(fresh, contribution)?
+        } else {
+            self.worklist.push(Reverse((item.priority, id)));
+            contribution.clone()
+        };
+        item.weight = weight;
+        item.fresh = Some(fresh);
         self.history.record(id, contribution, parts);
-        match &self.fresh[id] {
-            Some(fresh) => self.fresh[id] = Some(self.domain.combine(fresh, contribution)?),
-            None => {
-                self.fresh[id] = Some(contribution.clone());
-                self.worklist.push(Reverse((self.priorities[id], id)));
-            }
-        }
         Ok(None)
+    }
+
+    /// The fact with this id.
+    pub(crate) fn fact(&self, id: FactId) -> Fact {
+        self.items[id].fact
+    }
+
+    /// The weight of a fact so far.
+    pub(crate) fn weight(&self, id: FactId) -> &D::Weight {
+        &self.items[id].weight
+    }
+
+    /// All facts.
+    pub(crate) fn into_items(self) -> (IdVec<FactId, Item<D::Weight>>, H) {
+        (self.items, self.history)
     }
 
     /// Takes a fact from the worklist, with what is to be passed on.
@@ -296,8 +312,9 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
     /// The same without a look at the interrupt.
     pub(crate) fn take_next(&mut self) -> Option<(FactId, Fact, D::Weight)> {
         let Reverse((_, id)) = self.worklist.pop()?;
-        let fresh = self.fresh[id].take().expect("invariant 3");
-        Some((id, self.facts[id], fresh))
+        let item = &mut self.items[id];
+        let fresh = item.fresh.take().expect("invariant 3");
+        Some((id, item.fact, fresh))
     }
 
     /// Reads the result. `finals` are the final weights of the input, for all nodes.
@@ -317,8 +334,7 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         let mut facts = IdVec::new();
         let mut emptied: IdVec<Node, Vec<(FactId, Node)>> =
             IdVec::filled(Vec::new(), input.controls());
-        for (id, fact) in self.facts.iter_enumerated() {
-            let weight = &self.weights[id];
+        for (id, Item { fact, weight, .. }) in self.items.iter_enumerated() {
             if let Some(symbol) = fact.symbol {
                 transitions.push(Transition { from: fact.from, symbol, to: fact.to });
                 weights.push(weight.clone());

@@ -120,7 +120,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
             None => {
                 for at in 0..self.outgoing[fact.to].len() {
                     let below = self.outgoing[fact.to][at];
-                    let weight = self.facts.weights[below].clone();
+                    let weight = self.facts.weight(below).clone();
                     self.join((below, &weight), (id, fresh))?;
                 }
             }
@@ -134,7 +134,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
             Some(_) => {
                 for at in 0..self.epsilons[fact.from].len() {
                     let epsilon = self.epsilons[fact.from][at];
-                    let weight = self.facts.weights[epsilon].clone();
+                    let weight = self.facts.weight(epsilon).clone();
                     self.join((id, fresh), (epsilon, &weight))?;
                 }
             }
@@ -179,9 +179,9 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         (below, below_weight): (FactId, &D::Weight),
         (epsilon, epsilon_weight): (FactId, &D::Weight),
     ) -> Result<(), D::Error> {
-        let Fact { symbol, to, .. } = self.facts.facts[below];
+        let Fact { symbol, to, .. } = self.facts.fact(below);
         let symbol = symbol.expect("ε-transitions start at control locations only");
-        let from = self.facts.facts[epsilon].from;
+        let from = self.facts.fact(epsilon).from;
         let contribution = self.facts.domain.extend(below_weight, epsilon_weight)?;
         let parts = [Part::Fact(below, below_weight), Part::Fact(epsilon, epsilon_weight)];
         self.add(from, symbol, to, &contribution, &parts)

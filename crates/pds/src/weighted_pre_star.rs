@@ -114,7 +114,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
                 let count = self.by_head.get(&(to, below)).map_or(0, Vec::len);
                 for at in 0..count {
                     let second = self.by_head[&(to, below)][at];
-                    let weight = self.facts.weights[second].clone();
+                    let weight = self.facts.weight(second).clone();
                     self.push(rule, (id, fresh), (second, &weight))?;
                 }
             } else {
@@ -126,7 +126,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         let count = self.waiting.get(&(from, symbol)).map_or(0, Vec::len);
         for at in 0..count {
             let (rule, first) = self.waiting[&(from, symbol)][at];
-            let weight = self.facts.weights[first].clone();
+            let weight = self.facts.weight(first).clone();
             self.push(rule, (first, &weight), (id, fresh))?;
         }
         Ok(())
@@ -143,7 +143,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         let contribution = self.facts.domain.extend(&called, second_weight)?;
         let parts =
             [Part::Rule(rule), Part::Fact(first, first_weight), Part::Fact(second, second_weight)];
-        let to = self.facts.facts[second].to;
+        let to = self.facts.fact(second).to;
         self.conclude(rule, to, &contribution, &parts)
     }
 

@@ -133,7 +133,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
             }
         }
         let mut pair = start.ok_or(NoWeightedRun::NotInValue)?;
-        let state = State::from_index(reading.facts[pair].from.index());
+        let state = State::from_index(reading.node(pair).index());
         let mut stack = Vec::new();
         let mut facts = Vec::new();
         let mut goal = Goal { fact: pair, element: element.clone(), bound: None };
@@ -155,7 +155,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
             pair = next;
             goal = Goal { fact: pair, element: next_element, bound: Some(increment) };
         }
-        let end = reading.facts[pair].from;
+        let end = reading.node(pair);
         let emptied = self.saturated.emptied.get(end).map_or(&[][..], Vec::as_slice);
         for &(fact, node) in emptied {
             let ends = &self.saturated.automaton.finals[node];
