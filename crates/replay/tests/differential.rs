@@ -16,20 +16,24 @@ use selvedge_testkit::queries::{describe, figure_2, random_automaton, some_patte
 const CALL_DEPTH: u32 = 2;
 
 fn queries(program: &Program, rng: &mut Rng) -> Vec<Query> {
-    let mut queries = some_patterns(program, rng, 4);
-    queries.extend((0..4).filter_map(|_| random_automaton(program, rng)).map(Query::Automaton));
+    let mut queries = some_patterns(program, rng, 6);
+    queries.extend((0..3).filter_map(|_| random_automaton(program, rng)).map(Query::Automaton));
     queries
 }
 
-/// Programs so small that all threads together can be searched naively.
-const SHAPE: Shape = Shape { processes: (2, 3), statements: 5, ..Shape::TINY };
+/// Programs so small that all threads together can be searched naively: with everything in them, and
+/// longer ones without calls, in which a thread has several units.
+const SHAPES: [Shape; 2] = [
+    Shape { processes: (2, 3), statements: 5, ..Shape::TINY },
+    Shape { processes: (2, 2), locks: 1, locations: 2, functions: 1, statements: 12, nesting: 2 },
+];
 
 #[test]
 fn exhaustive_agrees_with_the_naive_search() {
     let (mut violations, mut safe, mut limited, mut trimmed) = (0, 0, 0, 0);
-    for seed in 0..150 {
+    for (seed, shape) in (0..200).zip(SHAPES.iter().cycle()) {
         let mut rng = Rng::new(seed);
-        let model = random_model(&mut rng, &SHAPE);
+        let model = random_model(&mut rng, shape);
         let program = model.to_program();
         let mut engine = Exhaustive::new(&program, CALL_DEPTH, Interrupt::new());
         for query in queries(&program, &mut rng) {
