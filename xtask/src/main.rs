@@ -1,3 +1,45 @@
-//! Selvedge's own tooling.
+//! Selvedge's own tooling: `cargo xtask <task>`.
 
-fn main() {}
+mod bench;
+mod differential;
+mod layers;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+tasks:
+  layers                     compare the edges between crates with the table in xtask/src/layers.rs
+  differential [PROGRAMS]    run all engines against each other on random programs (default 3000)
+  bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
+  bench pds [--quick]        print the benchmark table of the pushdown library
+";
+
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["layers"] => layers::check(),
+        ["differential"] => differential::run(3000),
+        ["differential", programs] => match programs.parse() {
+            Ok(programs) => differential::run(programs),
+            Err(_) => Err(format!("`{programs}` is not a number of programs\n\n{USAGE}")),
+        },
+        ["bench", suite, rest @ ..] => bench::run(suite, rest),
+        // One case in a process of its own, so that its peak memory can be told.
+        ["bench-case", name] => bench::run_case(name),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(output) => {
+            print!("{output}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
