@@ -80,8 +80,7 @@ fn dominance_is_sound_and_preserved() {
             for b in &words {
                 let (x, y) = (history(a), history(b));
                 // Words that hold the same locks in the same order can be extended alike.
-                let same_stack =
-                    a.held_after(a.actions.len()) == b.held_after(b.actions.len());
+                let same_stack = a.held_after(a.actions.len()) == b.held_after(b.actions.len());
                 if a == b || !x.dominates(&y) || !same_stack {
                     continue;
                 }
@@ -110,8 +109,7 @@ fn schedules_exist_exactly_for_compatible_phases() {
         let mut rng = Rng::new(seed);
         let threads = rng.between(2, 3);
         let phases = rng.between(1, 3);
-        let words: Vec<LockWord> =
-            (0..threads).map(|_| random_word(&mut rng, 3, 8, &[])).collect();
+        let words: Vec<LockWord> = (0..threads).map(|_| random_word(&mut rng, 3, 8, &[])).collect();
         let owners: Vec<usize> = (0..phases).map(|_| rng.below(threads)).collect();
         let cuts: Vec<Vec<usize>> = words
             .iter()

@@ -117,10 +117,10 @@ impl Reduced {
                 if mark[symbol] == Mark::New {
                     mark[symbol] = Mark::Open;
                     for (_, rule) in thread.rules_of(symbol) {
-                        if let Rhs::Step(target) = rule.rhs {
-                            if mark[target] == Mark::New {
-                                search.push(target);
-                            }
+                        if let Rhs::Step(target) = rule.rhs
+                            && mark[target] == Mark::New
+                        {
+                            search.push(target);
                         }
                     }
                     continue;

@@ -26,7 +26,8 @@ pub fn local_run(
     role: &Role,
     thread: &LoweredThread,
 ) -> Vec<RunStep> {
-    let mut unfold = Unfold { tabulation, role, thread, work: vec![Task::End(end)], steps: Vec::new() };
+    let mut unfold =
+        Unfold { tabulation, role, thread, work: vec![Task::End(end)], steps: Vec::new() };
     while let Some(task) = unfold.work.pop() {
         unfold.run(task);
     }
@@ -35,6 +36,7 @@ pub fn local_run(
     unfold.steps
 }
 
+#[derive(Clone, Copy)]
 enum Task {
     /// Everything up to this end, from the entry.
     End(EndId),
@@ -130,15 +132,26 @@ impl Unfold<'_> {
     }
 
     fn write(&mut self, rule: RuleId, phase: u32, matched: bool) {
-        let label = self.thread.pds.rules[rule].label;
-        let mut lock = None;
-        let mut window = None;
-        match label.event {
-            Some(Event::Acquire(acquired)) => lock = Some(LockAction::Acquire(acquired)),
-            Some(Event::Release(released)) => lock = Some(LockAction::Release(released)),
-            Some(Event::Observable(symbol)) if !matched => window = self.role.window(symbol, phase),
-            Some(Event::Observable(_)) | None => {}
-        }
-        self.steps.push(RunStep { step: label.step, lock, phase, matched, window });
+        self.steps.push(run_step(self.thread, self.role, rule, phase, matched));
     }
+}
+
+/// One rule as a step of a local run.
+pub fn run_step(
+    thread: &LoweredThread,
+    role: &Role,
+    rule: RuleId,
+    phase: u32,
+    matched: bool,
+) -> RunStep {
+    let label = thread.pds.rules[rule].label;
+    let mut lock = None;
+    let mut window = None;
+    match label.event {
+        Some(Event::Acquire(acquired)) => lock = Some(LockAction::Acquire(acquired)),
+        Some(Event::Release(released)) => lock = Some(LockAction::Release(released)),
+        Some(Event::Observable(symbol)) if !matched => window = role.window(symbol, phase),
+        Some(Event::Observable(_)) | None => {}
+    }
+    RunStep { step: label.step, lock, phase, matched, window }
 }

@@ -22,7 +22,7 @@
 //! 3. An end's tuple has one component per phase from the entry's phase to the last one.
 
 use super::reduce::Reduced;
-use super::tuples::{TupleId, Tuples};
+use super::tuples::{TupleId, TupleShapeId, Tuples};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
@@ -84,7 +84,7 @@ pub struct Fact {
     pub length: u32,
     /// Whether a fact with a better tuple has replaced it.
     dominated: bool,
-    /// The next fact at the same point.
+    /// The next fact at the same point with a tuple of the same shape.
     next: Option<FactId>,
 }
 
@@ -116,6 +116,8 @@ pub struct End {
     /// Steps of the run.
     pub length: u32,
     dominated: bool,
+    /// The next end of the same entry and shape.
+    next: Option<EndId>,
 }
 
 /// All that one thread can do in one role.
@@ -153,17 +155,19 @@ pub fn tabulate(
         ends: IdVec::new(),
         entries: IdVec::new(),
         entry_index: FxHashMap::default(),
-        points: Vec::new(),
+        points: 0,
+        newest: FxHashMap::default(),
+        newest_end: FxHashMap::default(),
         queue: BinaryHeap::new(),
     };
     let main = ctx.enter(thread.entry, 0);
     let mut polled = 0u32;
     while let Some(Reverse((_, id))) = ctx.queue.pop() {
         polled = polled.wrapping_add(1);
-        if polled.is_multiple_of(1024) {
-            if let Some(reason) = interrupt.poll() {
-                return Err(reason);
-            }
+        if polled.is_multiple_of(1024)
+            && let Some(reason) = interrupt.poll()
+        {
+            return Err(reason);
         }
         ctx.process(id);
     }
@@ -183,8 +187,8 @@ pub fn tabulate(
 struct Entry {
     symbol: Symbol,
     phase: u32,
-    /// Its first slot in `points`.
-    first_point: usize,
+    /// Its first point.
+    first_point: u32,
     /// Facts at its exit.
     exits: Vec<FactId>,
     /// Calls of it.
@@ -203,8 +207,13 @@ struct Tabulate<'a> {
     ends: IdVec<EndId, End>,
     entries: IdVec<EntryId, Entry>,
     entry_index: FxHashMap<(Symbol, u32), EntryId>,
-    /// The newest fact of each (entry, kept symbol, phase).
-    points: Vec<Option<FactId>>,
+    /// How many points there are.
+    points: u32,
+    /// The newest fact at each point with a tuple of each shape; only those can dominate each
+    /// other. A point is an entry, a kept symbol and a phase.
+    newest: FxHashMap<(u32, TupleShapeId), FactId>,
+    /// Likewise for the ends of each entry.
+    newest_end: FxHashMap<(EntryId, TupleShapeId), EndId>,
     /// Shortest first, then oldest first.
     queue: BinaryHeap<Reverse<(u32, FactId)>>,
 }
@@ -219,9 +228,8 @@ impl Tabulate<'_> {
         if let Some(&known) = self.entry_index.get(&(symbol, phase)) {
             return known;
         }
-        let first_point = self.points.len();
-        let size = self.reduced.kept_in(symbol) * (self.phases() - phase) as usize;
-        self.points.resize(first_point + size, None);
+        let first_point = self.points;
+        self.points += self.reduced.kept_in(symbol) as u32 * (self.phases() - phase);
         let id = self.entries.push(Entry {
             symbol,
             phase,
@@ -249,9 +257,11 @@ impl Tabulate<'_> {
         let (symbol, silent) = self.reduced.forward(symbol);
         let length = length.saturating_add(silent);
         let Entry { first_point, phase: entered, .. } = self.entries[entry];
-        let width = (self.phases() - entered) as usize;
-        let point = first_point + self.reduced.local(symbol) * width + (phase - entered) as usize;
-        let mut at = self.points[point];
+        let width = self.phases() - entered;
+        let point = first_point + self.reduced.local(symbol) as u32 * width + (phase - entered);
+        let key = (point, self.tuples.shape(tuple));
+        let next = self.newest.get(&key).copied();
+        let mut at = next;
         while let Some(id) = at {
             let Fact { tuple: other, dominated, next, .. } = self.facts[id];
             if !dominated {
@@ -264,10 +274,9 @@ impl Tabulate<'_> {
             }
             at = next;
         }
-        let next = self.points[point];
         let fact = Fact { entry, symbol, phase, tuple, reason, length, dominated: false, next };
         let id = self.facts.push(fact);
-        self.points[point] = Some(id);
+        self.newest.insert(key, id);
         self.queue.push(Reverse((length, id)));
     }
 
@@ -349,14 +358,15 @@ impl Tabulate<'_> {
         if view.forbidden.binary_search(&symbol).is_err() {
             self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
         }
-        if let Advance::Own { symbol: wanted, in_unit } = view.advance {
-            if wanted == symbol && (!in_unit || self.thread.in_unit(fact.symbol)) {
-                if fact.phase + 1 == self.phases() {
-                    self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
-                } else {
-                    let tuple = self.tuples.next_phase(fact.tuple);
-                    self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
-                }
+        if let Advance::Own { symbol: wanted, in_unit } = view.advance
+            && wanted == symbol
+            && (!in_unit || self.thread.in_unit(fact.symbol))
+        {
+            if fact.phase + 1 == self.phases() {
+                self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
+            } else {
+                let tuple = self.tuples.next_phase(fact.tuple);
+                self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
             }
         }
     }
@@ -407,20 +417,23 @@ impl Tabulate<'_> {
         reason: EndReason,
         length: u32,
     ) -> Option<EndId> {
-        for at in 0..self.entries[entry].ends.len() {
-            let other = self.entries[entry].ends[at];
-            let End { tuple: known, dominated, .. } = self.ends[other];
-            if dominated {
-                continue;
+        let key = (entry, self.tuples.shape(tuple));
+        let next = self.newest_end.get(&key).copied();
+        let mut at = next;
+        while let Some(other) = at {
+            let End { tuple: known, dominated, next, .. } = self.ends[other];
+            if !dominated {
+                if self.tuples.dominates(known, tuple) {
+                    return None;
+                }
+                if self.tuples.dominates(tuple, known) {
+                    self.ends[other].dominated = true;
+                }
             }
-            if self.tuples.dominates(known, tuple) {
-                return None;
-            }
-            if self.tuples.dominates(tuple, known) {
-                self.ends[other].dominated = true;
-            }
+            at = next;
         }
-        let id = self.ends.push(End { tuple, reason, length, dominated: false });
+        let id = self.ends.push(End { tuple, reason, length, dominated: false, next });
+        self.newest_end.insert(key, id);
         self.entries[entry].ends.push(id);
         Some(id)
     }

@@ -90,6 +90,11 @@ impl Tuples {
         result
     }
 
+    /// The shapes of its components: only tuples of one shape can dominate each other.
+    pub fn shape(&self, id: TupleId) -> TupleShapeId {
+        self.items[id].shape
+    }
+
     /// Whether `a` constrains at most as much as `b` in every phase.
     pub fn dominates(&mut self, a: TupleId, b: TupleId) -> bool {
         if self.items[a].shape != self.items[b].shape {
