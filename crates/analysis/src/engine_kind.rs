@@ -4,6 +4,7 @@
 use selvedge_base::Interrupt;
 use selvedge_engine::Fault;
 use selvedge_engine::tupling::Tupling;
+use selvedge_engine::tupling_bdd::TuplingBdd;
 use selvedge_program::{Program, Query, Schedule, Statistics, Verdict};
 use selvedge_replay::Exhaustive;
 
@@ -54,6 +55,15 @@ impl Engine for Tupling<'_> {
     }
 }
 
+impl Engine for TuplingBdd<'_> {
+    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
+        TuplingBdd::decide(self, query)
+    }
+    fn statistics(&self) -> Statistics {
+        TuplingBdd::statistics(self)
+    }
+}
+
 impl Engine for Exhaustive<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         Ok(Exhaustive::decide(self, query))
@@ -72,8 +82,11 @@ pub(crate) fn engine<'p>(
     interrupt: &Interrupt,
 ) -> Box<dyn Engine + 'p> {
     match kind {
-        EngineKind::Tupling | EngineKind::TuplingBdd => {
+        EngineKind::Tupling => {
             Box::new(Tupling::new(program, max_witness_steps, interrupt.clone()))
+        }
+        EngineKind::TuplingBdd => {
+            Box::new(TuplingBdd::new(program, max_witness_steps, interrupt.clone()))
         }
         EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, interrupt.clone())),
     }

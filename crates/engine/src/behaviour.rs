@@ -69,6 +69,11 @@ impl Behaviours {
         &self.lowered.threads[self.representatives[class]]
     }
 
+    /// One thread of each class.
+    pub fn representatives(&self) -> impl Iterator<Item = &LoweredThread> {
+        self.representatives.iter().map(|&thread| &self.lowered.threads[thread])
+    }
+
     /// A lowered thread.
     pub fn lowered(&self, thread: ThreadId) -> &LoweredThread {
         &self.lowered.threads[thread]

@@ -6,6 +6,7 @@
 //! - [`behaviour`]: the threads of a program, grouped by what they can do.
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
+//! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
 //!
 //! Engines propose; the replayer, which knows none of this, disposes.
 
@@ -14,6 +15,7 @@ pub mod lock_history;
 pub mod role;
 pub mod schedule;
 pub mod tupling;
+pub mod tupling_bdd;
 
 use std::fmt;
 

@@ -1,0 +1,384 @@
+//! # Idea
+//! Each participant brings a set of tuples, one history per phase. All sets are put side by side
+//! into one diagram, over as many vocabularies as there are participants and phases, and the
+//! conditions of compatibility are conjoined to it one by one. What is left are the choices that can
+//! be interleaved.
+//!
+//! A lock graph is acyclic exactly if it has no cycle that passes through each thread at most once.
+//! The locks that one thread finally acquires are ordered by their acquisitions, and an earlier one
+//! has edges to everything that a later one has edges to (`AH[j] ⊇ AH[j′]` if `j` was acquired before
+//! `j′`). By condition 2 a lock has edges from one thread only. So if a cycle passes through two locks
+//! of one thread, it can go on from the earlier one where it went on from the later one, and becomes
+//! shorter. Likewise for releases, where the later one has all edges of the earlier one, by
+//! condition 1. For two threads there remain cycles of two locks, as in Defn. 4.
+//!
+//! # Source
+//! Paper 000 Defn. 4, Alg. 2 lines 4 and 5, §9 (cycles of 2 to N locks); ERRATA (000): two graphs,
+//! never their union. Deviation: conditions are conjoined to the sets one by one instead of to each
+//! other, because a diagram of the compatibility relation by itself is exponential in the number of
+//! pairs of locks, while the sets fix most of the bits.
+//!
+//! # Invariants
+//! 1. Phase `k` of participant `t` of `n` is at position `k · n + t`.
+
+use super::encoding::{Column, Encoding, Under};
+use super::weights::{SeriesDomain, Tuple, out_of_nodes};
+use rustc_hash::FxHashSet;
+use selvedge_base::{Id, StopReason};
+use selvedge_bdd::{BddManager, OutOfNodes, Position, Relation, Shape};
+
+/// The tuples of a participant.
+#[derive(Clone, Debug)]
+pub struct TupleSet<N> {
+    /// The tuples, one history per phase.
+    pub relation: Relation<N>,
+    /// For each phase and bit, whether it may be set in some tuple.
+    possible: Vec<Vec<bool>>,
+}
+
+impl<N> TupleSet<N> {
+    /// Prepares a set of tuples.
+    pub fn new<M: BddManager<Node = N>>(domain: &SeriesDomain<M>, relation: Relation<N>) -> Self {
+        let possible = possible_bits(domain, &relation);
+        Self { relation, possible }
+    }
+}
+
+/// One tuple of each participant such that the histories of every phase are compatible, or `None` if
+/// there are none.
+///
+/// # Errors
+/// If the manager is out of nodes or the interrupt was raised.
+pub fn compatible_tuples<M: BddManager>(
+    domain: &mut SeriesDomain<M>,
+    encoding: &Encoding,
+    participants: &[&TupleSet<M::Node>],
+) -> Result<Option<Vec<Tuple>>, StopReason> {
+    let phases = participants.first().map_or(0, |set| set.relation.arity);
+    let count = participants.len();
+    let mut join = Join { domain, encoding, participants, choices: None };
+    for participant in 0..count {
+        join.add(participant)?;
+    }
+    for phase in 0..phases {
+        join.disjoint(phase)?;
+        for kind in [Under::acquisition_bit, Under::release_bit] {
+            join.acyclic(phase, kind)?;
+        }
+    }
+    let Some(choices) = join.choices else { return Ok(None) };
+    let choices = domain.relations().relation(count * phases, choices);
+    let Some(picked) = domain.relations().pick(&choices) else { return Ok(None) };
+    let tuple = |participant: usize| {
+        (0..phases).map(|phase| picked[phase * count + participant].clone()).collect()
+    };
+    Ok(Some((0..count).map(tuple).collect()))
+}
+
+struct Join<'a, M: BddManager> {
+    domain: &'a mut SeriesDomain<M>,
+    encoding: &'a Encoding,
+    participants: &'a [&'a TupleSet<M::Node>],
+    /// The choices that are left; all, before the first set is added.
+    choices: Option<M::Node>,
+}
+
+/// A bit of a participant that may be set.
+type Edge = (usize, usize, usize);
+
+impl<M: BddManager> Join<'_, M> {
+    fn add(&mut self, participant: usize) -> Result<(), StopReason> {
+        let relations = self.domain.relations();
+        let set = &self.participants[participant].relation;
+        let targets: Vec<Position> =
+            (0..set.arity).map(|phase| self.position(phase, participant)).collect();
+        let placed = relations
+            .placement(&targets)
+            .and_then(|placement| relations.manager().rename(&set.node, &placement))
+            .map_err(out_of_nodes)?;
+        self.require(placed)
+    }
+
+    fn position(&self, phase: usize, participant: usize) -> Position {
+        Position::from_index(phase * self.participants.len() + participant)
+    }
+
+    fn require(&mut self, condition: M::Node) -> Result<(), StopReason> {
+        self.domain.count()?;
+        let manager = self.domain.relations().manager();
+        self.choices = Some(match self.choices.take() {
+            None => condition,
+            Some(choices) => manager.and(&choices, &condition).map_err(out_of_nodes)?,
+        });
+        Ok(())
+    }
+
+    /// A bit, as far as it may be set at all.
+    fn bit(&self, phase: usize, participant: usize, bit: usize) -> Result<M::Node, OutOfNodes> {
+        if self.participants[participant].possible[phase][bit] {
+            self.domain.relations().bit(self.position(phase, participant), bit)
+        } else {
+            Ok(self.domain.relations().manager().bottom())
+        }
+    }
+
+    /// Conditions 1, 2 and 5 of Defn. 4, pairwise.
+    fn disjoint(&mut self, phase: usize) -> Result<(), StopReason> {
+        let encoding = self.encoding;
+        for column in encoding.columns() {
+            for one in 0..self.participants.len() {
+                for other in one + 1..self.participants.len() {
+                    let condition =
+                        self.disjoint_lock(phase, column, one, other).map_err(out_of_nodes)?;
+                    if condition != self.domain.relations().manager().top() {
+                        self.require(condition)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn disjoint_lock(
+        &self,
+        phase: usize,
+        column: &Column,
+        one: usize,
+        other: usize,
+    ) -> Result<M::Node, OutOfNodes> {
+        let manager = self.domain.relations().manager();
+        let either = |participant: usize, a: usize, b: usize| {
+            manager.or(&self.bit(phase, participant, a)?, &self.bit(phase, participant, b)?)
+        };
+        let both = |a: &M::Node, b: &M::Node| manager.and(a, b);
+        let initially = |t: usize| either(t, column.released, column.held_throughout);
+        let finally = |t: usize| either(t, column.acquired, column.held_throughout);
+        let takes = |t: usize| either(t, column.acquired, column.used);
+        let throughout = |t: usize| self.bit(phase, t, column.held_throughout);
+        let conflicts = [
+            both(&initially(one)?, &initially(other)?)?,
+            both(&finally(one)?, &finally(other)?)?,
+            both(&takes(one)?, &throughout(other)?)?,
+            both(&throughout(one)?, &takes(other)?)?,
+        ];
+        let mut conflict = manager.bottom();
+        for one in &conflicts {
+            conflict = manager.or(&conflict, one)?;
+        }
+        manager.not(&conflict)
+    }
+
+    /// Conditions 3 and 4 of Defn. 4 for any number of threads: no cycle through different threads.
+    fn acyclic(&mut self, phase: usize, kind: fn(Under) -> usize) -> Result<(), StopReason> {
+        let edges: Vec<Vec<Edge>> = (0..self.participants.len())
+            .map(|participant| {
+                let possible = &self.participants[participant].possible[phase];
+                let columns = self.encoding.columns().iter().enumerate();
+                columns
+                    .flat_map(|(inner, column)| {
+                        column.under.iter().map(move |&under| (under.outer, inner, kind(under)))
+                    })
+                    .filter(|&(.., bit)| possible[bit])
+                    .collect()
+            })
+            .collect();
+        for first in 0..edges.len() {
+            for &edge in &edges[first] {
+                self.break_cycles(phase, &edges, &mut vec![(first, edge)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rules out all cycles that begin with this path. The first thread of a cycle is its least, so
+    /// that each is met once.
+    fn break_cycles(
+        &mut self,
+        phase: usize,
+        edges: &[Vec<Edge>],
+        path: &mut Vec<(usize, Edge)>,
+    ) -> Result<(), StopReason> {
+        let (first, (start, ..)) = path[0];
+        let (_, (_, end, _)) = path[path.len() - 1];
+        if start == end {
+            let bits: Vec<_> = path
+                .iter()
+                .map(|&(participant, (.., bit))| {
+                    let position = self.position(phase, participant);
+                    (self.domain.relations().var(position, bit), true)
+                })
+                .collect();
+            let manager = self.domain.relations().manager();
+            let broken = manager.conjunction(&bits).and_then(|cycle| manager.not(&cycle));
+            return self.require(broken.map_err(out_of_nodes)?);
+        }
+        for next in first + 1..edges.len() {
+            if path.iter().any(|&(participant, _)| participant == next) {
+                continue;
+            }
+            for &edge in edges[next].iter().filter(|edge| edge.0 == end) {
+                path.push((next, edge));
+                self.break_cycles(phase, edges, path)?;
+                path.pop();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which bits of each position may be set. A bit that no path to `true` tests counts as such.
+fn possible_bits<M: BddManager>(
+    domain: &SeriesDomain<M>,
+    relation: &Relation<M::Node>,
+) -> Vec<Vec<bool>> {
+    let relations = domain.relations();
+    let manager = relations.manager();
+    let positions = relations.max_arity() + 1;
+    let last = relations.width() * positions;
+    let mut possible = vec![false; last];
+    let mut seen: FxHashSet<M::Node> = FxHashSet::default();
+    // A function, with the first variable that is not tested above it.
+    let mut stack = vec![(relation.node.clone(), 0)];
+    while let Some((node, free)) = stack.pop() {
+        let (level, children) = match manager.shape(&node) {
+            Shape::Constant(false) => continue,
+            Shape::Constant(true) => (last, None),
+            Shape::Decision { var, low, high } => (var.index(), Some((low, high))),
+        };
+        possible[free..level].fill(true);
+        if let Some((low, high)) = children
+            && seen.insert(node)
+        {
+            possible[level] |= !manager.is_bottom(&high);
+            stack.push((low, level + 1));
+            stack.push((high, level + 1));
+        }
+    }
+    (0..relation.arity)
+        .map(|position| {
+            (0..relations.width()).map(|bit| possible[bit * positions + position]).collect()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_pairs, history_of, lock, relations};
+    use super::*;
+    use crate::lock_history::{LockAction, LockHistory, compatible};
+    use selvedge_base::Interrupt;
+    use selvedge_bdd::NativeManager;
+    use selvedge_testkit::Rng;
+    use selvedge_testkit::lock_words::random_words;
+
+    type Domain = SeriesDomain<NativeManager>;
+
+    fn domain(encoding: &Encoding, phases: usize, participants: usize) -> Domain {
+        let arity = (phases * participants).max(phases + 2);
+        SeriesDomain::new(relations(encoding, arity), phases, Interrupt::new()).unwrap()
+    }
+
+    fn set(
+        domain: &Domain,
+        encoding: &Encoding,
+        tuples: &[Vec<LockHistory>],
+    ) -> TupleSet<<NativeManager as BddManager>::Node> {
+        let relations = domain.relations();
+        let mut all = relations.empty(tuples[0].len());
+        for tuple in tuples {
+            let bits: Vec<_> = tuple.iter().map(|h| encoding.encode(h).unwrap()).collect();
+            all = relations.union(&all, &relations.tuple(&bits).unwrap()).unwrap();
+        }
+        TupleSet::new(domain, all)
+    }
+
+    #[test]
+    fn compatible_histories_are_those_of_the_definition() {
+        let mut rng = Rng::new(21);
+        let mut counts = [[0; 2]; 5];
+        for case in 0..3000 {
+            let (threads, locks) = (rng.between(2, 4), rng.between(1, 4));
+            let encoding = all_pairs(locks);
+            let mut domain = domain(&encoding, 1, threads);
+            let words = random_words(&mut rng, threads, locks, 7);
+            let histories: Vec<LockHistory> = words.iter().map(history_of).collect();
+            let sets: Vec<_> =
+                histories.iter().map(|h| set(&domain, &encoding, &[vec![h.clone()]])).collect();
+            let found = compatible_tuples(&mut domain, &encoding, &sets.iter().collect::<Vec<_>>());
+            let expected = compatible(&histories.iter().collect::<Vec<_>>());
+            assert_eq!(found.unwrap().is_some(), expected, "case {case}: {histories:?}");
+            counts[threads][usize::from(expected)] += 1;
+        }
+        assert!(counts[2..].iter().flatten().all(|&count| count > 50), "{counts:?}");
+    }
+
+    #[test]
+    fn a_choice_is_found_among_many_tuples_of_two_phases() {
+        let mut rng = Rng::new(22);
+        let mut counts = [0; 2];
+        for case in 0..300 {
+            let (threads, locks) = (rng.between(2, 3), rng.between(2, 4));
+            let encoding = all_pairs(locks);
+            let mut domain = domain(&encoding, 2, threads);
+            let mut choices: Vec<Vec<Vec<LockHistory>>> = vec![Vec::new(); threads];
+            for _ in 0..4 {
+                let phases = [(); 2].map(|()| random_words(&mut rng, threads, locks, 7));
+                for (thread, tuples) in choices.iter_mut().enumerate() {
+                    tuples.push(phases.iter().map(|words| history_of(&words[thread])).collect());
+                }
+            }
+            let sets: Vec<_> =
+                choices.iter().map(|tuples| set(&domain, &encoding, tuples)).collect();
+            let fits = |tuples: &[&Vec<LockHistory>]| {
+                (0..2).all(|phase| {
+                    compatible(&tuples.iter().map(|tuple| &tuple[phase]).collect::<Vec<_>>())
+                })
+            };
+            let expected = (0..4usize.pow(threads as u32)).any(|code| {
+                let pick = |thread: usize| &choices[thread][code / 4usize.pow(thread as u32) % 4];
+                fits(&(0..threads).map(pick).collect::<Vec<_>>())
+            });
+            let found = compatible_tuples(&mut domain, &encoding, &sets.iter().collect::<Vec<_>>());
+            let found = found.unwrap();
+            assert_eq!(found.is_some(), expected, "case {case}");
+            counts[usize::from(expected)] += 1;
+            if let Some(found) = found {
+                let decoded: Vec<Vec<LockHistory>> = found
+                    .iter()
+                    .map(|tuple| tuple.iter().map(|bits| encoding.decode(bits)).collect())
+                    .collect();
+                for (tuple, all) in decoded.iter().zip(&choices) {
+                    assert!(all.contains(tuple), "case {case}");
+                }
+                assert!(fits(&decoded.iter().collect::<Vec<_>>()), "case {case}");
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+    }
+
+    /// A cycle through four threads that no three of them have.
+    #[test]
+    fn a_cycle_through_four_threads() {
+        let encoding = all_pairs(4);
+        let histories: Vec<LockHistory> = (0..4)
+            .map(|index| {
+                let (held, used) = (lock(index), lock((index + 1) % 4));
+                LockHistory::empty(std::iter::empty().collect())
+                    .post(LockAction::Acquire(held))
+                    .post(LockAction::Acquire(used))
+                    .post(LockAction::Release(used))
+            })
+            .collect();
+        for left_out in 0..5 {
+            let mut chosen = histories.clone();
+            if left_out < 4 {
+                chosen.remove(left_out);
+            }
+            let mut domain = domain(&encoding, 1, chosen.len());
+            let sets: Vec<_> =
+                chosen.iter().map(|h| set(&domain, &encoding, &[vec![h.clone()]])).collect();
+            let found = compatible_tuples(&mut domain, &encoding, &sets.iter().collect::<Vec<_>>());
+            assert_eq!(found.unwrap().is_some(), left_out < 4);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! # Idea
+//! The tupling decision procedure with sets of tuples as decision diagrams. Each thread is a weighted
+//! pushdown system whose weights say what its paths do to lock histories; one weighted `post*` gives
+//! all tuples of histories with which the thread can play its role, and one diagram over all
+//! participants gives the choices of tuples that fit together. Where locks are many and branches let
+//! a thread take now these and now those, the tuples are exponentially many, but their diagram is
+//! often small.
+//!
+//! # Source
+//! Paper 000 §8 (Alg. 2, Definitions 5 to 8) and §9 (N threads). [`encoding`]: histories as bits.
+//! [`weights`]: the semiring. [`actions`]: the weights of rules. [`product`]: the system 𝒲.
+//! [`compat`]: lines 4 and 5 of Alg. 2. [`run`]: from a run of 𝒲 to a run of the thread.
+//!
+//! # Requires
+//! A valid program whose locks and units are well nested; otherwise every answer is `unknown`.
+//!
+//! # Invariants
+//! 1. Memo keys name everything that a result depends on: (space, behaviour class, role) for tuples,
+//!    the results of all participants for a join.
+//! 2. Diagrams of different spaces never meet; a result names its space.
+
+pub mod actions;
+pub mod compat;
+pub mod encoding;
+pub mod product;
+pub mod run;
+mod space;
+#[cfg(test)]
+mod testing;
+pub mod weights;
+
+use crate::Fault;
+use crate::behaviour::{Behaviours, ClassId};
+use crate::role::{Role, roles};
+use crate::schedule::{LocalRun, interleave};
+use crate::tupling::reduce::{Reduced, relevant};
+use compat::{TupleSet, compatible_tuples};
+use encoding::Encoding;
+use product::{Product, Skeleton};
+use rustc_hash::FxHashMap;
+use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_bdd::MAX_VARIABLES;
+use selvedge_pds::NoWeightedRun;
+use selvedge_program::{
+    Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+};
+use space::{Node, Saturated, Space};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use weights::Tuple;
+
+define_id!(
+    /// The result of one role of one behaviour class.
+    ResultId
+);
+
+/// The decision procedure with decision diagrams.
+pub struct TuplingBdd<'p> {
+    program: &'p Program,
+    behaviours: Result<Behaviours, Unknown>,
+    encoding: Encoding,
+    interrupt: Interrupt,
+    max_witness_steps: u64,
+    spaces: BTreeMap<SpaceKey, Space>,
+    skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
+    result_index: FxHashMap<(SpaceKey, ClassId, Role), ResultId>,
+    results: IdVec<ResultId, RoleResult>,
+    joins: FxHashMap<Vec<ResultId>, Option<Vec<Tuple>>>,
+    kept_rules: usize,
+    product_rules: u64,
+    increments: u64,
+}
+
+/// Phases and participants: they determine how many vocabularies the diagrams have.
+type SpaceKey = (usize, usize);
+
+/// What a behaviour class can do in a role.
+struct RoleResult {
+    class: ClassId,
+    role: Role,
+    /// `None` if it cannot play the role.
+    tuples: Option<TupleSet<Node>>,
+    /// For witnesses; dropped when there are too many, and then computed again on demand.
+    saturated: Option<Rc<Saturated>>,
+}
+
+/// How many rules, increments included, are kept for witnesses before saturations are dropped.
+const KEPT_RULES: usize = 1 << 21;
+
+impl<'p> TuplingBdd<'p> {
+    /// An engine for all queries about `program`.
+    pub fn new(program: &'p Program, max_witness_steps: u64, interrupt: Interrupt) -> Self {
+        let behaviours = Behaviours::new(program, &interrupt);
+        let encoding = behaviours.as_ref().map_or_else(
+            |_| Encoding::new(&[]),
+            |behaviours| Encoding::for_threads(behaviours.representatives()),
+        );
+        Self {
+            program,
+            behaviours,
+            encoding,
+            interrupt,
+            max_witness_steps,
+            spaces: BTreeMap::new(),
+            skeletons: FxHashMap::default(),
+            result_index: FxHashMap::default(),
+            results: IdVec::new(),
+            joins: FxHashMap::default(),
+            kept_rules: 0,
+            product_rules: 0,
+            increments: 0,
+        }
+    }
+
+    /// Decides one query.
+    ///
+    /// # Errors
+    /// If the engine contradicts itself.
+    pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
+        let participants = roles(self.program, query);
+        let behaviours = match &self.behaviours {
+            Ok(behaviours) => behaviours,
+            Err(why) => return Ok(Verdict::Unknown(why.clone())),
+        };
+        if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
+            return Ok(Verdict::Safe);
+        }
+        let key = (participants[0].1.phases.len(), participants.len());
+        let variables = Space::variables(self.encoding.width(), key);
+        if variables > MAX_VARIABLES {
+            return Ok(Verdict::Unknown(Unknown::Unsupported(format!(
+                "the lock histories of {} locks in {} phases of {} threads need {variables} decision \
+                 variables; at most {MAX_VARIABLES} are supported",
+                self.encoding.columns().len(),
+                key.0,
+                key.1
+            ))));
+        }
+        match self.find(key, &participants) {
+            Ok(None) => Ok(Verdict::Safe),
+            Ok(Some(found)) => self.witness(key, &participants, &found),
+            Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+        }
+    }
+
+    /// Counts of the work done so far.
+    pub fn statistics(&self) -> Statistics {
+        let mut counts = match &self.behaviours {
+            Ok(behaviours) => behaviours.counts(),
+            Err(_) => Vec::new(),
+        };
+        let costs = || self.spaces.values().map(|space| space.domain.cost());
+        counts.extend([
+            ("roles", self.results.len() as u64),
+            ("history-bits", self.encoding.width() as u64),
+            ("product-rules", self.product_rules),
+            ("increments", self.increments),
+            ("diagram-operations", costs().map(|(operations, _)| operations).sum()),
+            ("peak-diagram-nodes", costs().map(|(_, nodes)| nodes as u64).sum()),
+            ("joins", self.joins.len() as u64),
+        ]);
+        Statistics { counts }
+    }
+
+    /// Compatible tuples, one per participant.
+    fn find(
+        &mut self,
+        key: SpaceKey,
+        participants: &[(ThreadId, Role)],
+    ) -> Result<Option<Found>, StopReason> {
+        let mut results = Vec::with_capacity(participants.len());
+        for (thread, role) in participants {
+            let result = self.result(key, *thread, role)?;
+            if self.results[result].tuples.is_none() {
+                return Ok(None);
+            }
+            results.push(result);
+        }
+        if let Some(known) = self.joins.get(&results) {
+            return Ok(known.clone().map(|tuples| Found { results, tuples }));
+        }
+        let sets: Vec<&TupleSet<Node>> =
+            results.iter().filter_map(|&result| self.results[result].tuples.as_ref()).collect();
+        let space = self.spaces.get_mut(&key).expect("results have a space");
+        let tuples = compatible_tuples(&mut space.domain, &self.encoding, &sets)?;
+        self.joins.insert(results.clone(), tuples.clone());
+        Ok(tuples.map(|tuples| Found { results, tuples }))
+    }
+
+    fn result(
+        &mut self,
+        key: SpaceKey,
+        thread: ThreadId,
+        role: &Role,
+    ) -> Result<ResultId, StopReason> {
+        let class = self.behaviours().class_of(thread);
+        let index = (key, class, role.clone());
+        if let Some(&known) = self.result_index.get(&index) {
+            return Ok(known);
+        }
+        let saturated = self.saturate(key, class, role)?;
+        let space = self.spaces.get_mut(&key).expect("saturation made it");
+        let tuples = space.tuples(&saturated)?;
+        self.product_rules += saturated.product.pds.rules.len() as u64;
+        self.increments += saturated.increments() as u64;
+        let saturated = tuples.is_some().then_some(saturated);
+        let id = self.results.push(RoleResult { class, role: role.clone(), tuples, saturated });
+        self.result_index.insert(index, id);
+        self.keep_within_budget(id);
+        Ok(id)
+    }
+
+    fn saturate(
+        &mut self,
+        key: SpaceKey,
+        class: ClassId,
+        role: &Role,
+    ) -> Result<Rc<Saturated>, StopReason> {
+        let thread = self.behaviours.as_ref().expect("decide checked it").representative(class);
+        let skeleton =
+            self.skeletons.entry((class, relevant(role))).or_insert_with_key(|(_, relevant)| {
+                let reduced = Rc::new(Reduced::new(thread, relevant));
+                Rc::new(Skeleton::new(thread, reduced))
+            });
+        let product = Product::new(thread, role, Rc::clone(skeleton));
+        if !self.spaces.contains_key(&key) {
+            self.spaces.insert(key, Space::new(&self.encoding, key, &self.interrupt)?);
+        }
+        let space = self.spaces.get_mut(&key).expect("it was made just now");
+        Ok(Rc::new(space.saturate(&self.encoding, product, &self.interrupt)?))
+    }
+
+    fn keep_within_budget(&mut self, newest: ResultId) {
+        let Some(saturated) = &self.results[newest].saturated else { return };
+        self.kept_rules += saturated.product.pds.rules.len() + saturated.increments();
+        if self.kept_rules > KEPT_RULES {
+            for id in self.results.ids() {
+                self.results[id].saturated = None;
+            }
+            self.kept_rules = 0;
+        }
+    }
+
+    fn behaviours(&self) -> &Behaviours {
+        self.behaviours.as_ref().expect("decide checked it")
+    }
+
+    /// One local run per participant, interleaved.
+    fn witness(
+        &mut self,
+        key: SpaceKey,
+        participants: &[(ThreadId, Role)],
+        found: &Found,
+    ) -> Result<Verdict<Schedule>, Fault> {
+        let limit = self.max_witness_steps;
+        let too_long = |steps| Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
+        let mut left = limit;
+        let mut runs = Vec::with_capacity(participants.len());
+        for (((thread, role), &result), tuple) in
+            participants.iter().zip(&found.results).zip(&found.tuples)
+        {
+            let saturated = match self.saturated(key, result) {
+                Ok(saturated) => saturated,
+                Err(reason) => return Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+            };
+            let space = self.spaces.get_mut(&key).expect("saturation made it");
+            let rules = match space.run(&saturated, tuple, left) {
+                Ok(run) => run.rules,
+                Err(NoWeightedRun::TooLong) => return too_long(limit.saturating_add(1)),
+                Err(NoWeightedRun::Domain(reason)) => {
+                    return Ok(Verdict::Unknown(Unknown::Stopped(reason)));
+                }
+                Err(NoWeightedRun::NotInValue | NoWeightedRun::BrokenDomain) => {
+                    return Err(Fault("a tuple has no run".to_owned()));
+                }
+            };
+            let lowered = self.behaviours().lowered(*thread);
+            match run::local_run(&saturated.product, &rules, role, lowered, left) {
+                Ok(steps) => {
+                    left -= steps.len() as u64;
+                    runs.push(LocalRun { thread: *thread, steps });
+                }
+                Err(steps) => return too_long(limit - left + steps),
+            }
+        }
+        match interleave(&runs, key.0 as u32) {
+            Some(schedule) => Ok(Verdict::Violation(schedule)),
+            None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
+        }
+    }
+
+    fn saturated(&mut self, key: SpaceKey, result: ResultId) -> Result<Rc<Saturated>, StopReason> {
+        if let Some(saturated) = &self.results[result].saturated {
+            return Ok(Rc::clone(saturated));
+        }
+        let RoleResult { class, ref role, .. } = self.results[result];
+        let role = role.clone();
+        let saturated = self.saturate(key, class, &role)?;
+        self.results[result].saturated = Some(Rc::clone(&saturated));
+        self.keep_within_budget(result);
+        Ok(saturated)
+    }
+}
+
+/// A positive answer before its witness is built.
+struct Found {
+    results: Vec<ResultId>,
+    tuples: Vec<Tuple>,
+}
