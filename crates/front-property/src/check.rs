@@ -71,10 +71,13 @@ pub enum MeantWhat {
 pub fn check(file: &File, program: &Program, complaints: &mut Complaints) -> Option<Property> {
     let threads = program.threads.iter_enumerated().map(|(id, one)| (one.name.as_str(), id));
     let locations = program.locations.iter_enumerated().map(|(id, one)| (one.name.as_str(), id));
+    // A text that could not be read may lack what would be missed here.
+    let complete = !complaints.has_errors();
     let mut checker = Checker {
-        threads: Names::new("thread", "unknown-thread", threads),
-        locations: Names::new("location", "unknown-location", locations),
+        threads: Names::new("thread", "unknown-thread", complete, threads),
+        locations: Names::new("location", "unknown-location", complete, locations),
         states: BTreeMap::new(),
+        states_complete: complete,
         complaints,
     };
     checker.threads.declare(&file.threads, checker.complaints);
@@ -85,9 +88,10 @@ pub fn check(file: &File, program: &Program, complaints: &mut Complaints) -> Opt
         phases.push(checker.phase(at, state, file));
     }
     let last = phases.pop();
-    // A text that could not be read may lack what would be missed here.
     if !checker.complaints.has_errors() {
         checker.missing_phases(&phases, last.is_some(), file);
+    }
+    if !checker.complaints.has_errors() {
         checker.threads.unused(&file.threads, checker.complaints);
         checker.locations.unused(&file.locations, checker.complaints);
     }
@@ -108,6 +112,8 @@ pub fn check(file: &File, program: &Program, complaints: &mut Complaints) -> Opt
 struct Names<'p, I> {
     what: &'static str,
     code: &'static str,
+    /// Whether all declarations could be read.
+    complete: bool,
     of_program: Vec<(&'p str, I)>,
     ids: BTreeMap<&'p str, I>,
     /// What the variables stand for, and where in the declarations they are.
@@ -123,12 +129,14 @@ impl<'p, I: Copy + Ord> Names<'p, I> {
     fn new(
         what: &'static str,
         code: &'static str,
+        complete: bool,
         of_program: impl Iterator<Item = (&'p str, I)>,
     ) -> Self {
         let of_program: Vec<(&str, I)> = of_program.collect();
         Self {
             what,
             code,
+            complete,
             ids: of_program.iter().copied().collect(),
             of_program,
             variables: BTreeMap::new(),
@@ -189,7 +197,7 @@ impl<'p, I: Copy + Ord> Names<'p, I> {
 
     fn of_program(&self, name: &Name, complaints: &mut Complaints) -> Option<I> {
         let found = self.ids.get(name.text.as_str()).copied();
-        if found.is_none() {
+        if found.is_none() && self.complete {
             let what = self.what;
             let message = format!("the program has no {what} {}", quote(&name.text));
             let mut diagnostic = Diagnostic::error(self.code, message, name.span, "unknown");
@@ -238,6 +246,8 @@ struct Checker<'p, 'f, 'c> {
     threads: Names<'p, ThreadId>,
     locations: Names<'p, LocationId>,
     states: BTreeMap<&'f str, usize>,
+    /// Whether all states could be read and have different names.
+    states_complete: bool,
     complaints: &'c mut Complaints,
 }
 
@@ -245,6 +255,7 @@ impl<'f> Checker<'_, 'f, '_> {
     fn declare_states(&mut self, states: &'f [State]) {
         for (at, State { name, .. }) in states.iter().enumerate() {
             if let Some(&first) = self.states.get(name.text.as_str()) {
+                self.states_complete = false;
                 let message = format!("the state {} is declared twice", quote(&name.text));
                 self.complaints.push(
                     Diagnostic::error("duplicate-name", message, name.span, "declared again here")
@@ -277,6 +288,9 @@ impl<'f> Checker<'_, 'f, '_> {
     /// The state that a transition goes to, if it may.
     fn target(&mut self, at: usize, item: &Item, target: &Name, file: &File) -> Option<usize> {
         let name = |at: usize| quote(&file.states[at].name.text);
+        if !self.states_complete {
+            return None;
+        }
         let Some(&next) = self.states.get(target.text.as_str()) else {
             let message = format!("there is no state {}", quote(&target.text));
             let mut diagnostic =

@@ -15,8 +15,8 @@ pub enum Kind {
     Word,
     /// A name in quotes, with its escapes resolved.
     Quoted(String),
-    /// A number.
-    Number(u32),
+    /// A number; `None` if it is too large, which is reported.
+    Number(Option<u32>),
     /// `->`.
     Arrow,
     /// `@`, `:`, `{`, `}` or `,`.
@@ -109,12 +109,11 @@ impl<'a> Lexer<'a, '_> {
 
     fn number(&mut self, start: usize) -> Kind {
         self.skip_while(|character| character.is_ascii_digit());
-        let value = self.text[start..self.at].parse().unwrap_or_else(|_| {
-            self.complain(start, "number-too-large", "this number is too large".to_owned(), {
-                "numbers have at most 32 bits"
-            });
-            0
-        });
+        let value = self.text[start..self.at].parse().ok();
+        if value.is_none() {
+            let message = "this number is too large".to_owned();
+            self.complain(start, "number-too-large", message, "numbers have at most 32 bits");
+        }
         Kind::Number(value)
     }
 

@@ -87,8 +87,12 @@ impl Parser<'_> {
             self.at += 1;
         } else {
             let _: Read<()> = self.unexpected("a program starts with the word `program`");
+            if !self.is_at_item() {
+                return;
+            }
         }
         while !self.is_at_end() && !self.complaints.is_full() {
+            let start = self.at;
             let item = match self.word() {
                 Some("lock") => self.lock(),
                 Some("set") => self.set(),
@@ -97,12 +101,16 @@ impl Parser<'_> {
             };
             if item.is_err() {
                 // What belongs to a declaration that could not be read is skipped with it.
-                self.skip_line();
-                while !self.is_at_end() && !matches!(self.word(), Some("lock" | "set" | "thread")) {
-                    self.skip_line();
+                self.skip_line(start);
+                while !self.is_at_end() && !self.is_at_item() {
+                    self.skip_line(self.at);
                 }
             }
         }
+    }
+
+    fn is_at_item(&self) -> bool {
+        matches!(self.word(), Some("lock" | "set" | "thread"))
     }
 
     fn lock(&mut self) -> Read<()> {
@@ -162,6 +170,7 @@ impl Parser<'_> {
         let mut calls = Vec::new();
         let mut complete = true;
         while !self.is_sign('}') {
+            let start = self.at;
             let procedure = match self.word() {
                 Some("procedure") => self.procedure(thread, &mut own, &mut calls),
                 _ if self.is_at_end() => return self.unexpected("expected `procedure` or `}`"),
@@ -169,10 +178,10 @@ impl Parser<'_> {
             };
             if procedure.is_err() {
                 complete = false;
-                self.skip_line();
+                self.skip_line(start);
                 // What is left of a procedure that could not be read: its edges and its brace.
                 while matches!(self.token().kind, Kind::Number(_)) {
-                    self.skip_line();
+                    self.skip_line(self.at);
                 }
                 let closes_procedure = self.is_sign('}')
                     && (self.word_at(1) == Some("procedure") || self.is_sign_at(1, '}'));
@@ -244,8 +253,9 @@ impl Parser<'_> {
             if !matches!(self.token().kind, Kind::Number(_)) {
                 return self.unexpected("expected an edge or `}`");
             }
+            let start = self.at;
             if self.edge(first, nodes, exit, calls).is_err() {
-                self.skip_line();
+                self.skip_line(start);
             }
             if self.complaints.is_full() {
                 return Err(Mistake);
@@ -384,11 +394,15 @@ impl Parser<'_> {
     }
 
     fn number(&mut self) -> Read<u32> {
-        let Kind::Number(value) = self.token().kind else {
-            return self.unexpected("expected a number");
-        };
-        self.at += 1;
-        Ok(value)
+        match self.token().kind {
+            Kind::Number(Some(value)) => {
+                self.at += 1;
+                Ok(value)
+            }
+            // Reported when the tokens were read.
+            Kind::Number(None) => Err(Mistake),
+            _ => self.unexpected("expected a number"),
+        }
     }
 
     /// A node of the procedure that has `nodes` of them from `first` on.
@@ -424,9 +438,9 @@ impl Parser<'_> {
         Ok(Place::new(line, column))
     }
 
-    /// Goes to the next line that is not a continuation.
-    fn skip_line(&mut self) {
-        self.at += usize::from(!self.is_at_end());
+    /// Goes to the first line that starts behind the token `start`, from where the mistake is.
+    fn skip_line(&mut self, start: usize) {
+        self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
         while !self.token().first_on_line {
             self.at += 1;
         }
