@@ -441,18 +441,23 @@ fn the_native_manager_collects_garbage_on_its_own() {
     assert_eq!(exponential(&manager, 10).unwrap(), kept, "still the same node");
     manager.collect_garbage();
     assert_eq!(manager.stored_nodes(), count);
+    let _more = manager.var(var(27)).unwrap();
+    assert_eq!(manager.stored_nodes(), count + 1, "a slot that is used again counts again");
 }
 
 #[test]
 fn a_freed_cube_is_not_mistaken_for_another_one() {
     let manager = NativeManager::new(4, 1 << 10);
     let same = manager.renaming(&[]).unwrap();
-    let f = manager.conjunction(&[(var(0), true), (var(1), true)]).unwrap();
+    // The nodes of the cubes do not occur in `f`, so both cubes get the same slot in turn.
+    let f = manager.cube(&[var(0), var(1), var(2)]).unwrap();
+    let rest = [1, 0].map(|k| manager.cube(&[var(k), var(2)]).unwrap());
+    manager.collect_garbage();
     for round in 0..3 {
-        for k in 0..2 {
+        for (k, rest) in rest.iter().enumerate() {
             let cube = manager.cube(&[var(k)]).unwrap();
             let result = manager.relational_product(&f, &f, &same, &cube, &same).unwrap();
-            assert_eq!(result, manager.var(var(1 - k)).unwrap(), "round {round}");
+            assert_eq!(result, *rest, "round {round}, variable {k}");
             drop((cube, result));
             manager.collect_garbage();
         }
