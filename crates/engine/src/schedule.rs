@@ -47,12 +47,47 @@ pub struct LocalRun {
 }
 
 /// How many positions of the runs' product are searched for the fewest context switches.
-const SEARCHED: usize = 200_000;
+const SEARCHED: usize = 50_000;
 
 /// One interleaving of the runs, with few context switches where that is cheap to find. `None` only
 /// if the runs' lock histories are incompatible in some phase.
 pub fn interleave(runs: &[LocalRun], phases: u32) -> Option<Schedule> {
     fewest_switches(runs, phases, SEARCHED).or_else(|| by_lock_histories(runs, phases))
+}
+
+/// One interleaving of `compatible` runs in which as many runs as possible are replaced by the one
+/// at the same position in `shortest`, which need not be compatible with each other.
+pub fn shortest_interleaving(
+    compatible: &[LocalRun],
+    shortest: &[LocalRun],
+    phases: u32,
+) -> Option<Schedule> {
+    let shorter = |at: usize| shortest[at].steps.len() < compatible[at].steps.len();
+    let replaceable: Vec<usize> = (0..compatible.len()).filter(|&at| shorter(at)).collect();
+    let replaced = |chosen: &[usize]| {
+        let mut runs = compatible.to_vec();
+        for &at in chosen {
+            runs[at].clone_from(&shortest[at]);
+        }
+        fewest_switches(&runs, phases, SEARCHED)
+    };
+    if replaceable.len() > 1
+        && let Some(schedule) = replaced(&replaceable)
+    {
+        return Some(schedule);
+    }
+    let mut chosen = Vec::new();
+    let mut best = None;
+    for at in replaceable {
+        chosen.push(at);
+        match replaced(&chosen) {
+            Some(schedule) => best = Some(schedule),
+            None => {
+                chosen.pop();
+            }
+        }
+    }
+    best.or_else(|| interleave(compatible, phases))
 }
 
 /// The interleaving that the decomposition theorem constructs, or `None` if the runs' lock histories
@@ -241,10 +276,14 @@ fn apply(block: &[RunStep], held: &mut LockSet) {
 }
 
 /// The interleaving of the runs with the fewest context switches, and among those with the fewest
-/// steps; it ends with the last matched step. `None` if there is none, or if more than `limit`
-/// positions would have to be looked at.
+/// steps; it ends with the last matched step. `None` if there is none, or if the product of the runs
+/// has more than `limit` positions.
 pub fn fewest_switches(runs: &[LocalRun], phases: u32, limit: usize) -> Option<Schedule> {
     let visible: Vec<Vec<Visible>> = runs.iter().map(visible_steps).collect();
+    let positions = visible.iter().map(|steps| steps.len() + 1).fold(1usize, usize::saturating_mul);
+    if positions.saturating_mul(runs.len()) > limit {
+        return None;
+    }
     let start = Position { at: vec![0; runs.len()], last: None };
     let mut best: FxHashMap<Position, (Cost, Option<Position>)> = FxHashMap::default();
     let mut queue = BinaryHeap::from([Reverse(((0, 0), start.clone()))]);
@@ -261,9 +300,6 @@ pub fn fewest_switches(runs: &[LocalRun], phases: u32, limit: usize) -> Option<S
             .sum();
         if matched == phases {
             return Some(unwind(runs, &visible, &best, position));
-        }
-        if best.len() > limit {
-            return None;
         }
         for participant in 0..runs.len() {
             let Some(step) = visible[participant].get(position.at[participant]) else { continue };

@@ -26,7 +26,7 @@ pub mod tuples;
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
 use crate::role::{Role, roles};
-use crate::schedule::{LocalRun, interleave};
+use crate::schedule::{LocalRun, shortest_interleaving};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::FxHashMap;
@@ -35,7 +35,7 @@ use selvedge_program::{
     Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
 };
 use std::rc::Rc;
-use tabulate::{EndId, Tabulation, tabulate};
+use tabulate::{EndId, Locks, Tabulation, tabulate};
 use tuples::Tuples;
 
 define_id!(
@@ -65,6 +65,8 @@ struct RoleResult {
     candidates: Vec<Candidate<EndId>>,
     /// For witnesses; dropped when too many facts are alive, and then computed again on demand.
     tabulation: Option<Rc<Tabulation>>,
+    /// A shortest run of the role, whatever its locks; for witnesses, on demand.
+    shortest: Option<Rc<Tabulation>>,
 }
 
 /// How many facts are kept for witnesses before tabulations are dropped.
@@ -151,7 +153,7 @@ impl<'p> Tupling<'p> {
         if let Some(&known) = self.result_index.get(&key) {
             return Ok(known);
         }
-        let tabulation = self.tabulate(class, role)?;
+        let tabulation = self.tabulate(class, role, Locks::Tracked)?;
         self.facts += tabulation.facts.len() as u64;
         let mut candidates: Vec<Candidate<EndId>> = tabulation
             .accepted
@@ -164,14 +166,24 @@ impl<'p> Tupling<'p> {
             .collect();
         join::sort(&mut candidates);
         let tabulation = (!candidates.is_empty()).then_some(tabulation);
-        let id =
-            self.results.push(RoleResult { class, role: role.clone(), candidates, tabulation });
+        let id = self.results.push(RoleResult {
+            class,
+            role: role.clone(),
+            candidates,
+            tabulation,
+            shortest: None,
+        });
         self.result_index.insert(key, id);
         self.keep_within_budget(id);
         Ok(id)
     }
 
-    fn tabulate(&mut self, class: ClassId, role: &Role) -> Result<Rc<Tabulation>, StopReason> {
+    fn tabulate(
+        &mut self,
+        class: ClassId,
+        role: &Role,
+        locks: Locks,
+    ) -> Result<Rc<Tabulation>, StopReason> {
         let behaviours = self.behaviours.as_ref().expect("decide checked it");
         let thread = behaviours.representative(class);
         let reduced = self
@@ -179,7 +191,7 @@ impl<'p> Tupling<'p> {
             .entry((class, relevant(role)))
             .or_insert_with_key(|(_, relevant)| Rc::new(Reduced::new(thread, relevant)));
         let tabulation =
-            tabulate(thread, role, Rc::clone(reduced), &mut self.tuples, &self.interrupt)?;
+            tabulate(thread, role, locks, Rc::clone(reduced), &mut self.tuples, &self.interrupt)?;
         Ok(Rc::new(tabulation))
     }
 
@@ -189,6 +201,7 @@ impl<'p> Tupling<'p> {
         if self.kept_facts > KEPT_FACTS {
             for id in self.results.ids() {
                 self.results[id].tabulation = None;
+                self.results[id].shortest = None;
             }
             self.kept_facts = 0;
         }
@@ -198,54 +211,68 @@ impl<'p> Tupling<'p> {
         self.behaviours.as_ref().expect("decide checked it")
     }
 
-    /// One local run per participant, interleaved.
+    /// One local run per participant, interleaved. The runs of compatible tuples always work; a
+    /// shorter run, found without looking at locks, is taken instead where that works as well.
     fn witness(
         &mut self,
         participants: &[(ThreadId, Role)],
         found: &Found,
     ) -> Result<Verdict<Schedule>, Fault> {
-        let mut tabulations = Vec::new();
-        let mut steps = 0u64;
-        for (&result, &end) in found.results.iter().zip(&found.ends) {
-            let tabulation = match self.tabulation(result) {
-                Ok(tabulation) => tabulation,
+        let mut compatible = Vec::new();
+        let mut shortest = Vec::new();
+        let mut steps = 0;
+        for ((&result, &end), (thread, role)) in
+            found.results.iter().zip(&found.ends).zip(participants)
+        {
+            let (tabulation, short) = match self.tabulations(result) {
+                Ok(tabulations) => tabulations,
                 Err(reason) => return Ok(Verdict::Unknown(Unknown::Stopped(reason))),
             };
             steps += u64::from(tabulation.ends[end].length);
-            tabulations.push(tabulation);
-        }
-        if steps > self.max_witness_steps {
-            let limit = self.max_witness_steps;
-            return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
-        }
-        let behaviours = self.behaviours();
-        let runs: Vec<LocalRun> = participants
-            .iter()
-            .zip(&tabulations)
-            .zip(&found.ends)
-            .map(|(((thread, role), tabulation), &end)| LocalRun {
+            if steps > self.max_witness_steps {
+                let limit = self.max_witness_steps;
+                return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
+            }
+            let lowered = self.behaviours().lowered(*thread);
+            let run = |tabulation: &Tabulation, end: EndId| LocalRun {
                 thread: *thread,
-                steps: run::local_run(tabulation, end, role, behaviours.lowered(*thread)),
-            })
-            .collect();
+                steps: run::local_run(tabulation, end, role, lowered),
+            };
+            compatible.push(run(&tabulation, end));
+            // What the tuples' run can do, a run that ignores locks can do as well.
+            let end = *short.accepted.first().ok_or_else(|| {
+                Fault("a role can be played with locks, but not without".to_owned())
+            })?;
+            shortest.push(run(&short, end));
+        }
         let phases = participants[0].1.phases.len() as u32;
-        match interleave(&runs, phases) {
+        match shortest_interleaving(&compatible, &shortest, phases) {
             Some(schedule) => Ok(Verdict::Violation(schedule)),
             None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }
     }
 
-    fn tabulation(&mut self, result: ResultId) -> Result<Rc<Tabulation>, StopReason> {
-        if let Some(tabulation) = &self.results[result].tabulation {
-            return Ok(Rc::clone(tabulation));
-        }
-        let RoleResult { class, ref role, .. } = self.results[result];
+    /// The tabulation of a result, and the one without locks.
+    fn tabulations(
+        &mut self,
+        result: ResultId,
+    ) -> Result<(Rc<Tabulation>, Rc<Tabulation>), StopReason> {
+        let RoleResult { class, ref role, ref tabulation, ref shortest, .. } = self.results[result];
+        let (known, short) = (tabulation.clone(), shortest.clone());
         let role = role.clone();
+        let short = match short {
+            Some(short) => short,
+            None => self.tabulate(class, &role, Locks::Ignored)?,
+        };
+        self.results[result].shortest = Some(Rc::clone(&short));
+        if let Some(known) = known {
+            return Ok((known, short));
+        }
         // The same computation gives the same ends (determinism).
-        let tabulation = self.tabulate(class, &role)?;
+        let tabulation = self.tabulate(class, &role, Locks::Tracked)?;
         self.results[result].tabulation = Some(Rc::clone(&tabulation));
         self.keep_within_budget(result);
-        Ok(tabulation)
+        Ok((tabulation, short))
     }
 }
 

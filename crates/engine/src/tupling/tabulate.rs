@@ -27,7 +27,7 @@ use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
 use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
-use selvedge_lower::{Label, LoweredThread};
+use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::Event;
 use std::cmp::Reverse;
@@ -134,6 +134,15 @@ pub struct Tabulation {
     pub accepted: Vec<EndId>,
 }
 
+/// Whether lock actions count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Locks {
+    /// They do: the tuples of all runs are wanted.
+    Tracked,
+    /// They do not: all runs look alike, so the one end left is a shortest run of the role.
+    Ignored,
+}
+
 /// Tabulates `thread` in `role`.
 ///
 /// # Errors
@@ -141,6 +150,7 @@ pub struct Tabulation {
 pub fn tabulate(
     thread: &LoweredThread,
     role: &Role,
+    locks: Locks,
     reduced: Rc<Reduced>,
     tuples: &mut Tuples,
     interrupt: &Interrupt,
@@ -148,6 +158,7 @@ pub fn tabulate(
     let mut ctx = Tabulate {
         thread,
         role,
+        locks,
         last_own: role.last_own(),
         reduced,
         tuples,
@@ -200,6 +211,7 @@ struct Entry {
 struct Tabulate<'a> {
     thread: &'a LoweredThread,
     role: &'a Role,
+    locks: Locks,
     last_own: usize,
     reduced: Rc<Reduced>,
     tuples: &'a mut Tuples,
@@ -239,7 +251,10 @@ impl Tabulate<'_> {
             ends: Vec::new(),
         });
         self.entry_index.insert((symbol, phase), id);
-        let tuple = self.tuples.empty(self.thread.held(symbol));
+        let tuple = match self.locks {
+            Locks::Tracked => self.tuples.empty(self.thread.held(symbol)),
+            Locks::Ignored => self.tuples.empty(&LockSet::new()),
+        };
         self.add(id, symbol, phase, tuple, Reason::Entry, 0);
         id
     }
@@ -343,12 +358,12 @@ impl Tabulate<'_> {
                 return;
             }
             Some(Event::Acquire(lock)) => {
-                let tuple = self.tuples.post(fact.tuple, LockAction::Acquire(lock));
+                let tuple = self.post(fact.tuple, LockAction::Acquire(lock));
                 self.add(fact.entry, target, fact.phase, tuple, reason, length);
                 return;
             }
             Some(Event::Release(lock)) => {
-                let tuple = self.tuples.post(fact.tuple, LockAction::Release(lock));
+                let tuple = self.post(fact.tuple, LockAction::Release(lock));
                 self.add(fact.entry, target, fact.phase, tuple, reason, length);
                 return;
             }
@@ -368,6 +383,13 @@ impl Tabulate<'_> {
                 let tuple = self.tuples.next_phase(fact.tuple);
                 self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
             }
+        }
+    }
+
+    fn post(&mut self, tuple: TupleId, action: LockAction) -> TupleId {
+        match self.locks {
+            Locks::Tracked => self.tuples.post(tuple, action),
+            Locks::Ignored => tuple,
         }
     }
 
