@@ -57,33 +57,33 @@ fn generated(shape: ProgramShape, seed: u64) {
     measure(&program.pds, &program.start, &program.target);
 }
 
-/// Prints one line: the best of five runs, witness recording included.
+/// Prints one line: the best of five runs (one, with weights), witness recording included.
 fn measure(pds: &Pds, start: &Configuration, target: &Configuration) {
     let initial = PAutomaton::singleton(pds.states, start);
     let goal = PAutomaton::singleton(pds.states, target);
     let interrupt = Interrupt::new();
-    let best = |run: &dyn Fn() -> usize| {
+    let best = |times_run: usize, run: &dyn Fn() -> usize| {
         let mut times = Vec::new();
         let mut transitions = 0;
-        for _ in 0..5 {
+        for _ in 0..times_run {
             let begin = Instant::now();
             transitions = run();
             times.push(begin.elapsed().as_secs_f64());
         }
         (times.into_iter().fold(f64::INFINITY, f64::min), transitions)
     };
-    let (post, post_size) = best(&|| {
+    let (post, post_size) = best(5, &|| {
         let reached =
             post_star(pds, &initial, Reasons::new(), &interrupt).expect("nobody interrupts");
         reached.automaton.transitions().len()
     });
-    let (pre, pre_size) = best(&|| {
+    let (pre, pre_size) = best(5, &|| {
         let reaching = pre_star(pds, &goal, Reasons::new(), &interrupt).expect("nobody interrupts");
         reaching.automaton.transitions().len()
     });
     let lengths = IdVec::filled(Some(1), pds.rules.len());
     let unit = WeightedAutomaton::unit(initial.clone(), &MinPlus);
-    let (weighted, increments) = best(&|| {
+    let (weighted, increments) = best(1, &|| {
         let history = Increments::new();
         let reached = weighted_post_star(pds, &lengths, &mut MinPlus, &unit, history, &interrupt);
         reached.expect("nobody interrupts").history.len()

@@ -212,9 +212,15 @@ impl PAutomaton {
 
     /// A configuration of the set with a stack as short as possible.
     pub fn shortest(&self) -> Option<Configuration> {
-        let starts = (0..self.controls).map(State::from_index);
+        self.shortest_at((0..self.controls).map(State::from_index))
+    }
+
+    /// A configuration of the set whose control location is one of `states`, with a stack as short
+    /// as possible.
+    pub fn shortest_at(&self, states: impl IntoIterator<Item = State>) -> Option<Configuration> {
+        let known = states.into_iter().filter(|state| state.index() < self.controls);
         let word = shortest_word(
-            starts.map(|state| (state, self.control(state))),
+            known.map(|state| (state, self.control(state))),
             |node| self.accepting[node],
             |node, next| {
                 for &(symbol, id) in self.outgoing(node) {
@@ -383,6 +389,8 @@ mod tests {
         let mut other = PAutomaton::singleton(2, &configuration(0, &[0, 0, 1]));
         other.add_configuration(&configuration(1, &[1]));
         assert_eq!(long.shortest(), Some(configuration(0, &[1])));
+        assert_eq!(other.shortest_at([State::from_index(0)]), Some(configuration(0, &[0, 0, 1])));
+        assert_eq!(other.shortest_at([State::from_index(9)]), None);
         assert_eq!(long.shortest_common(&other), Some(configuration(0, &[0, 0, 1])));
         assert!(PAutomaton::new(2).is_empty());
         assert_eq!(PAutomaton::new(2).shortest_common(&long), None);

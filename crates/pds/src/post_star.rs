@@ -256,3 +256,57 @@ impl<'a, L, R: Recorder<PostReason>> Saturation<'a, L, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::{NoReasons, Reasons};
+    use crate::text;
+
+    /// The running example of chapter 3 of the source, from `⟨p0, γ0 γ0⟩`.
+    #[test]
+    fn the_running_example_of_the_source() {
+        let rules = "p0 g0 -> p1 g1 g0\np1 g1 -> p2 g2 g0\np2 g2 -> p0 g1\np0 g1 -> p0\n";
+        let named = text::parse(rules).unwrap();
+        let start = named.configuration("p0 g0 g0").unwrap();
+        let initial = PAutomaton::singleton(named.pds.states, &start);
+        let reached = post_star(&named.pds, &initial, Reasons::new(), &Interrupt::new()).unwrap();
+        let node = |node: Node| match node.index() {
+            at if at < 3 => named.states.as_slice()[at].clone(),
+            at if at < initial.nodes() => format!("s{}", at - 2),
+            at => {
+                let (state, symbol) = reached.entries[at - initial.nodes()];
+                format!("q_{}_{}", named.states[state], named.symbols[symbol])
+            }
+        };
+        let mut transitions: Vec<String> = reached
+            .automaton
+            .transitions()
+            .iter()
+            .map(|t| format!("{} {} {}", node(t.from), named.symbols[t.symbol], node(t.to)))
+            .collect();
+        transitions.sort();
+        let expected = [
+            "p0 g0 q_p1_g1",
+            "p0 g0 s1",
+            "p0 g1 q_p2_g2",
+            "p1 g1 q_p1_g1",
+            "p2 g2 q_p2_g2",
+            "q_p1_g1 g0 q_p1_g1",
+            "q_p1_g1 g0 s1",
+            "q_p2_g2 g0 q_p1_g1",
+            "s1 g0 s2",
+        ];
+        assert_eq!(transitions, expected);
+    }
+
+    #[test]
+    fn the_empty_stack_is_reached_by_the_last_pop() {
+        let named = text::parse("p a -> q\n").unwrap();
+        let start = named.configuration("p a").unwrap();
+        let initial = PAutomaton::singleton(named.pds.states, &start);
+        let reached = post_star(&named.pds, &initial, NoReasons, &Interrupt::new()).unwrap();
+        assert!(reached.automaton.accepts(&named.configuration("q").unwrap()));
+        assert!(!reached.automaton.accepts(&named.configuration("p").unwrap()));
+    }
+}

@@ -207,3 +207,44 @@ impl<'a, L, R: Recorder<PreReason>> Saturation<'a, L, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::NoReasons;
+    use crate::text;
+
+    /// The running example of chapter 3 of the source, to `⟨p0, γ0 γ0⟩`.
+    #[test]
+    fn the_running_example_of_the_source() {
+        let rules = "p0 g0 -> p1 g1 g0\np1 g1 -> p2 g2 g0\np2 g2 -> p0 g1\np0 g1 -> p0\n";
+        let named = text::parse(rules).unwrap();
+        let goal = named.configuration("p0 g0 g0").unwrap();
+        let target = PAutomaton::singleton(named.pds.states, &goal);
+        let reaching = pre_star(&named.pds, &target, NoReasons, &Interrupt::new()).unwrap();
+        let node = |node: Node| match node.index() {
+            at if at < 3 => named.states.as_slice()[at].clone(),
+            at => format!("s{}", at - 2),
+        };
+        let mut transitions: Vec<String> = reaching
+            .automaton
+            .transitions()
+            .iter()
+            .map(|t| format!("{} {} {}", node(t.from), named.symbols[t.symbol], node(t.to)))
+            .collect();
+        transitions.sort();
+        let expected =
+            ["p0 g0 s1", "p0 g0 s2", "p0 g1 p0", "p1 g1 s1", "p1 g1 s2", "p2 g2 p0", "s1 g0 s2"];
+        assert_eq!(transitions, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "enters a control location")]
+    fn transitions_into_control_locations_are_refused() {
+        let named = text::parse("p a -> p\n").unwrap();
+        let mut target = PAutomaton::new(1);
+        let node = Node::from_index(0);
+        target.add_transition(node, Symbol::from_index(0), node);
+        let _ = pre_star(&named.pds, &target, NoReasons, &Interrupt::new());
+    }
+}

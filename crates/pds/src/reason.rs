@@ -14,7 +14,7 @@ use crate::automaton::TransitionId;
 use crate::system::RuleId;
 use selvedge_base::{Id, IdVec};
 
-/// Why a transition is in the automaton that [`crate::pre_star`] makes.
+/// Why a transition is in the automaton that [`crate::pre_star()`] makes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PreReason {
     /// It was in the input automaton.
@@ -27,7 +27,7 @@ pub enum PreReason {
     Push(RuleId, TransitionId, TransitionId),
 }
 
-/// Why a transition is in the automaton that [`crate::post_star`] makes.
+/// Why a transition is in the automaton that [`crate::post_star()`] makes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PostReason {
     /// It was in the input automaton.

@@ -10,7 +10,7 @@
 //!
 //! `#` starts a comment. Control locations and stack symbols have separate name spaces and are
 //! numbered as they appear. Lines `states: p q …` and `symbols: a b …` name some of them earlier,
-//! which matters for those that appear in no rule and for the numbering; [`print`] writes these
+//! which matters for those that appear in no rule and for the numbering; [`print()`] writes these
 //! lines only where they are needed.
 //!
 //! # Invariants

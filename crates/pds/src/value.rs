@@ -16,11 +16,33 @@
 
 use crate::automaton::{Node, PAutomaton, TransitionId};
 use crate::reason::NoReasons;
-use crate::system::Configuration;
+use crate::system::{Configuration, State, Symbol};
 use crate::weight::WeightDomain;
 use crate::weighted::{Fact, FactId, Facts, History, Item, Order, Part, WeightedSaturation};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
+
+/// A regular set of configurations to ask for.
+#[derive(Clone, Copy, Debug)]
+pub enum Query<'a> {
+    /// The set of an automaton.
+    Automaton(&'a PAutomaton),
+    /// All configurations with one of these control locations, whatever their stack. The same as
+    /// [`PAutomaton::any_stack`], without a transition for each symbol.
+    AnyStack(&'a [State]),
+}
+
+impl<'a> From<&'a PAutomaton> for Query<'a> {
+    fn from(automaton: &'a PAutomaton) -> Self {
+        Self::Automaton(automaton)
+    }
+}
+
+impl<'a> From<&'a [State]> for Query<'a> {
+    fn from(states: &'a [State]) -> Self {
+        Self::AnyStack(states)
+    }
+}
 
 impl<W: Clone + Eq, H> WeightedSaturation<W, H> {
     /// The combine-over-all-paths value of the configurations of `query`.
@@ -30,12 +52,12 @@ impl<W: Clone + Eq, H> WeightedSaturation<W, H> {
     ///
     /// # Errors
     /// Those of the domain.
-    pub fn value<D: WeightDomain<Weight = W>>(
+    pub fn value<'a, D: WeightDomain<Weight = W>>(
         &self,
         domain: &mut D,
-        query: &PAutomaton,
+        query: impl Into<Query<'a>>,
     ) -> Result<W, D::Error> {
-        let reading = Reading::new(self, domain, query, NoReasons)?;
+        let reading = Reading::new(self, domain, query.into(), NoReasons)?;
         let mut value = domain.zero();
         for (_, weight) in reading.starts() {
             value = domain.combine(&value, weight)?;
@@ -57,6 +79,42 @@ impl<W: Clone + Eq, H> WeightedSaturation<W, H> {
     }
 }
 
+impl Query<'_> {
+    /// The control locations where its stacks can begin.
+    fn starts(self, controls: usize) -> Vec<Node> {
+        match self {
+            Self::Automaton(query) => {
+                (0..controls.min(query.controls())).map(Node::from_index).collect()
+            }
+            Self::AnyStack(states) => {
+                let known = states.iter().filter(|state| state.index() < controls);
+                known.map(|state| Node::from_index(state.index())).collect()
+            }
+        }
+    }
+
+    /// Whether a stack may end at this node.
+    fn is_end(self, node: Node) -> bool {
+        match self {
+            Self::Automaton(query) => query.is_accepting(node),
+            Self::AnyStack(_) => true,
+        }
+    }
+
+    /// Calls `next` with each node that is entered from `node` by reading `symbol`.
+    fn read(self, node: Node, symbol: Symbol, controls: usize, mut next: impl FnMut(Node)) {
+        match self {
+            Self::Automaton(query) => {
+                for &(_, id) in query.reading(node, symbol) {
+                    next(query.transitions()[id].to);
+                }
+            }
+            // One node behind the control locations stands for everything below the top.
+            Self::AnyStack(_) => next(Node::from_index(controls)),
+        }
+    }
+}
+
 define_id!(
     /// A pair of nodes in the product.
     Pair
@@ -73,7 +131,7 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
     pub(crate) fn new<D: WeightDomain<Weight = W>, G>(
         saturated: &WeightedSaturation<W, G>,
         domain: &mut D,
-        query: &PAutomaton,
+        query: Query,
         history: H,
     ) -> Result<Self, D::Error> {
         let weighted = &saturated.automaton;
@@ -84,7 +142,7 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
             Fact { from, symbol: None, to }
         };
         for (pair, &(node, other)) in product.pairs.iter_enumerated() {
-            if query.is_accepting(other) {
+            if query.is_end(other) {
                 let weight = &weighted.finals[node];
                 facts.contribute(fact_of(pair), product.postorder[pair], weight, &[])?;
             }
@@ -137,7 +195,7 @@ struct Product {
 }
 
 impl Product {
-    fn new(automaton: &PAutomaton, query: &PAutomaton) -> Self {
+    fn new(automaton: &PAutomaton, query: Query) -> Self {
         let mut product = Self {
             pairs: IdVec::new(),
             ids: FxHashMap::default(),
@@ -145,8 +203,7 @@ impl Product {
             entering: IdVec::new(),
         };
         let mut finished = 0;
-        for control in 0..automaton.controls().min(query.controls()) {
-            let node = Node::from_index(control);
+        for node in query.starts(automaton.controls()) {
             let (start, new) = product.intern((node, node));
             if !new {
                 continue;
@@ -187,15 +244,13 @@ impl Product {
         &self,
         pair: Pair,
         automaton: &PAutomaton,
-        query: &PAutomaton,
+        query: Query,
     ) -> Vec<(TransitionId, (Node, Node))> {
         let (node, other) = self.pairs[pair];
         let mut leaving = Vec::new();
         for &(symbol, id) in automaton.outgoing(node) {
-            for &(_, other_id) in query.reading(other, symbol) {
-                let to = automaton.transitions()[id].to;
-                leaving.push((id, (to, query.transitions()[other_id].to)));
-            }
+            let to = automaton.transitions()[id].to;
+            query.read(other, symbol, automaton.controls(), |next| leaving.push((id, (to, next))));
         }
         leaving
     }

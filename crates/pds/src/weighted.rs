@@ -11,7 +11,7 @@
 //! # Source
 //! Reps, Schwoon, Jha, Melski, *Weighted pushdown systems and their application to interprocedural
 //! dataflow analysis* (2005), sections 3.1 and 3.3. Deviations: propagation of what is new only; a
-//! worklist in the order of [`crate::order`]; one record for each strict increase.
+//! worklist in the order of the control flow (`order.rs`); one record for each strict increase.
 //!
 //! # Invariants
 //! 1. The parts of an increment existed before it: a part that is a fact has, among its increments
@@ -212,7 +212,10 @@ pub(crate) struct Facts<'d, D: WeightDomain, H> {
     pub(crate) history: H,
     items: IdVec<FactId, Item<D::Weight>>,
     ids: FxHashMap<Fact, FactId>,
-    worklist: BinaryHeap<Reverse<(u32, FactId)>>,
+    /// Waiting facts by round, priority and age.
+    worklist: BinaryHeap<Reverse<(u32, u32, FactId)>>,
+    /// The place in the order of what was taken last.
+    current: (u32, u32, FactId),
     taken: usize,
 }
 
@@ -237,6 +240,7 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
             items: IdVec::new(),
             ids: FxHashMap::default(),
             worklist: BinaryHeap::new(),
+            current: (0, 0, FactId::from_index(0)),
             taken: 0,
         }
     }
@@ -258,7 +262,7 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         if id == next {
             let [weight, fresh] = [contribution.clone(), contribution.clone()];
             self.items.push(Item { fact, weight, fresh: Some(fresh), priority });
-            self.worklist.push(Reverse((priority, id)));
+            self.wait(priority, id);
             self.history.record(id, contribution, parts);
             return Ok(Some(id));
         }
@@ -267,16 +271,27 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         if weight == item.weight {
             return Ok(None);
         }
-        let fresh = if let Some(fresh) = &item.fresh {
-            self.domain.combine(fresh, contribution)?
-        } else {
-            self.worklist.push(Reverse((item.priority, id)));
-            contribution.clone()
-        };
+        let waits = item.fresh.is_some();
+        item.fresh = Some(match &item.fresh {
+            Some(fresh) => self.domain.combine(fresh, contribution)?,
+            None => contribution.clone(),
+        });
         item.weight = weight;
-        item.fresh = Some(fresh);
+        let priority = item.priority;
         self.history.record(id, contribution, parts);
+        if !waits {
+            self.wait(priority, id);
+        }
         Ok(None)
+    }
+
+    /// Puts a fact on the worklist: into this round if the round has not come to its place yet,
+    /// else into the next one. So a round takes each fact at most once, which bounds the work even
+    /// for domains with long chains, where taking always the first could be exponential.
+    fn wait(&mut self, priority: u32, id: FactId) {
+        let (round, current_priority, current_id) = self.current;
+        let passed = (priority, id) <= (current_priority, current_id);
+        self.worklist.push(Reverse((round + u32::from(passed), priority, id)));
     }
 
     /// The fact with this id.
@@ -311,7 +326,9 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
 
     /// The same without a look at the interrupt.
     pub(crate) fn take_next(&mut self) -> Option<(FactId, Fact, D::Weight)> {
-        let Reverse((_, id)) = self.worklist.pop()?;
+        let Reverse(place) = self.worklist.pop()?;
+        self.current = place;
+        let id = place.2;
         let item = &mut self.items[id];
         let fresh = item.fresh.take().expect("invariant 3");
         Some((id, item.fact, fresh))

@@ -15,9 +15,8 @@
 //! 1. A fact is expanded by an increment older than the one that asked for it, so the work ends.
 //! 2. The weight of the run that is built for a fact and an element contains the element.
 
-use crate::automaton::PAutomaton;
 use crate::system::{Configuration, Pds, RuleId, State, Symbol};
-use crate::value::Reading;
+use crate::value::{Query, Reading};
 use crate::weight::WitnessDomain;
 use crate::weighted::{FactId, IncrementId, Increments, Order, Part, WeightedSaturation};
 use crate::witness::{NoRun, Run, Task, Work, undo};
@@ -54,18 +53,18 @@ impl<E> From<NoRun> for NoWeightedRun<E> {
 ///
 /// # Panics
 /// If `saturated` does not come from `post*`.
-pub fn weighted_run_from_post_star<L, D: WitnessDomain>(
+pub fn weighted_run_from_post_star<'a, L, D: WitnessDomain>(
     pds: &Pds<L>,
     weights: &IdVec<RuleId, D::Weight>,
     domain: &mut D,
     saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
-    query: &PAutomaton,
+    query: impl Into<Query<'a>>,
     element: &D::Element,
     max: usize,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, Order::BottomFirst, "not the result of post*");
     let mut rebuild = Rebuild { weights, domain, saturated };
-    let path = rebuild.path(query, element)?;
+    let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     let end = Configuration { state: path.state, stack: path.stack };
     Ok(Run { start: undo(pds, &end, &rules), rules })
@@ -80,17 +79,17 @@ pub fn weighted_run_from_post_star<L, D: WitnessDomain>(
 ///
 /// # Panics
 /// If `saturated` does not come from `pre*`.
-pub fn weighted_run_from_pre_star<D: WitnessDomain>(
+pub fn weighted_run_from_pre_star<'a, D: WitnessDomain>(
     weights: &IdVec<RuleId, D::Weight>,
     domain: &mut D,
     saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
-    query: &PAutomaton,
+    query: impl Into<Query<'a>>,
     element: &D::Element,
     max: usize,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, Order::TopFirst, "not the result of pre*");
     let mut rebuild = Rebuild { weights, domain, saturated };
-    let path = rebuild.path(query, element)?;
+    let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     Ok(Run { start: Configuration { state: path.state, stack: path.stack }, rules })
 }
@@ -120,7 +119,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
     /// Finds a path whose product contains the element.
     fn path(
         &mut self,
-        query: &PAutomaton,
+        query: Query,
         element: &D::Element,
     ) -> Result<Path<D::Element>, NoWeightedRun<D::Error>> {
         let reading = Reading::new(self.saturated, self.domain, query, Increments::new())
