@@ -31,7 +31,7 @@ Examples:
   selvedge atomicity program.eml --format json > report.json
   selvedge atomicity program.eml --patterns 12,13 --locations count,data
   selvedge atomicity program.eml --threads T1,T2 --timeout 10 --memory 2048
-  selvedge atomicity program.eml --property stack.ipa
+  selvedge atomicity program.eml --property fig2.ipa
   generate-model | selvedge atomicity -";
 
 const SHOW_EXAMPLES: &str = "\
@@ -77,9 +77,10 @@ pub struct Cli {
     pub command: Command,
     /// Whether to use colours.
     #[arg(long, value_enum, global = true, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(display_order = 100)]
     pub color: Color,
     /// How many characters fit into a line [default: the terminal's, or 100].
-    #[arg(long, global = true, value_name = "CHARACTERS")]
+    #[arg(long, global = true, value_name = "CHARACTERS", display_order = 101)]
     pub width: Option<u16>,
 }
 
@@ -154,8 +155,8 @@ pub struct AtomicityOptions {
     /// `12,17-20` [default: all, or vaziri with `--units paper`].
     #[arg(long, value_parser = parse_patterns)]
     pub patterns: Option<PatternChoice>,
-    /// What counts as one unit of the other thread: all its accesses lie in one unit (`exact`), or
-    /// anything (`paper`, after the automaton of the tupling paper; implies `--patterns vaziri`).
+    /// What counts as one unit of the other thread. `paper` is the automaton of the tupling paper,
+    /// which also reports harmless interleavings; it implies `--patterns vaziri`.
     #[arg(long, value_enum, default_value_t = UnitChoice::Exact)]
     pub units: UnitChoice,
     /// Only these threads, separated by commas.
@@ -176,7 +177,7 @@ pub struct AtomicityOptions {
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
     /// Stop after this time; undecided queries are unknown.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
     /// Stop above this much memory; undecided queries are unknown.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
@@ -184,9 +185,9 @@ pub struct AtomicityOptions {
     /// Leave the interleavings out of the output.
     #[arg(long)]
     pub no_witness: bool,
-    /// Print at most this many interleavings; further violations get one line each.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
-    pub max_witnesses: usize,
+    /// Print at most this many interleavings; further violations get one line each [default: 5].
+    #[arg(long, value_name = "NUMBER")]
+    pub max_witnesses: Option<usize>,
     /// Show every step of an interleaving, also those without an event.
     #[arg(long, short)]
     pub verbose: bool,
@@ -243,9 +244,9 @@ pub enum ShowFormat {
 /// Which accesses of the other thread may count as one unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum UnitChoice {
-    /// Those in one outermost unit.
+    /// Accesses in one outermost unit.
     Exact,
-    /// All.
+    /// Any accesses.
     Paper,
 }
 

@@ -5,7 +5,7 @@
 use crate::exit::Exit;
 use crate::output::Output;
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::Program;
+use selvedge_program::{Ipa, Program};
 use selvedge_report::Source;
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,8 +64,30 @@ pub fn parse(text: Text, in_text_form: bool, output: Output) -> Result<Model, Ex
     }
 }
 
+/// A property and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// The source.
+    pub text: Text,
+    /// One automaton per choice that the property leaves open.
+    pub automata: Vec<Ipa>,
+    /// What the front end had to say, and that did not stop it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads the property of `program` at `path`. Mistakes have been printed when this returns.
+pub fn property(path: &Path, program: &Program, output: Output) -> Result<Property, Exit> {
+    let text = text(path, output)?;
+    let (automata, diagnostics) = selvedge_front_property::parse(&text.text, program);
+    output.diagnostics(&diagnostics, &text.source());
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Exit::BadInput);
+    }
+    Ok(Property { text, automata, warnings: diagnostics })
+}
+
 /// Reads a text file; `-` is standard input.
-pub fn text(path: &Path, output: Output) -> Result<Text, Exit> {
+fn text(path: &Path, output: Output) -> Result<Text, Exit> {
     let (name, bytes) = if path.as_os_str() == "-" {
         ("<stdin>".to_owned(), read(&mut io::stdin().lock()))
     } else {

@@ -53,22 +53,25 @@ impl Drop for Guard<'_> {
 /// Watches the limits until the work is done; `peak` becomes the largest memory use seen.
 pub fn watch(limits: Limits, interrupt: &Interrupt, done: &Done, peak: &AtomicU64) {
     loop {
-        if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            interrupt.raise(StopReason::Timeout);
-        }
-        if let Some(used) = memory_in_use() {
-            peak.fetch_max(used, Ordering::Relaxed);
-            if limits.memory.is_some_and(|limit| used > limit) {
-                interrupt.raise(StopReason::Memory);
-            }
-        }
-        let until_deadline = limits
-            .deadline
-            .map_or(PERIOD, |deadline| deadline.saturating_duration_since(Instant::now()));
-        // A deadline that has passed was announced above.
-        let pause = if until_deadline.is_zero() { PERIOD } else { until_deadline.min(PERIOD) };
-        if done.wait(pause) {
+        check(limits, interrupt, peak);
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        let pause = limits.deadline.map_or(PERIOD, left).min(PERIOD);
+        // A deadline that has passed was announced; what is left to do is to wait for the end.
+        if done.wait(if pause.is_zero() { PERIOD } else { pause }) {
             return;
+        }
+    }
+}
+
+/// Looks once.
+pub fn check(limits: Limits, interrupt: &Interrupt, peak: &AtomicU64) {
+    if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        interrupt.raise(StopReason::Timeout);
+    }
+    if let Some(used) = memory_in_use() {
+        peak.fetch_max(used, Ordering::Relaxed);
+        if limits.memory.is_some_and(|limit| used > limit) {
+            interrupt.raise(StopReason::Memory);
         }
     }
 }

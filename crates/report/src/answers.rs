@@ -33,8 +33,8 @@ pub struct Answers<'a> {
     pub elapsed: Duration,
     /// The largest memory use that was seen, in bytes.
     pub peak_memory: Option<u64>,
-    /// Complaints that did not stop the analysis.
-    pub warnings: &'a [Diagnostic],
+    /// Complaints that did not stop the analysis, each with the text that it is about.
+    pub warnings: Vec<(Source<'a>, &'a Diagnostic)>,
 }
 
 /// What was asked about the program.

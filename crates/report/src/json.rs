@@ -12,6 +12,7 @@
 //! | `queries[].pattern` | the pattern's number, or the file's name with `--property` |
 //! | `queries[].unit_thread`, `.other_thread` | the threads `a` and `b`; null with `--property` |
 //! | `queries[].locations` | `x`, or `x` and `y`; those that the automaton names with `--property` |
+//! | `queries[].threads` | with `--property` only: the threads that own phase transitions |
 //! | `queries[].phases` | with `--property` only: the phase transitions, as in `T1:R(count)` |
 //! | `queries[].verdict` | `violation`, `safe` or `unknown` |
 //! | `queries[].reason` | with `unknown` only: which limit was met |
@@ -22,7 +23,7 @@
 //! | `witness[].line`, `.column` | the statement, from 1; null where none is known |
 //! | `witness[].matched` | on the accesses that the query asks for only: which one, from 1 |
 //! | `stats` | `queries`, `violations`, `safe`, `unknown`, `seconds`, `peak_memory_bytes` (or null), `counts` of the engine |
-//! | `warnings` | `code`, `message`, `line`, `column` of complaints that did not stop the analysis |
+//! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
 //!
 //! `acquire`, `release`, `begin-unit` and `end-unit` are the outermost ones only; inner ones are
 //! `step`.
@@ -32,7 +33,8 @@
 
 use crate::answers::{Answers, Question};
 use crate::describe::{action, indexed_symbol, object};
-use selvedge_base::{LineIndex, Place};
+use crate::diagnostic::Source;
+use selvedge_base::{Diagnostic, LineIndex, Place};
 use selvedge_program::{
     Answer, LocationId, Observable, Program, Query, Statistics, TraceStep, Units, Verdict,
 };
@@ -124,6 +126,8 @@ struct Entry<'a> {
     other_thread: Option<&'a str>,
     locations: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     phases: Option<Vec<String>>,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +152,7 @@ impl<'a> Entry<'a> {
                 unit_thread: Some(&program.threads[query.unit_thread].name),
                 other_thread: Some(&program.threads[query.other_thread].name),
                 locations: location_names(query.locations.iter().copied(), program),
+                threads: None,
                 phases: None,
                 verdict: "",
                 reason: None,
@@ -155,6 +160,7 @@ impl<'a> Entry<'a> {
             },
             Query::Automaton(ipa) => {
                 let advances = ipa.phases.iter().map(|phase| phase.advance);
+                let threads = ipa.participants().into_iter();
                 let named = advances.clone().filter_map(|advance| match advance.symbol {
                     Observable::Read(location) | Observable::Write(location) => Some(location),
                     Observable::BeginUnit | Observable::EndUnit => None,
@@ -167,6 +173,7 @@ impl<'a> Entry<'a> {
                     unit_thread: None,
                     other_thread: None,
                     locations: location_names(named, program),
+                    threads: Some(threads.map(|id| program.threads[id].name.as_str()).collect()),
                     phases: Some(
                         advances.map(|advance| indexed_symbol(advance, program)).collect(),
                     ),
@@ -262,20 +269,19 @@ fn as_map<S: Serializer>(statistics: &Statistics, serializer: S) -> Result<S::Ok
 struct Warning<'a> {
     code: &'static str,
     message: &'a str,
+    file: &'a str,
     line: Option<u32>,
     column: Option<u32>,
 }
 
 fn warnings<'a>(answers: &Answers<'a>) -> Vec<Warning<'a>> {
-    if answers.warnings.is_empty() {
-        return Vec::new();
-    }
-    let index = LineIndex::new(answers.source.text);
-    let warning = |warning: &'a selvedge_base::Diagnostic| {
-        let place = warning.primary.as_ref().map(|label| index.place(label.span.start));
+    let warning = |&(source, warning): &(Source<'a>, &'a Diagnostic)| {
+        let label = warning.primary.as_ref();
+        let place = label.map(|label| LineIndex::new(source.text).place(label.span.start));
         Warning {
             code: warning.code,
             message: &warning.message,
+            file: source.name,
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
         }

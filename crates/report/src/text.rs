@@ -91,7 +91,11 @@ fn headers(found: &[(&Query, &Trace)], answers: &Answers<'_>, terminal: Terminal
     let parts: Vec<[String; 3]> = found
         .iter()
         .map(|(query, _)| {
-            [question_name(query), asked(query, answers.program), parties(query, answers.program)]
+            [
+                question_name(query, answers),
+                asked(query, answers.program),
+                parties(query, answers.program),
+            ]
         })
         .collect();
     let width = |part: usize| {
@@ -111,10 +115,12 @@ fn headers(found: &[(&Query, &Trace)], answers: &Answers<'_>, terminal: Terminal
         .collect()
 }
 
-fn question_name(query: &Query) -> String {
-    match query {
-        Query::Pattern(query) => format!("pattern {}", query.pattern.number),
-        Query::Automaton(ipa) => format!("property {}", visible(&ipa.name)),
+/// The pattern's number, or the property by its file: the name in it may be missing.
+fn question_name(query: &Query, answers: &Answers<'_>) -> String {
+    match (query, &answers.question) {
+        (Query::Pattern(query), _) => format!("pattern {}", query.pattern.number),
+        (Query::Automaton(_), Question::Property(file)) => format!("property {}", visible(file)),
+        (Query::Automaton(ipa), _) => format!("property {}", visible(&ipa.name)),
     }
 }
 
@@ -144,7 +150,7 @@ fn open_questions(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         let verdict = terminal.paint(Tone::Open, "unknown");
         let _ = writeln!(out, "{verdict}  {}: {why}", count(open.len(), "query"));
         for answer in open.iter().take(OPEN_SHOWN) {
-            let name = question_name(&answer.query);
+            let name = question_name(&answer.query, answers);
             let accesses = asked(&answer.query, answers.program);
             let parties = parties(&answer.query, answers.program);
             let _ = writeln!(out, "  {name}  {accesses}  {parties}");
@@ -197,8 +203,8 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
                 .to_owned(),
             Question::Vaziri => "Covered: the 14 patterns of Vaziri et al. only. They find every \
                                  conflict cycle of two units if every unit that writes one \
-                                 location of an atomic set writes all of them; --patterns all \
-                                 needs no such condition."
+                                 location of an atomic set writes all of them; the 32 patterns \
+                                 of --patterns all need no such condition."
                 .to_owned(),
             Question::Patterns(numbers) => {
                 let which = if numbers.len() == 1 { "pattern" } else { "patterns" };

@@ -35,7 +35,7 @@ fn with_answers<T>(
         statistics: &statistics,
         elapsed: Duration::from_millis(12),
         peak_memory: Some(3 << 20),
-        warnings: &[],
+        warnings: Vec::new(),
     })
 }
 
@@ -162,7 +162,10 @@ fn warnings_are_part_of_the_json() {
             .with_severity(Severity::Warning),
     ];
     with_answers(&program, Question::AllPatterns, &[], |answers| {
-        let answers = Answers { warnings: &warnings, ..answers.clone() };
+        let of_model = (answers.source, &warnings[1]);
+        let property = Source { name: "fig2.ipa", text: "" };
+        let answers =
+            Answers { warnings: vec![of_model, (property, &warnings[0])], ..answers.clone() };
         assert_snapshot!("warnings_json", as_json(&answers, json::Witnesses::Included));
     });
 }

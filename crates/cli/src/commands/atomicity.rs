@@ -4,7 +4,7 @@
 
 use crate::args::{AtomicityArgs, AtomicityOptions, Format, PatternChoice, UnitChoice};
 use crate::exit::Exit;
-use crate::input::{self, Model};
+use crate::input::{self, Model, Property};
 use crate::output::Output;
 use crate::progress;
 use crate::select;
@@ -17,30 +17,43 @@ use selvedge_report::{Answers, Detail, Question, json, text};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+/// How many interleavings are printed if nothing else is said.
+const SHOWN_WITNESSES: usize = 5;
+
 /// Runs the command.
 pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let model = input::model(&args.file, output)?;
-    analyse(model, &args.options, start, output)
+    analyse(&model, &args.options, start, output)
 }
 
 /// Analyses a model that was read since `start`.
 pub fn analyse(
-    mut model: Model,
+    model: &Model,
     options: &AtomicityOptions,
     start: Instant,
     output: Output,
 ) -> Result<Exit, Exit> {
-    let asked = Asked::new(&model, options, output)?;
-    let warnings = asked.warnings(&model);
-    output.diagnostics(&warnings, &model.text.source());
-    model.warnings.extend(warnings);
+    let property = match &options.property {
+        Some(path) => Some(input::property(path, &model.program, output)?),
+        None => None,
+    };
+    let asked = match &property {
+        Some(property) => Asked::property(&model.program, property),
+        None => Asked::patterns(model, options, output)?,
+    };
+    let trivial = asked.trivial(model, property.as_ref());
+    output.diagnostics(trivial.as_slice(), &model.text.source());
 
     let (report, peak_memory) =
         decide(&model.program, &asked.queries, options, start).map_err(|error| {
             output.complain(&format!("internal error: {error}"));
             Exit::Internal
         })?;
+    let of_model = model.warnings.iter().chain(&trivial);
+    let of_property = property.iter().flat_map(|property| {
+        property.warnings.iter().map(|warning| (property.text.source(), warning))
+    });
     let answers = Answers {
         source: model.text.source(),
         program: &model.program,
@@ -53,7 +66,10 @@ pub fn analyse(
         statistics: &report.statistics,
         elapsed: start.elapsed(),
         peak_memory,
-        warnings: &model.warnings,
+        warnings: of_model
+            .map(|warning| (model.text.source(), warning))
+            .chain(of_property)
+            .collect(),
     };
     print(&answers, options, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
@@ -68,7 +84,16 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(model: &Model, options: &AtomicityOptions, output: Output) -> Result<Self, Exit> {
+    fn property(program: &Program, property: &Property) -> Self {
+        Self {
+            question: Question::Property(property.text.name.clone()),
+            threads: program.threads.ids().collect(),
+            locations: program.locations.ids().collect(),
+            queries: property.automata.iter().cloned().map(Query::Automaton).collect(),
+        }
+    }
+
+    fn patterns(model: &Model, options: &AtomicityOptions, output: Output) -> Result<Self, Exit> {
         let program = &model.program;
         let threads = select::threads(program, options.threads.as_deref());
         let locations = select::locations(program, options.locations.as_deref());
@@ -88,12 +113,12 @@ impl Asked {
         Ok(Self { question, threads, locations, queries })
     }
 
-    /// Remarks about questions that are trivially answered.
-    fn warnings(&self, model: &Model) -> Vec<Diagnostic> {
+    /// Says why there is nothing to ask, if nobody has said so yet.
+    fn trivial(&self, model: &Model, property: Option<&Property>) -> Option<Diagnostic> {
         const CODE: &str = "no-atomicity-question";
         let said = model.warnings.iter().any(|warning| warning.code == CODE);
-        if said || !self.queries.is_empty() {
-            return Vec::new();
+        if said || property.is_some() || !self.queries.is_empty() {
+            return None;
         }
         let message = if self.threads.len() < 2 {
             "fewer than two threads take part, so no atomicity question arises"
@@ -102,37 +127,34 @@ impl Asked {
         } else {
             "the patterns asked for need two locations of one atomic set, so no question arises"
         };
-        vec![Diagnostic::global(CODE, Severity::Warning, message)]
+        Some(Diagnostic::global(CODE, Severity::Warning, message))
     }
 }
 
 /// Which patterns, and their numbers.
 fn patterns(options: &AtomicityOptions, output: Output) -> Result<(Question, Vec<u32>), Exit> {
-    let vaziri = || {
-        let numbers = PATTERNS.iter().filter(|pattern| pattern.is_vaziri());
-        (Question::Vaziri, numbers.map(|pattern| pattern.number).collect())
+    let numbers = |wanted: fn(&Pattern) -> bool| {
+        PATTERNS.iter().filter(|pattern| wanted(pattern)).map(|pattern| pattern.number).collect()
     };
     match (&options.patterns, options.units) {
         (None | Some(PatternChoice::All), UnitChoice::Exact) => {
-            Ok((Question::AllPatterns, PATTERNS.iter().map(|pattern| pattern.number).collect()))
+            Ok((Question::AllPatterns, numbers(|_| true)))
         }
-        (Some(PatternChoice::Vaziri), _) | (None, UnitChoice::Paper) => Ok(vaziri()),
-        (Some(PatternChoice::All), UnitChoice::Paper) => {
-            output.complain("--units paper is defined for --patterns vaziri only");
-            Err(Exit::BadInput)
+        // `--units paper` implies the 14 patterns.
+        (None | Some(PatternChoice::All), UnitChoice::Paper) | (Some(PatternChoice::Vaziri), _) => {
+            Ok((Question::Vaziri, numbers(Pattern::is_vaziri)))
         }
-        (Some(PatternChoice::Numbers(numbers)), units) => {
-            let other = numbers.iter().find(|&&number| {
-                units == UnitChoice::Paper
-                    && !Pattern::by_number(number).is_some_and(Pattern::is_vaziri)
-            });
-            if let Some(other) = other {
-                output.complain(&format!(
-                    "--units paper is defined for the patterns 1 to 14 only, not for {other}"
-                ));
-                return Err(Exit::BadInput);
+        (Some(PatternChoice::Numbers(chosen)), units) => {
+            let vaziri: Vec<u32> = numbers(Pattern::is_vaziri);
+            match chosen.iter().find(|number| !vaziri.contains(number)) {
+                Some(other) if units == UnitChoice::Paper => {
+                    output.complain(&format!(
+                        "--units paper is defined for the patterns 1 to 14, not for {other}"
+                    ));
+                    Err(Exit::BadInput)
+                }
+                _ => Ok((Question::Patterns(chosen.clone()), chosen.clone())),
             }
-            Ok((Question::Patterns(numbers.clone()), numbers.clone()))
         }
     }
 }
@@ -153,6 +175,8 @@ fn decide(
     analysis.call_depth = options.depth;
     let (interrupt, done) = (Interrupt::new(), Done::default());
     let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
+    // A limit that reading the file has used up holds before the first query.
+    watchdog::check(limits, &interrupt, &peak);
     let report = std::thread::scope(|scope| {
         scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
         if progress::wanted() {
@@ -182,7 +206,7 @@ fn print(answers: &Answers<'_>, options: &AtomicityOptions, output: Output) -> R
                 witnesses: if options.no_witness {
                     text::Witnesses::Hidden
                 } else {
-                    text::Witnesses::First(options.max_witnesses)
+                    text::Witnesses::First(options.max_witnesses.unwrap_or(SHOWN_WITNESSES))
                 },
                 detail: if options.verbose { Detail::Everything } else { Detail::Events },
                 statistics: options.stats,

@@ -12,8 +12,12 @@ use std::time::Instant;
 const NAME: &str = "examples/stack.eml";
 const SOURCE: &str = include_str!("../../../../examples/stack.eml");
 
+/// How many interleavings are printed if nothing else is said: fewer than elsewhere.
+const SHOWN_WITNESSES: usize = 3;
+
 /// Runs the command.
-pub fn run(args: &DemoArgs, output: Output) -> Result<Exit, Exit> {
+pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
+    args.options.max_witnesses.get_or_insert(SHOWN_WITNESSES);
     if args.source {
         output.print(SOURCE)?;
         return Ok(Exit::Success);
@@ -21,7 +25,7 @@ pub fn run(args: &DemoArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let text = Text { name: NAME.to_owned(), text: SOURCE.to_owned() };
     let model = input::parse(text, false, output)?;
-    let exit = atomicity::analyse(model, &args.options, start, output)?;
+    let exit = atomicity::analyse(&model, &args.options, start, output)?;
     if args.options.format == Format::Text {
         output.print(&format!(
             "\nThis was `selvedge atomicity {NAME}`, which exits with {}; \

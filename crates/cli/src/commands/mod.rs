@@ -15,7 +15,7 @@ pub fn run(cli: Cli) -> Exit {
     let output = Output::new(&cli);
     let outcome = match cli.command {
         Command::Atomicity(args) => atomicity::run(&args, output),
-        Command::Demo(args) => demo::run(&args, output),
+        Command::Demo(args) => demo::run(args, output),
         Command::Show(args) => show::run(&args, output),
         Command::Patterns => patterns::run(output),
         Command::Completions { shell } => manual::completions(shell, output),
