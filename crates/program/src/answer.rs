@@ -11,9 +11,9 @@ use crate::verdict::Verdict;
 
 /// One question with its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
+pub struct Answer<Q = Query> {
     /// The question.
-    pub query: Query,
+    pub query: Q,
     /// The answer.
     pub verdict: Verdict<Trace>,
 }

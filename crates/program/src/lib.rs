@@ -9,7 +9,9 @@
 
 pub mod answer;
 pub mod event;
+pub mod finding;
 pub mod ipa;
+pub mod meeting;
 pub mod model;
 pub mod pattern;
 pub mod query;
@@ -21,7 +23,9 @@ pub mod verdict;
 
 pub use answer::{Answer, Statistics};
 pub use event::{Event, Observable};
+pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
+pub use meeting::{Deadlock, Meeting, Race, Wait};
 pub use model::{
     Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
     Procedure, ProcedureId, Program, Thread, ThreadId,

@@ -79,6 +79,9 @@ pub struct TraceStep {
 pub struct Trace {
     /// The steps in order.
     pub steps: Vec<TraceStep>,
+    /// The steps that threads are about to take at the end, for questions about a single moment: the
+    /// two accesses of a race, the blocked acquisitions of a deadlock in the order of the cycle.
+    pub next: Vec<TraceStep>,
 }
 
 impl Trace {

@@ -97,7 +97,7 @@ pub fn execute(program: &Program, schedule: &Schedule) -> Result<Trace, ReplayEr
         };
         steps.push(TraceStep { thread, kind, place, matched: scheduled.matched });
     }
-    Ok(Trace { steps })
+    Ok(Trace { steps, next: Vec::new() })
 }
 
 fn check_pattern(

@@ -113,7 +113,7 @@ pub fn trace(program: &Program, text: &str) -> Trace {
         let place = line.map_or(Place::NONE, |line| Place::new(number(line), 9));
         TraceStep { thread, kind, place, matched }
     });
-    Trace { steps: steps.collect() }
+    Trace { steps: steps.collect(), next: Vec::new() }
 }
 
 /// The query of a pattern on T1 and T2.

@@ -1,0 +1,104 @@
+//! # Idea
+//! What a person is told: one finding per pair of conflicting places, however many questions found
+//! it, with the best interleaving, a sentence that explains it, and a fix if one was checked.
+//!
+//! # Invariants
+//! 1. The trace was executed by the replayer.
+//! 2. A fix was applied to the model, and the changed model does not have the finding any more.
+
+use crate::model::{LocationId, LockId, Program, ThreadId};
+use crate::trace::Trace;
+use selvedge_base::Place;
+
+/// What kind of mistake it is. Its rule id is stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FindingKind {
+    /// Two units of work conflict in a cycle.
+    Atomicity,
+    /// Two threads access a location at once.
+    Race,
+    /// Threads wait for each other in a cycle.
+    Deadlock,
+}
+
+impl FindingKind {
+    /// All kinds, the ones that matter most first.
+    pub const ALL: [Self; 3] = [Self::Deadlock, Self::Atomicity, Self::Race];
+
+    /// The stable id of the rule.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::Atomicity => "atomicity-violation",
+            Self::Race => "data-race",
+            Self::Deadlock => "deadlock",
+        }
+    }
+}
+
+/// A change that makes a finding go away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What to do, in one sentence.
+    pub text: String,
+    /// Where, in the order of the sentence.
+    pub places: Vec<Place>,
+}
+
+/// One mistake.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// What kind of mistake.
+    pub kind: FindingKind,
+    /// The questions that found it, for example `pattern-12`, sorted.
+    pub tags: Vec<String>,
+    /// The threads that take part; for atomicity that of the broken unit first.
+    pub threads: Vec<ThreadId>,
+    /// The locations that it is about, sorted.
+    pub locations: Vec<LocationId>,
+    /// The locks that it is about, in the order of the cycle.
+    pub locks: Vec<LockId>,
+    /// The places of the conflicting steps, in the order of the trace; the first is where to look.
+    pub places: Vec<Place>,
+    /// The reason in one sentence.
+    pub reason: String,
+    /// A fix, if one is known.
+    pub fix: Option<Fix>,
+    /// The best interleaving.
+    pub trace: Trace,
+    /// A stable identity that survives changes of unrelated lines.
+    pub fingerprint: String,
+}
+
+/// How many questions of one kind were asked of a file, and what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Asked.
+    pub questions: usize,
+    /// With a violation.
+    pub violated: usize,
+    /// Proved safe.
+    pub safe: usize,
+    /// Left open.
+    pub unknown: usize,
+}
+
+/// One analysed file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckedFile {
+    /// Its name as given.
+    pub file: String,
+    /// Its text.
+    pub source: String,
+    /// What was understood.
+    pub program: Program,
+    /// The findings, the most important first.
+    pub findings: Vec<Finding>,
+    /// Findings that the configuration suppresses, with the reason given there.
+    pub suppressed: Vec<(Finding, String)>,
+    /// Findings that the baseline knows already.
+    pub known: Vec<Finding>,
+    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
+    pub tallies: Vec<(FindingKind, Tally)>,
+    /// Why questions were left open, each reason once.
+    pub open: Vec<String>,
+}

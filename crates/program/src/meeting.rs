@@ -1,0 +1,93 @@
+//! # Idea
+//! Questions about a single moment: can some interleaving reach a configuration in which the next
+//! steps of some threads get in each other's way? A race is two threads about to access one
+//! location, at least one of them writing. A deadlock is a cycle of threads, each about to acquire a
+//! lock that the next one holds.
+//!
+//! # Source
+//! Reachability of pairs of control locations, paper 003 §4; with lock histories of one phase,
+//! paper 000 §5. A thread outside the question can stay in its initial configuration.
+//!
+//! # Invariants
+//! 1. The threads of a race are distinct and sorted.
+//! 2. A deadlock has at least two waits, by distinct threads for distinct locks; each wait's `wants`
+//!    is the next one's `holds`, cyclically; the first wait is that of the lowest thread.
+
+use crate::model::{LocationId, LockId, ThreadId};
+
+/// A possible data race.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Race {
+    /// The location.
+    pub location: LocationId,
+    /// The two threads.
+    pub threads: [ThreadId; 2],
+}
+
+/// One thread of a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Wait {
+    /// Who waits.
+    pub thread: ThreadId,
+    /// The lock that it holds and the thread before it in the cycle wants.
+    pub holds: LockId,
+    /// The lock that it is about to acquire and the thread after it holds.
+    pub wants: LockId,
+}
+
+/// A possible deadlock.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Deadlock {
+    /// The cycle.
+    pub waits: Vec<Wait>,
+}
+
+/// A question about a single moment.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Meeting {
+    /// Can this race happen?
+    Race(Race),
+    /// Can this deadlock happen?
+    Deadlock(Deadlock),
+}
+
+impl Meeting {
+    /// The threads that take part.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            Self::Race(race) => race.threads.to_vec(),
+            Self::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.thread).collect(),
+        }
+    }
+}
+
+/// The race questions about every location given and every unordered pair of the threads given.
+pub fn races(threads: &[ThreadId], locations: &[LocationId]) -> Vec<Race> {
+    let mut threads = threads.to_vec();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut races = Vec::new();
+    for &location in locations {
+        for (at, &first) in threads.iter().enumerate() {
+            races.extend(
+                threads[at + 1..].iter().map(|&second| Race { location, threads: [first, second] }),
+            );
+        }
+    }
+    races
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::Id;
+
+    #[test]
+    fn races_are_about_unordered_pairs() {
+        let threads = [2, 0, 1].map(ThreadId::from_index);
+        let locations = [0, 1].map(LocationId::from_index);
+        let races = races(&threads, &locations);
+        assert_eq!(races.len(), 6);
+        assert!(races.iter().all(|race| race.threads[0] < race.threads[1]));
+    }
+}
