@@ -7,7 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use selvedge_base::{Id, IdVec, Interrupt, define_id};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LoweredProgram, LoweredThread, lower, shared_locks};
-use selvedge_program::{Event, Observable, Program, Successors, ThreadId, Unknown};
+use selvedge_program::{Event, LockId, Observable, Program, Successors, ThreadId, Unknown};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 define_id!(
@@ -22,6 +23,8 @@ pub struct Behaviours {
     representatives: IdVec<ClassId, ThreadId>,
     /// The observable events of each class, with whether they happen inside a unit.
     alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
+    /// The pairs of locks of which the second is acquired somewhere while the first is held.
+    waits: IdVec<ClassId, BTreeSet<(LockId, LockId)>>,
 }
 
 impl Behaviours {
@@ -42,6 +45,7 @@ impl Behaviours {
         let mut class_of = IdVec::new();
         let mut representatives: IdVec<ClassId, ThreadId> = IdVec::new();
         let mut alphabets = IdVec::new();
+        let mut all_waits = IdVec::new();
         for (id, thread) in lowered.threads.iter_enumerated() {
             let candidates = by_hash.entry(behaviour_hash(thread)).or_default();
             let known = candidates
@@ -51,12 +55,13 @@ impl Behaviours {
             let class = known.unwrap_or_else(|| {
                 let class = representatives.push(id);
                 alphabets.push(alphabet(thread));
+                all_waits.push(waits(thread));
                 candidates.push(class);
                 class
             });
             class_of.push(class);
         }
-        Ok(Self { lowered, class_of, representatives, alphabets })
+        Ok(Self { lowered, class_of, representatives, alphabets, waits: all_waits })
     }
 
     /// The class of a thread.
@@ -84,11 +89,17 @@ impl Behaviours {
         let alphabet = &self.alphabets[self.class_of[thread]];
         role.phases.iter().all(|phase| match phase.advance {
             Advance::Other => true,
+            Advance::Acquire { wants, holds } => self.waits(thread).contains(&(holds, wants)),
             Advance::Own { symbol, in_unit } => {
                 alphabet.contains(&(symbol, true))
                     || !in_unit && alphabet.contains(&(symbol, false))
             }
         })
+    }
+
+    /// The pairs of locks of which the thread acquires the second somewhere while it holds the first.
+    pub fn waits(&self, thread: ThreadId) -> &BTreeSet<(LockId, LockId)> {
+        &self.waits[self.class_of[thread]]
     }
 
     /// Sizes, for statistics.
@@ -123,4 +134,14 @@ fn alphabet(thread: &LoweredThread) -> FxHashSet<(Observable, bool)> {
             _ => None,
         })
         .collect()
+}
+
+fn waits(thread: &LoweredThread) -> BTreeSet<(LockId, LockId)> {
+    let mut pairs = BTreeSet::new();
+    for rule in &thread.pds.rules {
+        if let Some(Event::Acquire(wants)) = rule.label.event {
+            pairs.extend(thread.held(rule.symbol).iter().map(|holds| (holds, wants)));
+        }
+    }
+    pairs
 }

@@ -4,6 +4,7 @@
 //!   the paths of several threads can be interleaved.
 //! - [`role`]: a query as one thread sees it.
 //! - [`behaviour`]: the threads of a program, grouped by what they can do.
+//! - [`deadlock`]: which cycles of waiting threads are worth asking about.
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
@@ -11,6 +12,7 @@
 //! Engines propose; the replayer, which knows none of this, disposes.
 
 pub mod behaviour;
+pub mod deadlock;
 pub mod lock_history;
 pub mod role;
 pub mod schedule;

@@ -14,7 +14,9 @@
 //! 1. Equal roles pose equal questions to equal threads, whatever the partner: results are shared
 //!    by this key.
 
-use selvedge_program::{Ipa, Observable, PatternQuery, Program, Query, ThreadId, UnitRole};
+use selvedge_program::{
+    Ipa, LockId, Meeting, Observable, PatternQuery, Program, Query, Race, ThreadId, UnitRole, Wait,
+};
 
 /// How a phase ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +27,13 @@ pub enum Advance {
         symbol: Observable,
         /// Whether it must happen inside a unit of work.
         in_unit: bool,
+    },
+    /// By acquiring a lock while holding another; only in the last phase.
+    Acquire {
+        /// The lock that it is about to acquire.
+        wants: LockId,
+        /// A lock that it holds then.
+        holds: LockId,
     },
     /// By an event of another thread, which this one guesses.
     Other,
@@ -49,7 +58,7 @@ pub struct Role {
 impl Role {
     /// The first phase from which on all phases are ended by other threads; a run may stop there.
     pub fn last_own(&self) -> usize {
-        let own = |phase: &PhaseView| matches!(phase.advance, Advance::Own { .. });
+        let own = |phase: &PhaseView| phase.advance != Advance::Other;
         self.phases.iter().rposition(own).map_or(0, |at| at + 1)
     }
 
@@ -77,6 +86,31 @@ pub fn roles(program: &Program, query: &Query) -> Vec<(ThreadId, Role)> {
             .into_iter()
             .map(|thread| (thread, automaton_role(program, ipa, thread)))
             .collect(),
+    }
+}
+
+/// The choices of roles for a question about a single moment: it can happen iff the participants can
+/// play one of them. Each participant has one phase that ends with its own next step, so the
+/// histories of the phase are those of the paths up to the moment before these steps.
+pub fn meeting_roles(meeting: &Meeting) -> Vec<Vec<(ThreadId, Role)>> {
+    let role =
+        |advance: Advance| Role { phases: vec![PhaseView { forbidden: Vec::new(), advance }] };
+    match meeting {
+        Meeting::Race(Race { location, threads }) => {
+            let own = |symbol| role(Advance::Own { symbol, in_unit: false });
+            let (read, write) = (Observable::Read(*location), Observable::Write(*location));
+            [(write, write), (write, read), (read, write)]
+                .into_iter()
+                .map(|(first, second)| vec![(threads[0], own(first)), (threads[1], own(second))])
+                .collect()
+        }
+        Meeting::Deadlock(deadlock) => {
+            let wait = |wait: &Wait| {
+                let Wait { thread, holds, wants } = *wait;
+                (thread, role(Advance::Acquire { wants, holds }))
+            };
+            vec![deadlock.waits.iter().map(wait).collect()]
+        }
     }
 }
 

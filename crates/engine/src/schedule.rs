@@ -46,13 +46,22 @@ pub struct LocalRun {
     pub steps: Vec<RunStep>,
 }
 
+/// Where an interleaving may end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// When this many steps were matched.
+    Matched(u32),
+    /// When all runs are at their ends, which are parts of one moment. No step is matched.
+    Moment,
+}
+
 /// How many positions of the runs' product are searched for the fewest context switches.
 const SEARCHED: usize = 50_000;
 
 /// One interleaving of the runs, with few context switches where that is cheap to find. `None` only
 /// if the runs' lock histories are incompatible in some phase.
-pub fn interleave(runs: &[LocalRun], phases: u32) -> Option<Schedule> {
-    fewest_switches(runs, phases, SEARCHED).or_else(|| by_lock_histories(runs, phases))
+pub fn interleave(runs: &[LocalRun], goal: Goal) -> Option<Schedule> {
+    fewest_switches(runs, goal, SEARCHED).or_else(|| by_lock_histories(runs, goal))
 }
 
 /// One interleaving of `compatible` runs in which as many runs as possible are replaced by the one
@@ -60,7 +69,7 @@ pub fn interleave(runs: &[LocalRun], phases: u32) -> Option<Schedule> {
 pub fn shortest_interleaving(
     compatible: &[LocalRun],
     shortest: &[LocalRun],
-    phases: u32,
+    goal: Goal,
 ) -> Option<Schedule> {
     let shorter = |at: usize| shortest[at].steps.len() < compatible[at].steps.len();
     let replaceable: Vec<usize> = (0..compatible.len()).filter(|&at| shorter(at)).collect();
@@ -69,7 +78,7 @@ pub fn shortest_interleaving(
         for &at in chosen {
             runs[at].clone_from(&shortest[at]);
         }
-        fewest_switches(&runs, phases, SEARCHED)
+        fewest_switches(&runs, goal, SEARCHED)
     };
     if replaceable.len() > 1
         && let Some(schedule) = replaced(&replaceable)
@@ -87,12 +96,16 @@ pub fn shortest_interleaving(
             }
         }
     }
-    best.or_else(|| interleave(compatible, phases))
+    best.or_else(|| interleave(compatible, goal))
 }
 
 /// The interleaving that the decomposition theorem constructs, or `None` if the runs' lock histories
 /// are incompatible in some phase.
-pub fn by_lock_histories(runs: &[LocalRun], phases: u32) -> Option<Schedule> {
+pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Schedule> {
+    let phases = match goal {
+        Goal::Matched(phases) => phases,
+        Goal::Moment => 1,
+    };
     let mut schedule = Schedule::default();
     let mut done: Vec<usize> = vec![0; runs.len()];
     let mut held: Vec<LockSet> = vec![LockSet::new(); runs.len()];
@@ -276,10 +289,10 @@ fn apply(block: &[RunStep], held: &mut LockSet) {
 }
 
 /// The interleaving of the runs with the fewest context switches, and among those with the fewest
-/// steps; it ends with the last matched step. `None` if there is none, or if the product of the runs
+/// steps; it ends as soon as the goal is reached. `None` if there is none, or if the product of the runs
 /// has more than `limit` positions.
-pub fn fewest_switches(runs: &[LocalRun], phases: u32, limit: usize) -> Option<Schedule> {
-    let visible: Vec<Vec<Visible>> = runs.iter().map(visible_steps).collect();
+pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Schedule> {
+    let visible: Vec<Vec<Visible>> = runs.iter().map(|run| visible_steps(run, goal)).collect();
     let positions = visible.iter().map(|steps| steps.len() + 1).fold(1usize, usize::saturating_mul);
     if positions.saturating_mul(runs.len()) > limit {
         return None;
@@ -298,7 +311,11 @@ pub fn fewest_switches(runs: &[LocalRun], phases: u32, limit: usize) -> Option<S
             .zip(&visible)
             .map(|(&at, visible)| visible[..at].last().map_or(0, |step| step.matched_so_far))
             .sum();
-        if matched == phases {
+        let reached = match goal {
+            Goal::Matched(phases) => matched == phases,
+            Goal::Moment => position.at.iter().zip(&visible).all(|(&at, all)| at == all.len()),
+        };
+        if reached {
             return Some(unwind(runs, &visible, &best, position));
         }
         for participant in 0..runs.len() {
@@ -363,7 +380,7 @@ struct Visible {
     matched_so_far: u32,
 }
 
-fn visible_steps(run: &LocalRun) -> Vec<Visible> {
+fn visible_steps(run: &LocalRun, goal: Goal) -> Vec<Visible> {
     let mut held = LockSet::new();
     let mut matched_so_far = 0;
     let mut last = 0;
@@ -385,6 +402,16 @@ fn visible_steps(run: &LocalRun) -> Vec<Visible> {
             matched_so_far,
         });
         last = at + 1;
+    }
+    // What comes after the last visible step matters only if the run must get to its end.
+    if goal == Goal::Moment && last < run.steps.len() {
+        visible.push(Visible {
+            kind: VisibleKind::Within(0, u32::MAX),
+            end: run.steps.len(),
+            steps: (run.steps.len() - last) as u64,
+            held_after: held,
+            matched_so_far,
+        });
     }
     visible
 }

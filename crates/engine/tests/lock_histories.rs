@@ -3,7 +3,7 @@
 
 use selvedge_base::Id;
 use selvedge_engine::lock_history::{LockAction, LockHistory, compatible};
-use selvedge_engine::schedule::{LocalRun, RunStep, by_lock_histories, fewest_switches};
+use selvedge_engine::schedule::{Goal, LocalRun, RunStep, by_lock_histories, fewest_switches};
 use selvedge_lower::LockSet;
 use selvedge_program::{EdgeId, LockId, Move, ThreadId};
 use selvedge_testkit::Rng;
@@ -138,10 +138,10 @@ fn schedules_exist_exactly_for_compatible_phases() {
             .map(|thread| local_run(thread, &words[thread], &cuts[thread], &owners))
             .collect();
         let phases = phases as u32;
-        let constructed = by_lock_histories(&runs, phases);
+        let constructed = by_lock_histories(&runs, Goal::Matched(phases));
         assert_eq!(constructed.is_some(), feasible, "seed {seed}: {words:?} {cuts:?} {owners:?}");
         // The search may place a thread's steps in other phases, so it can only find more.
-        let searched = fewest_switches(&runs, phases, usize::MAX);
+        let searched = fewest_switches(&runs, Goal::Matched(phases), usize::MAX);
         assert!(searched.is_some() || !feasible, "seed {seed}");
         for schedule in constructed.iter().chain(&searched) {
             execute(&runs, schedule, phases);

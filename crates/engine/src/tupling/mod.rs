@@ -25,14 +25,14 @@ pub mod tuples;
 
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, roles};
-use crate::schedule::{LocalRun, shortest_interleaving};
+use crate::role::{Role, meeting_roles, roles};
+use crate::schedule::{Goal, LocalRun, shortest_interleaving};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::FxHashMap;
 use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
 use selvedge_program::{
-    Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+    Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
 };
 use std::rc::Rc;
 use tabulate::{EndId, Locks, Tabulation, tabulate};
@@ -96,6 +96,15 @@ impl<'p> Tupling<'p> {
     /// If the engine contradicts itself.
     pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         let participants = roles(self.program, query);
+        let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
+        self.decide_roles(&participants, Goal::Matched(phases))
+    }
+
+    fn decide_roles(
+        &mut self,
+        participants: &[(ThreadId, Role)],
+        goal: Goal,
+    ) -> Result<Verdict<Schedule>, Fault> {
         let behaviours = match &self.behaviours {
             Ok(behaviours) => behaviours,
             Err(why) => return Ok(Verdict::Unknown(why.clone())),
@@ -103,11 +112,33 @@ impl<'p> Tupling<'p> {
         if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
             return Ok(Verdict::Safe);
         }
-        match self.find(&participants) {
+        match self.find(participants) {
             Ok(None) => Ok(Verdict::Safe),
-            Ok(Some(found)) => self.witness(&participants, &found),
+            Ok(Some(found)) => self.witness(participants, &found, goal),
             Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
         }
+    }
+
+    /// Decides a question about a single moment. The steps that meet are not part of the schedule.
+    ///
+    /// # Errors
+    /// If the engine contradicts itself.
+    pub fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        for participants in meeting_roles(meeting) {
+            match self.decide_roles(&participants, Goal::Moment)? {
+                Verdict::Safe => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Verdict::Safe)
+    }
+
+    /// The lowered threads, unless the program could not be lowered.
+    ///
+    /// # Errors
+    /// Why it could not.
+    pub fn behaviours(&self) -> Result<&Behaviours, Unknown> {
+        self.behaviours.as_ref().map_err(Clone::clone)
     }
 
     /// Counts of the work done so far.
@@ -147,7 +178,7 @@ impl<'p> Tupling<'p> {
     }
 
     fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, StopReason> {
-        let class = self.behaviours().class_of(thread);
+        let class = self.lowered().class_of(thread);
         // The key is cloned only when it is new.
         let key = (class, role.clone());
         if let Some(&known) = self.result_index.get(&key) {
@@ -207,7 +238,7 @@ impl<'p> Tupling<'p> {
         }
     }
 
-    fn behaviours(&self) -> &Behaviours {
+    fn lowered(&self) -> &Behaviours {
         self.behaviours.as_ref().expect("decide checked it")
     }
 
@@ -217,6 +248,7 @@ impl<'p> Tupling<'p> {
         &mut self,
         participants: &[(ThreadId, Role)],
         found: &Found,
+        goal: Goal,
     ) -> Result<Verdict<Schedule>, Fault> {
         let mut compatible = Vec::new();
         let mut shortest = Vec::new();
@@ -233,10 +265,14 @@ impl<'p> Tupling<'p> {
                 let limit = self.max_witness_steps;
                 return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
             }
-            let lowered = self.behaviours().lowered(*thread);
-            let run = |tabulation: &Tabulation, end: EndId| LocalRun {
-                thread: *thread,
-                steps: run::local_run(tabulation, end, role, lowered),
+            let lowered = self.lowered().lowered(*thread);
+            let run = |tabulation: &Tabulation, end: EndId| {
+                let mut steps = run::local_run(tabulation, end, role, lowered);
+                if goal == Goal::Moment {
+                    // The last step is the one that the thread is about to take.
+                    steps.pop();
+                }
+                LocalRun { thread: *thread, steps }
             };
             compatible.push(run(&tabulation, end));
             // What the tuples' run can do, a run that ignores locks can do as well.
@@ -245,8 +281,7 @@ impl<'p> Tupling<'p> {
             })?;
             shortest.push(run(&short, end));
         }
-        let phases = participants[0].1.phases.len() as u32;
-        match shortest_interleaving(&compatible, &shortest, phases) {
+        match shortest_interleaving(&compatible, &shortest, goal) {
             Some(schedule) => Ok(Verdict::Violation(schedule)),
             None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }

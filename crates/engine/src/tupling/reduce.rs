@@ -25,7 +25,8 @@ pub fn relevant(role: &Role) -> Vec<Observable> {
         .flat_map(|phase| {
             let own = match phase.advance {
                 Advance::Own { symbol, .. } => Some(symbol),
-                Advance::Other => None,
+                // Lock events are never silent.
+                Advance::Acquire { .. } | Advance::Other => None,
             };
             phase.forbidden.iter().copied().chain(own)
         })

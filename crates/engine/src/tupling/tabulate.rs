@@ -29,7 +29,7 @@ use rustc_hash::FxHashMap;
 use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
 use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
-use selvedge_program::Event;
+use selvedge_program::{Event, LockId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
@@ -358,6 +358,7 @@ impl Tabulate<'_> {
                 return;
             }
             Some(Event::Acquire(lock)) => {
+                self.wait(id, fact, rule, lock);
                 let tuple = self.post(fact.tuple, LockAction::Acquire(lock));
                 self.add(fact.entry, target, fact.phase, tuple, reason, length);
                 return;
@@ -383,6 +384,18 @@ impl Tabulate<'_> {
                 let tuple = self.tuples.next_phase(fact.tuple);
                 self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
             }
+        }
+    }
+
+    /// Ends the query at an acquisition, if that is what the role asks for.
+    fn wait(&mut self, id: FactId, fact: Fact, rule: RuleId, lock: LockId) {
+        if let Advance::Acquire { wants, holds } = self.role.phases[fact.phase as usize].advance
+            && wants == lock
+            && self.thread.held(fact.symbol).contains(holds)
+        {
+            debug_assert_eq!(fact.phase + 1, self.phases(), "only the last phase ends so");
+            let length = fact.length.saturating_add(1);
+            self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
         }
     }
 

@@ -128,6 +128,12 @@ impl Encoding {
         self.width
     }
 
+    /// Whether a bit belongs to `HT` or `A`. The others may be set without need: a history with more
+    /// of them is one that constrains more.
+    pub fn is_exact(&self, bit: usize) -> bool {
+        bit < 2 * self.columns.len()
+    }
+
     /// The bits of the locks.
     pub fn columns(&self) -> &[Column] {
         &self.columns

@@ -32,7 +32,7 @@ pub mod weights;
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
 use crate::role::{Role, roles};
-use crate::schedule::{LocalRun, interleave};
+use crate::schedule::{Goal, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
 use compat::{TupleSet, compatible_tuples};
 use encoding::Encoding;
@@ -200,7 +200,7 @@ impl<'p> TuplingBdd<'p> {
         }
         let saturated = self.saturate(key, class, role)?;
         let space = self.spaces.get_mut(&key).expect("saturation made it");
-        let tuples = space.tuples(&saturated)?;
+        let tuples = space.tuples(&self.encoding, &saturated)?;
         self.product_rules += saturated.product.pds.rules.len() as u64;
         self.increments += saturated.increments() as u64;
         let saturated = tuples.is_some().then_some(saturated);
@@ -283,7 +283,7 @@ impl<'p> TuplingBdd<'p> {
                 Err(steps) => return too_long(limit - left + steps),
             }
         }
-        match interleave(&runs, key.0 as u32) {
+        match interleave(&runs, Goal::Matched(key.0 as u32)) {
             Some(schedule) => Ok(Verdict::Violation(schedule)),
             None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }

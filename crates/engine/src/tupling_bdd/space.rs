@@ -71,7 +71,8 @@ impl Space {
         let manager = NativeManager::new(Self::variables(width, size), NODE_LIMIT);
         let relations = Relations::new(manager, width, max_arity(size)).map_err(out_of_nodes)?;
         let start = actions::start(&relations, encoding).map_err(out_of_nodes)?;
-        let domain = SeriesDomain::new(relations, size.0, interrupt.clone())?;
+        let one = actions::order(&relations, encoding).map_err(out_of_nodes)?;
+        let domain = SeriesDomain::new(relations, size.0, one, interrupt.clone());
         let start = domain.monomial(start);
         Ok(Self { domain, phases: size.0, start, effects: FxHashMap::default() })
     }
@@ -115,12 +116,16 @@ impl Space {
     ///
     /// # Errors
     /// If the manager is out of nodes or the interrupt was raised.
-    pub fn tuples(&mut self, saturated: &Saturated) -> Result<Option<TupleSet<Node>>, StopReason> {
+    pub fn tuples(
+        &mut self,
+        encoding: &Encoding,
+        saturated: &Saturated,
+    ) -> Result<Option<TupleSet<Node>>, StopReason> {
         let value = saturated.saturation.value(&mut self.domain, &saturated.ends)?;
         let Some(relation) = value.coefficient(self.phases + 1) else { return Ok(None) };
         let histories: Vec<Position> = (1..=self.phases).map(Position::from_index).collect();
         let tuples = self.domain.relations().project(relation, &histories).map_err(out_of_nodes)?;
-        Ok(Some(TupleSet::new(&self.domain, tuples)))
+        Ok(Some(TupleSet::new(&self.domain, encoding, tuples)))
     }
 
     /// A run of at most `max` rules that ends with `tuple`.
@@ -156,7 +161,7 @@ impl Space {
         }
         let relations = self.domain.relations();
         let relation = match effect {
-            Effect::None => relations.identity(),
+            Effect::None => actions::order(relations, encoding),
             Effect::Lock(action, held) => actions::post(relations, encoding, *action, held),
             Effect::NextPhase(held) => actions::next_phase(relations, encoding, held),
         };

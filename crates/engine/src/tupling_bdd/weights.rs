@@ -8,6 +8,8 @@
 //! # Source
 //! Paper 000 Definition 8, the multi-arity relational weight domain with `θ` terms; Remark 5 says why
 //! it is a bounded idempotent semiring. Composition is [`Relations::compose`] (Definition 7).
+//! Deviation: `1̄` may be any order instead of the identity, and weights are closed under it; that is
+//! how dominance between lock histories enters ([`super::actions`]).
 //!
 //! # Invariants
 //! 1. The terms of a series have increasing arities from 2 to `θ + 1`, and none is empty.
@@ -34,7 +36,7 @@ pub struct SeriesDomain<M: BddManager> {
     relations: Relations<M>,
     /// `θ`.
     terms: usize,
-    identity: Series<M::Node>,
+    one: Series<M::Node>,
     interrupt: Interrupt,
     operations: u64,
     peak_nodes: usize,
@@ -44,24 +46,23 @@ pub struct SeriesDomain<M: BddManager> {
 pub type Tuple = Vec<Vec<bool>>;
 
 impl<M: BddManager> SeriesDomain<M> {
-    /// Series with `terms` terms over these relations.
-    ///
-    /// # Errors
-    /// If the manager is out of nodes.
+    /// Series with `terms` terms over these relations, whose neutral element is `one`: a reflexive and
+    /// transitive relation. All weights `w` must satisfy `one ; w = w = w ; one`.
     ///
     /// # Panics
     /// If there is no term, or if the relations have too small an arity.
     pub fn new(
         relations: Relations<M>,
         terms: usize,
+        one: Relation<M::Node>,
         interrupt: Interrupt,
-    ) -> Result<Self, StopReason> {
+    ) -> Self {
         assert!(
             terms > 0 && terms < relations.max_arity(),
             "the arity of the last term is too large"
         );
-        let identity = Series { terms: vec![relations.identity().map_err(out_of_nodes)?] };
-        Ok(Self { relations, terms, identity, interrupt, operations: 0, peak_nodes: 0 })
+        let one = Series { terms: vec![one] };
+        Self { relations, terms, one, interrupt, operations: 0, peak_nodes: 0 }
     }
 
     /// The relations.
@@ -146,7 +147,7 @@ impl<M: BddManager> WeightDomain for SeriesDomain<M> {
     }
 
     fn one(&self) -> Series<M::Node> {
-        self.identity.clone()
+        self.one.clone()
     }
 
     fn extend(
@@ -155,10 +156,10 @@ impl<M: BddManager> WeightDomain for SeriesDomain<M> {
         b: &Series<M::Node>,
     ) -> Result<Series<M::Node>, StopReason> {
         // Most steps do nothing to locks, so this saves most of the work.
-        if *b == self.identity {
+        if *b == self.one {
             return Ok(a.clone());
         }
-        if *a == self.identity {
+        if *a == self.one {
             return Ok(b.clone());
         }
         let mut terms = Vec::with_capacity(a.terms.len() * b.terms.len());
@@ -241,13 +242,29 @@ mod tests {
     const TERMS: usize = 3;
 
     type Domain = SeriesDomain<NativeManager>;
-    type Weight = Series<<NativeManager as BddManager>::Node>;
+    type Node = <NativeManager as BddManager>::Node;
+    type Weight = Series<Node>;
 
     fn domain() -> Domain {
         let variables = Relations::<NativeManager>::variables(WIDTH, TERMS + 1);
         let manager = NativeManager::new(variables, 1 << 16);
         let relations = Relations::new(manager, WIDTH, TERMS + 1).unwrap();
-        SeriesDomain::new(relations, TERMS, Interrupt::new()).unwrap()
+        // Bit 0 is ordered, bit 1 is exact.
+        let manager = relations.manager();
+        let [first, second] = [0, 1].map(Position::from_index);
+        let exact = relations.equal_bits(first, second, 1..2).unwrap();
+        let less = manager.not(&relations.bit(first, 0).unwrap()).unwrap();
+        let ordered = manager.or(&less, &relations.bit(second, 0).unwrap()).unwrap();
+        let one = relations.relation(2, manager.and(&exact, &ordered).unwrap());
+        SeriesDomain::new(relations, TERMS, one, Interrupt::new())
+    }
+
+    fn closed(domain: &mut Domain, relation: Relation<Node>) -> Weight {
+        let one = domain.one().coefficient(2).unwrap().clone();
+        let relations = domain.relations();
+        let relation = relations.compose(&one, &relation).unwrap();
+        let relation = relations.compose(&relation, &one).unwrap();
+        domain.monomial(relation)
     }
 
     fn random_tuple(rng: &mut Rng, arity: usize) -> Tuple {
@@ -259,7 +276,7 @@ mod tests {
         for _ in 0..rng.between(1, 6) {
             let arity = rng.between(2, TERMS + 1);
             let tuple = domain.relations().tuple(&random_tuple(rng, arity)).unwrap();
-            let monomial = domain.monomial(tuple);
+            let monomial = closed(domain, tuple);
             series = domain.combine(&series, &monomial).unwrap();
         }
         series
@@ -281,12 +298,12 @@ mod tests {
         let zero = vec![vec![false; WIDTH]; 4];
         let [c, d, e] = [3, 3, 4].map(|arity| {
             let relation = domain.relations().tuple(&zero[..arity]).unwrap();
-            domain.monomial(relation)
+            closed(&mut domain, relation)
         });
         let sum = domain.combine(&d, &e).unwrap();
         let product = domain.extend(&c, &sum).unwrap();
         let square = domain.relations().tuple(&zero).unwrap();
-        assert_eq!(product, domain.monomial(square));
+        assert_eq!(product, closed(&mut domain, square));
         let cube = domain.extend(&c, &e).unwrap();
         assert_eq!(cube, domain.zero());
         let sample = random_series(&mut domain, &mut rng);
@@ -317,7 +334,7 @@ mod tests {
                     assert!(domain.contains(&b, &second).unwrap(), "case {case}");
                     let [first, second] = [first, second].map(|tuple| {
                         let relation = domain.relations().tuple(&tuple).unwrap();
-                        domain.monomial(relation)
+                        closed(&mut domain, relation)
                     });
                     let part = domain.extend(&first, &second).unwrap();
                     assert!(domain.contains(&part, &element).unwrap(), "case {case}");
@@ -341,7 +358,8 @@ mod tests {
     fn running_out_of_nodes_is_running_out_of_memory() {
         let manager = NativeManager::new(Relations::<NativeManager>::variables(8, 4), 120);
         let relations = Relations::new(manager, 8, 4).unwrap();
-        let mut domain = SeriesDomain::new(relations, 3, Interrupt::new()).unwrap();
+        let one = relations.identity().unwrap();
+        let mut domain = SeriesDomain::new(relations, 3, one, Interrupt::new());
         let mut rng = Rng::new(5);
         let mut sum = domain.zero();
         let stopped = (0..20).find_map(|_| {
