@@ -29,7 +29,8 @@ pub fn show(program: &Program, queries: &[Query], answered: &AtomicUsize, done: 
     let bar = ProgressBar::with_draw_target(
         Some(queries.len() as u64),
         ProgressDrawTarget::stderr_with_hz(20),
-    );
+    )
+    .with_elapsed(PATIENCE);
     if let Ok(style) =
         ProgressStyle::with_template("{bar:30} {pos}/{len} queries, {elapsed}, {wide_msg}")
     {

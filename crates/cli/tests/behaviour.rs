@@ -26,6 +26,7 @@ fn json(arguments: &[&str], input: &[u8]) -> (Option<i32>, Value) {
     let mut arguments = arguments.to_vec();
     arguments.extend(["--format", "json"]);
     let outcome = run_with_input(&arguments, input);
+    assert_eq!(outcome.stderr, "", "nothing but the answers when piped");
     let value = serde_json::from_str(&outcome.stdout);
     (outcome.code, value.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)))
 }
@@ -204,7 +205,8 @@ fn stopped(option: &str, value: &str) -> (Option<i32>, Vec<String>) {
 
 #[test]
 fn the_time_limit_ends_a_run() {
-    let (code, reasons) = stopped("--timeout", "0.3");
+    // Longer than a second, so that there would be a progress bar on a terminal.
+    let (code, reasons) = stopped("--timeout", "1.3");
     assert_eq!(code, Some(3));
     assert!(!reasons.is_empty());
     assert!(reasons.iter().all(|reason| reason == "the time limit was reached"));
