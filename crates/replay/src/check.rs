@@ -64,6 +64,14 @@ pub fn replay(program: &Program, query: &Query, schedule: &Schedule) -> Result<T
 /// # Errors
 /// If a step is impossible where it stands.
 pub fn execute(program: &Program, schedule: &Schedule) -> Result<Trace, ReplayError> {
+    Ok(run(program, schedule)?.0)
+}
+
+/// Like [`execute`], with the configuration that the schedule ends in.
+pub(crate) fn run(
+    program: &Program,
+    schedule: &Schedule,
+) -> Result<(Trace, Configuration), ReplayError> {
     let mut configuration = Configuration::initial(program);
     let mut steps = Vec::with_capacity(schedule.steps.len());
     for (index, scheduled) in schedule.steps.iter().enumerate() {
@@ -97,7 +105,7 @@ pub fn execute(program: &Program, schedule: &Schedule) -> Result<Trace, ReplayEr
         };
         steps.push(TraceStep { thread, kind, place, matched: scheduled.matched });
     }
-    Ok(Trace { steps, next: Vec::new() })
+    Ok((Trace { steps, next: Vec::new() }, configuration))
 }
 
 fn check_pattern(
@@ -248,7 +256,7 @@ fn symbol_text(program: &Program, event: IndexedSymbol) -> String {
     }
 }
 
-fn thread_name(program: &Program, thread: ThreadId) -> String {
+pub(crate) fn thread_name(program: &Program, thread: ThreadId) -> String {
     match program.threads.get(thread) {
         Some(thread) => thread.name.clone(),
         None => format!("thread {}", thread.index()),

@@ -5,7 +5,8 @@
 //!   against it.
 //! - [`check`]: [`replay`] executes a schedule step by step and checks by the definition that it
 //!   answers its query.
-//! - [`exhaustive`]: [`Exhaustive`] decides a query by trying all interleavings, up to a limit on
+//! - [`meeting`]: [`replay_meeting`] does the same for races and deadlocks.
+//! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models.
 //!
 //! This crate knows nothing of pushdown systems, lock histories or decision diagrams: a checker that
@@ -34,10 +35,12 @@
 
 pub mod check;
 pub mod exhaustive;
+pub mod meeting;
 pub mod query;
 pub mod step;
 
 pub use check::{ReplayError, replay};
 pub use exhaustive::Exhaustive;
-pub use query::query_error;
+pub use meeting::replay_meeting;
+pub use query::{meeting_error, query_error};
 pub use step::{Configuration, Ownership, StepError, ThreadState};

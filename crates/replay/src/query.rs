@@ -1,15 +1,17 @@
 //! # Idea
-//! A query is plain data and may name anything. Before one is decided or checked, it is compared
-//! with the program once, so that the rest of the crate need not think of queries that say nothing.
+//! A question is plain data and may name anything. Before one is decided or checked, it is compared
+//! with the program once, so that the rest of the crate need not think of questions that say nothing.
 //!
 //! # Source
 //! SEMANTICS, "The patterns": two distinct threads, one or two distinct locations. Paper 000 Defn. 3:
-//! an automaton has a phase.
+//! an automaton has a phase. The invariants of `selvedge_program::meeting`.
 
 use selvedge_base::Id;
 use selvedge_program::{
-    IndexedSymbol, LocationId, Observable, PatternQuery, Program, Query, ThreadId,
+    Deadlock, IndexedSymbol, LocationId, LockId, Meeting, Observable, PatternQuery, Program, Query,
+    Race, ThreadId, Wait,
 };
+use std::collections::BTreeSet;
 
 /// What is wrong with a query about this program, if anything.
 pub fn query_error(program: &Program, query: &Query) -> Option<String> {
@@ -26,6 +28,57 @@ pub fn query_error(program: &Program, query: &Query) -> Option<String> {
             symbols.copied().find_map(|symbol| symbol_error(program, symbol))
         }
     }
+}
+
+/// What is wrong with a question about a single moment of this program, if anything.
+pub fn meeting_error(program: &Program, meeting: &Meeting) -> Option<String> {
+    match meeting {
+        Meeting::Race(race) => race_error(program, race),
+        Meeting::Deadlock(deadlock) => deadlock_error(program, deadlock),
+    }
+}
+
+fn race_error(program: &Program, race: &Race) -> Option<String> {
+    let [first, second] = race.threads;
+    if first == second {
+        return Some("the two threads of the race are the same".to_owned());
+    }
+    if first > second {
+        return Some("the two threads of the race are not sorted".to_owned());
+    }
+    let threads = race.threads.into_iter().find_map(|thread| thread_error(program, thread));
+    threads.or_else(|| location_error(program, race.location))
+}
+
+fn deadlock_error(program: &Program, deadlock: &Deadlock) -> Option<String> {
+    let waits = &deadlock.waits;
+    if waits.len() < 2 {
+        return Some(format!(
+            "a deadlock has at least two waits, but this one has {}",
+            waits.len()
+        ));
+    }
+    let unknown = |wait: &Wait| {
+        let locks = [wait.holds, wait.wants].into_iter().find_map(|lock| lock_error(program, lock));
+        thread_error(program, wait.thread).or(locks)
+    };
+    if let Some(error) = waits.iter().find_map(unknown) {
+        return Some(error);
+    }
+    let threads: BTreeSet<ThreadId> = waits.iter().map(|wait| wait.thread).collect();
+    let locks: BTreeSet<LockId> = waits.iter().map(|wait| wait.wants).collect();
+    if threads.len() < waits.len() {
+        return Some("a thread is in the deadlock twice".to_owned());
+    }
+    if locks.len() < waits.len() {
+        return Some("a lock is wanted twice in the deadlock".to_owned());
+    }
+    let following = waits.iter().cycle().skip(1);
+    if waits.iter().zip(following).any(|(wait, next)| wait.wants != next.holds) {
+        return Some("the waits of the deadlock are no cycle".to_owned());
+    }
+    (threads.first() != Some(&waits[0].thread))
+        .then(|| "the deadlock does not begin with its lowest thread".to_owned())
 }
 
 fn pattern_error(program: &Program, query: &PatternQuery) -> Option<String> {
@@ -69,4 +122,9 @@ fn thread_error(program: &Program, thread: ThreadId) -> Option<String> {
 fn location_error(program: &Program, location: LocationId) -> Option<String> {
     let known = program.locations.get(location).is_some();
     (!known).then(|| format!("the query names location {}, which does not exist", location.index()))
+}
+
+fn lock_error(program: &Program, lock: LockId) -> Option<String> {
+    let known = program.locks.get(lock).is_some();
+    (!known).then(|| format!("the query names lock {}, which does not exist", lock.index()))
 }

@@ -104,6 +104,13 @@ impl<'a> Locals<'a> {
         self.records[local].held.contains(&lock)
     }
 
+    /// Whether the thread could take a step of this kind there if all locks that it does not hold
+    /// were free.
+    pub fn offers(&mut self, local: LocalId, kind: StepKind) -> bool {
+        let expansion = self.expand(local);
+        expansion.ids().any(|transition| self.transitions[transition].kind == kind)
+    }
+
     pub fn transition(&self, transition: TransitionId) -> &Transition {
         &self.transitions[transition]
     }

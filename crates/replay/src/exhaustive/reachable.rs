@@ -1,22 +1,28 @@
 //! # Idea
-//! Which observable events a thread could ever show if locks never blocked and every procedure
-//! returned. An event that is not among them needs no search.
+//! Which events a thread could ever show if locks never blocked and every procedure returned. A
+//! question about an event that is not among them needs no search.
 //!
 //! # Invariants
 //! 1. The result over-approximates: every event of every run is in it.
 
 use selvedge_base::IdVec;
-use selvedge_program::{Action, NodeId, Observable, Program, Successors, ThreadId};
+use selvedge_program::{Action, LockId, NodeId, Observable, Program, Successors, ThreadId};
 use std::collections::BTreeSet;
 
-/// The events of each thread that its control flow can reach.
-pub(super) fn reachable_symbols(
-    program: &Program,
-    successors: &Successors,
-) -> IdVec<ThreadId, BTreeSet<Observable>> {
+/// What the control flow of a thread can reach.
+#[derive(Default)]
+pub(super) struct Reach {
+    /// The observable events.
+    pub symbols: BTreeSet<Observable>,
+    /// The locks that it acquires.
+    pub locks: BTreeSet<LockId>,
+}
+
+/// What the control flow of each thread can reach.
+pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<ThreadId, Reach> {
     let mut reached = IdVec::filled(false, program.nodes.len());
     let of_thread = |entry: NodeId, reached: &mut IdVec<NodeId, bool>| {
-        let mut symbols = BTreeSet::new();
+        let mut reach = Reach::default();
         let mut worklist = vec![entry];
         while let Some(node) = worklist.pop() {
             if std::mem::replace(&mut reached[node], true) {
@@ -26,16 +32,19 @@ pub(super) fn reachable_symbols(
                 let edge = &program.edges[edge];
                 worklist.push(edge.target);
                 match edge.action {
-                    Action::Read(location) => _ = symbols.insert(Observable::Read(location)),
-                    Action::Write(location) => _ = symbols.insert(Observable::Write(location)),
-                    Action::BeginUnit => _ = symbols.insert(Observable::BeginUnit),
-                    Action::EndUnit => _ = symbols.insert(Observable::EndUnit),
+                    Action::Read(location) => _ = reach.symbols.insert(Observable::Read(location)),
+                    Action::Write(location) => {
+                        _ = reach.symbols.insert(Observable::Write(location));
+                    }
+                    Action::BeginUnit => _ = reach.symbols.insert(Observable::BeginUnit),
+                    Action::EndUnit => _ = reach.symbols.insert(Observable::EndUnit),
+                    Action::Acquire(lock) => _ = reach.locks.insert(lock),
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
-                    Action::Skip | Action::Acquire(_) | Action::Release(_) => {}
+                    Action::Skip | Action::Release(_) => {}
                 }
             }
         }
-        symbols
+        reach
     };
     program
         .threads

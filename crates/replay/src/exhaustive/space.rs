@@ -59,6 +59,11 @@ impl Space {
         self.tuples.len()
     }
 
+    /// The local configurations of the threads.
+    pub fn tuple(&self, id: ConfigurationId) -> Vec<LocalId> {
+        self.tuples.unfold(id)
+    }
+
     pub fn successors(&self, row: Row) -> &[Successor] {
         &self.successors[row.start as usize..][..row.len as usize]
     }

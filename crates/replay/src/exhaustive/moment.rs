@@ -1,0 +1,78 @@
+//! # Idea
+//! A question about a single moment, asked of the local configurations of its threads. What a thread
+//! is about to do is a transition that leaves its local configuration; it is there whether or not
+//! the others let it happen. A lock that a thread wants is owned by the next thread of the cycle if
+//! that one holds it.
+//!
+//! # Invariants
+//! 1. The waits are in the order of the threads, as are the local configurations of a tuple. The
+//!    cycle is not lost: each wait says what is held and what is wanted.
+
+use super::local::{LocalId, Locals};
+use super::reachable::Reach;
+use selvedge_base::IdVec;
+use selvedge_program::{LocationId, Meeting, Observable, StepKind, ThreadId, Wait};
+
+/// A meeting, thread by thread.
+pub(super) enum Moment {
+    Race { location: LocationId, threads: [ThreadId; 2] },
+    Deadlock { waits: Vec<Wait> },
+}
+
+impl Moment {
+    pub fn new(meeting: &Meeting) -> Self {
+        match meeting {
+            Meeting::Race(race) => Self::Race { location: race.location, threads: race.threads },
+            Meeting::Deadlock(deadlock) => {
+                let mut waits = deadlock.waits.clone();
+                waits.sort_unstable_by_key(|wait| wait.thread);
+                Self::Deadlock { waits }
+            }
+        }
+    }
+
+    /// The threads that meet, in the order of their ids.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            Self::Race { threads, .. } => threads.to_vec(),
+            Self::Deadlock { waits } => waits.iter().map(|wait| wait.thread).collect(),
+        }
+    }
+
+    /// Whether the control flow of the threads allows it.
+    pub fn can_occur(&self, reach: &IdVec<ThreadId, Reach>) -> bool {
+        match self {
+            Self::Race { location, threads } => {
+                let symbols = threads.map(|thread| &reach[thread].symbols);
+                let writes = symbols.map(|all| all.contains(&Observable::Write(*location)));
+                let reads = symbols.map(|all| all.contains(&Observable::Read(*location)));
+                is_conflict(reads, writes)
+            }
+            Self::Deadlock { waits } => waits.iter().all(|wait| {
+                let locks = &reach[wait.thread].locks;
+                locks.contains(&wait.holds) && locks.contains(&wait.wants)
+            }),
+        }
+    }
+
+    /// Whether this is the moment.
+    pub fn is_now(&self, locals: &mut Locals, tuple: &[LocalId]) -> bool {
+        match self {
+            Self::Race { location, .. } => {
+                let mut offered = |kind| [0, 1].map(|at| locals.offers(tuple[at], kind));
+                let writes = offered(StepKind::Write(*location));
+                let reads = offered(StepKind::Read(*location));
+                is_conflict(reads, writes)
+            }
+            Self::Deadlock { waits } => waits.iter().zip(tuple).all(|(wait, &local)| {
+                locals.holds(local, wait.holds)
+                    && locals.offers(local, StepKind::Acquire(wait.wants))
+            }),
+        }
+    }
+}
+
+/// Whether both threads access, and at least one of them writes.
+fn is_conflict(reads: [bool; 2], writes: [bool; 2]) -> bool {
+    (writes[0] && (writes[1] || reads[1])) || (reads[0] && writes[1])
+}
