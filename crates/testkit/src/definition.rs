@@ -1,18 +1,18 @@
 //! # Idea
-//! Whether a schedule answers its query, by the words of the definition, with quantifiers as loops.
-//! The replayer, which reads the schedule once, is checked against this.
+//! Whether a schedule answers its question, by the words of the definition, with quantifiers as
+//! loops. The replayer, which reads the schedule once, is checked against this.
 //!
 //! # Source
-//! SEMANTICS, "The patterns"; paper 000 Defn. 3.
+//! SEMANTICS, "The patterns"; paper 000 Defn. 3; `selvedge_program::meeting`.
 //!
 //! # Requires
-//! The query fits the program.
+//! The question fits the program.
 
 use selvedge_program::{
-    IndexedSymbol, Ipa, Observable, PatternQuery, Program, Query, Schedule, StepKind, ThreadId,
-    UnitRole,
+    Action, Deadlock, EdgeId, IndexedSymbol, Ipa, Meeting, Move, Observable, PatternQuery, Program,
+    Query, Race, Schedule, StepKind, ThreadId, UnitRole,
 };
-use selvedge_replay::Configuration;
+use selvedge_replay::{Configuration, StepError};
 
 /// Whether all steps are possible and the marked ones are what the query asks for.
 pub fn answers(program: &Program, query: &Query, schedule: &Schedule) -> bool {
@@ -39,6 +39,55 @@ pub fn answers(program: &Program, query: &Query, schedule: &Schedule) -> bool {
         Query::Pattern(query) => is_pattern(query, &kinds, &marked),
         Query::Automaton(automaton) => is_accepted(automaton, &kinds, &marked),
     }
+}
+
+/// Whether no step is marked, all are possible, and they end in the meeting.
+pub fn ends_in(program: &Program, meeting: &Meeting, schedule: &Schedule) -> bool {
+    let mut configuration = Configuration::initial(program);
+    schedule.steps.iter().all(|step| {
+        step.matched.is_none() && configuration.step(program, step.thread, step.step).is_ok()
+    }) && meets(program, &configuration, meeting)
+}
+
+/// Whether the threads meet in this configuration.
+pub fn meets(program: &Program, configuration: &Configuration, meeting: &Meeting) -> bool {
+    match meeting {
+        Meeting::Race(race) => is_race(program, configuration, race),
+        Meeting::Deadlock(deadlock) => is_deadlock(program, configuration, deadlock),
+    }
+}
+
+/// Both threads can take a step that accesses the location, and one of the two steps writes it.
+fn is_race(program: &Program, configuration: &Configuration, race: &Race) -> bool {
+    let kinds = race.threads.map(|thread| {
+        let outcome =
+            |edge: EdgeId| configuration.clone().step(program, thread, Move::Edge(edge)).ok();
+        program.edges.ids().filter_map(outcome).collect::<Vec<StepKind>>()
+    });
+    let (read, write) = (StepKind::Read(race.location), StepKind::Write(race.location));
+    let is_access = |kind: StepKind| kind == read || kind == write;
+    kinds[0].iter().any(|&first| {
+        kinds[1].iter().any(|&second| {
+            is_access(first) && is_access(second) && (first == write || second == write)
+        })
+    })
+}
+
+/// Every thread of the cycle tries to acquire what it wants and is blocked by the next one, and it
+/// owns what it holds.
+fn is_deadlock(program: &Program, configuration: &Configuration, deadlock: &Deadlock) -> bool {
+    let waits = &deadlock.waits;
+    (0..waits.len()).all(|at| {
+        let wait = waits[at];
+        let next = waits[(at + 1) % waits.len()].thread;
+        let is_blocked = program.edges.iter_enumerated().any(|(id, edge)| {
+            edge.action == Action::Acquire(wait.wants)
+                && configuration.clone().step(program, wait.thread, Move::Edge(id))
+                    == Err(StepError::Blocked(wait.wants, next))
+        });
+        let owner = configuration.locks[wait.holds].map(|ownership| ownership.owner);
+        is_blocked && owner == Some(wait.thread)
+    })
 }
 
 fn is_pattern(query: &PatternQuery, kinds: &[(ThreadId, StepKind)], marked: &[usize]) -> bool {

@@ -4,11 +4,12 @@
 //! before the end. What a real search leaves out is checked against this.
 //!
 //! # Source
-//! SEMANTICS, "The patterns"; paper 000 Problem 1.
+//! SEMANTICS, "The patterns"; paper 000 Problem 1; `selvedge_program::meeting`.
 
+use crate::definition::meets;
 use selvedge_program::{
-    IndexedSymbol, Ipa, Observable, PatternQuery, Program, Query, StepKind, Successors, ThreadId,
-    UnitRole,
+    IndexedSymbol, Ipa, Meeting, Observable, PatternQuery, Program, Query, StepKind, Successors,
+    ThreadId, UnitRole,
 };
 use selvedge_replay::Configuration;
 use std::collections::HashSet;
@@ -53,6 +54,49 @@ pub fn decide(program: &Program, query: &Query, call_depth: usize, limit: usize)
                         if seen.insert(next.clone()) {
                             next_layer.push(next);
                         }
+                    }
+                }
+            }
+            if seen.len() > limit {
+                return Outcome::TooLarge;
+            }
+        }
+        if next_layer.is_empty() {
+            break;
+        }
+        layer = next_layer;
+    }
+    if left_out { Outcome::CallDepth } else { Outcome::Safe }
+}
+
+/// Decides a question about a single moment of a small program, visiting at most `limit` states.
+pub fn decide_meeting(
+    program: &Program,
+    meeting: &Meeting,
+    call_depth: usize,
+    limit: usize,
+) -> Outcome {
+    let successors = Successors::new(program);
+    let start = Configuration::initial(program);
+    let mut seen = HashSet::from([start.clone()]);
+    let mut layer = vec![start];
+    let mut left_out = false;
+    for steps in 0.. {
+        if layer.iter().any(|configuration| meets(program, configuration, meeting)) {
+            return Outcome::Violation(steps);
+        }
+        let mut next_layer = Vec::new();
+        for configuration in &layer {
+            for thread in program.threads.ids() {
+                for step in configuration.moves(program, &successors, thread) {
+                    let mut next = configuration.clone();
+                    if next.step(program, thread, step).is_err() {
+                        continue;
+                    }
+                    if next.threads[thread].stack.len() > call_depth + 1 {
+                        left_out = true;
+                    } else if seen.insert(next.clone()) {
+                        next_layer.push(next);
                     }
                 }
             }

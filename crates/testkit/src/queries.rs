@@ -1,14 +1,15 @@
 //! # Idea
-//! Questions about a program: all pattern queries, some of them at random, and random automata. The
-//! automata have loops that leave out some events, phase transitions on the begin and the end of
-//! units, and one to four threads.
+//! Questions about a program: all pattern queries, some of them at random, random automata, all races
+//! and all deadlocks that could be one. The automata have loops that leave out some events, phase
+//! transitions on the begin and the end of units, and one to four threads.
 
 use crate::rng::Rng;
 use selvedge_base::{Id, IdVec};
+use selvedge_program::meeting::races;
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{
-    Action, IndexedSymbol, Ipa, Observable, PATTERNS, PatternQuery, Phase, Program, Query,
-    ThreadId, UnitRole, Units,
+    Action, Deadlock, IndexedSymbol, Ipa, LockId, Meeting, Observable, PATTERNS, PatternQuery,
+    Phase, Program, Query, ThreadId, UnitRole, Units, Wait,
 };
 use std::collections::BTreeSet;
 
@@ -141,6 +142,57 @@ pub fn figure_2(program: &Program, query: &PatternQuery) -> Ipa {
     Ipa { name: format!("pattern {}", query.pattern.number), phases }
 }
 
+/// Every location and every unordered pair of threads.
+pub fn all_races(program: &Program) -> Vec<Meeting> {
+    let threads: Vec<ThreadId> = program.threads.ids().collect();
+    let locations: Vec<_> = program.locations.ids().collect();
+    races(&threads, &locations).into_iter().map(Meeting::Race).collect()
+}
+
+/// Every cycle of at most `max_length` threads of which each has somewhere in its code an acquisition
+/// of the lock that it is to hold and of the one that it is to want; short ones first. No order of
+/// the two acquisitions is asked for, so most of these deadlocks cannot happen.
+pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting> {
+    let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
+        IdVec::filled(BTreeSet::new(), program.threads.len());
+    for edge in &program.edges {
+        if let Action::Acquire(lock) = edge.action {
+            acquired[program.procedures[program.nodes[edge.source]].thread].insert(lock);
+        }
+    }
+    let mut found = Vec::new();
+    // Chains of waits of which each holds what the one before wants; the first has the lowest thread.
+    let mut chains: Vec<Vec<Wait>> = Vec::new();
+    for (thread, locks) in acquired.iter_enumerated() {
+        for &holds in locks {
+            let others = locks.iter().filter(|&&wants| wants != holds);
+            chains.extend(others.map(|&wants| vec![Wait { thread, holds, wants }]));
+        }
+    }
+    for _ in 2..=max_length {
+        let mut longer = Vec::new();
+        for chain in &chains {
+            let (first, holds) = (chain[0], chain[chain.len() - 1].wants);
+            for (thread, locks) in acquired.iter_enumerated() {
+                let is_new = chain.iter().all(|wait| wait.thread != thread);
+                if thread < first.thread || !is_new || !locks.contains(&holds) {
+                    continue;
+                }
+                for &wants in locks {
+                    let chain = [&chain[..], &[Wait { thread, holds, wants }]].concat();
+                    if wants == first.holds {
+                        found.push(Meeting::Deadlock(Deadlock { waits: chain }));
+                    } else if chain.iter().all(|wait| wait.holds != wants) {
+                        longer.push(chain);
+                    }
+                }
+            }
+        }
+        chains = longer;
+    }
+    found
+}
+
 /// A readable name of a query, for the messages of failing tests.
 pub fn describe(program: &Program, query: &Query) -> String {
     match query {
@@ -153,5 +205,32 @@ pub fn describe(program: &Program, query: &Query) -> String {
             query.units
         ),
         Query::Automaton(automaton) => format!("{automaton:?}"),
+    }
+}
+
+/// A readable name of a question about a single moment, for the messages of failing tests.
+pub fn describe_meeting(program: &Program, meeting: &Meeting) -> String {
+    let thread = |thread: ThreadId| &program.threads[thread].name;
+    match meeting {
+        Meeting::Race(race) => {
+            let location = &program.locations[race.location].name;
+            format!(
+                "race of {} and {} on {location}",
+                thread(race.threads[0]),
+                thread(race.threads[1])
+            )
+        }
+        Meeting::Deadlock(deadlock) => {
+            let lock = |lock: LockId| &program.locks[lock].name;
+            let wait = |wait: &Wait| {
+                format!(
+                    "{} holds {} wants {}",
+                    thread(wait.thread),
+                    lock(wait.holds),
+                    lock(wait.wants)
+                )
+            };
+            deadlock.waits.iter().map(wait).collect::<Vec<_>>().join(", ")
+        }
     }
 }
