@@ -111,3 +111,25 @@ fn read(text: &str, limits: Limits, complaints: &mut Complaints) -> Option<Progr
     debug_assert_eq!(selvedge_program::validate::validate(&program), []);
     Some(program)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "process P { main { unit { unit { if (*) return; skip; } } } }";
+
+    fn codes(limits: Limits) -> Vec<&'static str> {
+        let parsed = parse_within(TEXT, limits);
+        assert_eq!(parsed.program.is_some(), !parsed.diagnostics.iter().any(Diagnostic::is_error));
+        parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn texts_and_programs_that_are_too_large_are_refused() {
+        let edges = parse(TEXT).program.expect("no errors").edges.len();
+        assert_eq!(codes(Limits { bytes: TEXT.len() + 1, edges }), ["no-atomicity-question"]);
+        assert_eq!(codes(Limits { bytes: TEXT.len(), edges }), ["file-too-large"]);
+        let one_less = codes(Limits { bytes: usize::MAX, edges: edges - 1 });
+        assert_eq!(one_less, ["no-atomicity-question", "program-too-large"]);
+    }
+}

@@ -66,6 +66,15 @@ fn many_functions_and_names() {
 }
 
 #[test]
+fn many_processes() {
+    let mut text = String::new();
+    for at in 0..30_000 {
+        write!(text, "process P{at} {{ main {{ skip }} }} ").expect("strings take text");
+    }
+    assert_eq!(program(&text).threads.len(), 30_000);
+}
+
+#[test]
 fn nesting_is_limited() {
     for (open, close) in [
         ("{", "}"),

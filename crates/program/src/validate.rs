@@ -2,7 +2,7 @@
 //! Checks the invariants of [`crate::model`] and names the place of every breach, so that engines
 //! can rely on them without checking again.
 
-use crate::model::{Action, Program};
+use crate::model::{Action, Program, ThreadId};
 use selvedge_base::{Id, Place};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,6 +29,23 @@ pub fn validate(program: &Program) -> Vec<Breach> {
     validator.procedures();
     validator.edges();
     validator.breaches
+}
+
+/// A name, or a name within a thread.
+trait Name: Copy + Ord {
+    fn text(&self) -> &str;
+}
+
+impl Name for &str {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Name for (ThreadId, &str) {
+    fn text(&self) -> &str {
+        self.1
+    }
 }
 
 struct Validator<'a> {
@@ -72,16 +89,16 @@ impl Validator<'_> {
                     format!("main of {} is not a procedure of it", thread.name),
                 ),
             }
-            let own = program.procedures.iter().filter(|procedure| procedure.thread == id);
-            self.unique("procedure", own.map(|own| (own.name.as_str(), own.place)));
         }
+        let own = program.procedures.iter();
+        self.unique("procedure", own.map(|own| ((own.thread, own.name.as_str()), own.place)));
     }
 
-    fn unique<'b>(&mut self, what: &str, names: impl Iterator<Item = (&'b str, Place)>) {
+    fn unique<N: Name>(&mut self, what: &str, names: impl Iterator<Item = (N, Place)>) {
         let mut seen = BTreeSet::new();
         for (name, place) in names {
             if !seen.insert(name) {
-                self.breach(place, format!("{what} {name} is declared twice"));
+                self.breach(place, format!("{what} {} is declared twice", name.text()));
             }
         }
     }
@@ -172,7 +189,7 @@ impl Validator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AtomicSetId, LocationId, LockId, NodeId, ProcedureId, ThreadId};
+    use crate::model::{AtomicSetId, LocationId, LockId, NodeId, ProcedureId};
     use crate::text::parse;
 
     /// Two threads; the first has two procedures.
