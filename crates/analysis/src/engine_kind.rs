@@ -5,10 +5,10 @@ use selvedge_base::Interrupt;
 use selvedge_engine::Fault;
 use selvedge_engine::tupling::Tupling;
 use selvedge_engine::tupling_bdd::TuplingBdd;
-use selvedge_program::{Program, Query, Schedule, Statistics, Verdict};
+use selvedge_program::{Meeting, Program, Query, Schedule, Statistics, Unknown, Verdict};
 use selvedge_replay::Exhaustive;
 
-/// An engine that decides atomicity questions.
+/// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EngineKind {
     /// The tupling decision procedure with explicit tuples.
@@ -42,6 +42,8 @@ impl EngineKind {
 pub(crate) trait Engine {
     /// Decides one question. Answers `unknown` rather than guess.
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault>;
+    /// Decides a question about a single moment.
+    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault>;
     /// Counts of the work done so far.
     fn statistics(&self) -> Statistics;
 }
@@ -49,6 +51,9 @@ pub(crate) trait Engine {
 impl Engine for Tupling<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         Tupling::decide(self, query)
+    }
+    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        Tupling::decide_meeting(self, meeting)
     }
     fn statistics(&self) -> Statistics {
         Tupling::statistics(self)
@@ -59,6 +64,10 @@ impl Engine for TuplingBdd<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         TuplingBdd::decide(self, query)
     }
+    fn decide_meeting(&mut self, _: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        let why = "tupling-bdd decides atomicity only; use tupling for races and deadlocks";
+        Ok(Verdict::Unknown(Unknown::Unsupported(why.to_owned())))
+    }
     fn statistics(&self) -> Statistics {
         TuplingBdd::statistics(self)
     }
@@ -67,6 +76,9 @@ impl Engine for TuplingBdd<'_> {
 impl Engine for Exhaustive<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         Ok(Exhaustive::decide(self, query))
+    }
+    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        Ok(Exhaustive::decide_meeting(self, meeting))
     }
     fn statistics(&self) -> Statistics {
         Statistics { counts: vec![("states", self.states())] }

@@ -21,8 +21,12 @@
 //! assert_eq!(report.answers.iter().filter(violated).count(), 1);
 //! ```
 
-pub mod atomicity;
+pub mod check;
+pub mod deadlocks;
 pub mod engine_kind;
+pub mod questions;
 
-pub use atomicity::{InternalError, Options, Progress, Report, atomicity};
+pub use check::{CheckOptions, Checked, Fixes, check};
+pub use deadlocks::possible_deadlocks;
 pub use engine_kind::EngineKind;
+pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};

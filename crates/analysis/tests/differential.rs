@@ -84,7 +84,9 @@ fn compare(program: &Program, queries: &[Query], tally: &mut Tally) -> Result<()
         let report = answer(engine)?;
         for (expected, actual) in oracle.answers.iter().zip(&report.answers) {
             let agree = match (&expected.verdict, &actual.verdict) {
-                (Verdict::Violation(_), Verdict::Violation(_)) | (Verdict::Safe, Verdict::Safe) => true,
+                (Verdict::Violation(_), Verdict::Violation(_)) | (Verdict::Safe, Verdict::Safe) => {
+                    true
+                }
                 (Verdict::Unknown(Unknown::CallDepth(_)), verdict) => {
                     !matches!(verdict, Verdict::Unknown(_))
                 }

@@ -1,0 +1,45 @@
+//! # Idea
+//! A finding keeps its identity when unrelated lines are added or removed: what counts is who does
+//! what in which procedure, not on which line.
+
+use super::walk::Walk;
+use selvedge_program::{FindingKind, Program, StepKind, Trace, TraceStep};
+
+/// The identity of the finding that this trace shows.
+pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace) -> String {
+    let mut walk = Walk::new(program);
+    let mut text = kind.rule().to_owned();
+    for step in &trace.steps {
+        if step.matched.is_some() {
+            text += &describe(program, &walk, step);
+        }
+        walk.step(step);
+    }
+    // The order in which a cycle or a pair is listed is not part of the identity.
+    let mut next: Vec<String> =
+        trace.next.iter().map(|step| describe(program, &walk, step)).collect();
+    next.sort_unstable();
+    text += &next.concat();
+    format!(
+        "{:016x}{:016x}",
+        hash(&text, 0xcbf2_9ce4_8422_2325),
+        hash(&text, 0x9e37_79b9_7f4a_7c15)
+    )
+}
+
+fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
+    let procedure = walk.threads[step.thread].calls.last();
+    let procedure = procedure.map_or("", |&procedure| &program.procedures[procedure].name);
+    let what = match step.kind {
+        StepKind::Read(location) => format!("read {}", program.locations[location].name),
+        StepKind::Write(location) => format!("write {}", program.locations[location].name),
+        StepKind::Acquire(lock) => format!("acquire {}", program.locks[lock].name),
+        other => format!("{other:?}"),
+    };
+    format!("\n{}\t{procedure}\t{what}", program.threads[step.thread].name)
+}
+
+/// FNV-1a; an identity needs no secrecy.
+fn hash(text: &str, basis: u64) -> u64 {
+    text.bytes().fold(basis, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,252 @@
+//! # Idea
+//! A fix is a guess that was checked: hold a lock around a unit or an access, or take two locks in
+//! the other order; change the model accordingly; ask the questions of the finding again, and all
+//! deadlock questions. Only a change after which the finding is gone and no new deadlock is there is
+//! suggested, the smallest first.
+
+use super::group::{Group, Questions, unit_places};
+use super::walk::Walk;
+use super::wrap::{Region, wrap};
+use crate::deadlocks::possible_deadlocks;
+use crate::questions::{InternalError, Options, atomicity, meetings};
+use selvedge_base::{IdVec, Interrupt, Place};
+use selvedge_program::{
+    Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Meeting, Program, Query, StepKind,
+    Successors, ThreadId, TraceStep, Verdict,
+};
+use std::collections::BTreeSet;
+
+/// Programs with more edges than this are not changed and checked again.
+const LARGEST: usize = 20_000;
+
+/// A fix for the finding, if one of the usual ones works.
+///
+/// # Errors
+/// If an engine contradicts itself.
+pub fn find(
+    program: &Program,
+    group: &Group,
+    options: &Options,
+    interrupt: &Interrupt,
+) -> Result<Option<Fix>, InternalError> {
+    if program.edges.len() > LARGEST || interrupt.poll().is_some() {
+        return Ok(None);
+    }
+    let before = deadlocks(program, options, interrupt)?;
+    for Candidate { fix, changed } in candidates(program, &group.finding) {
+        let gone = match &group.questions {
+            Questions::Patterns(queries) => {
+                let queries: Vec<Query> = queries.iter().cloned().map(Query::Pattern).collect();
+                let report = atomicity(&changed, &queries, options, interrupt, &mut |_| {})?;
+                report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+            }
+            Questions::Meetings(questions) => {
+                let report = meetings(&changed, questions, options, interrupt, &mut |_| {})?;
+                report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+            }
+        };
+        if gone
+            && let (Some(before), Some(after)) = (&before, deadlocks(&changed, options, interrupt)?)
+            && after.is_subset(before)
+        {
+            return Ok(Some(fix));
+        }
+    }
+    Ok(None)
+}
+
+/// The deadlocks that can happen, or `None` if that is not known.
+fn deadlocks(
+    program: &Program,
+    options: &Options,
+    interrupt: &Interrupt,
+) -> Result<Option<BTreeSet<Deadlock>>, InternalError> {
+    let threads: Vec<ThreadId> = program.threads.ids().collect();
+    let Ok(possible) = possible_deadlocks(program, &threads, interrupt) else { return Ok(None) };
+    let questions: Vec<Meeting> = possible.into_iter().map(Meeting::Deadlock).collect();
+    let report = meetings(program, &questions, options, interrupt, &mut |_| {})?;
+    let mut found = BTreeSet::new();
+    for answer in report.answers {
+        match (answer.query, answer.verdict) {
+            (Meeting::Deadlock(deadlock), Verdict::Violation(_)) => {
+                found.insert(deadlock);
+            }
+            (_, Verdict::Unknown(_)) => return Ok(None),
+            _ => {}
+        }
+    }
+    Ok(Some(found))
+}
+
+/// A changed program with what to tell about the change.
+struct Candidate {
+    fix: Fix,
+    changed: Program,
+}
+
+fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
+    match finding.kind {
+        FindingKind::Atomicity => around_units(program, finding),
+        FindingKind::Race => around_accesses(program, finding),
+        FindingKind::Deadlock => in_one_order(program, finding),
+    }
+}
+
+/// A lock held around the broken unit, or around both units.
+fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
+    let successors = Successors::new(program);
+    let units = unit_places(program, &finding.trace);
+    let regions: Vec<(String, Place, Region)> = finding
+        .threads
+        .iter()
+        .filter_map(|&thread| {
+            let place = *units.get(&thread)?;
+            let name = &program.threads[thread].name;
+            let unit = Region::scope(program, &successors, thread, place, Action::BeginUnit);
+            if !unit.is_empty() {
+                return Some((format!("the unit of {name} at line {}", place.line), place, unit));
+            }
+            let access = finding.trace.steps.iter().find(|step| {
+                step.thread == thread && step.place == place && step.matched.is_some()
+            })?;
+            Some((
+                format!("{name}'s access at line {}", place.line),
+                place,
+                Region::accesses(program, thread, place, action(access)?),
+            ))
+        })
+        .collect();
+    let [(first_text, first_place, first), (second_text, second_place, second)] = &regions[..]
+    else {
+        return Vec::new();
+    };
+    let mut candidates = Vec::new();
+    for (lock, with) in usable_locks(program, finding) {
+        candidates.push(Candidate {
+            fix: Fix {
+                text: format!("Hold {} around {first_text}.", describe(&with, lock)),
+                places: vec![*first_place],
+            },
+            changed: wrap(&with, first, lock),
+        });
+    }
+    for (lock, with) in usable_locks(program, finding) {
+        candidates.push(Candidate {
+            fix: Fix {
+                text: format!(
+                    "Hold {} around {first_text} and around {second_text}.",
+                    describe(&with, lock)
+                ),
+                places: vec![*first_place, *second_place],
+            },
+            changed: wrap(&with, &first.and(second), lock),
+        });
+    }
+    candidates
+}
+
+/// A lock held at both accesses of a race.
+fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
+    let steps = &finding.trace.next;
+    let regions: Vec<(String, Place, Region)> = steps
+        .iter()
+        .filter_map(|step| {
+            let name = &program.threads[step.thread].name;
+            Some((
+                format!("at {name}'s access at line {}", step.place.line),
+                step.place,
+                Region::accesses(program, step.thread, step.place, action(step)?),
+            ))
+        })
+        .collect();
+    let [(first_text, first_place, first), (second_text, second_place, second)] = &regions[..]
+    else {
+        return Vec::new();
+    };
+    usable_locks(program, finding)
+        .into_iter()
+        .map(|(lock, with)| Candidate {
+            fix: Fix {
+                text: format!("Hold {} {first_text} and {second_text}.", describe(&with, lock)),
+                places: vec![*first_place, *second_place],
+            },
+            changed: wrap(&with, &first.and(second), lock),
+        })
+        .collect()
+}
+
+/// The lock that a thread of the cycle waits for, taken before the one that it holds.
+fn in_one_order(program: &Program, finding: &Finding) -> Vec<Candidate> {
+    let successors = Successors::new(program);
+    let mut walk = Walk::new(program);
+    for step in &finding.trace.steps {
+        walk.step(step);
+    }
+    let mut candidates = Vec::new();
+    for (at, step) in finding.trace.next.iter().enumerate() {
+        let StepKind::Acquire(wants) = step.kind else { continue };
+        let Some(&holds) = finding.locks.get(at) else { continue };
+        let held = &walk.threads[step.thread].held;
+        let Some(&(_, place)) = held.iter().find(|&&(lock, _)| lock == holds) else { continue };
+        let scope = Region::scope(program, &successors, step.thread, place, Action::Acquire(holds));
+        if scope.is_empty() {
+            continue;
+        }
+        candidates.push(Candidate {
+            fix: Fix {
+                text: format!(
+                    "In {}, acquire `{}` before `{}` at line {}.",
+                    program.threads[step.thread].name,
+                    program.locks[wants].name,
+                    program.locks[holds].name,
+                    place.line
+                ),
+                places: vec![place],
+            },
+            changed: wrap(program, &scope, wants),
+        });
+    }
+    candidates
+}
+
+fn action(step: &TraceStep) -> Option<Action> {
+    match step.kind {
+        StepKind::Read(location) => Some(Action::Read(location)),
+        StepKind::Write(location) => Some(Action::Write(location)),
+        _ => None,
+    }
+}
+
+/// The locks to try, each with the program that has it: first those held at the conflicting steps,
+/// then the others, then a new one.
+fn usable_locks(program: &Program, finding: &Finding) -> Vec<(LockId, Program)> {
+    let mut walk = Walk::new(program);
+    let mut uses: IdVec<LockId, usize> = IdVec::filled(0, program.locks.len());
+    let mut count = |walk: &Walk, step: &TraceStep| {
+        for &(lock, _) in &walk.threads[step.thread].held {
+            uses[lock] += 1;
+        }
+    };
+    for step in &finding.trace.steps {
+        if step.matched.is_some() {
+            count(&walk, step);
+        }
+        walk.step(step);
+    }
+    for step in &finding.trace.next {
+        count(&walk, step);
+    }
+    let mut locks: Vec<LockId> = program.locks.ids().collect();
+    locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
+    let mut with_new = program.clone();
+    let new = with_new.locks.push(Lock { name: NEW_LOCK.to_owned(), place: Place::NONE });
+    locks.into_iter().map(|lock| (lock, program.clone())).chain([(new, with_new)]).collect()
+}
+
+/// No program has a lock of this name: it is no identifier of any front end.
+const NEW_LOCK: &str = "(new lock)";
+
+fn describe(program: &Program, lock: LockId) -> String {
+    let name = &program.locks[lock].name;
+    if name == NEW_LOCK { "a new lock".to_owned() } else { format!("lock `{name}`") }
+}

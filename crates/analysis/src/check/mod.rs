@@ -1,0 +1,163 @@
+//! # Idea
+//! Everything that can be asked of a program, in one go: deadlocks, atomicity, races. Answers that
+//! are about the same conflict become one finding; findings are ranked, explained, and given a fix
+//! if one is known to work.
+//!
+//! The files: [`group`] (from answers to findings), [`walk`] (what a trace shows: open units, held
+//! locks, procedures), [`reason`] (the explaining sentence), [`fix`] and [`wrap`] (changed models that
+//! are checked again), [`fingerprint`].
+
+pub mod fingerprint;
+pub mod fix;
+pub mod group;
+pub mod reason;
+pub mod walk;
+pub mod wrap;
+
+use crate::deadlocks::possible_deadlocks;
+use crate::questions::{InternalError, Options, Report, atomicity, meetings};
+use selvedge_base::Interrupt;
+use selvedge_program::query::pattern_queries;
+use selvedge_program::{
+    Answer, Finding, FindingKind, Meeting, Program, Query, Tally, Units, Verdict, meeting::races,
+};
+use std::collections::BTreeSet;
+
+/// What to ask.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckOptions {
+    /// The kinds of findings that are looked for.
+    pub kinds: Vec<FindingKind>,
+    /// The numbers of the atomicity patterns.
+    pub patterns: Vec<u32>,
+    /// What counts as a unit of the other thread.
+    pub units: Units,
+    /// How to analyse.
+    pub analysis: Options,
+    /// Whether to look for fixes.
+    pub fixes: Fixes,
+}
+
+/// Whether fixes are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fixes {
+    /// They are, each by checking a changed model again.
+    Look,
+    /// They are not.
+    Skip,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The findings, the most important first.
+    pub findings: Vec<Finding>,
+    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
+    pub tallies: Vec<(FindingKind, Tally)>,
+    /// Why questions were left open, each reason once.
+    pub open: Vec<String>,
+}
+
+/// Asks everything about a valid program. `progress` hears what is done and in all, by kind.
+///
+/// # Errors
+/// If an engine contradicts itself.
+pub fn check(
+    program: &Program,
+    options: &CheckOptions,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(FindingKind, usize, usize),
+) -> Result<Checked, InternalError> {
+    let mut checked = Checked { findings: Vec::new(), tallies: Vec::new(), open: Vec::new() };
+    let mut open = BTreeSet::new();
+    let mut groups = Vec::new();
+    let threads: Vec<_> = program.threads.ids().collect();
+    let locations: Vec<_> = program.locations.ids().collect();
+    for kind in FindingKind::ALL.into_iter().filter(|kind| options.kinds.contains(kind)) {
+        let tally = match kind {
+            FindingKind::Atomicity => {
+                let patterns = &options.patterns;
+                let queries: Vec<Query> =
+                    pattern_queries(program, patterns, options.units, &threads, &locations)
+                        .into_iter()
+                        .map(Query::Pattern)
+                        .collect();
+                let report =
+                    atomicity(program, &queries, &options.analysis, interrupt, &mut |at| {
+                        progress(kind, at.done, at.total);
+                    })?;
+                groups.extend(group::atomicity(program, &report.answers));
+                tally(&report, &mut open)
+            }
+            FindingKind::Race | FindingKind::Deadlock => {
+                let questions = match kind {
+                    FindingKind::Race => {
+                        Ok(races(&threads, &locations).into_iter().map(Meeting::Race).collect())
+                    }
+                    _ => possible_deadlocks(program, &threads, interrupt)
+                        .map(|all| all.into_iter().map(Meeting::Deadlock).collect()),
+                };
+                let questions: Vec<Meeting> = match questions {
+                    Ok(questions) => questions,
+                    Err(why) => {
+                        open.insert(why.to_string());
+                        checked
+                            .tallies
+                            .push((kind, Tally { questions: 1, unknown: 1, ..Tally::default() }));
+                        continue;
+                    }
+                };
+                let report =
+                    meetings(program, &questions, &options.analysis, interrupt, &mut |at| {
+                        progress(kind, at.done, at.total);
+                    })?;
+                groups.extend(group::meetings(program, &report.answers));
+                tally(&report, &mut open)
+            }
+        };
+        checked.tallies.push((kind, tally));
+    }
+    for group in groups {
+        let fix = match options.fixes {
+            Fixes::Look => fix::find(program, &group, &options.analysis, interrupt)?,
+            Fixes::Skip => None,
+        };
+        checked.findings.push(Finding { fix, ..group.finding });
+    }
+    rank(&mut checked.findings);
+    checked.open = open.into_iter().collect();
+    Ok(checked)
+}
+
+fn tally<Q>(report: &Report<Q>, open: &mut BTreeSet<String>) -> Tally {
+    let mut tally = Tally { questions: report.answers.len(), ..Tally::default() };
+    for Answer { verdict, .. } in &report.answers {
+        match verdict {
+            Verdict::Safe => tally.safe += 1,
+            Verdict::Violation(_) => tally.violated += 1,
+            Verdict::Unknown(why) => {
+                tally.unknown += 1;
+                open.insert(why.to_string());
+            }
+        }
+    }
+    tally
+}
+
+/// Deadlocks first, then broken units, then races; within a kind what most questions show first, then
+/// what is shown in fewest steps, then the order of the source.
+fn rank(findings: &mut [Finding]) {
+    let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);
+    findings.sort_by(|a, b| {
+        let key = |finding: &Finding| {
+            (
+                order(finding.kind),
+                std::cmp::Reverse(finding.tags.len()),
+                finding.trace.steps.len(),
+                finding.places.clone(),
+                finding.threads.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+}

@@ -1,0 +1,49 @@
+//! # Idea
+//! What a reader of a trace keeps in mind: where each thread is, in which outermost unit, holding
+//! which locks, taken where.
+
+use selvedge_base::{IdVec, Place};
+use selvedge_program::{LockId, ProcedureId, Program, StepKind, ThreadId, TraceStep};
+
+/// A thread in the middle of a trace.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The open procedures, main first.
+    pub calls: Vec<ProcedureId>,
+    /// Where the open outermost unit began.
+    pub unit: Option<Place>,
+    /// The locks held, with where they were acquired, in the order of their acquisition.
+    pub held: Vec<(LockId, Place)>,
+}
+
+/// All threads in the middle of a trace.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The threads.
+    pub threads: IdVec<ThreadId, Standing>,
+}
+
+impl Walk {
+    /// Before the first step.
+    pub fn new(program: &Program) -> Self {
+        let standing =
+            |main: ProcedureId| Standing { calls: vec![main], unit: None, held: Vec::new() };
+        Self { threads: program.threads.iter().map(|thread| standing(thread.main)).collect() }
+    }
+
+    /// After one more step.
+    pub fn step(&mut self, step: &TraceStep) {
+        let standing = &mut self.threads[step.thread];
+        match step.kind {
+            StepKind::BeginUnit => standing.unit = Some(step.place),
+            StepKind::EndUnit => standing.unit = None,
+            StepKind::Acquire(lock) => standing.held.push((lock, step.place)),
+            StepKind::Release(lock) => standing.held.retain(|&(other, _)| other != lock),
+            StepKind::Call(procedure) => standing.calls.push(procedure),
+            StepKind::Return(_) => {
+                standing.calls.pop();
+            }
+            StepKind::Read(_) | StepKind::Write(_) | StepKind::Step => {}
+        }
+    }
+}
