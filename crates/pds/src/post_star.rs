@@ -8,8 +8,10 @@
 //! # Source
 //! Schwoon, *Model-Checking Pushdown Systems* (thesis, 2002), Algorithm 2 / Fig. 3.4.
 //! Deviations: transitions are found new when they are derived, not when they are taken from the
-//! worklist, so the arena of transitions is the worklist; middle nodes are made when first needed;
-//! every transition gets a [`PostReason`]; `⟨p, ε⟩` is accepted by the node of `p` itself.
+//! worklist, so the arena of transitions is the worklist, first in first out, which keeps runs
+//! short (last in first out takes a third less time but gave runs a thousand times longer); middle
+//! nodes are made when first needed; every transition gets a [`PostReason`]; `⟨p, ε⟩` is accepted by
+//! the node of `p` itself.
 //!
 //! # Requires
 //! The system is valid and no transition of the input automaton enters a control location.

@@ -6,7 +6,8 @@
 //! # Source
 //! Schwoon, *Model-Checking Pushdown Systems* (thesis, 2002), Algorithm 1 / Fig. 3.3.
 //! Deviations: transitions are found new when they are derived, not when they are taken from the
-//! worklist, so the arena of transitions is the worklist; every transition gets a [`PreReason`].
+//! worklist, so the arena of transitions is the worklist, first in first out as in
+//! [`mod@crate::post_star`]; every transition gets a [`PreReason`].
 //!
 //! # Requires
 //! The system is valid and no transition of the input automaton enters a control location.
