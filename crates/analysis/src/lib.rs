@@ -30,3 +30,12 @@ pub use check::{CheckOptions, Checked, Fixes, check};
 pub use deadlocks::possible_deadlocks;
 pub use engine_kind::EngineKind;
 pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};
+
+/// The book's pages with Rust code, as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/library/analysis.md")]
+    struct Analysis;
+    #[doc = include_str!("../../../book/src/library/weight-domain.md")]
+    struct WeightDomain;
+}

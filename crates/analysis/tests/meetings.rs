@@ -73,7 +73,7 @@ fn races_agree_with_exhaustive_search() {
 fn deadlocks_agree_with_exhaustive_search_and_none_is_left_out() {
     let mut tally = Tally::default();
     for seed in 0..programs() {
-        let program = random_model(&mut Rng::new(seed), &Shape::MEETINGS).to_program();
+        let program = random_model(&mut Rng::new(seed), &Shape::CONTENDED).to_program();
         let all = candidate_deadlocks(&program, 3);
         compare(&program, &all, seed, &mut tally);
         let threads: Vec<ThreadId> = program.threads.ids().collect();
