@@ -104,7 +104,10 @@ fn check_deadlock(
         };
         if owner(wait.wants) != Some(following.thread) {
             let following = thread_name(program, following.thread);
-            return Err(format!("{following}, which {} waits for, does not hold {lock}", name()));
+            return Err(format!(
+                "{following}, which {} waits for, does not hold {lock} at the end",
+                name()
+            ));
         }
         let kind = StepKind::Acquire(wait.wants);
         next.push(TraceStep { thread, kind, place: edge.place, matched: None });

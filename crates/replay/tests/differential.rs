@@ -25,7 +25,7 @@ fn queries(program: &Program, rng: &mut Rng) -> Vec<Query> {
 /// longer ones without calls, in which a thread has several units.
 const SHAPES: [Shape; 2] = [
     Shape { processes: (2, 3), statements: 5, ..Shape::TINY },
-    Shape { processes: (2, 2), locks: 1, locations: 2, functions: 1, statements: 12, nesting: 2 },
+    Shape { processes: (2, 2), locks: 1, functions: 1, statements: 12, nesting: 2, ..Shape::TINY },
 ];
 
 #[test]

@@ -5,7 +5,7 @@
 //!
 //! # Requires
 //! The sizes of a [`Shape`] are such that trying all interleavings of two threads (of all threads for
-//! [`Shape::TINY`]) takes milliseconds.
+//! [`Shape::TINY`] and [`Shape::CONTENDED`]) takes milliseconds.
 
 use crate::rng::Rng;
 use crate::source::{Block, Function, Model, Process, Statement};
@@ -15,7 +15,7 @@ use crate::source::{Block, Function, Model, Process, Statement};
 pub struct Shape {
     /// The least and the greatest number of processes.
     pub processes: (usize, usize),
-    /// The greatest number of locks.
+    /// The greatest number of locks; at least 2 with [`Emphasis::Locks`].
     pub locks: usize,
     /// The greatest number of locations.
     pub locations: usize,
@@ -25,6 +25,19 @@ pub struct Shape {
     pub statements: usize,
     /// How deep blocks nest within a function.
     pub nesting: usize,
+    /// What there is most of.
+    pub emphasis: Emphasis,
+}
+
+/// What there is most of in a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Emphasis {
+    /// Units with accesses, for questions about atomicity.
+    Units,
+    /// Nested synchronized blocks, for races and deadlocks. There are at least two locks. Each process
+    /// prefers two of them, like a philosopher the forks beside the plate, so that all processes
+    /// together may block each other where no two of them do.
+    Locks,
 }
 
 impl Shape {
@@ -36,22 +49,57 @@ impl Shape {
         functions: 3,
         statements: 20,
         nesting: 4,
+        emphasis: Emphasis::Units,
     };
     /// For questions about up to four threads at once.
-    pub const TINY: Self =
-        Self { processes: (2, 4), locks: 3, locations: 2, functions: 2, statements: 6, nesting: 3 };
+    pub const TINY: Self = Self {
+        processes: (2, 4),
+        locks: 3,
+        locations: 2,
+        functions: 2,
+        statements: 6,
+        nesting: 3,
+        emphasis: Emphasis::Units,
+    };
+    /// For races and deadlocks of up to four threads.
+    pub const CONTENDED: Self = Self {
+        processes: (2, 4),
+        locks: 4,
+        locations: 2,
+        functions: 2,
+        statements: 10,
+        nesting: 3,
+        emphasis: Emphasis::Locks,
+    };
 }
 
 /// A random model of this shape.
 pub fn random_model(rng: &mut Rng, shape: &Shape) -> Model {
-    let locks = rng.between(0, shape.locks);
+    let fewest = match shape.emphasis {
+        Emphasis::Units => 0,
+        Emphasis::Locks => 2,
+    };
+    let locks = rng.between(fewest, shape.locks);
     let locations = rng.between(1, shape.locations);
     let count = rng.between(shape.processes.0, shape.processes.1);
-    let processes = (0..count).map(|_| random_process(rng, shape, locks, locations)).collect();
+    let ring = locks.min(count);
+    let preferred = |index: usize| match shape.emphasis {
+        Emphasis::Units => None,
+        Emphasis::Locks => Some([index % ring, (index + 1) % ring]),
+    };
+    let processes = (0..count)
+        .map(|index| random_process(rng, shape, locks, locations, preferred(index)))
+        .collect();
     Model { locks, locations, processes }
 }
 
-fn random_process(rng: &mut Rng, shape: &Shape, locks: usize, locations: usize) -> Process {
+fn random_process(
+    rng: &mut Rng,
+    shape: &Shape,
+    locks: usize,
+    locations: usize,
+    preferred: Option<[usize; 2]>,
+) -> Process {
     let functions = rng.between(1, shape.functions);
     let mut budget = rng.between(shape.statements.div_ceil(2), shape.statements);
     let mut process = Process { functions: Vec::with_capacity(functions) };
@@ -61,6 +109,7 @@ fn random_process(rng: &mut Rng, shape: &Shape, locks: usize, locations: usize) 
         let mut writer = Writer {
             rng,
             locks,
+            preferred,
             locations,
             functions,
             position,
@@ -68,7 +117,7 @@ fn random_process(rng: &mut Rng, shape: &Shape, locks: usize, locations: usize) 
             nesting: shape.nesting,
         };
         let locks = if locks > 0 && writer.rng.percent(25) {
-            (0..writer.rng.between(1, 2)).map(|_| writer.rng.below(locks)).collect()
+            (0..writer.rng.between(1, 2)).map(|depth| writer.lock(depth)).collect()
         } else {
             Vec::new()
         };
@@ -105,6 +154,8 @@ fn insert(rng: &mut Rng, block: &mut Block, statement: Statement) {
 struct Writer<'a> {
     rng: &'a mut Rng,
     locks: usize,
+    /// The two locks that this process mostly takes.
+    preferred: Option<[usize; 2]>,
     locations: usize,
     /// How many functions the process has.
     functions: usize,
@@ -134,23 +185,27 @@ impl Writer<'_> {
         self.statements -= 1;
         let inner = depth < self.nesting && self.statements > 0;
         let block = |weight: usize| if inner { weight } else { 0 };
+        let weight = |units: usize, locks: usize| match self.preferred {
+            None => units,
+            Some(_) => locks,
+        };
         let weights = [
-            2,                                          // skip
-            26,                                         // read
-            26,                                         // write
-            block(if depth == 0 { 60 } else { 6 }),     // unit
-            if self.locks > 0 { block(18) } else { 0 }, // synchronized
-            block(7),                                   // if
-            block(4),                                   // while
-            if self.functions > 1 { 12 } else { 1 },    // call
-            if depth == 0 { 0 } else { 3 },             // return
+            2,                                                             // skip
+            weight(26, 12),                                                // read
+            weight(26, 8),                                                 // write
+            block(weight(if depth == 0 { 60 } else { 6 }, 2)),             // unit
+            if self.locks > 0 { block(weight(18, 60)) } else { 0 },        // synchronized
+            block(7),                                                      // if
+            block(4),                                                      // while
+            if self.functions > 1 { weight(12, 5) } else { weight(1, 0) }, // call
+            if depth == 0 { 0 } else { weight(3, 2) },                     // return
         ];
         match self.rng.weighted(&weights) {
             0 => Statement::Skip,
             1 => Statement::Read(self.rng.below(self.locations)),
             2 => Statement::Write(self.rng.below(self.locations)),
             3 => Statement::Unit(self.block(depth + 1)),
-            4 => Statement::Synchronized(self.rng.below(self.locks), self.block(depth + 1)),
+            4 => Statement::Synchronized(self.lock(depth), self.block(depth + 1)),
             5 => {
                 let first = self.block(depth + 1);
                 let second = if self.rng.percent(40) { self.block(depth + 1) } else { Vec::new() };
@@ -159,6 +214,14 @@ impl Writer<'_> {
             6 => Statement::While(self.block(depth + 1)),
             7 => self.call(),
             _ => Statement::Return,
+        }
+    }
+
+    /// A lock for a block at this depth.
+    fn lock(&mut self, depth: usize) -> usize {
+        match self.preferred {
+            Some(locks) if self.rng.percent(60) => locks[depth % 2],
+            _ => self.rng.below(self.locks),
         }
     }
 
