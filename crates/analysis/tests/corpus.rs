@@ -1,0 +1,124 @@
+//! The example programs and what is expected of them, by every engine. Expectations stand in the
+//! files:
+//!
+//! ```text
+//! //! expect: violated N A B x [y]     pattern N, unit of thread A, other thread B, locations
+//! //! expect: safe N A B x [y]
+//! //! expect: all safe                 every pattern
+//! //! expect: vaziri safe              the patterns 1 to 14
+//! ```
+//!
+//! Every engine answers every question about every file; two engines that contradict each other fail
+//! the test even where nothing is expected.
+
+use selvedge_analysis::{EngineKind, Options, Report, atomicity};
+use selvedge_base::Interrupt;
+use selvedge_program::{PatternQuery, Program, Query, Units, Unknown, Verdict, query::pattern_queries};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the examples are there")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "eml"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_example_gets_the_expected_verdicts_from_every_engine() {
+    let files = examples();
+    assert!(files.len() >= 6, "the papers' programs are there");
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a readable file");
+        let program = selvedge_front_eml::parse(&text).program.expect("a valid example");
+        let expectations: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("//! expect: ")).collect();
+        assert!(!expectations.is_empty(), "{} expects nothing", file.display());
+        let answers = agreed_answers(&program, &file);
+        for expectation in expectations {
+            check(&program, &answers, expectation)
+                .unwrap_or_else(|message| panic!("{}: {expectation}: {message}", file.display()));
+        }
+    }
+}
+
+/// Pattern, threads and locations, with whether the pattern is violated.
+type Answers = BTreeMap<(u32, String, String, Vec<String>), bool>;
+
+fn agreed_answers(program: &Program, file: &Path) -> Answers {
+    let numbers: Vec<u32> = (1..=32).collect();
+    let threads: Vec<_> = program.threads.ids().collect();
+    let locations: Vec<_> = program.locations.ids().collect();
+    let queries: Vec<Query> =
+        pattern_queries(program, &numbers, Units::Exact, &threads, &locations)
+            .into_iter()
+            .map(Query::Pattern)
+            .collect();
+    let reports: Vec<Report> = EngineKind::ALL
+        .iter()
+        .map(|&engine| {
+            let options = Options { call_depth: 4, ..Options::new(engine) };
+            atomicity(program, &queries, &options, &Interrupt::new(), &mut |_| {})
+                .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        })
+        .collect();
+    let mut answers = Answers::new();
+    for (at, query) in queries.iter().enumerate() {
+        let Query::Pattern(query) = query else { unreachable!("only patterns were asked") };
+        let mut agreed = None;
+        for (engine, report) in EngineKind::ALL.iter().zip(&reports) {
+            let violated = match &report.answers[at].verdict {
+                Verdict::Safe => false,
+                Verdict::Violation(_) => true,
+                // Only the search has a limit here, and only on the depth of calls.
+                Verdict::Unknown(Unknown::CallDepth(_)) => continue,
+                Verdict::Unknown(why) => panic!("{}: {}: {why}", file.display(), engine.name()),
+            };
+            let first = *agreed.get_or_insert(violated);
+            assert_eq!(first, violated, "{}: {}: {query:?}", file.display(), engine.name());
+        }
+        answers.insert(key(program, query), agreed.expect("two engines always answer"));
+    }
+    answers
+}
+
+fn key(program: &Program, query: &PatternQuery) -> (u32, String, String, Vec<String>) {
+    (
+        query.pattern.number,
+        program.threads[query.unit_thread].name.clone(),
+        program.threads[query.other_thread].name.clone(),
+        query.locations.iter().map(|&location| program.locations[location].name.clone()).collect(),
+    )
+}
+
+fn check(program: &Program, answers: &Answers, expectation: &str) -> Result<(), String> {
+    let words: Vec<&str> = expectation.split_whitespace().collect();
+    let none_violated = |limit: u32| {
+        match answers.iter().find(|((number, ..), violated)| *number <= limit && **violated) {
+            None => Ok(()),
+            Some((query, _)) => Err(format!("{query:?} is violated")),
+        }
+    };
+    match words.as_slice() {
+        ["all", "safe"] => none_violated(32),
+        ["vaziri", "safe"] => none_violated(14),
+        [verdict @ ("violated" | "safe"), number, a, b, locations @ ..] => {
+            let number = number.parse().map_err(|_| "no pattern number".to_owned())?;
+            let locations = locations.iter().map(|&name| name.to_owned()).collect();
+            let query = (number, (*a).to_owned(), (*b).to_owned(), locations);
+            match answers.get(&query) {
+                Some(&violated) if violated == (*verdict == "violated") => Ok(()),
+                Some(_) => Err("the engines say otherwise".to_owned()),
+                None => Err(format!(
+                    "no such question; threads: {:?}",
+                    program.threads.iter().map(|thread| &thread.name).collect::<Vec<_>>()
+                )),
+            }
+        }
+        _ => Err("not an expectation".to_owned()),
+    }
+}
