@@ -13,7 +13,9 @@
 
 use selvedge_analysis::{EngineKind, Options, Report, atomicity};
 use selvedge_base::Interrupt;
-use selvedge_program::{PatternQuery, Program, Query, Units, Unknown, Verdict, query::pattern_queries};
+use selvedge_program::{
+    PatternQuery, Program, Query, Units, Unknown, Verdict, query::pattern_queries,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -97,11 +99,12 @@ fn key(program: &Program, query: &PatternQuery) -> (u32, String, String, Vec<Str
 
 fn check(program: &Program, answers: &Answers, expectation: &str) -> Result<(), String> {
     let words: Vec<&str> = expectation.split_whitespace().collect();
-    let none_violated = |limit: u32| {
-        match answers.iter().find(|((number, ..), violated)| *number <= limit && **violated) {
-            None => Ok(()),
-            Some((query, _)) => Err(format!("{query:?} is violated")),
-        }
+    let none_violated = |limit: u32| match answers
+        .iter()
+        .find(|((number, ..), violated)| *number <= limit && **violated)
+    {
+        None => Ok(()),
+        Some((query, _)) => Err(format!("{query:?} is violated")),
     };
     match words.as_slice() {
         ["all", "safe"] => none_violated(32),

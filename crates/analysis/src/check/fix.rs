@@ -145,7 +145,7 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
     candidates
 }
 
-/// A lock held at both accesses of a race.
+/// A lock held at both accesses of a race, or at every access of the two threads to the location.
 fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
     let steps = &finding.trace.next;
     let regions: Vec<(String, Place, Region)> = steps
@@ -159,20 +159,44 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
             ))
         })
         .collect();
-    let [(first_text, first_place, first), (second_text, second_place, second)] = &regions[..]
+    let ([(first_text, first_place, first), (second_text, second_place, second)], [location]) =
+        (&regions[..], &finding.locations[..])
     else {
         return Vec::new();
     };
-    usable_locks(program, finding)
-        .into_iter()
-        .map(|(lock, with)| Candidate {
+    let both = first.and(second);
+    let every = Region::location(program, &finding.threads, *location);
+    let mut lines: Vec<Place> =
+        every.opening.iter().map(|&edge| program.edges[edge].place).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let names: Vec<&str> =
+        finding.threads.iter().map(|&thread| program.threads[thread].name.as_str()).collect();
+    let mut candidates = Vec::new();
+    for (lock, with) in usable_locks(program, finding) {
+        candidates.push(Candidate {
             fix: Fix {
                 text: format!("Hold {} {first_text} and {second_text}.", describe(&with, lock)),
                 places: vec![*first_place, *second_place],
             },
-            changed: wrap(&with, &first.and(second), lock),
-        })
-        .collect()
+            changed: wrap(&with, &both, lock),
+        });
+    }
+    for (lock, with) in usable_locks(program, finding) {
+        candidates.push(Candidate {
+            fix: Fix {
+                text: format!(
+                    "Hold {} at every access of {} to `{}`.",
+                    describe(&with, lock),
+                    names.join(" and "),
+                    program.locations[*location].name
+                ),
+                places: lines.clone(),
+            },
+            changed: wrap(&with, &every, lock),
+        });
+    }
+    candidates
 }
 
 /// The lock that a thread of the cycle waits for, taken before the one that it holds.

@@ -7,7 +7,9 @@
 //! 1. The result is valid if the program is: nodes and edges stay grouped by procedure.
 
 use selvedge_base::{Id, IdVec, Place};
-use selvedge_program::{Action, Edge, EdgeId, LockId, NodeId, Program, Successors, ThreadId};
+use selvedge_program::{
+    Action, Edge, EdgeId, LocationId, LockId, NodeId, Program, Successors, ThreadId,
+};
 use std::collections::BTreeSet;
 
 /// Edges before which a lock is taken and after which it is given back.
@@ -23,6 +25,20 @@ impl Region {
     /// Every access edge of `thread` at `place` with this action.
     pub fn accesses(program: &Program, thread: ThreadId, place: Place, action: Action) -> Self {
         let edges = edges_at(program, thread, place, action);
+        Self { opening: edges.clone(), closing: edges }
+    }
+
+    /// Every access of the threads to a location.
+    pub fn location(program: &Program, threads: &[ThreadId], location: LocationId) -> Self {
+        let edges: BTreeSet<EdgeId> = program
+            .edges
+            .iter_enumerated()
+            .filter(|(_, edge)| {
+                [Action::Read(location), Action::Write(location)].contains(&edge.action)
+                    && threads.contains(&program.procedures[program.nodes[edge.source]].thread)
+            })
+            .map(|(id, _)| id)
+            .collect();
         Self { opening: edges.clone(), closing: edges }
     }
 

@@ -1,0 +1,183 @@
+//! `check`: what becomes one finding, what is said about it, and that fixes work.
+
+use selvedge_analysis::check::wrap::{Region, wrap};
+use selvedge_analysis::{
+    CheckOptions, Checked, EngineKind, Fixes, Options, atomicity, check, meetings,
+};
+use selvedge_base::{Interrupt, Place};
+use selvedge_program::meeting::races;
+use selvedge_program::{
+    Action, FindingKind, Lock, Meeting, Program, Query, Successors, Units, Verdict,
+};
+use selvedge_testkit::Rng;
+use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::queries::some_patterns;
+
+fn parse(text: &str) -> Program {
+    let parsed = selvedge_front_eml::parse(text);
+    parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
+}
+
+fn options(fixes: Fixes) -> CheckOptions {
+    CheckOptions {
+        kinds: FindingKind::ALL.to_vec(),
+        patterns: (1..=32).collect(),
+        units: Units::Exact,
+        analysis: Options::new(EngineKind::Tupling),
+        fixes,
+    }
+}
+
+fn run(program: &Program) -> Checked {
+    check(program, &options(Fixes::Look), &Interrupt::new(), &mut |_, _, _| {}).expect("no fault")
+}
+
+fn summary(checked: &Checked) -> Vec<String> {
+    checked
+        .findings
+        .iter()
+        .map(|finding| {
+            let lines: Vec<String> =
+                finding.places.iter().map(|place| place.line.to_string()).collect();
+            let fix = finding.fix.as_ref().map_or("no fix", |fix| &fix.text);
+            format!("{} {} | {} | {fix}", finding.kind.rule(), lines.join(","), finding.reason)
+        })
+        .collect()
+}
+
+#[test]
+fn the_stack_of_paper_000_has_one_broken_unit_per_thread_and_a_fix_for_each() {
+    let program = parse(include_str!("../../../examples/stack.eml"));
+    let checked = run(&program);
+    let kinds: Vec<FindingKind> = checked.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::Atomicity; 2], "{:#?}", summary(&checked));
+    for finding in &checked.findings {
+        for tag in ["pattern-1", "pattern-2", "pattern-12"] {
+            assert!(finding.tags.iter().any(|other| other == tag), "{:?}", finding.tags);
+        }
+        let fix = finding.fix.as_ref().expect("locking the stack works");
+        assert!(fix.text.starts_with("Hold lock `stack` around the unit of "), "{}", fix.text);
+    }
+    assert_ne!(checked.findings[0].fingerprint, checked.findings[1].fingerprint);
+}
+
+#[test]
+fn crossed_locks_are_one_deadlock_with_an_order_as_its_fix() {
+    let program = parse(
+        "lock : a, b; var : x;
+process T1 { main { synchronized(a) { synchronized(b) { write x; } } } }
+process T2 { main { synchronized(b) { synchronized(a) { write x; } } } }",
+    );
+    assert_eq!(
+        summary(&run(&program)),
+        [
+            "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`: nobody can \
+          go on | In T1, acquire `b` before `a` at line 2."
+        ]
+    );
+}
+
+#[test]
+fn an_unprotected_write_is_one_race_per_pair_of_statements() {
+    let program = parse(
+        "lock : a; var : x;
+process T1 { main { synchronized(a) { write x; } read x; } }
+process T2 { main { write x; } }",
+    );
+    assert_eq!(
+        summary(&run(&program)),
+        [
+            "data-race 2,3 | T1 can write and T2 can write `x` at the same time: no lock is held by both \
+          | Hold lock `a` at every access of T1 and T2 to `x`."
+        ]
+    );
+}
+
+#[test]
+fn a_program_without_mistakes_has_no_findings_and_says_what_was_asked() {
+    let program = parse(include_str!("../../../examples/reentrant.eml"));
+    let checked = run(&program);
+    assert!(checked.findings.is_empty() && checked.open.is_empty());
+    for (kind, tally) in &checked.tallies {
+        assert_eq!(tally.safe, tally.questions, "{kind:?}");
+    }
+    assert_eq!(checked.tallies.len(), 3);
+}
+
+#[test]
+fn fingerprints_survive_new_lines_and_tell_procedures_apart() {
+    let text = include_str!("../../../examples/stack.eml");
+    let moved = format!("// one\n// two\n{text}");
+    let renamed = text.replace("popwrap", "take");
+    let prints = |text: &str| {
+        let findings = run(&parse(text)).findings;
+        findings.into_iter().map(|finding| finding.fingerprint).collect::<Vec<_>>()
+    };
+    assert_eq!(prints(text), prints(&moved));
+    assert_eq!(prints(text), prints(&renamed), "the accesses lie in size and pop");
+    assert_ne!(prints(text), prints(&text.replace("size", "length")));
+}
+
+#[test]
+fn findings_cover_exactly_the_violations() {
+    let (mut findings, mut fixed) = (0, 0);
+    for seed in 0..150 {
+        let program = random_model(&mut Rng::new(seed), &Shape::TINY).to_program();
+        let checked = run(&program);
+        let violated: usize = checked.tallies.iter().map(|(_, tally)| tally.violated).sum();
+        assert_eq!(violated == 0, checked.findings.is_empty(), "seed {seed}");
+        assert!(checked.findings.len() <= violated, "seed {seed}");
+        findings += checked.findings.len();
+        fixed += checked.findings.iter().filter(|finding| finding.fix.is_some()).count();
+    }
+    assert!(findings > 200 && fixed > 50, "{findings} findings, {fixed} with a fix");
+}
+
+/// A lock that only one thread uses changes no answer: wrapping is transparent.
+#[test]
+fn wrapping_in_a_private_lock_changes_nothing() {
+    let mut wrapped = 0;
+    for seed in 0..400 {
+        let mut rng = Rng::new(seed);
+        let mut program = random_model(&mut rng, &Shape::SMALL).to_program();
+        let lock = program.locks.push(Lock { name: "private".to_owned(), place: Place::NONE });
+        let successors = Successors::new(&program);
+        let edge = program.edges[*rng.pick(&program.edges.ids().collect::<Vec<_>>())].clone();
+        let thread = program.procedures[program.nodes[edge.source]].thread;
+        let region = match edge.action {
+            Action::BeginUnit | Action::Acquire(_) => {
+                Region::scope(&program, &successors, thread, edge.place, edge.action)
+            }
+            Action::Read(_) | Action::Write(_) => {
+                Region::accesses(&program, thread, edge.place, edge.action)
+            }
+            _ => continue,
+        };
+        if region.is_empty() {
+            continue;
+        }
+        wrapped += 1;
+        let changed = wrap(&program, &region, lock);
+        assert!(selvedge_program::validate::validate(&changed).is_empty(), "seed {seed}");
+        let queries = some_patterns(&program, &mut rng, 12);
+        assert_eq!(words(&program, &queries), words(&changed, &queries), "seed {seed}");
+        let threads: Vec<_> = program.threads.ids().collect();
+        let locations: Vec<_> = program.locations.ids().collect();
+        let races: Vec<Meeting> =
+            races(&threads, &locations).into_iter().map(Meeting::Race).collect();
+        assert_eq!(race_words(&program, &races), race_words(&changed, &races), "seed {seed}");
+    }
+    assert!(wrapped > 100, "only {wrapped} regions");
+}
+
+fn words(program: &Program, queries: &[Query]) -> Vec<&'static str> {
+    let options = Options::new(EngineKind::Tupling);
+    let report = atomicity(program, queries, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+    report.answers.iter().map(|answer| answer.verdict.word()).collect()
+}
+
+fn race_words(program: &Program, questions: &[Meeting]) -> Vec<&'static str> {
+    let options = Options::new(EngineKind::Tupling);
+    let report = meetings(program, questions, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+    report.answers.iter().map(|answer| Verdict::word(&answer.verdict)).collect()
+}
