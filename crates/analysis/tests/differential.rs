@@ -5,6 +5,8 @@
 //! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
 //! the first seed. `cargo xtask differential` runs the large version.
 
+#![expect(clippy::print_stdout, reason = "the large run shows its counts")]
+
 use selvedge_analysis::{EngineKind, Options, atomicity};
 use selvedge_base::Interrupt;
 use selvedge_program::{Program, Query, Unknown, Verdict};

@@ -2,6 +2,8 @@
 //! questions are all races and all cycles that the code could possibly have, not only those that the
 //! engine finds worth asking.
 
+#![expect(clippy::print_stdout, reason = "the large run shows its counts")]
+
 use selvedge_analysis::{EngineKind, Options, meetings, possible_deadlocks};
 use selvedge_base::Interrupt;
 use selvedge_program::{Meeting, Program, ThreadId, Unknown, Verdict};

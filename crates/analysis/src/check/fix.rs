@@ -16,43 +16,64 @@ use selvedge_program::{
 };
 use std::collections::BTreeSet;
 
+/// How many of the program's locks are tried.
+const TRIED: usize = 8;
+
 /// Programs with more edges than this are not changed and checked again.
 const LARGEST: usize = 20_000;
 
-/// A fix for the finding, if one of the usual ones works.
-///
-/// # Errors
-/// If an engine contradicts itself.
-pub fn find(
-    program: &Program,
-    group: &Group,
-    options: &Options,
-    interrupt: &Interrupt,
-) -> Result<Option<Fix>, InternalError> {
-    if program.edges.len() > LARGEST || interrupt.poll().is_some() {
-        return Ok(None);
+/// Looks for fixes of one program's findings.
+pub struct Fixer<'a> {
+    program: &'a Program,
+    options: &'a Options,
+    interrupt: &'a Interrupt,
+    /// The deadlocks that the program has already; `None` if that is not known.
+    before: Option<BTreeSet<Deadlock>>,
+}
+
+impl<'a> Fixer<'a> {
+    /// A fixer for the findings of `program`.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn new(
+        program: &'a Program,
+        options: &'a Options,
+        interrupt: &'a Interrupt,
+    ) -> Result<Self, InternalError> {
+        let small = program.edges.len() <= LARGEST;
+        let before = if small { deadlocks(program, options, interrupt)? } else { None };
+        Ok(Self { program, options, interrupt, before })
     }
-    let before = deadlocks(program, options, interrupt)?;
-    for Candidate { fix, changed } in candidates(program, &group.finding) {
-        let gone = match &group.questions {
-            Questions::Patterns(queries) => {
-                let queries: Vec<Query> = queries.iter().cloned().map(Query::Pattern).collect();
-                let report = atomicity(&changed, &queries, options, interrupt, &mut |_| {})?;
-                report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+
+    /// A fix for the finding, if one of the usual ones works.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn find(&self, group: &Group) -> Result<Option<Fix>, InternalError> {
+        let Some(before) = &self.before else { return Ok(None) };
+        let Self { options, interrupt, .. } = *self;
+        for Candidate { fix, changed } in candidates(self.program, &group.finding) {
+            let gone = match &group.questions {
+                Questions::Patterns(queries) => {
+                    let queries: Vec<Query> = queries.iter().cloned().map(Query::Pattern).collect();
+                    let report = atomicity(&changed, &queries, options, interrupt, &mut |_| {})?;
+                    report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+                }
+                Questions::Meetings(questions) => {
+                    let report = meetings(&changed, questions, options, interrupt, &mut |_| {})?;
+                    report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+                }
+            };
+            if gone
+                && let Some(after) = deadlocks(&changed, options, interrupt)?
+                && after.is_subset(before)
+            {
+                return Ok(Some(fix));
             }
-            Questions::Meetings(questions) => {
-                let report = meetings(&changed, questions, options, interrupt, &mut |_| {})?;
-                report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
-            }
-        };
-        if gone
-            && let (Some(before), Some(after)) = (&before, deadlocks(&changed, options, interrupt)?)
-            && after.is_subset(before)
-        {
-            return Ok(Some(fix));
         }
+        Ok(None)
     }
-    Ok(None)
 }
 
 /// The deadlocks that can happen, or `None` if that is not known.
@@ -262,6 +283,7 @@ fn usable_locks(program: &Program, finding: &Finding) -> Vec<(LockId, Program)> 
     }
     let mut locks: Vec<LockId> = program.locks.ids().collect();
     locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
+    locks.truncate(TRIED);
     let mut with_new = program.clone();
     let new = with_new.locks.push(Lock { name: NEW_LOCK.to_owned(), place: Place::NONE });
     locks.into_iter().map(|lock| (lock, program.clone())).chain([(new, with_new)]).collect()

@@ -117,10 +117,16 @@ pub fn check(
         };
         checked.tallies.push((kind, tally));
     }
+    let fixer = match options.fixes {
+        Fixes::Look if !groups.is_empty() => {
+            Some(fix::Fixer::new(program, &options.analysis, interrupt)?)
+        }
+        _ => None,
+    };
     for group in groups {
-        let fix = match options.fixes {
-            Fixes::Look => fix::find(program, &group, &options.analysis, interrupt)?,
-            Fixes::Skip => None,
+        let fix = match &fixer {
+            Some(fixer) => fixer.find(&group)?,
+            None => None,
         };
         checked.findings.push(Finding { fix, ..group.finding });
     }
