@@ -147,9 +147,9 @@ fn matches(shown: &[String], found: &[String]) -> bool {
         Some((first, rest)) if first.trim() == "..." => {
             (0..=found.len()).any(|skipped| matches(rest, &found[skipped..]))
         }
-        Some((first, rest)) => found
-            .split_first()
-            .is_some_and(|(line, others)| timeless(first) == timeless(line) && matches(rest, others)),
+        Some((first, rest)) => found.split_first().is_some_and(|(line, others)| {
+            timeless(first) == timeless(line) && matches(rest, others)
+        }),
     }
 }
 
@@ -448,13 +448,18 @@ fn the_sources_that_the_book_names_exist() {
                 let (path, function) = quoted.split_once("::").unwrap_or((quoted, ""));
                 let path = root().join(path);
                 assert!(path.exists(), "{}: {quoted}", page.display());
-                let known = function.is_empty() || text_of(&path).contains(&format!("fn {function}("));
+                let known =
+                    function.is_empty() || text_of(&path).contains(&format!("fn {function}("));
                 assert!(known, "{}: {quoted}", page.display());
                 last = Some(path);
                 checked += 1;
             } else if let Some(function) = quoted.strip_prefix("::") {
                 let path = last.as_ref().expect("a file before a function");
-                assert!(text_of(path).contains(&format!("fn {function}(")), "{}: {quoted}", page.display());
+                assert!(
+                    text_of(path).contains(&format!("fn {function}(")),
+                    "{}: {quoted}",
+                    page.display()
+                );
                 checked += 1;
             }
         }
