@@ -30,7 +30,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}")) {
+        for entry in fs::read_dir(&folder).expect("a folder of the project") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 open.push(path);
@@ -193,12 +193,11 @@ fn commands_print_what_is_shown() {
     let mut wrong = Vec::new();
     for page in pages() {
         let mut session = Session { folder: folder_of(&page), code: 0 };
-        let (mut complaints, mut blessed) = (Vec::new(), String::new());
+        let (mut complaints, mut blessed): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for piece in pieces(&text_of(&page)) {
             let (info, lines) = match piece {
                 Piece::Prose(line) => {
-                    blessed.push_str(&line);
-                    blessed.push('\n');
+                    blessed.push(line);
                     continue;
                 }
                 Piece::Block { info, lines } => (info, lines),
@@ -214,15 +213,12 @@ fn commands_print_what_is_shown() {
                 }
                 lines
             };
-            blessed.push_str(&format!("```{info}\n"));
-            for line in lines {
-                blessed.push_str(&line);
-                blessed.push('\n');
-            }
-            blessed.push_str("```\n");
+            blessed.push(format!("```{info}"));
+            blessed.extend(lines);
+            blessed.push("```".to_owned());
         }
         if bless {
-            fs::write(&page, blessed).expect("the page can be written");
+            fs::write(&page, blessed.join("\n") + "\n").expect("the page can be written");
         }
         wrong.extend(complaints.iter().map(|what| format!("{}: {what}", page.display())));
     }
@@ -338,7 +334,7 @@ fn sections(text: &str) -> BTreeMap<String, String> {
     let mut current = String::new();
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
-            current = heading.to_owned();
+            heading.clone_into(&mut current);
         } else if line.starts_with("# ") {
             current.clear();
         }
