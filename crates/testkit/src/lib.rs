@@ -7,6 +7,7 @@
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
 //!   words of the definition and without any thought of cost.
+//! - [`family`]: models that grow with the number of locks.
 //! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
 //!
 //! ```
@@ -20,6 +21,7 @@
 
 pub mod build;
 pub mod definition;
+pub mod family;
 pub mod generate;
 pub mod lock_words;
 pub mod naive;

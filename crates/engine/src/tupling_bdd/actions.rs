@@ -27,119 +27,174 @@
 //! 2. Constraints are conjoined from the last bit to the first, so that each adds nodes on top only.
 
 use super::encoding::{Column, Encoding, Under};
+use super::vocabulary::{AFTER, BEFORE, Copy, Vocabulary};
 use crate::lock_history::LockAction;
-use selvedge_base::Id;
-use selvedge_bdd::{BddManager, OutOfNodes, Position, Relation, Relations};
+use selvedge_bdd::{BddManager, OutOfNodes};
 use selvedge_lower::LockSet;
 
-/// `{⟨g, h⟩ | g ≤ h}`: the closure of the empty path.
-///
-/// # Errors
-/// If the manager is out of nodes.
-pub fn order<M: BddManager>(
-    relations: &Relations<M>,
-    encoding: &Encoding,
-) -> Result<Relation<M::Node>, OutOfNodes> {
-    let step = Step { relations, encoding };
-    let node = step.relate(|_, column, kind| Ok(Some(step.old(kind.bit(column))?)))?;
-    Ok(relations.relation(2, node))
+/// What happens in one phase.
+pub struct Actions<'a, M: BddManager> {
+    /// The variables.
+    pub vocabulary: &'a Vocabulary<M>,
+    /// What their bits mean.
+    pub encoding: &'a Encoding,
+    /// The phase.
+    pub phase: usize,
 }
 
-/// `{⟨h, e⟩}` for all `h`, where `e` is the empty path of a thread that holds nothing, and its
-/// closure: what comes before does not matter.
-///
-/// # Errors
-/// If the manager is out of nodes.
-pub fn start<M: BddManager>(
-    relations: &Relations<M>,
-    encoding: &Encoding,
-) -> Result<Relation<M::Node>, OutOfNodes> {
-    let step = Step { relations, encoding };
-    let node = step.holding(Position::from_index(1), &LockSet::new())?;
-    Ok(relations.relation(2, node))
-}
+impl<M: BddManager> Actions<'_, M> {
+    /// `{⟨g, h⟩ | g ≤ h}`: the closure of the empty path.
+    ///
+    /// # Errors
+    /// If the manager is out of nodes.
+    pub fn order(&self) -> Result<M::Node, OutOfNodes> {
+        self.relate(|_, column, kind| Ok(Some(self.old(kind.bit(column))?)))
+    }
 
-/// `{⟨h, post_η(h, action)⟩}` for the histories `h` of a thread that holds `held`, and its closure.
-///
-/// # Errors
-/// If the manager is out of nodes.
-pub fn post<M: BddManager>(
-    relations: &Relations<M>,
-    encoding: &Encoding,
-    action: LockAction,
-    held: &LockSet,
-) -> Result<Relation<M::Node>, OutOfNodes> {
-    let step = Step { relations, encoding };
-    let manager = relations.manager();
-    let columns = encoding.columns();
-    let is_held = |slot: usize| held.contains(columns[slot].lock);
-    let node = match action {
-        LockAction::Acquire(lock) => {
-            let taken = encoding.slot(lock);
-            step.relate(|slot, column, kind| {
-                Ok(match kind {
-                    Kind::Acquired if slot == taken => Some(manager.top()),
-                    // Nothing was acquired after a lock that is not held.
-                    Kind::Acquisition(under) if !is_held(under.outer) => None,
-                    // Whatever is held since this phase was acquired before this lock.
-                    Kind::Acquisition(under) if slot == taken => {
-                        Some(step.old(columns[under.outer].acquired)?)
-                    }
-                    _ => Some(step.old(kind.bit(column))?),
-                })
-            })?
-        }
-        LockAction::Release(lock) => {
-            let freed = encoding.slot(lock);
-            // The end of a use, or an initial release.
-            let acquired = step.old(columns[freed].acquired)?;
-            let throughout = step.old(columns[freed].held_throughout)?;
-            step.relate(|slot, column, kind| {
-                let old = step.old(kind.bit(column))?;
-                Ok(match kind {
-                    Kind::Acquired | Kind::HeldThroughout if slot == freed => {
-                        Some(manager.bottom())
-                    }
-                    Kind::Used if slot == freed => Some(manager.or(&old, &acquired)?),
-                    Kind::Released if slot == freed => Some(manager.or(&old, &throughout)?),
-                    Kind::Acquisition(under) if under.outer == freed || !is_held(under.outer) => {
-                        None
-                    }
-                    // An initial release comes after everything used or released so far.
-                    Kind::Release(under) if under.outer == freed => {
-                        let before =
-                            manager.or(&step.old(column.used)?, &step.old(column.released)?)?;
-                        Some(manager.or(&old, &manager.and(&throughout, &before)?)?)
-                    }
-                    _ => Some(old),
-                })
-            })?
-        }
-    };
-    let fitting = step.fitting(held)?;
-    Ok(relations.relation(2, manager.and(&node, &fitting)?))
-}
+    /// `{⟨h, e⟩}` for all `h`, where `e` is the empty path of a thread that holds nothing, and its
+    /// closure: what comes before does not matter.
+    ///
+    /// # Errors
+    /// If the manager is out of nodes.
+    pub fn start(&self) -> Result<M::Node, OutOfNodes> {
+        self.holding(self.phase, AFTER, &LockSet::new())
+    }
 
-/// `{⟨h, h, ptrans(h)⟩}` for the histories `h` of a thread that holds `held`, and its closure.
-///
-/// # Errors
-/// If the manager is out of nodes.
-pub fn next_phase<M: BddManager>(
-    relations: &Relations<M>,
-    encoding: &Encoding,
-    held: &LockSet,
-) -> Result<Relation<M::Node>, OutOfNodes> {
-    let step = Step { relations, encoding };
-    let manager = relations.manager();
-    let finished = step.relate(|_, column, kind| match kind {
-        Kind::Acquisition(under) if !held.contains(encoding.columns()[under.outer].lock) => {
-            Ok(None)
+    /// `{⟨h, post_η(h, action)⟩}` for the histories `h` of a thread that holds `held`, and its closure.
+    ///
+    /// # Errors
+    /// If the manager is out of nodes.
+    pub fn post(&self, action: LockAction, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+        let manager = self.vocabulary.manager();
+        let columns = self.encoding.columns();
+        let is_held = |slot: usize| held.contains(columns[slot].lock);
+        let node = match action {
+            LockAction::Acquire(lock) => {
+                let taken = self.encoding.slot(lock);
+                self.relate(|slot, column, kind| {
+                    Ok(match kind {
+                        Kind::Acquired if slot == taken => Some(manager.top()),
+                        // Nothing was acquired after a lock that is not held.
+                        Kind::Acquisition(under) if !is_held(under.outer) => None,
+                        // Whatever is held since this phase was acquired before this lock.
+                        Kind::Acquisition(under) if slot == taken => {
+                            Some(self.old(columns[under.outer].acquired)?)
+                        }
+                        _ => Some(self.old(kind.bit(column))?),
+                    })
+                })?
+            }
+            LockAction::Release(lock) => {
+                let freed = self.encoding.slot(lock);
+                // The end of a use, or an initial release.
+                let acquired = self.old(columns[freed].acquired)?;
+                let throughout = self.old(columns[freed].held_throughout)?;
+                self.relate(|slot, column, kind| {
+                    let old = self.old(kind.bit(column))?;
+                    Ok(match kind {
+                        Kind::Acquired | Kind::HeldThroughout if slot == freed => {
+                            Some(manager.bottom())
+                        }
+                        Kind::Used if slot == freed => Some(manager.or(&old, &acquired)?),
+                        Kind::Released if slot == freed => Some(manager.or(&old, &throughout)?),
+                        Kind::Acquisition(under)
+                            if under.outer == freed || !is_held(under.outer) =>
+                        {
+                            None
+                        }
+                        // An initial release comes after everything used or released so far.
+                        Kind::Release(under) if under.outer == freed => {
+                            let before =
+                                manager.or(&self.old(column.used)?, &self.old(column.released)?)?;
+                            Some(manager.or(&old, &manager.and(&throughout, &before)?)?)
+                        }
+                        _ => Some(old),
+                    })
+                })?
+            }
+        };
+        manager.and(&node, &self.fitting(held)?)
+    }
+
+    /// `{⟨h, h, ptrans(h)⟩}` for the histories `h` of a thread that holds `held`, and its closure, from
+    /// this phase to the next.
+    ///
+    /// # Errors
+    /// If the manager is out of nodes.
+    pub fn next_phase(&self, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+        let manager = self.vocabulary.manager();
+        let columns = self.encoding.columns();
+        let finished = self.relate(|_, column, kind| match kind {
+            Kind::Acquisition(under) if !held.contains(columns[under.outer].lock) => Ok(None),
+            _ => Ok(Some(self.old(kind.bit(column))?)),
+        })?;
+        let next = self.holding(self.phase + 1, AFTER, held)?;
+        manager.and(&manager.and(&finished, &self.fitting(held)?)?, &next)
+    }
+
+    /// A bit of the history before the step.
+    fn old(&self, bit: usize) -> Result<M::Node, OutOfNodes> {
+        self.vocabulary.bit(self.phase, BEFORE, bit)
+    }
+
+    /// The closed relation in which each bit after the step is the given function of those before;
+    /// none means `false`.
+    fn relate(
+        &self,
+        new: impl Fn(usize, &Column, Kind) -> Result<Option<M::Node>, OutOfNodes>,
+    ) -> Result<M::Node, OutOfNodes> {
+        let manager = self.vocabulary.manager();
+        let mut bits: Vec<(usize, usize, Kind)> = Vec::with_capacity(self.encoding.width());
+        for (slot, column) in self.encoding.columns().iter().enumerate() {
+            let kinds = [Kind::HeldThroughout, Kind::Acquired, Kind::Used, Kind::Released];
+            let pairs = column
+                .under
+                .iter()
+                .flat_map(|&under| [Kind::Acquisition(under), Kind::Release(under)]);
+            bits.extend(kinds.into_iter().chain(pairs).map(|kind| (kind.bit(column), slot, kind)));
         }
-        _ => Ok(Some(step.old(kind.bit(column))?)),
-    })?;
-    let next = step.holding(Position::from_index(2), held)?;
-    let node = manager.and(&manager.and(&finished, &step.fitting(held)?)?, &next)?;
-    Ok(relations.relation(3, node))
+        bits.sort_unstable_by_key(|&(bit, ..)| std::cmp::Reverse(bit));
+        let mut result = manager.top();
+        for (bit, slot, kind) in bits {
+            let Some(value) = new(slot, &self.encoding.columns()[slot], kind)? else { continue };
+            let after = self.vocabulary.bit(self.phase, AFTER, bit)?;
+            let constraint = if self.encoding.is_exact(bit) {
+                manager.iff(&after, &value)?
+            } else {
+                manager.or(&after, &manager.not(&value)?)?
+            };
+            result = manager.and(&constraint, &result)?;
+        }
+        Ok(result)
+    }
+
+    /// The histories, before the step, of a thread that holds `held`.
+    fn fitting(&self, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+        let manager = self.vocabulary.manager();
+        let mut result = manager.top();
+        for column in self.encoding.columns().iter().rev() {
+            let (throughout, acquired) =
+                (self.old(column.held_throughout)?, self.old(column.acquired)?);
+            let constraint = if held.contains(column.lock) {
+                manager.xor(&throughout, &acquired)?
+            } else {
+                manager.not(&manager.or(&throughout, &acquired)?)?
+            };
+            result = manager.and(&constraint, &result)?;
+        }
+        Ok(result)
+    }
+
+    /// The closure of the empty path of a thread that holds `held`.
+    fn holding(&self, phase: usize, copy: Copy, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+        let mut literals = Vec::with_capacity(2 * self.encoding.columns().len());
+        for column in self.encoding.columns() {
+            let throughout = self.vocabulary.var(phase, copy, column.held_throughout);
+            literals.push((throughout, held.contains(column.lock)));
+            literals.push((self.vocabulary.var(phase, copy, column.acquired), false));
+        }
+        self.vocabulary.manager().conjunction(&literals)
+    }
 }
 
 /// What a bit means.
@@ -166,109 +221,45 @@ impl Kind {
     }
 }
 
-struct Step<'a, M: BddManager> {
-    relations: &'a Relations<M>,
-    encoding: &'a Encoding,
-}
-
-impl<M: BddManager> Step<'_, M> {
-    /// A bit of the history before the step.
-    fn old(&self, bit: usize) -> Result<M::Node, OutOfNodes> {
-        self.relations.bit(Position::from_index(0), bit)
-    }
-
-    /// The closed relation in which each bit after the step is the given function of those before;
-    /// none means `false`.
-    fn relate(
-        &self,
-        new: impl Fn(usize, &Column, Kind) -> Result<Option<M::Node>, OutOfNodes>,
-    ) -> Result<M::Node, OutOfNodes> {
-        let manager = self.relations.manager();
-        let mut bits: Vec<(usize, usize, Kind)> = Vec::with_capacity(self.encoding.width());
-        for (slot, column) in self.encoding.columns().iter().enumerate() {
-            let kinds = [Kind::HeldThroughout, Kind::Acquired, Kind::Used, Kind::Released];
-            let pairs = column
-                .under
-                .iter()
-                .flat_map(|&under| [Kind::Acquisition(under), Kind::Release(under)]);
-            bits.extend(kinds.into_iter().chain(pairs).map(|kind| (kind.bit(column), slot, kind)));
-        }
-        bits.sort_unstable_by_key(|&(bit, ..)| std::cmp::Reverse(bit));
-        let mut result = manager.top();
-        for (bit, slot, kind) in bits {
-            let Some(value) = new(slot, &self.encoding.columns()[slot], kind)? else { continue };
-            let after = self.relations.bit(Position::from_index(1), bit)?;
-            let constraint = if self.encoding.is_exact(bit) {
-                manager.iff(&after, &value)?
-            } else {
-                manager.or(&after, &manager.not(&value)?)?
-            };
-            result = manager.and(&constraint, &result)?;
-        }
-        Ok(result)
-    }
-
-    /// The histories, at position 0, of a thread that holds `held`.
-    fn fitting(&self, held: &LockSet) -> Result<M::Node, OutOfNodes> {
-        let manager = self.relations.manager();
-        let mut result = manager.top();
-        for column in self.encoding.columns().iter().rev() {
-            let (throughout, acquired) =
-                (self.old(column.held_throughout)?, self.old(column.acquired)?);
-            let constraint = if held.contains(column.lock) {
-                manager.xor(&throughout, &acquired)?
-            } else {
-                manager.not(&manager.or(&throughout, &acquired)?)?
-            };
-            result = manager.and(&constraint, &result)?;
-        }
-        Ok(result)
-    }
-
-    /// The closure of the empty path of a thread that holds `held`, at this position.
-    fn holding(&self, position: Position, held: &LockSet) -> Result<M::Node, OutOfNodes> {
-        let mut literals = Vec::with_capacity(2 * self.encoding.columns().len());
-        for column in self.encoding.columns() {
-            let throughout = self.relations.var(position, column.held_throughout);
-            literals.push((throughout, held.contains(column.lock)));
-            literals.push((self.relations.var(position, column.acquired), false));
-        }
-        self.relations.manager().conjunction(&literals)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{all_pairs, lock, random_history, relations};
+    use super::super::testing::{all_pairs, lock, random_history, vocabulary};
     use super::*;
     use crate::lock_history::LockHistory;
-    use selvedge_bdd::NativeManager;
+    use selvedge_bdd::{NativeManager, Var};
     use selvedge_testkit::Rng;
+
+    type Node = <NativeManager as BddManager>::Node;
 
     /// The least histories to which `relation` takes `history`; all others are greater.
     fn image(
-        relations: &Relations<NativeManager>,
-        encoding: &Encoding,
-        relation: &Relation<<NativeManager as BddManager>::Node>,
+        actions: &Actions<'_, NativeManager>,
+        relation: &Node,
+        phases: usize,
         history: &LockHistory,
     ) -> Option<Vec<LockHistory>> {
-        let first = encoding.encode(history).expect("all pairs have bits");
-        let first = relations.element(Position::from_index(0), &first).unwrap();
-        let node = relations.manager().and(&relation.node, &first).unwrap();
-        let images = relations.relation(relation.arity, node);
-        let least = relations.pick(&images)?;
-        // The closure of one tuple: every bit that may be set may also be left out of the least one.
-        let closed = least[1..].iter().flatten().zip((0..encoding.width()).cycle());
-        let free = closed.filter(|&(&set, bit)| !set && !encoding.is_exact(bit)).count();
-        assert!((relations.count(&images) - 2f64.powi(free as i32)).abs() < 0.5, "one closure");
-        for position in 1..relation.arity {
-            for bit in (0..encoding.width()).filter(|&bit| !encoding.is_exact(bit)) {
-                let mut greater = least.clone();
-                greater[position][bit] = true;
-                assert!(relations.contains(&images, &greater), "closed");
-            }
-        }
-        Some(least[1..].iter().map(|bits| encoding.decode(bits)).collect())
+        let Actions { vocabulary, encoding, phase } = *actions;
+        let manager = vocabulary.manager();
+        let before: Vec<(Var, bool)> = vocabulary
+            .vars(phase, BEFORE)
+            .into_iter()
+            .zip(encoding.encode(history).expect("all pairs have bits"))
+            .collect();
+        let cube = manager.cube(&vocabulary.vars(phase, BEFORE)).unwrap();
+        let before = manager.conjunction(&before).unwrap();
+        let images = manager.and_exists(relation, &before, &cube).unwrap();
+        let vars: Vec<Var> =
+            (phase..phase + phases).flat_map(|phase| vocabulary.vars(phase, AFTER)).collect();
+        let least = manager.pick(&images, &vars)?;
+        // The closure of the least one: what it sets is set, and what is exact is equal.
+        let constrained: Vec<(Var, bool)> = vars
+            .iter()
+            .zip(&least)
+            .filter(|&(&var, &value)| value || encoding.is_exact(vocabulary.meaning(var).2))
+            .map(|(&var, &value)| (var, value))
+            .collect();
+        assert_eq!(images, manager.conjunction(&constrained).unwrap(), "one closure");
+        Some(least.chunks(encoding.width()).map(|bits| encoding.decode(bits)).collect())
     }
 
     #[test]
@@ -278,7 +269,8 @@ mod tests {
         for case in 0..1500 {
             let locks = rng.between(1, 4);
             let encoding = all_pairs(locks);
-            let relations = relations(&encoding, 3);
+            let vocabulary = vocabulary(&encoding, 2, 2);
+            let actions = Actions { vocabulary: &vocabulary, encoding: &encoding, phase: case % 2 };
             let history = random_history(&mut rng, locks, &(0..locks).collect::<Vec<_>>());
             let held = history.finally_held();
             let lock = lock(rng.below(locks));
@@ -290,9 +282,9 @@ mod tests {
                 (LockAction::Release(lock), 2)
             };
             kinds[kind] += 1;
-            let relation = post(&relations, &encoding, action, &held).unwrap();
+            let relation = actions.post(action, &held).unwrap();
             let expected = Some(vec![history.post(action)]);
-            let actual = image(&relations, &encoding, &relation, &history);
+            let actual = image(&actions, &relation, 1, &history);
             assert_eq!(actual, expected, "case {case}: {action:?} after {history:?}");
             // A thread that holds something else has no such history.
             let other = if held.contains(lock) {
@@ -304,8 +296,8 @@ mod tests {
                 LockAction::Acquire(lock) => LockAction::Release(lock),
                 LockAction::Release(lock) => LockAction::Acquire(lock),
             };
-            let relation = post(&relations, &encoding, elsewhere, &other).unwrap();
-            assert_eq!(image(&relations, &encoding, &relation, &history), None, "case {case}");
+            let relation = actions.post(elsewhere, &other).unwrap();
+            assert_eq!(image(&actions, &relation, 1, &history), None, "case {case}");
         }
         assert!(kinds.iter().all(|&count| count > 100), "{kinds:?}");
     }
@@ -316,10 +308,11 @@ mod tests {
         for case in 0..300 {
             let locks = rng.between(1, 4);
             let encoding = all_pairs(locks);
-            let relations = relations(&encoding, 3);
+            let vocabulary = vocabulary(&encoding, 2, 2);
+            let actions = Actions { vocabulary: &vocabulary, encoding: &encoding, phase: 1 };
             let first = random_history(&mut rng, locks, &(0..locks).collect::<Vec<_>>());
             let mut history = first.clone();
-            let mut path = order(&relations, &encoding).unwrap();
+            let mut path = actions.order().unwrap();
             let mut stack: Vec<_> = history.finally_held().iter().collect();
             for _ in 0..rng.between(1, 5) {
                 let free: Vec<_> =
@@ -331,13 +324,12 @@ mod tests {
                 } else {
                     LockAction::Release(stack.pop().expect("not empty"))
                 };
-                let held = history.finally_held();
-                let step = post(&relations, &encoding, action, &held).unwrap();
-                path = relations.compose(&path, &step).unwrap();
+                let step = actions.post(action, &history.finally_held()).unwrap();
+                path = vocabulary.compose(&path, &step, 1).unwrap();
                 history = history.post(action);
             }
             let expected = Some(vec![history]);
-            assert_eq!(image(&relations, &encoding, &path, &first), expected, "case {case}");
+            assert_eq!(image(&actions, &path, 1, &first), expected, "case {case}");
         }
     }
 
@@ -347,11 +339,12 @@ mod tests {
         for case in 0..300 {
             let locks = rng.between(1, 4);
             let encoding = all_pairs(locks);
-            let relations = relations(&encoding, 3);
+            let vocabulary = vocabulary(&encoding, 2, 2);
+            let actions = Actions { vocabulary: &vocabulary, encoding: &encoding, phase: 0 };
             let history = random_history(&mut rng, locks, &(0..locks).collect::<Vec<_>>());
-            let relation = next_phase(&relations, &encoding, &history.finally_held()).unwrap();
+            let relation = actions.next_phase(&history.finally_held()).unwrap();
             let expected = Some(vec![history.clone(), history.next_phase()]);
-            assert_eq!(image(&relations, &encoding, &relation, &history), expected, "case {case}");
+            assert_eq!(image(&actions, &relation, 2, &history), expected, "case {case}");
         }
     }
 }

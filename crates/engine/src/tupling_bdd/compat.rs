@@ -19,50 +19,56 @@
 //! pairs of locks, while the sets fix most of the bits.
 //!
 //! # Invariants
-//! 1. Phase `k` of participant `t` of `n` is at position `k · n + t`.
+//! 1. The histories of participant `t` are at copy `t`.
 
 use super::encoding::{Column, Encoding, Under};
-use super::weights::{SeriesDomain, Tuple, out_of_nodes};
+use super::vocabulary::AFTER;
+use super::weights::{PhaseDomain, out_of_nodes};
 use rustc_hash::FxHashSet;
-use selvedge_base::{Id, StopReason};
-use selvedge_bdd::{BddManager, OutOfNodes, Position, Relation, Shape};
+use selvedge_base::StopReason;
+use selvedge_bdd::{BddManager, OutOfNodes, Shape, Var};
 
-/// The tuples of a participant.
+/// The tuples of a participant, one history per phase.
 #[derive(Clone, Debug)]
 pub struct TupleSet<N> {
-    /// The tuples, one history per phase.
-    pub relation: Relation<N>,
+    /// Over the copies [`AFTER`] of all phases.
+    node: N,
     /// For each phase and bit, whether some tuple needs it to be set.
     possible: Vec<Vec<bool>>,
 }
 
+/// One history per phase, as bits.
+pub type Histories = Vec<Vec<bool>>;
+
 impl<N> TupleSet<N> {
     /// Prepares a set of tuples.
     pub fn new<M: BddManager<Node = N>>(
-        domain: &SeriesDomain<M>,
+        domain: &PhaseDomain<M>,
         encoding: &Encoding,
-        relation: Relation<N>,
+        node: N,
     ) -> Self {
-        let possible = possible_bits(domain, encoding, &relation);
-        Self { relation, possible }
+        let possible = possible_bits(domain, encoding, &node);
+        Self { node, possible }
     }
 }
 
 /// One tuple of each participant such that the histories of every phase are compatible, or `None` if
-/// there are none.
+/// there are none. Where the sets are closed, a tuple that is found may be in the closure only; then
+/// a real one that constrains less is compatible too.
 ///
 /// # Errors
 /// If the manager is out of nodes or the interrupt was raised.
 pub fn compatible_tuples<M: BddManager>(
-    domain: &mut SeriesDomain<M>,
+    domain: &mut PhaseDomain<M>,
     encoding: &Encoding,
     participants: &[&TupleSet<M::Node>],
-) -> Result<Option<Vec<Tuple>>, StopReason> {
-    let phases = participants.first().map_or(0, |set| set.relation.arity);
-    let count = participants.len();
-    let mut join = Join { domain, encoding, participants, choices: None };
-    for participant in 0..count {
-        join.add(participant)?;
+) -> Result<Option<Vec<Histories>>, StopReason> {
+    let phases = domain.vocabulary().phases();
+    let choices = domain.vocabulary().manager().top();
+    let mut join = Join { domain, encoding, participants, choices };
+    for (participant, set) in participants.iter().enumerate() {
+        let placed = join.domain.vocabulary().place(&set.node, participant);
+        join.require(&placed.map_err(out_of_nodes)?)?;
     }
     for phase in 0..phases {
         join.disjoint(phase)?;
@@ -70,59 +76,43 @@ pub fn compatible_tuples<M: BddManager>(
             join.acyclic(phase, kind)?;
         }
     }
-    let Some(choices) = join.choices else { return Ok(None) };
-    let choices = domain.relations().relation(count * phases, choices);
-    let Some(picked) = domain.relations().pick(&choices) else { return Ok(None) };
-    let tuple = |participant: usize| {
-        (0..phases).map(|phase| picked[phase * count + participant].clone()).collect()
-    };
-    Ok(Some((0..count).map(tuple).collect()))
+    let choices = join.choices;
+    let vocabulary = domain.vocabulary();
+    let Some(picked) = vocabulary.manager().pick_cube(&choices) else { return Ok(None) };
+    // What the diagram leaves open is left out.
+    let mut tuples = vec![vec![vec![false; vocabulary.width()]; phases]; participants.len()];
+    for (var, value) in picked {
+        let (phase, participant, bit) = vocabulary.meaning(var);
+        tuples[participant][phase][bit] = value;
+    }
+    Ok(Some(tuples))
 }
 
 struct Join<'a, M: BddManager> {
-    domain: &'a mut SeriesDomain<M>,
+    domain: &'a mut PhaseDomain<M>,
     encoding: &'a Encoding,
     participants: &'a [&'a TupleSet<M::Node>],
-    /// The choices that are left; all, before the first set is added.
-    choices: Option<M::Node>,
+    /// The choices that are left.
+    choices: M::Node,
 }
 
-/// A bit of a participant that may be set.
+/// A lock, one that was taken after it (or released before it), and the bit that says so.
 type Edge = (usize, usize, usize);
 
 impl<M: BddManager> Join<'_, M> {
-    fn add(&mut self, participant: usize) -> Result<(), StopReason> {
-        let relations = self.domain.relations();
-        let set = &self.participants[participant].relation;
-        let targets: Vec<Position> =
-            (0..set.arity).map(|phase| self.position(phase, participant)).collect();
-        let placed = relations
-            .placement(&targets)
-            .and_then(|placement| relations.manager().rename(&set.node, &placement))
-            .map_err(out_of_nodes)?;
-        self.require(placed)
-    }
-
-    fn position(&self, phase: usize, participant: usize) -> Position {
-        Position::from_index(phase * self.participants.len() + participant)
-    }
-
-    fn require(&mut self, condition: M::Node) -> Result<(), StopReason> {
+    fn require(&mut self, condition: &M::Node) -> Result<(), StopReason> {
         self.domain.count()?;
-        let manager = self.domain.relations().manager();
-        self.choices = Some(match self.choices.take() {
-            None => condition,
-            Some(choices) => manager.and(&choices, &condition).map_err(out_of_nodes)?,
-        });
+        let manager = self.domain.vocabulary().manager();
+        self.choices = manager.and(&self.choices, condition).map_err(out_of_nodes)?;
         Ok(())
     }
 
-    /// A bit, as far as it may be set at all.
+    /// A bit, as far as some tuple needs it.
     fn bit(&self, phase: usize, participant: usize, bit: usize) -> Result<M::Node, OutOfNodes> {
         if self.participants[participant].possible[phase][bit] {
-            self.domain.relations().bit(self.position(phase, participant), bit)
+            self.domain.vocabulary().bit(phase, participant, bit)
         } else {
-            Ok(self.domain.relations().manager().bottom())
+            Ok(self.domain.vocabulary().manager().bottom())
         }
     }
 
@@ -134,8 +124,8 @@ impl<M: BddManager> Join<'_, M> {
                 for other in one + 1..self.participants.len() {
                     let condition =
                         self.disjoint_lock(phase, column, one, other).map_err(out_of_nodes)?;
-                    if condition != self.domain.relations().manager().top() {
-                        self.require(condition)?;
+                    if condition != self.domain.vocabulary().manager().top() {
+                        self.require(&condition)?;
                     }
                 }
             }
@@ -150,7 +140,7 @@ impl<M: BddManager> Join<'_, M> {
         one: usize,
         other: usize,
     ) -> Result<M::Node, OutOfNodes> {
-        let manager = self.domain.relations().manager();
+        let manager = self.domain.vocabulary().manager();
         let either = |participant: usize, a: usize, b: usize| {
             manager.or(&self.bit(phase, participant, a)?, &self.bit(phase, participant, b)?)
         };
@@ -205,16 +195,14 @@ impl<M: BddManager> Join<'_, M> {
         let (first, (start, ..)) = path[0];
         let (_, (_, end, _)) = path[path.len() - 1];
         if start == end {
-            let bits: Vec<_> = path
+            let vocabulary = self.domain.vocabulary();
+            let bits: Vec<(Var, bool)> = path
                 .iter()
-                .map(|&(participant, (.., bit))| {
-                    let position = self.position(phase, participant);
-                    (self.domain.relations().var(position, bit), true)
-                })
+                .map(|&(participant, (.., bit))| (vocabulary.var(phase, participant, bit), true))
                 .collect();
-            let manager = self.domain.relations().manager();
+            let manager = self.domain.vocabulary().manager();
             let broken = manager.conjunction(&bits).and_then(|cycle| manager.not(&cycle));
-            return self.require(broken.map_err(out_of_nodes)?);
+            return self.require(&broken.map_err(out_of_nodes)?);
         }
         for next in first + 1..edges.len() {
             if path.iter().any(|&(participant, _)| participant == next) {
@@ -230,48 +218,51 @@ impl<M: BddManager> Join<'_, M> {
     }
 }
 
-/// Which bits of each position are set in some tuple that needs them. A bit that is not exact and
-/// that no diagram tests can be left out.
+/// Which bits of each phase are set in some tuple that needs them. A bit that is not exact and that
+/// no diagram tests can be left out.
 fn possible_bits<M: BddManager>(
-    domain: &SeriesDomain<M>,
+    domain: &PhaseDomain<M>,
     encoding: &Encoding,
-    relation: &Relation<M::Node>,
+    set: &M::Node,
 ) -> Vec<Vec<bool>> {
-    let relations = domain.relations();
-    let manager = relations.manager();
-    let positions = relations.max_arity() + 1;
-    let exact = (0..relations.width()).take_while(|&bit| encoding.is_exact(bit)).count();
-    let mut possible = vec![false; relations.width() * positions];
+    let vocabulary = domain.vocabulary();
+    let manager = vocabulary.manager();
+    let mut possible = vec![vec![false; vocabulary.width()]; vocabulary.phases()];
+    let end = vocabulary.width() * vocabulary.phases();
+    let place = |var: Var| {
+        let (phase, copy, bit) = vocabulary.meaning(var);
+        debug_assert_eq!(copy, AFTER, "a set of tuples depends on nothing else");
+        phase * vocabulary.width() + bit
+    };
     let mut seen: FxHashSet<M::Node> = FxHashSet::default();
-    // A function, with the first variable that is not tested above it.
-    let mut stack = vec![(relation.node.clone(), 0)];
+    // A function, with the first place that is not tested above it.
+    let mut stack = vec![(set.clone(), 0)];
     while let Some((node, free)) = stack.pop() {
-        let (level, children) = match manager.shape(&node) {
+        let (at, children) = match manager.shape(&node) {
             Shape::Constant(false) => continue,
-            Shape::Constant(true) => (possible.len(), None),
-            Shape::Decision { var, low, high } => (var.index(), Some((low, high))),
+            Shape::Constant(true) => (end, None),
+            Shape::Decision { var, low, high } => (place(var), Some((low, high))),
         };
-        let untested = free..level.min(exact * positions).max(free);
-        possible[untested].fill(true);
+        for untested in free..at {
+            let (phase, bit) = (untested / vocabulary.width(), untested % vocabulary.width());
+            possible[phase][bit] |= encoding.is_exact(bit);
+        }
         if let Some((low, high)) = children
             && seen.insert(node)
         {
-            possible[level] |= !manager.is_bottom(&high);
-            stack.push((low, level + 1));
-            stack.push((high, level + 1));
+            let (phase, bit) = (at / vocabulary.width(), at % vocabulary.width());
+            possible[phase][bit] |= !manager.is_bottom(&high);
+            stack.push((low, at + 1));
+            stack.push((high, at + 1));
         }
     }
-    (0..relation.arity)
-        .map(|position| {
-            (0..relations.width()).map(|bit| possible[bit * positions + position]).collect()
-        })
-        .collect()
+    possible
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::actions::order;
-    use super::super::testing::{all_pairs, history_of, lock, relations};
+    use super::super::actions::Actions;
+    use super::super::testing::{all_pairs, history_of, lock, vocabulary};
     use super::*;
     use crate::lock_history::{LockAction, LockHistory, compatible};
     use selvedge_base::Interrupt;
@@ -279,13 +270,13 @@ mod tests {
     use selvedge_testkit::Rng;
     use selvedge_testkit::lock_words::random_words;
 
-    type Domain = SeriesDomain<NativeManager>;
+    type Domain = PhaseDomain<NativeManager>;
 
     fn domain(encoding: &Encoding, phases: usize, participants: usize) -> Domain {
-        let arity = (phases * participants).max(phases + 2);
-        let relations = relations(encoding, arity);
-        let one = order(&relations, encoding).unwrap();
-        SeriesDomain::new(relations, phases, one, Interrupt::new())
+        let vocabulary = vocabulary(encoding, phases, participants);
+        let order = |phase| Actions { vocabulary: &vocabulary, encoding, phase }.order().unwrap();
+        let one = (0..phases).map(order).collect();
+        PhaseDomain::new(vocabulary, one, Interrupt::new())
     }
 
     fn set(
@@ -293,20 +284,19 @@ mod tests {
         encoding: &Encoding,
         tuples: &[Vec<LockHistory>],
     ) -> TupleSet<<NativeManager as BddManager>::Node> {
-        let relations = domain.relations();
-        let mut all = relations.empty(tuples[0].len());
+        let vocabulary = domain.vocabulary();
+        let manager = vocabulary.manager();
+        let mut all = manager.bottom();
         for tuple in tuples {
             // The closure of a tuple: what it sets is set, and what is exact is equal.
             let mut literals = Vec::new();
             for (phase, history) in tuple.iter().enumerate() {
                 let bits = encoding.encode(history).unwrap().into_iter().enumerate();
                 let constrained = bits.filter(|&(bit, value)| value || encoding.is_exact(bit));
-                let var = |bit| relations.var(Position::from_index(phase), bit);
+                let var = |bit| vocabulary.var(phase, AFTER, bit);
                 literals.extend(constrained.map(|(bit, value)| (var(bit), value)));
             }
-            let node = relations.manager().conjunction(&literals).unwrap();
-            let closure = relations.relation(tuple.len(), node);
-            all = relations.union(&all, &closure).unwrap();
+            all = manager.or(&all, &manager.conjunction(&literals).unwrap()).unwrap();
         }
         TupleSet::new(domain, encoding, all)
     }

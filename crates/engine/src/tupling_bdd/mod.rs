@@ -8,7 +8,7 @@
 //!
 //! # Source
 //! Paper 000 §8 (Alg. 2, Definitions 5 to 8) and §9 (N threads). [`encoding`]: histories as bits.
-//! [`weights`]: the semiring. [`actions`]: the weights of rules. [`product`]: the system 𝒲.
+//! [`vocabulary`]: bits as variables. [`weights`]: the semiring. [`actions`]: the weights of rules. [`product`]: the system 𝒲.
 //! [`compat`]: lines 4 and 5 of Alg. 2. [`run`]: from a run of 𝒲 to a run of the thread.
 //!
 //! # Requires
@@ -27,6 +27,7 @@ pub mod run;
 mod space;
 #[cfg(test)]
 mod testing;
+pub mod vocabulary;
 pub mod weights;
 
 use crate::Fault;
@@ -34,7 +35,7 @@ use crate::behaviour::{Behaviours, ClassId};
 use crate::role::{Role, roles};
 use crate::schedule::{Goal, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
-use compat::{TupleSet, compatible_tuples};
+use compat::{Histories, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
 use rustc_hash::FxHashMap;
@@ -47,7 +48,6 @@ use selvedge_program::{
 use space::{Node, Saturated, Space};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use weights::Tuple;
 
 define_id!(
     /// The result of one role of one behaviour class.
@@ -65,7 +65,7 @@ pub struct TuplingBdd<'p> {
     skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
     result_index: FxHashMap<(SpaceKey, ClassId, Role), ResultId>,
     results: IdVec<ResultId, RoleResult>,
-    joins: FxHashMap<Vec<ResultId>, Option<Vec<Tuple>>>,
+    joins: FxHashMap<Vec<ResultId>, Option<Vec<Histories>>>,
     kept_rules: usize,
     product_rules: u64,
     increments: u64,
@@ -305,5 +305,5 @@ impl<'p> TuplingBdd<'p> {
 /// A positive answer before its witness is built.
 struct Found {
     results: Vec<ResultId>,
-    tuples: Vec<Tuple>,
+    tuples: Vec<Histories>,
 }

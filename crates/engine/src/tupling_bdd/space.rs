@@ -3,16 +3,18 @@
 //! the diagrams, the weight domain, and the weights of rules, each of which is built once.
 //!
 //! # Invariants
-//! 1. Position 0 of a weight of the whole thread is free: what was before the start does not matter.
+//! 1. The weight of a run of the thread does not depend on what was before its start.
 
-use super::actions;
-use super::compat::TupleSet;
+use super::actions::Actions;
+use super::compat::{Histories, TupleSet};
 use super::encoding::Encoding;
 use super::product::{Effect, Product};
-use super::weights::{Series, SeriesDomain, Tuple, out_of_nodes};
+use super::vocabulary::Vocabulary;
+use super::weights;
+use super::weights::{PhaseDomain, Tuple, out_of_nodes};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, Interrupt, StopReason};
-use selvedge_bdd::{BddManager, NativeManager, Position, Relations};
+use selvedge_bdd::{BddManager, NativeManager};
 use selvedge_pds::{
     Configuration, Increments, NoWeightedRun, PAutomaton, RuleId, Run, State, Stopped,
     WeightDomain, WeightedAutomaton, WeightedSaturation, weighted_post_star,
@@ -22,7 +24,7 @@ use selvedge_pds::{
 /// A diagram.
 pub type Node = <NativeManager as BddManager>::Node;
 
-type Weight = Series<Node>;
+type Weight = weights::Weight<Node>;
 
 /// How many nodes a space may have: about a gigabyte.
 const NODE_LIMIT: usize = 1 << 24;
@@ -30,10 +32,9 @@ const NODE_LIMIT: usize = 1 << 24;
 /// What questions of one size share.
 pub struct Space {
     /// The weight domain.
-    pub domain: SeriesDomain<NativeManager>,
-    phases: usize,
+    pub domain: PhaseDomain<NativeManager>,
     start: Weight,
-    effects: FxHashMap<Effect, Weight>,
+    effects: FxHashMap<(usize, Effect), Weight>,
 }
 
 /// A weighted pushdown system with its `post*`.
@@ -55,7 +56,7 @@ impl Saturated {
 impl Space {
     /// How many variables the diagrams need for histories of `width` bits.
     pub fn variables(width: usize, size: (usize, usize)) -> usize {
-        Relations::<NativeManager>::variables(width, max_arity(size))
+        Vocabulary::<NativeManager>::variables(width, size.0, size.1)
     }
 
     /// The space for this many phases and participants.
@@ -69,12 +70,16 @@ impl Space {
     ) -> Result<Self, StopReason> {
         let width = encoding.width();
         let manager = NativeManager::new(Self::variables(width, size), NODE_LIMIT);
-        let relations = Relations::new(manager, width, max_arity(size)).map_err(out_of_nodes)?;
-        let start = actions::start(&relations, encoding).map_err(out_of_nodes)?;
-        let one = actions::order(&relations, encoding).map_err(out_of_nodes)?;
-        let domain = SeriesDomain::new(relations, size.0, one, interrupt.clone());
-        let start = domain.monomial(start);
-        Ok(Self { domain, phases: size.0, start, effects: FxHashMap::default() })
+        let vocabulary = Vocabulary::new(manager, width, size.0, size.1).map_err(out_of_nodes)?;
+        let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
+        let start = actions(0).start().map_err(out_of_nodes)?;
+        let one = (0..size.0)
+            .map(|phase| actions(phase).order())
+            .collect::<Result<_, _>>()
+            .map_err(out_of_nodes)?;
+        let domain = PhaseDomain::new(vocabulary, one, interrupt.clone());
+        let start = domain.monomial((0, 0), start);
+        Ok(Self { domain, start, effects: FxHashMap::default() })
     }
 
     /// Weighted `post*` of the start of a thread.
@@ -87,10 +92,9 @@ impl Space {
         product: Product,
         interrupt: &Interrupt,
     ) -> Result<Saturated, StopReason> {
-        let weights = product
-            .effects
-            .iter()
-            .map(|effect| self.weight(encoding, effect))
+        let rules = product.pds.rules.iter().zip(&product.effects);
+        let weights = rules
+            .map(|(rule, effect)| self.weight(encoding, rule.state.index(), effect))
             .collect::<Result<IdVec<_, _>, _>>()?;
         let entry = Configuration { state: State::from_index(0), stack: vec![product.entry] };
         let initial = PAutomaton::singleton(product.pds.states, &entry);
@@ -122,57 +126,55 @@ impl Space {
         saturated: &Saturated,
     ) -> Result<Option<TupleSet<Node>>, StopReason> {
         let value = saturated.saturation.value(&mut self.domain, &saturated.ends)?;
-        let Some(relation) = value.coefficient(self.phases + 1) else { return Ok(None) };
-        let histories: Vec<Position> = (1..=self.phases).map(Position::from_index).collect();
-        let tuples = self.domain.relations().project(relation, &histories).map_err(out_of_nodes)?;
-        Ok(Some(TupleSet::new(&self.domain, encoding, tuples)))
+        let all = (0, self.domain.vocabulary().phases() - 1);
+        Ok(value.term(all).map(|node| TupleSet::new(&self.domain, encoding, node.clone())))
     }
 
-    /// A run of at most `max` rules that ends with `tuple`.
+    /// A run of at most `max` rules that leaves these histories, or such that constrain less.
     ///
     /// # Errors
     /// [`NoWeightedRun`] says why there is none.
     pub fn run(
         &mut self,
         saturated: &Saturated,
-        tuple: &Tuple,
+        histories: &Histories,
         max: u64,
     ) -> Result<Run, NoWeightedRun<StopReason>> {
         // Invariant 1.
-        let before = vec![false; self.domain.relations().width()];
-        let element = std::iter::once(&before).chain(tuple).cloned().collect();
+        let before = vec![false; self.domain.vocabulary().width()];
+        let tuple = Tuple { first: 0, before, after: histories.clone() };
         weighted_run_from_post_star(
             &saturated.product.pds,
             &saturated.weights,
             &mut self.domain,
             &saturated.saturation,
             &saturated.ends,
-            &element,
+            &tuple,
             usize::try_from(max).unwrap_or(usize::MAX),
         )
     }
 
-    fn weight(&mut self, encoding: &Encoding, effect: &Effect) -> Result<Weight, StopReason> {
-        if *effect == Effect::None {
-            return Ok(self.domain.one());
-        }
-        if let Some(known) = self.effects.get(effect) {
+    fn weight(
+        &mut self,
+        encoding: &Encoding,
+        phase: usize,
+        effect: &Effect,
+    ) -> Result<Weight, StopReason> {
+        let key = match effect {
+            Effect::None => return Ok(self.domain.one()),
+            Effect::Lock(..) | Effect::NextPhase(_) => (phase, effect.clone()),
+        };
+        if let Some(known) = self.effects.get(&key) {
             return Ok(known.clone());
         }
-        let relations = self.domain.relations();
-        let relation = match effect {
-            Effect::None => actions::order(relations, encoding),
-            Effect::Lock(action, held) => actions::post(relations, encoding, *action, held),
-            Effect::NextPhase(held) => actions::next_phase(relations, encoding, held),
+        let actions = Actions { vocabulary: self.domain.vocabulary(), encoding, phase };
+        let (to, node) = match effect {
+            Effect::None => (phase, actions.order()),
+            Effect::Lock(action, held) => (phase, actions.post(*action, held)),
+            Effect::NextPhase(held) => (phase + 1, actions.next_phase(held)),
         };
-        let weight = self.domain.monomial(relation.map_err(out_of_nodes)?);
-        self.effects.insert(effect.clone(), weight.clone());
+        let weight = self.domain.monomial((phase, to), node.map_err(out_of_nodes)?);
+        self.effects.insert(key, weight.clone());
         Ok(weight)
     }
-}
-
-/// The arity of the last term of a series is one more than the phases; in a join, every participant
-/// has a position for each phase.
-fn max_arity((phases, participants): (usize, usize)) -> usize {
-    (phases * participants).max(phases + 2)
 }

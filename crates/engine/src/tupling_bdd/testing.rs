@@ -2,9 +2,10 @@
 //! What the tests of this folder share.
 
 use super::encoding::Encoding;
+use super::vocabulary::Vocabulary;
 use crate::lock_history::{LockAction, LockHistory};
 use selvedge_base::Id;
-use selvedge_bdd::{NativeManager, Relations};
+use selvedge_bdd::NativeManager;
 use selvedge_program::LockId;
 use selvedge_testkit::Rng;
 use selvedge_testkit::lock_words::{self, LockWord, random_word};
@@ -19,10 +20,15 @@ pub fn all_pairs(locks: usize) -> Encoding {
     Encoding::new(&(0..locks).map(|index| (lock(index), Clone::clone(&all))).collect::<Vec<_>>())
 }
 
-pub fn relations(encoding: &Encoding, max_arity: usize) -> Relations<NativeManager> {
-    let variables = Relations::<NativeManager>::variables(encoding.width(), max_arity);
+pub fn vocabulary(
+    encoding: &Encoding,
+    phases: usize,
+    participants: usize,
+) -> Vocabulary<NativeManager> {
+    let width = encoding.width();
+    let variables = Vocabulary::<NativeManager>::variables(width, phases, participants);
     let manager = NativeManager::new(variables, 1 << 20);
-    Relations::new(manager, encoding.width(), max_arity).expect("enough nodes")
+    Vocabulary::new(manager, width, phases, participants).expect("enough nodes")
 }
 
 /// The history of a lock word.
