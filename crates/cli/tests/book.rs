@@ -75,7 +75,9 @@ fn pieces(text: &str) -> Vec<Piece> {
 fn folder_of(page: &Path) -> PathBuf {
     let name = page.strip_prefix(root()).expect("a page of the project").display().to_string();
     let folder = scratch(&format!("book-{}", name.replace(['/', '\\'], "-")));
-    for source in ["examples", "corpus/bad", "corpus/bad-model", "corpus/bad-property"] {
+    let text = text_of(page);
+    let sources = ["examples", "corpus/bad", "corpus/bad-model", "corpus/bad-property"];
+    for source in sources.into_iter().filter(|source| text.contains(&format!("{source}/"))) {
         let target = folder.join(source);
         fs::create_dir_all(&target).expect("a folder");
         for entry in fs::read_dir(root().join(source)).expect("a folder of the project") {
