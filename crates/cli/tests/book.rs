@@ -283,6 +283,9 @@ fn links_lead_somewhere() {
     let mut checked = 0;
     let mut pages = pages();
     pages.extend(["ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    for entry in fs::read_dir(root().join("crates")).expect("the crates") {
+        pages.push(entry.expect("an entry").path().join("README.md"));
+    }
     for page in pages {
         for target in links(&text_of(&page)) {
             if target.starts_with("https://") {
