@@ -67,7 +67,7 @@ impl fmt::Display for Unknown {
             }
             Self::WitnessTooLong { steps, limit } => write!(
                 f,
-                "a violation was found, but its interleaving of {steps} steps exceeds the limit of \
+                "a violation was found, but its interleaving of at least {steps} steps exceeds the limit of \
                  {limit} and was not replayed"
             ),
             Self::Unsupported(what) => f.write_str(what),
