@@ -499,3 +499,14 @@ fn the_table_of_layers_is_the_one_that_is_checked() {
     assert_eq!(described, checked);
     assert!(checked.len() > 10);
 }
+
+#[test]
+fn the_version_of_rust_is_the_one_that_is_needed() {
+    let manifest = text_of(&root().join("Cargo.toml"));
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \""));
+    let version = version.expect("the workspace says it").trim_end_matches('"');
+    for page in ["README.md", "book/src/install.md"] {
+        let wanted = format!("Rust {version} or newer");
+        assert!(text_of(&root().join(page)).contains(&wanted), "{page}: {wanted}");
+    }
+}

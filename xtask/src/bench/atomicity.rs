@@ -10,7 +10,7 @@ use selvedge_program::{Program, Query, Units, Verdict};
 use std::time::{Duration, Instant};
 
 /// How long one case may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// The engines that are compared, the default one first.
 pub const ENGINES: [EngineKind; 2] = [EngineKind::Tupling, EngineKind::TuplingBdd];
