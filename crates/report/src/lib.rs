@@ -24,6 +24,7 @@ pub mod describe;
 pub mod diagnostic;
 pub mod dot;
 pub mod escape;
+pub mod html;
 pub mod interleaving;
 pub mod json;
 pub mod model;

@@ -1,0 +1,104 @@
+"use strict";
+// What the page knows of the findings, and the state of the program at each step. A step is
+// [thread, kind, object, line, matched]; see data.rs for the numbers of the kinds.
+
+const page = JSON.parse(document.getElementById("data").textContent);
+
+const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8;
+const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from"];
+const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from"];
+
+/** A state is kept for each so many steps; the ones between are computed from the nearest one. */
+const KEPT = 256;
+
+/** The step at a position: first the executed ones from 1, then the next ones. */
+function stepAt(finding, position) {
+  const executed = finding.steps.length;
+  return position <= executed ? finding.steps[position - 1] : finding.next[position - executed - 1];
+}
+
+function isNext(finding, position) {
+  return position > finding.steps.length;
+}
+
+/** The name of the lock, location or procedure of a step, or the empty string. */
+function objectName(finding, step) {
+  const file = page.files[finding.file];
+  switch (step[1]) {
+    case ACQUIRE: case RELEASE: return file.locks[step[2]];
+    case READ: case WRITE: return file.locations[step[2]];
+    case CALL: case RETURN: return file.procedures[step[2]];
+    default: return "";
+  }
+}
+
+/** The sentence that is announced: "step 5 of 17: T1 acquires stack, line 12". */
+function sentence(finding, position) {
+  const step = stepAt(finding, position);
+  const thread = page.files[finding.file].threads[step[0]].name;
+  const next = isNext(finding, position);
+  const verb = next ? `is about to ${WOULD[step[1]]}` : DOES[step[1]];
+  const object = objectName(finding, step);
+  const start = next ? "next" : `step ${position} of ${finding.steps.length}`;
+  const owner = next && step[1] === ACQUIRE ? ownerAtEnd(finding, step[2]) : undefined;
+  const parts = [`${start}: ${thread} ${verb}${object && " " + object}`];
+  if (owner !== undefined) parts.push(`which ${page.files[finding.file].threads[owner].name} holds`);
+  if (step[4]) parts.push(`access ${step[4]} of the pattern`);
+  if (step[3]) parts.push(`line ${step[3]}`);
+  return parts.join(", ");
+}
+
+/** The thread that holds a lock after the last executed step. */
+function ownerAtEnd(finding, lock) {
+  const owner = stateAt(finding, finding.steps.length).findIndex((thread) => thread.held.includes(lock));
+  return owner < 0 ? undefined : owner;
+}
+
+/** For each thread its calls, its locks, whether it is in a unit, and its last line, after a position. */
+function stateAt(finding, position) {
+  const wanted = Math.min(position, finding.steps.length);
+  finding.kept ??= [page.files[finding.file].threads.map(() => ({ calls: [], held: [], unit: false, line: 0 }))];
+  const { kept } = finding;
+  let state, at;
+  while (true) {
+    const nearest = Math.min(Math.floor(wanted / KEPT), kept.length - 1);
+    state = kept[nearest].map((thread) => ({ ...thread, calls: [...thread.calls], held: [...thread.held] }));
+    at = nearest * KEPT;
+    const end = Math.min(wanted, at + KEPT);
+    for (; at < end; at++) execute(state, finding.steps[at]);
+    if (at === wanted) return state;
+    kept.push(state);
+  }
+}
+
+function execute(state, [thread, kind, object, line]) {
+  const own = state[thread];
+  own.line = line;
+  switch (kind) {
+    case BEGIN: own.unit = true; break;
+    case END: own.unit = false; break;
+    case ACQUIRE: own.held.push(object); break;
+    case RELEASE: own.held = own.held.filter((lock) => lock !== object); break;
+    case CALL: own.calls.push(object); break;
+    case RETURN: own.calls.pop(); break;
+  }
+}
+
+/** The threads of a finding in the order of its lanes: its own, then others that move. */
+function lanesOf(finding) {
+  const moving = [...finding.steps, ...finding.next].map((step) => step[0]);
+  return [...new Set([...finding.lanes, ...moving])];
+}
+
+/** The classes of a lock; the same rule as in words.rs. */
+function lockClass(lock) {
+  return `lock c${lock % 8} p${(lock + Math.floor(lock / 8)) % 5}`;
+}
+
+/** An element with a class and, as text, what it says. */
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}

@@ -1,0 +1,44 @@
+//! Writes the pages that the browser test opens into a folder, and one line about each of them.
+//!
+//! ```console
+//! $ cargo run -p selvedge-report --example html_fixture -- target/pages
+//! ```
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../tests/html_cases/mod.rs"]
+mod html_cases;
+
+use selvedge_program::CheckedFile;
+use selvedge_report::html::render;
+use std::path::PathBuf;
+
+fn main() -> std::io::Result<()> {
+    let folder =
+        PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "target/pages".to_owned()));
+    std::fs::create_dir_all(&folder)?;
+    let pages: [(&str, Vec<CheckedFile>); 7] = [
+        (
+            "report",
+            vec![
+                html_cases::stack(),
+                html_cases::bank(),
+                html_cases::safe(),
+                html_cases::long(300),
+            ],
+        ),
+        ("hostile", vec![html_cases::hostile()]),
+        ("safe", vec![html_cases::safe()]),
+        ("nothing", Vec::new()),
+        ("long", vec![html_cases::long(300)]),
+        ("huge", vec![html_cases::long(10_000)]),
+        ("many", vec![html_cases::many(200), html_cases::stack()]),
+    ];
+    for (name, files) in pages {
+        let page = render(&files, &html_cases::meta());
+        let path = folder.join(name).with_extension("html");
+        std::fs::write(&path, &page)?;
+        println!("{} {} bytes", path.display(), page.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! # Idea
+//! What the script needs to know of the interleavings, as JSON: the steps as small arrays, and the
+//! names that they refer to by number. The script computes from it who holds what at each step.
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]` |
+//! | `findings[]` | `id` for links, `file`, `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]` |
+//! | a step | `[thread, kind, object, line, matched]`; kind as in [`code`], 0 where there is none |
+//!
+//! # Invariants
+//! 1. Names are as the page shows them ([`visible`]).
+//! 2. Ids of findings are unique in a page.
+
+use super::finding::Numbered;
+use super::words::kind_class;
+use crate::escape::visible;
+use selvedge_base::Id;
+use selvedge_program::{CheckedFile, StepKind, TraceStep};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// The JSON text.
+pub fn data(files: &[CheckedFile], findings: &[Numbered<'_>]) -> String {
+    let mut seen = BTreeSet::new();
+    let page = Page {
+        files: files.iter().map(File::new).collect(),
+        findings: findings.iter().map(|&numbered| Entry::new(numbered, &mut seen)).collect(),
+    };
+    // Strings, numbers and lists of them can always be written.
+    serde_json::to_string(&page).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct Page {
+    files: Vec<File>,
+    findings: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct File {
+    name: String,
+    threads: Vec<Thread>,
+    locks: Vec<String>,
+    locations: Vec<String>,
+    procedures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Thread {
+    name: String,
+    main: String,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    id: String,
+    file: usize,
+    kind: &'static str,
+    tags: Vec<String>,
+    lanes: Vec<usize>,
+    steps: Vec<Step>,
+    next: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Step(usize, u8, usize, u32, u32);
+
+impl File {
+    fn new(file: &CheckedFile) -> Self {
+        let shown = |name: &String| visible(name).into_owned();
+        let program = &file.program;
+        // The script looks at files with findings only.
+        if file.findings.is_empty() {
+            let none = Vec::new;
+            let (locks, locations, procedures) = (none(), none(), none());
+            return Self {
+                name: shown(&file.file),
+                threads: Vec::new(),
+                locks,
+                locations,
+                procedures,
+            };
+        }
+        let thread = |thread: &selvedge_program::Thread| Thread {
+            name: shown(&thread.name),
+            main: shown(&program.procedures[thread.main].name),
+        };
+        Self {
+            name: shown(&file.file),
+            threads: program.threads.iter().map(thread).collect(),
+            locks: program.locks.iter().map(|lock| shown(&lock.name)).collect(),
+            locations: program.locations.iter().map(|location| shown(&location.name)).collect(),
+            procedures: program.procedures.iter().map(|one| shown(&one.name)).collect(),
+        }
+    }
+}
+
+impl Entry {
+    fn new(Numbered { finding, at, .. }: Numbered<'_>, seen: &mut BTreeSet<String>) -> Self {
+        let print = visible(&finding.fingerprint).into_owned();
+        let mut id = print.clone();
+        let mut times = 1;
+        while !seen.insert(id.clone()) {
+            times += 1;
+            id = format!("{print}~{times}");
+        }
+        Self {
+            id,
+            file: at.file,
+            kind: kind_class(finding.kind),
+            tags: finding.tags.iter().map(|tag| visible(tag).into_owned()).collect(),
+            lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
+            steps: finding.trace.steps.iter().map(Step::new).collect(),
+            next: finding.trace.next.iter().map(Step::new).collect(),
+        }
+    }
+}
+
+impl Step {
+    fn new(step: &TraceStep) -> Self {
+        let (kind, object) = code(step.kind);
+        Self(step.thread.index(), kind, object, step.place.line, step.matched.unwrap_or(0))
+    }
+}
+
+/// The number of a kind of step in the data, and that of the lock, location or procedure.
+fn code(kind: StepKind) -> (u8, usize) {
+    match kind {
+        StepKind::Step => (0, 0),
+        StepKind::BeginUnit => (1, 0),
+        StepKind::EndUnit => (2, 0),
+        StepKind::Acquire(lock) => (3, lock.index()),
+        StepKind::Release(lock) => (4, lock.index()),
+        StepKind::Read(location) => (5, location.index()),
+        StepKind::Write(location) => (6, location.index()),
+        StepKind::Call(procedure) => (7, procedure.index()),
+        StepKind::Return(procedure) => (8, procedure.index()),
+    }
+}

@@ -1,0 +1,331 @@
+//! # Idea
+//! The interleaving as a diagram made of a CSS grid: one lane per thread, time downwards. Each lane
+//! has three columns: what it holds (brackets and bars), its track, and the text of its steps. The
+//! track of the running thread is drawn through, and where another thread takes over the line
+//! crosses to its lane, so that the execution is one line woven through the lanes.
+//!
+//! Rows and spans are placed by row numbers and not by positions, so hiding rows, longer texts or
+//! another font cannot take a bar away from its step. The grid is cut into pieces of
+//! [`PIECE`] rows, which a browser lays out only when they come into view.
+//!
+//! # Invariants
+//! 1. What carries meaning is text in a list; bars and lines are hidden from screen readers and
+//!    repeat what the text says.
+
+use super::layout::{Content, Layout, Row, Shown, Span, layout};
+use super::words::{lock_class, verb};
+use super::writer::Html;
+use crate::describe::{action, count, object};
+use crate::escape::visible;
+use selvedge_base::Place;
+use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, StepKind, TraceStep};
+
+/// The rows of one piece.
+const PIECE: usize = 64;
+/// Deeper calls are not indented further.
+const DEEPEST: usize = 8;
+
+/// Where the diagram stands in the page.
+#[derive(Clone, Copy)]
+pub struct At {
+    /// The number of the finding.
+    pub finding: usize,
+    /// The number of the file.
+    pub file: usize,
+    /// How many lines of source the page has of it.
+    pub lines: usize,
+    /// How many steps to show at most.
+    pub most: usize,
+}
+
+impl At {
+    /// Writes `text` as a link to the line of `place`, if the page has that line.
+    pub fn link(self, html: &mut Html, class: &str, place: Place, text: impl FnOnce(&mut Html)) {
+        if (1..=self.lines).contains(&(place.line as usize)) {
+            let target = format!("#s{}-{}", self.file, place.line);
+            html.element("a", &[("class", class), ("href", &target)], text);
+        } else {
+            html.element("span", &[("class", class)], text);
+        }
+    }
+}
+
+/// Draws the interleaving of a finding.
+pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
+    let layout = layout(&finding.trace, &finding.threads, &file.program, at.most);
+    let drawing = Drawing { finding, file, at, layout: &layout };
+    let attributes = [
+        ("class", if layout.lanes.len() > 2 { "diagram wide" } else { "diagram" }),
+        ("style", &*columns(&layout)),
+        ("data-silent", &*layout.silent.to_string()),
+    ];
+    html.element("div", &attributes, |html| {
+        drawing.heads(html);
+        for first in (0..layout.rows.len()).step_by(PIECE) {
+            drawing.piece(html, first, (first + PIECE).min(layout.rows.len()));
+        }
+    });
+}
+
+/// The columns of the grid: phase, number of the step, and three for each lane.
+fn columns(layout: &Layout) -> String {
+    let mut columns = "--cols:var(--phase) var(--number)".to_owned();
+    for lane in &layout.lanes {
+        // Many locks get narrower bars.
+        let slots = lane.slots.min(8);
+        let unit = usize::from(lane.units);
+        columns.push_str(&format!(
+            " calc(var(--unit)*{unit} + var(--slot)*{slots} + var(--gap)) var(--track) \
+             minmax(var(--text),1fr)"
+        ));
+    }
+    columns
+}
+
+struct Drawing<'a> {
+    finding: &'a Finding,
+    file: &'a CheckedFile,
+    at: At,
+    layout: &'a Layout,
+}
+
+impl Drawing<'_> {
+    fn heads(&self, html: &mut Html) {
+        html.element("div", &[("class", "heads"), ("aria-hidden", "true")], |html| {
+            for (lane, own) in self.layout.lanes.iter().enumerate() {
+                let style = format!("--l:{lane}");
+                let name = &self.file.program.threads[own.thread].name;
+                html.element("div", &[("class", "head"), ("style", &style)], |html| {
+                    html.leaf("span", &[("class", "name")], name);
+                });
+            }
+        });
+    }
+
+    /// Rows `first..end`, with the parts of the spans that lie in them.
+    fn piece(&self, html: &mut Html, first: usize, end: usize) {
+        let style = format!("--rows:{}", end - first);
+        html.line_break();
+        html.element("div", &[("class", "piece"), ("style", &style)], |html| {
+            html.element("div", &[("class", "spans"), ("aria-hidden", "true")], |html| {
+                self.phases(html, first, end);
+                for lane in 0..self.layout.lanes.len() {
+                    let style = format!("--l:{lane};grid-row:1/{}", end - first + 1);
+                    html.leaf("i", &[("class", "warp"), ("style", &style)], "");
+                }
+                self.units(html, first, end);
+                self.bars(html, first, end);
+            });
+            html.element("ol", &[("role", "list")], |html| {
+                for (position, row) in self.layout.rows[first..end].iter().enumerate() {
+                    self.row(html, row, position + 1);
+                }
+            });
+        });
+    }
+
+    fn phases(&self, html: &mut Html, first: usize, end: usize) {
+        for (phase, &(from, to)) in self.layout.phases.iter().enumerate() {
+            let Some(rows) = clip(from, to, first, end) else { continue };
+            let parity = if phase % 2 == 0 { "phase even" } else { "phase odd" };
+            html.element("div", &[("class", parity), ("style", &rows)], |html| {
+                // A band of a row or two has no room for more than the number.
+                let number = phase + 1;
+                let text =
+                    if to - from < 2 { number.to_string() } else { format!("phase {number}") };
+                html.leaf("span", &[], text);
+            });
+        }
+    }
+
+    fn units(&self, html: &mut Html, first: usize, end: usize) {
+        for span in &self.layout.units {
+            let Some(rows) = clip(span.first, span.last, first, end) else { continue };
+            let style = format!("--l:{};{rows}", span.lane);
+            html.leaf("i", &[("class", &ends("unit", span, first, end)), ("style", &style)], "");
+        }
+    }
+
+    fn bars(&self, html: &mut Html, first: usize, end: usize) {
+        for bar in &self.layout.bars {
+            let Some(rows) = clip(bar.span.first, bar.span.last, first, end) else { continue };
+            let lane = &self.layout.lanes[bar.span.lane];
+            let style = format!(
+                "--l:{};--s:{};--n:{};--u:{};{rows}",
+                bar.span.lane,
+                bar.slot,
+                lane.slots,
+                usize::from(lane.units)
+            );
+            let class = ends(&format!("bar {}", lock_class(bar.lock)), &bar.span, first, end);
+            html.element("i", &[("class", &class), ("style", &style)], |html| {
+                html.leaf("span", &[], self.lock_name(bar.lock));
+            });
+        }
+    }
+
+    fn row(&self, html: &mut Html, row: &Row, number: usize) {
+        let forms = match row.shown {
+            Shown::Always => "",
+            Shown::Full => " full",
+            Shown::Brief => " brief",
+        };
+        match &row.content {
+            Content::Step { step, lane, depth } => {
+                let shown = &self.finding.trace.steps[*step];
+                self.step(html, shown, *step + 1, (*lane, *depth, number), &format!("row{forms}"));
+            }
+            Content::Next { step, lane, depth } => {
+                let shown = &self.finding.trace.next[*step];
+                let position = self.finding.trace.steps.len() + *step + 1;
+                self.step(html, shown, position, (*lane, *depth, number), "row next");
+            }
+            Content::Switch { from, to, keeps } => {
+                self.switch(html, (*from, *to), keeps, number, forms);
+            }
+            Content::Gap(steps) => {
+                let style = format!("grid-row:{number}");
+                let text = format!(
+                    "{} left out here to keep the page usable; the JSON report has them all",
+                    count(*steps, "step")
+                );
+                html.leaf("li", &[("class", "note"), ("style", &style)], text);
+            }
+            Content::Moment => {
+                let style = format!("grid-row:{number}");
+                let text = match self.finding.kind {
+                    FindingKind::Deadlock => "Now each of them waits for the next, for ever:",
+                    FindingKind::Race => "Now both are about to access it at once:",
+                    FindingKind::Atomicity => "Next they would:",
+                };
+                html.leaf("li", &[("class", "note moment"), ("style", &style)], text);
+            }
+        }
+        html.line_break();
+    }
+
+    fn step(
+        &self,
+        html: &mut Html,
+        step: &TraceStep,
+        position: usize,
+        (lane, depth, number): (usize, usize, usize),
+        class: &str,
+    ) {
+        let id = format!("f{}-{position}", self.at.finding);
+        let style = format!("--l:{lane};--d:{};grid-row:{number}", depth.min(DEEPEST));
+        let matched = if step.matched.is_some() { " matched" } else { "" };
+        let class = format!("{class} {}{matched}", action(step.kind));
+        let position = position.to_string();
+        let attributes =
+            [("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
+        let next = class.contains("next");
+        html.element("li", &attributes, |html| {
+            html.leaf("span", &[("class", "number")], if next { "next" } else { &position });
+            match step.matched {
+                Some(number) => html.element("span", &[("class", "dot")], |html| {
+                    html.leaf("span", &[("class", "sr")], "access ");
+                    html.text(number);
+                }),
+                None => html.leaf("span", &[("class", "dot"), ("aria-hidden", "true")], ""),
+            }
+            html.element("span", &[("class", "what")], |html| {
+                let name = &self.file.program.threads[step.thread].name;
+                html.leaf("span", &[("class", "who")], format!("{name} "));
+                self.what(html, step, next);
+            });
+            self.place(html, step.place);
+        });
+    }
+
+    fn what(&self, html: &mut Html, step: &TraceStep, next: bool) {
+        let verb = match step.kind {
+            StepKind::Acquire(_) if next => "waits for",
+            kind => verb(kind),
+        };
+        html.leaf("span", &[("class", "verb")], verb);
+        if let Some(name) = object(step.kind, &self.file.program) {
+            html.text(" ");
+            match step.kind {
+                StepKind::Acquire(lock) | StepKind::Release(lock) => self.lock(html, lock),
+                _ => html.leaf("b", &[], name),
+            }
+        }
+        if let StepKind::Acquire(lock) = step.kind
+            && next
+            && let Some(owner) = self.layout.owners[lock]
+        {
+            let owner = &self.file.program.threads[owner].name;
+            html.leaf("span", &[("class", "held")], format!(" held by {owner}"));
+        }
+    }
+
+    fn place(&self, html: &mut Html, place: Place) {
+        if place == Place::NONE {
+            return;
+        }
+        self.at.link(html, "at", place, |html| {
+            html.leaf("span", &[("class", "sr")], "line ");
+            html.text(place.line);
+        });
+    }
+
+    fn switch(
+        &self,
+        html: &mut Html,
+        (from, to): (usize, usize),
+        keeps: &[LockId],
+        number: usize,
+        forms: &str,
+    ) {
+        let program = &self.file.program;
+        let name = |lane: usize| &program.threads[self.layout.lanes[lane].thread].name;
+        let direction = if from < to { "right" } else { "left" };
+        let (low, high) = (from.min(to), from.max(to));
+        let style = format!("--a:{low};--b:{high};--f:{from};--t:{to};grid-row:{number}");
+        let class = format!("switch {direction}{forms}");
+        html.element("li", &[("class", &class), ("style", &style)], |html| {
+            html.leaf("i", &[("class", "arrow"), ("aria-hidden", "true")], "");
+            html.element("span", &[("class", "to")], |html| {
+                html.text(name(to));
+                html.leaf("span", &[("class", "sr")], " takes over");
+            });
+            if !keeps.is_empty() {
+                html.element("span", &[("class", "keeps")], |html| {
+                    html.leaf("span", &[("class", "sr")], format!(", {} ", name(from)));
+                    html.text("keeps ");
+                    for (at, &lock) in keeps.iter().enumerate() {
+                        html.text(if at == 0 { "" } else { ", " });
+                        self.lock(html, lock);
+                    }
+                });
+            }
+        });
+    }
+
+    fn lock(&self, html: &mut Html, lock: LockId) {
+        html.leaf("b", &[("class", &lock_class(lock))], self.lock_name(lock));
+    }
+
+    fn lock_name(&self, lock: LockId) -> std::borrow::Cow<'_, str> {
+        visible(&self.file.program.locks[lock].name)
+    }
+}
+
+/// The part of rows `from..=to` that lies in `first..end`, as a place in the grid of that piece.
+fn clip(from: usize, to: usize, first: usize, end: usize) -> Option<String> {
+    let (from, to) = (from.max(first), (to + 1).min(end));
+    (from < to).then(|| format!("grid-row:{}/{}", from - first + 1, to - first + 1))
+}
+
+/// The class of the part of a span in `first..end`: whether it begins and ends there.
+fn ends(class: &str, span: &Span, first: usize, end: usize) -> String {
+    let mut class = class.to_owned();
+    if span.first >= first {
+        class.push_str(" begins");
+    }
+    if span.last < end {
+        class.push_str(if span.open { " open" } else { " ends" });
+    }
+    class
+}

@@ -1,0 +1,132 @@
+//! # Idea
+//! One finding, twice: as an entry of the list, and as an article with the reason, the fix and the
+//! interleaving.
+
+use super::cycle::cycle;
+use super::diagram::{At, diagram};
+use super::words::{kind_class, kind_name};
+use super::writer::Html;
+use crate::describe::count;
+use selvedge_base::Place;
+use selvedge_program::{CheckedFile, Finding};
+
+/// A finding with the numbers that its links need.
+#[derive(Clone, Copy)]
+pub struct Numbered<'a> {
+    /// The finding.
+    pub finding: &'a Finding,
+    /// Its file.
+    pub file: &'a CheckedFile,
+    /// Where it stands in the page.
+    pub at: At,
+}
+
+/// Writes the entry of the list.
+pub fn entry(html: &mut Html, numbered: Numbered<'_>) {
+    let Numbered { finding, file, at } = numbered;
+    let number = at.finding.to_string();
+    let target = format!("#f{number}");
+    html.element("li", &[("data-f", &number)], |html| {
+        html.element("a", &[("href", &target), ("class", "entry")], |html| {
+            badge(html, finding);
+            subject(html, finding, file);
+            html.leaf("span", &[("class", "where")], place_text(file, finding.places.first()));
+        });
+    });
+    html.line_break();
+}
+
+/// Writes the article.
+pub fn article(html: &mut Html, numbered: Numbered<'_>) {
+    let Numbered { finding, file, at } = numbered;
+    let id = format!("f{}", at.finding);
+    let title = format!("{id}-title");
+    let class = format!("finding {}", kind_class(finding.kind));
+    let attributes = [("class", &*class), ("id", &id), ("aria-labelledby", &title)];
+    html.element("article", &attributes, |html| {
+        html.element("div", &[("class", "about")], |html| {
+            html.element("p", &[("class", "kicker")], |html| {
+                badge(html, finding);
+                subject(html, finding, file);
+                where_to_look(html, numbered);
+            });
+            html.element("h2", &[("id", &title), ("tabindex", "-1")], |html| {
+                html.sentence(&finding.reason);
+            });
+            cycle(html, finding, &file.program);
+            fix(html, numbered);
+            facts(html, finding);
+        });
+        html.line_break();
+        html.leaf("h3", &[("class", "sr")], "Interleaving");
+        diagram(html, finding, file, at);
+    });
+    html.line_break();
+}
+
+/// The name of the kind, in its colour.
+pub fn badge(html: &mut Html, finding: &Finding) {
+    let class = format!("badge {}", kind_class(finding.kind));
+    html.leaf("span", &[("class", &class)], kind_name(finding.kind));
+}
+
+/// What the finding is about and who takes part: `count, data in T1, T2`.
+pub fn subject(html: &mut Html, finding: &Finding, file: &CheckedFile) {
+    let program = &file.program;
+    let mut things: Vec<&str> =
+        finding.locations.iter().map(|&id| &*program.locations[id].name).collect();
+    if things.is_empty() {
+        things = finding.locks.iter().map(|&id| &*program.locks[id].name).collect();
+    }
+    let threads: Vec<&str> = finding.threads.iter().map(|&id| &*program.threads[id].name).collect();
+    html.element("span", &[("class", "subject")], |html| {
+        html.text(things.join(", "));
+        html.text(" ");
+        html.leaf("span", &[("class", "by")], format!("in {}", threads.join(", ")));
+    });
+}
+
+/// `stack.eml:12`.
+pub fn place_text(file: &CheckedFile, place: Option<&Place>) -> String {
+    match place {
+        Some(&place) if place != Place::NONE => format!("{}:{}", file.file, place.line),
+        _ => file.file.clone(),
+    }
+}
+
+fn where_to_look(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
+    let place = finding.places.first().copied().unwrap_or(Place::NONE);
+    at.link(html, "where line", place, |html| html.text(place_text(file, Some(&place))));
+}
+
+fn fix(html: &mut Html, Numbered { finding, at, .. }: Numbered<'_>) {
+    let Some(fix) = &finding.fix else { return };
+    html.element("div", &[("class", "fix")], |html| {
+        html.element("p", &[], |html| {
+            html.leaf("strong", &[], "Fix");
+            html.text(" ");
+            html.sentence(&fix.text);
+            for (position, place) in fix.places.iter().filter(|&&it| it != Place::NONE).enumerate()
+            {
+                html.text(if position == 0 { " Line " } else { ", " });
+                at.link(html, "line", *place, |html| html.text(place.line));
+            }
+        });
+        let checked = "The changed model was checked again: this finding is gone.";
+        html.leaf("p", &[("class", "quiet")], checked);
+    });
+}
+
+fn facts(html: &mut Html, finding: &Finding) {
+    html.element("ul", &[("class", "tags"), ("aria-label", "Found by")], |html| {
+        for tag in &finding.tags {
+            html.leaf("li", &[], tag);
+        }
+        let steps = count(finding.trace.steps.len(), "step");
+        let switches = match finding.trace.context_switches() {
+            1 => "1 context switch".to_owned(),
+            number => format!("{number} context switches"),
+        };
+        html.leaf("li", &[("class", "plain")], format!("{steps}, {switches}"));
+    });
+}

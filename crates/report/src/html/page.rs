@@ -1,0 +1,295 @@
+//! # Idea
+//! The frame of the page: head, list of findings, articles, sources, help.
+
+use super::data::data;
+use super::diagram::At;
+use super::digest::sha256_base64;
+use super::finding::{Numbered, article, entry};
+use super::source::source;
+use super::summary::{COVERAGE, Totals, numbers, overview};
+use super::words::{kind_class, kind_name};
+use super::writer::Html;
+use crate::describe::count;
+use selvedge_program::CheckedFile;
+
+/// What the page says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meta<'a> {
+    /// The name of the tool.
+    pub tool: &'a str,
+    /// Its version.
+    pub version: &'a str,
+    /// The options of the run, as text.
+    pub options: &'a str,
+    /// When the run was, as text; without it the page does not say.
+    pub time: Option<&'a str>,
+}
+
+/// Rows of interleavings in a page; a page with many findings shortens each of them.
+const ROWS: usize = 60_000;
+/// Rows of one interleaving.
+const MOST_ROWS: usize = 12_000;
+/// Even in a page with very many findings an interleaving has that many rows.
+const FEWEST_ROWS: usize = 400;
+
+const STYLE: &[&str] = &[
+    include_str!("../../assets/base.css"),
+    include_str!("../../assets/app.css"),
+    include_str!("../../assets/diagram.css"),
+    include_str!("../../assets/print.css"),
+];
+const EARLY: &str = include_str!("../../assets/early.js");
+const SCRIPT: &[&str] = &[
+    include_str!("../../assets/model.js"),
+    include_str!("../../assets/player.js"),
+    include_str!("../../assets/list.js"),
+    include_str!("../../assets/main.js"),
+];
+const ICONS: &str = include_str!("../../assets/icons.html");
+const HELP: &str = include_str!("../../assets/help.html");
+const CONTROLS: &str = include_str!("../../assets/controls.html");
+/// The mark of the project as an icon: two threads that cross.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E\
+    %3Crect width='32' height='32' rx='7' fill='%232b3a67'/%3E%3Cpath d='M10 4v24M22 4v24' \
+    stroke='%239fb0e0' stroke-width='3'/%3E%3Cpath d='M10 4v5q0 3 3 3h6q3 0 3 3v2q0 3-3 3h-6q-3 0-3 3v5' \
+    fill='none' stroke='%23ff7a66' stroke-width='3'/%3E%3C/svg%3E";
+
+/// Renders the report of a run.
+pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
+    let findings = numbered(files);
+    let totals = Totals::new(files);
+    let mut html = Html::default();
+    html.asset(&["<!DOCTYPE html>\n"]);
+    html.element("html", &[("lang", "en")], |html| {
+        head(html, meta, &totals);
+        html.line_break();
+        html.element("body", &[], |html| {
+            html.asset(&[ICONS]);
+            html.leaf("a", &[("class", "skip"), ("href", "#view")], "Skip to the finding");
+            banner(html, meta, &totals);
+            list(html, files, &findings, &totals);
+            html.element("main", &[("id", "view"), ("tabindex", "-1")], |html| {
+                overview(html, files, &totals);
+                for &numbered in &findings {
+                    article(html, numbered);
+                }
+                if !findings.is_empty() {
+                    html.asset(&[CONTROLS]);
+                }
+            });
+            html.line_break();
+            if !findings.is_empty() {
+                sources(html, files);
+            }
+            html.asset(&[HELP]);
+            let live =
+                [("id", "live"), ("class", "sr"), ("role", "status"), ("aria-live", "polite")];
+            html.leaf("div", &live, "");
+            html.line_break();
+            html.element("script", &[("type", "application/json"), ("id", "data")], |html| {
+                html.json(&data(files, &findings));
+            });
+            html.line_break();
+            html.element("script", &[], |html| html.asset(SCRIPT));
+        });
+    });
+    html.line_break();
+    html.finish()
+}
+
+fn numbered(files: &[CheckedFile]) -> Vec<Numbered<'_>> {
+    let number: usize = files.iter().map(|file| file.findings.len()).sum();
+    let most = (ROWS / number.max(1)).clamp(FEWEST_ROWS, MOST_ROWS);
+    let all = files.iter().enumerate().flat_map(|(file, checked)| {
+        let lines = checked.source.lines().count();
+        checked.findings.iter().map(move |finding| (file, lines, checked, finding))
+    });
+    all.enumerate()
+        .map(|(position, (number, lines, file, finding))| {
+            let at = At { finding: position, file: number, lines, most };
+            Numbered { finding, file, at }
+        })
+        .collect()
+}
+
+fn head(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
+    let script = SCRIPT.concat();
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{}' \
+         'sha256-{}'; base-uri 'none'; form-action 'none'",
+        sha256_base64(EARLY),
+        sha256_base64(&script)
+    );
+    html.element("head", &[], |html| {
+        html.void("meta", &[("charset", "utf-8")]);
+        let attributes = [("http-equiv", "Content-Security-Policy"), ("content", &*policy)];
+        html.void("meta", &attributes);
+        let width = "width=device-width, initial-scale=1";
+        html.void("meta", &[("name", "viewport"), ("content", width)]);
+        html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+        let generator = format!("{} {}", meta.tool, meta.version);
+        html.void("meta", &[("name", "generator"), ("content", &generator)]);
+        let found = match totals.findings {
+            0 => "nothing found".to_owned(),
+            number => count(number, "finding"),
+        };
+        html.leaf("title", &[], format!("{} · {found}", meta.tool));
+        html.void("link", &[("rel", "icon"), ("href", ICON)]);
+        html.element("style", &[], |html| html.asset(STYLE));
+        html.element("script", &[], |html| html.asset(&[EARLY]));
+    });
+}
+
+fn banner(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
+    html.line_break();
+    html.element("header", &[("class", "banner")], |html| {
+        html.element("div", &[("class", "brand")], |html| {
+            html.asset(&["<svg class=\"mark\" aria-hidden=\"true\"><use href=\"#i-mark\"/></svg>"]);
+            html.element("h1", &[], |html| {
+                html.text(meta.tool);
+                html.text(" ");
+                html.leaf("span", &[("class", "version")], meta.version);
+            });
+        });
+        html.element("div", &[("class", "summary")], |html| {
+            numbers(html, totals);
+            html.element("p", &[("class", "coverage")], |html| {
+                html.text(COVERAGE);
+                if !meta.options.is_empty() {
+                    html.text(" Options: ");
+                    html.leaf("code", &[], meta.options);
+                }
+                if let Some(time) = meta.time {
+                    html.text(" ");
+                    html.leaf("span", &[("class", "time")], time);
+                }
+            });
+        });
+        html.asset(&[include_str!("../../assets/buttons.html")]);
+    });
+    html.line_break();
+}
+
+fn list(html: &mut Html, files: &[CheckedFile], findings: &[Numbered<'_>], totals: &Totals) {
+    if findings.is_empty() {
+        return;
+    }
+    html.element("nav", &[("id", "list"), ("aria-label", "Findings")], |html| {
+        html.element("form", &[("class", "filter js"), ("role", "search")], |html| {
+            let attributes = [
+                ("type", "search"),
+                ("id", "filter"),
+                ("placeholder", "Filter findings"),
+                ("aria-label", "Filter findings"),
+                ("aria-keyshortcuts", "/"),
+                ("autocomplete", "off"),
+            ];
+            html.void("input", &attributes);
+            kind_chips(html, totals);
+            if files.iter().filter(|file| !file.findings.is_empty()).count() > 1 {
+                file_choice(html, files);
+            }
+            tag_chips(html, findings);
+        });
+        html.leaf("p", &[("class", "shown"), ("id", "shown")], count(findings.len(), "finding"));
+        html.line_break();
+        html.element("ol", &[("class", "entries"), ("role", "list")], |html| {
+            for &numbered in findings {
+                entry(html, numbered);
+            }
+        });
+        let none = [("class", "quiet js"), ("id", "nothing"), ("hidden", "")];
+        html.leaf("p", &none, "No finding matches the filter.");
+    });
+    html.line_break();
+}
+
+fn kind_chips(html: &mut Html, totals: &Totals) {
+    let group = [("class", "chips"), ("role", "group"), ("aria-label", "Kinds")];
+    html.element("div", &group, |html| {
+        for (kind, found) in totals.kinds {
+            if found == 0 {
+                continue;
+            }
+            let class = format!("chip {}", kind_class(kind));
+            let attributes = [
+                ("type", "button"),
+                ("class", &*class),
+                ("data-kind", kind_class(kind)),
+                ("aria-pressed", "false"),
+            ];
+            html.element("button", &attributes, |html| chip(html, kind_name(kind), found));
+        }
+    });
+}
+
+fn chip(html: &mut Html, name: &str, number: usize) {
+    html.text(name);
+    html.text(" ");
+    html.leaf("span", &[("class", "count")], number);
+}
+
+fn file_choice(html: &mut Html, files: &[CheckedFile]) {
+    html.element("select", &[("id", "file"), ("aria-label", "File")], |html| {
+        html.leaf("option", &[("value", "")], "All files");
+        for (number, file) in files.iter().enumerate() {
+            if !file.findings.is_empty() {
+                let text = format!("{} ({})", file.file, file.findings.len());
+                html.leaf("option", &[("value", &number.to_string())], text);
+            }
+        }
+    });
+}
+
+fn tag_chips(html: &mut Html, findings: &[Numbered<'_>]) {
+    let mut tags = std::collections::BTreeMap::new();
+    for tag in findings.iter().flat_map(|numbered| &numbered.finding.tags) {
+        *tags.entry(&**tag).or_insert(0usize) += 1;
+    }
+    if tags.is_empty() {
+        return;
+    }
+    html.element("details", &[("class", "tag-filter")], |html| {
+        html.leaf("summary", &[], "Tags");
+        html.element("div", &[("class", "chips")], |html| {
+            for (tag, number) in tags {
+                let attributes = [
+                    ("type", "button"),
+                    ("class", "chip tag"),
+                    ("data-tag", tag),
+                    ("aria-pressed", "false"),
+                ];
+                html.element("button", &attributes, |html| chip(html, tag, number));
+            }
+        });
+    });
+}
+
+fn sources(html: &mut Html, files: &[CheckedFile]) {
+    html.element("aside", &[("id", "side"), ("aria-label", "Source and state")], |html| {
+        for (number, file) in files.iter().enumerate() {
+            if file.findings.is_empty() {
+                continue;
+            }
+            let (id, title) = (format!("s{number}"), format!("s{number}-title"));
+            let attributes = [("class", "source"), ("id", &*id), ("aria-labelledby", &*title)];
+            html.element("section", &attributes, |html| {
+                html.leaf("h2", &[("id", &title)], &file.file);
+                let attributes = [
+                    ("class", "scroll"),
+                    ("tabindex", "0"),
+                    ("role", "region"),
+                    ("aria-labelledby", &*title),
+                ];
+                html.element("div", &attributes, |html| source(html, file, number));
+            });
+            html.line_break();
+        }
+        let state = [("id", "state"), ("class", "js"), ("aria-labelledby", "state-title")];
+        html.element("section", &state, |html| {
+            html.leaf("h2", &[("id", "state-title")], "State");
+            html.element("div", &[("id", "threads")], |_| {});
+        });
+    });
+    html.line_break();
+}

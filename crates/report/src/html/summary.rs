@@ -1,0 +1,295 @@
+//! # Idea
+//! The numbers of a run and what they mean: a line for the head of the page, and an overview with a
+//! row for each file, what stayed open, what the configuration suppresses and what the baseline
+//! knows. If nothing was found the overview says exactly what that is worth.
+
+use super::finding::{badge, place_text, subject};
+use super::words::{kind_class, kind_count, kind_name, proved};
+use super::writer::Html;
+use crate::describe::count;
+use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
+
+/// The sums over all files.
+pub struct Totals {
+    /// The findings of each kind.
+    pub kinds: [(FindingKind, usize); 3],
+    /// What was asked, by kind.
+    pub tallies: [(FindingKind, Tally); 3],
+    /// Findings that are shown.
+    pub findings: usize,
+    /// Findings that the configuration suppresses.
+    pub suppressed: usize,
+    /// Findings that the baseline knows.
+    pub known: usize,
+    /// Files.
+    pub files: usize,
+}
+
+impl Totals {
+    /// Adds everything up.
+    pub fn new(files: &[CheckedFile]) -> Self {
+        let of_kind = |kind| {
+            let all = files.iter().flat_map(|file| &file.findings);
+            (kind, all.filter(|finding| finding.kind == kind).count())
+        };
+        Self {
+            kinds: FindingKind::ALL.map(of_kind),
+            tallies: FindingKind::ALL.map(|kind| (kind, tally(files, kind))),
+            findings: files.iter().map(|file| file.findings.len()).sum(),
+            suppressed: files.iter().map(|file| file.suppressed.len()).sum(),
+            known: files.iter().map(|file| file.known.len()).sum(),
+            files: files.len(),
+        }
+    }
+
+    fn all(&self) -> Tally {
+        self.tallies.iter().fold(Tally::default(), |sum, (_, tally)| add(sum, tally))
+    }
+}
+
+/// The sum of what was asked about one kind.
+fn tally(files: &[CheckedFile], kind: FindingKind) -> Tally {
+    let all = files.iter().flat_map(|file| &file.tallies);
+    all.filter(|(own, _)| *own == kind).fold(Tally::default(), |sum, (_, tally)| add(sum, tally))
+}
+
+fn add(sum: Tally, tally: &Tally) -> Tally {
+    Tally {
+        questions: sum.questions + tally.questions,
+        violated: sum.violated + tally.violated,
+        safe: sum.safe + tally.safe,
+        unknown: sum.unknown + tally.unknown,
+    }
+}
+
+/// The numbers for the head of the page.
+pub fn numbers(html: &mut Html, totals: &Totals) {
+    let all = totals.all();
+    html.element("ul", &[("class", "numbers"), ("aria-label", "Summary")], |html| {
+        number(html, "", totals.files, if totals.files == 1 { "file" } else { "files" });
+        for (kind, found) in totals.kinds {
+            if found > 0 {
+                let text = kind_count(kind, found);
+                let words = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+                number(html, kind_class(kind), found, words);
+            }
+        }
+        if totals.findings == 0 {
+            number(html, "none", 0, "findings");
+        }
+        number(html, "", all.questions, if all.questions == 1 { "question" } else { "questions" });
+        number(html, "proved", all.safe, "proved safe");
+        if all.unknown > 0 {
+            number(html, "open", all.unknown, "left open");
+        }
+        if totals.suppressed > 0 {
+            number(html, "quiet", totals.suppressed, "suppressed");
+        }
+        if totals.known > 0 {
+            number(html, "quiet", totals.known, "in the baseline");
+        }
+    });
+}
+
+fn number(html: &mut Html, class: &str, value: usize, words: &str) {
+    html.element("li", &[("class", class)], |html| {
+        html.leaf("b", &[], value);
+        html.text(" ");
+        html.text(words);
+    });
+}
+
+/// What "safe" means, in one sentence.
+pub const COVERAGE: &str = "Proved safe means: in every execution of the model, with any number of \
+    context switches and any depth of recursion, the answer is no.";
+
+/// The overview.
+pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
+    let attributes = [("id", "overview"), ("aria-labelledby", "overview-title")];
+    html.element("section", &attributes, |html| {
+        html.element("div", &[("class", verdict_class(totals))], |html| {
+            html.element("h2", &[("id", "overview-title"), ("tabindex", "-1")], |html| {
+                html.text(headline(totals));
+            });
+            html.leaf("p", &[], subline(totals));
+        });
+        meaning(html, totals);
+        file_table(html, files);
+        open_reasons(html, files);
+        quiet_findings(html, files);
+    });
+    html.line_break();
+}
+
+fn verdict_class(totals: &Totals) -> &'static str {
+    match (totals.findings, totals.all()) {
+        (0, Tally { questions: 0, .. }) => "verdict open",
+        (0, Tally { unknown: 0, .. }) => "verdict calm",
+        (0, _) => "verdict open",
+        _ => "verdict found",
+    }
+}
+
+fn headline(totals: &Totals) -> String {
+    match (totals.findings, totals.all()) {
+        (0, Tally { questions: 0, .. }) => "Nothing was asked".to_owned(),
+        (0, Tally { unknown: 0, .. }) => "Nothing found".to_owned(),
+        (0, tally) => {
+            format!("Nothing found, but {} left open", were(tally.unknown))
+        }
+        (found, _) => format!("{} in {}", count(found, "finding"), count(totals.files, "file")),
+    }
+}
+
+fn were(number: usize) -> String {
+    format!("{} {}", count(number, "question"), if number == 1 { "was" } else { "were" })
+}
+
+fn subline(totals: &Totals) -> String {
+    let all = totals.all();
+    match (totals.findings, all) {
+        (0, Tally { questions: 0, .. }) => {
+            "The files have nothing that could be asked about: no two threads that share anything."
+                .to_owned()
+        }
+        (0, Tally { unknown: 0, .. }) => {
+            format!("All {} answered, and this is what that means.", were(all.questions))
+        }
+        (0, _) => format!("{} proved safe. What is open may hide something.", were(all.safe)),
+        _ => format!(
+            "Every interleaving shown here was executed step by step on the model. {} asked, {} \
+             proved safe, {} left open.",
+            were(all.questions),
+            all.safe,
+            all.unknown
+        ),
+    }
+}
+
+fn meaning(html: &mut Html, totals: &Totals) {
+    html.element("div", &[("class", "meaning")], |html| {
+        html.leaf("h3", &[], "What “proved safe” means");
+        html.element("p", &[], |html| {
+            html.text(COVERAGE);
+            html.text(
+                " It speaks of the model and of the questions asked, not of what the model leaves \
+                 out.",
+            );
+        });
+        html.element("dl", &[], |html| {
+            for (kind, tally) in totals.tallies.iter().filter(|(_, tally)| tally.questions > 0) {
+                html.leaf("dt", &[], kind_name(*kind));
+                html.element("dd", &[], |html| {
+                    html.text(format!("{} of {} proved: ", tally.safe, tally.questions));
+                    html.text(proved(*kind));
+                    html.text(".");
+                });
+            }
+        });
+    });
+}
+
+fn file_table(html: &mut Html, files: &[CheckedFile]) {
+    if files.is_empty() {
+        return;
+    }
+    // A wide table scrolls by itself, which needs the focus.
+    let attributes =
+        [("class", "scroll"), ("role", "region"), ("aria-label", "Files"), ("tabindex", "0")];
+    html.element("div", &attributes, |html| {
+        html.element("table", &[], |html| {
+            html.element("thead", &[], |html| {
+                html.element("tr", &[], |html| {
+                    for head in ["File", "Question", "Asked", "Proved", "Violated", "Open"] {
+                        html.leaf("th", &[("scope", "col")], head);
+                    }
+                });
+            });
+            for file in files {
+                html.element("tbody", &[], |html| file_rows(html, file));
+            }
+        });
+    });
+}
+
+fn file_rows(html: &mut Html, file: &CheckedFile) {
+    let asked: Vec<_> = file.tallies.iter().filter(|(_, tally)| tally.questions > 0).collect();
+    let rows = asked.len().max(1).to_string();
+    let name = |html: &mut Html| {
+        html.leaf("th", &[("scope", "rowgroup"), ("rowspan", &rows)], &file.file);
+    };
+    if asked.is_empty() {
+        html.element("tr", &[], |html| {
+            name(html);
+            html.leaf("td", &[("colspan", "5"), ("class", "quiet")], "nothing to ask");
+        });
+    }
+    for (position, (kind, tally)) in asked.into_iter().enumerate() {
+        html.element("tr", &[], |html| {
+            if position == 0 {
+                name(html);
+            }
+            html.leaf("td", &[], kind_name(*kind));
+            for (class, value) in [
+                ("", tally.questions),
+                ("proved", tally.safe),
+                ("violated", tally.violated),
+                ("open", tally.unknown),
+            ] {
+                let class = if value == 0 { "zero" } else { class };
+                html.leaf("td", &[("class", class)], value);
+            }
+        });
+    }
+}
+
+fn open_reasons(html: &mut Html, files: &[CheckedFile]) {
+    if files.iter().all(|file| file.open.is_empty()) {
+        return;
+    }
+    html.leaf("h3", &[], "Why questions stayed open");
+    html.element("ul", &[("class", "reasons")], |html| {
+        for file in files {
+            for reason in &file.open {
+                html.element("li", &[], |html| {
+                    html.leaf("span", &[("class", "where")], &file.file);
+                    html.text(" ");
+                    html.sentence(reason);
+                });
+            }
+        }
+    });
+}
+
+fn quiet_findings(html: &mut Html, files: &[CheckedFile]) {
+    let suppressed = files
+        .iter()
+        .flat_map(|file| file.suppressed.iter().map(move |(one, why)| (file, one, Some(&**why))));
+    quiet_list(html, "Suppressed by the configuration", &suppressed.collect::<Vec<_>>());
+    let known = files.iter().flat_map(|file| file.known.iter().map(move |one| (file, one, None)));
+    quiet_list(html, "Known to the baseline", &known.collect::<Vec<_>>());
+}
+
+fn quiet_list(html: &mut Html, title: &str, findings: &[(&CheckedFile, &Finding, Option<&str>)]) {
+    if findings.is_empty() {
+        return;
+    }
+    html.leaf("h3", &[], title);
+    html.element("ul", &[("class", "reasons")], |html| {
+        for &(file, finding, why) in findings {
+            html.element("li", &[], |html| {
+                badge(html, finding);
+                subject(html, finding, file);
+                html.text(" ");
+                html.leaf("span", &[("class", "where")], place_text(file, finding.places.first()));
+                html.element("p", &[], |html| html.sentence(&finding.reason));
+                if let Some(why) = why {
+                    html.element("p", &[("class", "quiet")], |html| {
+                        html.text("Reason given: ");
+                        html.text(why);
+                    });
+                }
+            });
+        }
+    });
+}

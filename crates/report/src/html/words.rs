@@ -1,0 +1,86 @@
+//! # Idea
+//! The words and marks of the page that do not depend on where they stand: what a kind of finding
+//! is called, what a step does, how a lock looks.
+
+use crate::describe::count;
+use selvedge_base::Id;
+use selvedge_program::{FindingKind, LockId, StepKind};
+
+/// The name of a kind of finding.
+pub fn kind_name(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Atomicity => "Atomicity violation",
+        FindingKind::Race => "Data race",
+        FindingKind::Deadlock => "Deadlock",
+    }
+}
+
+/// `2 deadlocks`, `1 data race`.
+pub fn kind_count(kind: FindingKind, number: usize) -> String {
+    count(number, &kind_name(kind).to_lowercase())
+}
+
+/// The short name of a kind, for classes and filters.
+pub fn kind_class(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Atomicity => "atomicity",
+        FindingKind::Race => "race",
+        FindingKind::Deadlock => "deadlock",
+    }
+}
+
+/// What "safe" means for a kind.
+pub fn proved(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Atomicity => {
+            "no two units of work of two threads conflict in a way that was asked about; conflicts \
+             that need three or more units are not covered"
+        }
+        FindingKind::Race => {
+            "no two threads are ever about to access the same location, one of them writing"
+        }
+        FindingKind::Deadlock => {
+            "no threads ever wait in a cycle, each for a lock that the next one holds"
+        }
+    }
+}
+
+/// What a step does, as an order: `acquire`.
+pub fn verb(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::BeginUnit => "begin unit",
+        StepKind::EndUnit => "end unit",
+        StepKind::Acquire(_) => "acquire",
+        StepKind::Release(_) => "release",
+        StepKind::Read(_) => "read",
+        StepKind::Write(_) => "write",
+        StepKind::Call(_) => "call",
+        StepKind::Return(_) => "return from",
+        StepKind::Step => "step",
+    }
+}
+
+/// The classes that give a lock its colour and its pattern. Locks with the same colour differ in
+/// their pattern as long as there are at most forty of them.
+pub fn lock_class(lock: LockId) -> String {
+    let index = lock.index();
+    format!("lock c{} p{}", index % 8, (index + index / 8) % 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn forty_locks_look_different() {
+        let looks: BTreeSet<_> = (0..40).map(|at| lock_class(LockId::from_index(at))).collect();
+        assert_eq!(looks.len(), 40);
+    }
+
+    #[test]
+    fn kinds_in_numbers() {
+        assert_eq!(kind_count(FindingKind::Race, 1), "1 data race");
+        assert_eq!(kind_count(FindingKind::Deadlock, 2), "2 deadlocks");
+    }
+}
