@@ -9,8 +9,8 @@
 //! The question fits the program.
 
 use selvedge_program::{
-    Action, Deadlock, EdgeId, IndexedSymbol, Ipa, Meeting, Move, Observable, PatternQuery, Program,
-    Query, Race, Schedule, StepKind, ThreadId, UnitRole,
+    Action, Deadlock, IndexedSymbol, Ipa, Meeting, Move, Observable, PatternQuery, Program, Query,
+    Race, Schedule, StepKind, ThreadId, UnitRole,
 };
 use selvedge_replay::{Configuration, StepError};
 
@@ -59,18 +59,18 @@ pub fn meets(program: &Program, configuration: &Configuration, meeting: &Meeting
 
 /// Both threads can take a step that accesses the location, and one of the two steps writes it.
 fn is_race(program: &Program, configuration: &Configuration, race: &Race) -> bool {
-    let kinds = race.threads.map(|thread| {
-        let outcome =
-            |edge: EdgeId| configuration.clone().step(program, thread, Move::Edge(edge)).ok();
-        program.edges.ids().filter_map(outcome).collect::<Vec<StepKind>>()
+    let (read, write) = (Action::Read(race.location), Action::Write(race.location));
+    let accesses = race.threads.map(|thread| {
+        let edges = program.edges.iter_enumerated();
+        edges
+            .filter(|(_, edge)| edge.action == read || edge.action == write)
+            .filter(|&(id, _)| configuration.clone().step(program, thread, Move::Edge(id)).is_ok())
+            .map(|(_, edge)| edge.action)
+            .collect::<Vec<Action>>()
     });
-    let (read, write) = (StepKind::Read(race.location), StepKind::Write(race.location));
-    let is_access = |kind: StepKind| kind == read || kind == write;
-    kinds[0].iter().any(|&first| {
-        kinds[1].iter().any(|&second| {
-            is_access(first) && is_access(second) && (first == write || second == write)
-        })
-    })
+    accesses[0]
+        .iter()
+        .any(|&first| accesses[1].iter().any(|&second| first == write || second == write))
 }
 
 /// Every thread of the cycle tries to acquire what it wants and is blocked by the next one, and it

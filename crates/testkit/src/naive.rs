@@ -76,14 +76,32 @@ pub fn decide_meeting(
     call_depth: usize,
     limit: usize,
 ) -> Outcome {
+    decide_meetings(program, std::slice::from_ref(meeting), call_depth, limit)[0]
+}
+
+/// Decides several questions in one search. What is found before the limit counts.
+pub fn decide_meetings(
+    program: &Program,
+    meetings: &[Meeting],
+    call_depth: usize,
+    limit: usize,
+) -> Vec<Outcome> {
     let successors = Successors::new(program);
     let start = Configuration::initial(program);
+    let mut found: Vec<Option<Outcome>> = vec![None; meetings.len()];
     let mut seen = HashSet::from([start.clone()]);
     let mut layer = vec![start];
-    let mut left_out = false;
-    for steps in 0.. {
-        if layer.iter().any(|configuration| meets(program, configuration, meeting)) {
-            return Outcome::Violation(steps);
+    let mut otherwise = Outcome::Safe;
+    let mut steps = 0;
+    while !layer.is_empty() && found.contains(&None) {
+        for (meeting, outcome) in meetings.iter().zip(&mut found) {
+            if outcome.is_none() && layer.iter().any(|there| meets(program, there, meeting)) {
+                *outcome = Some(Outcome::Violation(steps));
+            }
+        }
+        if seen.len() > limit {
+            otherwise = Outcome::TooLarge;
+            break;
         }
         let mut next_layer = Vec::new();
         for configuration in &layer {
@@ -94,22 +112,17 @@ pub fn decide_meeting(
                         continue;
                     }
                     if next.threads[thread].stack.len() > call_depth + 1 {
-                        left_out = true;
+                        otherwise = Outcome::CallDepth;
                     } else if seen.insert(next.clone()) {
                         next_layer.push(next);
                     }
                 }
             }
-            if seen.len() > limit {
-                return Outcome::TooLarge;
-            }
-        }
-        if next_layer.is_empty() {
-            break;
         }
         layer = next_layer;
+        steps += 1;
     }
-    if left_out { Outcome::CallDepth } else { Outcome::Safe }
+    found.into_iter().map(|outcome| outcome.unwrap_or(otherwise)).collect()
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]

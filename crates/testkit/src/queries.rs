@@ -169,7 +169,7 @@ pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting>
             chains.extend(others.map(|&wants| vec![Wait { thread, holds, wants }]));
         }
     }
-    for _ in 2..=max_length {
+    for _ in 2..=max_length.min(program.threads.len()) {
         let mut longer = Vec::new();
         for chain in &chains {
             let (first, holds) = (chain[0], chain[chain.len() - 1].wants);

@@ -3,10 +3,12 @@
 
 use selvedge_base::Interrupt;
 use selvedge_program::validate::validate;
-use selvedge_program::{Query, Verdict};
-use selvedge_replay::{Exhaustive, replay};
+use selvedge_program::{Meeting, Query, Verdict};
+use selvedge_replay::{Exhaustive, replay, replay_meeting};
 use selvedge_testkit::generate::{Shape, random_model};
-use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
+use selvedge_testkit::queries::{
+    all_races, candidate_deadlocks, describe, describe_meeting, random_automaton, some_patterns,
+};
 use selvedge_testkit::{Model, Rng, Statement};
 use std::collections::BTreeSet;
 
@@ -64,6 +66,57 @@ fn automata_have_all_answers() {
     assert!(counts.violations > 200, "{counts:?}");
     assert!(counts.searched > 200, "{counts:?}");
     assert!(counts.unknown < 200, "{counts:?}");
+}
+
+/// Races, and deadlocks of two, three and four threads.
+#[test]
+fn meetings_have_all_answers() {
+    let mut counts: [Counts; 4] = Default::default();
+    let (mut with_race, mut with_deadlock, mut with_neither) = (0, 0, 0);
+    for seed in 0..500 {
+        let model = random_model(&mut Rng::new(seed), &Shape::CONTENDED);
+        let program = model.to_program();
+        assert_eq!(validate(&program), [], "seed {seed}:\n{model}");
+        let mut engine = Exhaustive::new(&program, 3, Interrupt::new());
+        let (mut races, mut deadlocks) = (0, 0);
+        for meeting in all_races(&program).iter().chain(&candidate_deadlocks(&program, 4)) {
+            let before = engine.states();
+            let verdict = engine.decide_meeting(meeting);
+            let counts = match meeting {
+                Meeting::Race(_) => &mut counts[0],
+                Meeting::Deadlock(deadlock) => &mut counts[deadlock.waits.len() - 1],
+            };
+            match verdict {
+                Verdict::Violation(schedule) => {
+                    counts.violations += 1;
+                    let replayed = replay_meeting(&program, meeting, &schedule);
+                    assert!(
+                        replayed.is_ok(),
+                        "seed {seed}, {}: {replayed:?}",
+                        describe_meeting(&program, meeting)
+                    );
+                    *(match meeting {
+                        Meeting::Race(_) => &mut races,
+                        Meeting::Deadlock(_) => &mut deadlocks,
+                    }) += 1;
+                }
+                Verdict::Safe if engine.states() > before => counts.searched += 1,
+                Verdict::Safe => counts.plain += 1,
+                Verdict::Unknown(_) => counts.unknown += 1,
+            }
+        }
+        with_race += usize::from(races > 0);
+        with_deadlock += usize::from(deadlocks > 0);
+        with_neither += usize::from(races + deadlocks == 0);
+    }
+    let [races, pairs, triples, quadruples] = &counts;
+    assert!(races.violations > 600 && races.searched > 400, "{counts:?}");
+    assert!(pairs.violations > 300 && pairs.searched > 600, "{counts:?}");
+    assert!(triples.violations > 25 && triples.searched > 200, "{counts:?}");
+    assert!(quadruples.violations > 0 && quadruples.searched > 5, "{counts:?}");
+    assert!(races.unknown < 200 && pairs.unknown < 450, "{counts:?}");
+    let models = [with_race, with_deadlock, with_neither];
+    assert!(models.iter().all(|&count| count > 75), "of 500 models: {models:?}");
 }
 
 /// The constructs that must occur.
