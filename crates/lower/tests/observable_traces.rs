@@ -44,7 +44,7 @@ fn random_walks_show_the_same_events_in_both_semantics() {
             for _ in 0..60 {
                 let moves = configuration.moves(&program, &successors, id);
                 assert_eq!(
-                    moves.iter().copied().collect::<Vec<Move>>(),
+                    moves.to_vec(),
                     enabled(thread, &stack),
                     "seed {seed}"
                 );
