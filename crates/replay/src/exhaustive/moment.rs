@@ -5,8 +5,8 @@
 //! that one holds it.
 //!
 //! # Invariants
-//! 1. The waits are in the order of the threads, as are the local configurations of a tuple. The
-//!    cycle is not lost: each wait says what is held and what is wanted.
+//! 1. The waits are in the order of the threads, so that all cycles of the same threads share one
+//!    space. The cycle is not lost: each wait says what is held and what is wanted.
 
 use super::local::{LocalId, Locals};
 use super::reachable::Reach;
