@@ -11,6 +11,7 @@ pub mod answer;
 pub mod event;
 pub mod finding;
 pub mod ipa;
+pub mod lock_order;
 pub mod meeting;
 pub mod model;
 pub mod pattern;
@@ -25,6 +26,7 @@ pub use answer::{Answer, Statistics};
 pub use event::{Event, Observable};
 pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
+pub use lock_order::LockOrderEdge;
 pub use meeting::{Deadlock, Meeting, Race, Wait};
 pub use model::{
     Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,

@@ -7,8 +7,8 @@
 use crate::escape::visible;
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
-    Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuery, Program,
-    Query, StepKind, ThreadId, UnitRole,
+    Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuery,
+    Program, Query, StepKind, ThreadId, UnitRole,
 };
 use std::fmt::Display;
 
@@ -77,6 +77,71 @@ pub fn indexed_symbol(indexed: IndexedSymbol, program: &Program) -> String {
         Observable::Write(location) => format!("{thread}:W({})", name(location)),
         Observable::BeginUnit => format!("{thread}:["),
         Observable::EndUnit => format!("{thread}:]"),
+    }
+}
+
+/// The name of a kind of finding.
+pub fn kind_name(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Atomicity => "atomicity violation",
+        FindingKind::Race => "data race",
+        FindingKind::Deadlock => "deadlock",
+    }
+}
+
+/// What is proved where every question of a kind has the answer `safe`.
+pub fn proved(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Atomicity => {
+            "no two units of work of two threads conflict in a way that was asked about"
+        }
+        FindingKind::Race => {
+            "no two threads are ever about to access one location, one of them writing"
+        }
+        FindingKind::Deadlock => {
+            "no threads ever wait in a cycle, each for a lock that the next one holds"
+        }
+    }
+}
+
+/// What a step did, as a sentence about its thread: ``T1 reads `count` ``.
+pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
+    let who = visible(&program.threads[thread].name);
+    let verb = match kind {
+        StepKind::BeginUnit => return format!("{who} begins a unit of work"),
+        StepKind::EndUnit => return format!("{who} ends its unit of work"),
+        StepKind::Step => return format!("{who} goes on"),
+        StepKind::Acquire(_) => "acquires",
+        StepKind::Release(_) => "releases",
+        StepKind::Read(_) => "reads",
+        StepKind::Write(_) => "writes",
+        StepKind::Call(_) => "calls",
+        StepKind::Return(_) => "returns from",
+    };
+    format!("{who} {verb} `{}`", visible(object(kind, program).unwrap_or_default()))
+}
+
+/// What a thread is about to do, as a sentence: ``T1 waits for `l`, held by T2``.
+pub fn pending_sentence(
+    thread: ThreadId,
+    kind: StepKind,
+    owner: Option<ThreadId>,
+    program: &Program,
+) -> String {
+    let who = visible(&program.threads[thread].name);
+    let what = visible(object(kind, program).unwrap_or_default());
+    let verb = match kind {
+        StepKind::Read(_) => "is about to read",
+        StepKind::Write(_) => "is about to write",
+        StepKind::Acquire(_) => "waits for",
+        other => return format!("{who} is about to {}", action(other)),
+    };
+    match owner {
+        Some(owner) => {
+            let owner = visible(&program.threads[owner].name);
+            format!("{who} {verb} `{what}`, held by {owner}")
+        }
+        None => format!("{who} {verb} `{what}`"),
     }
 }
 

@@ -16,7 +16,9 @@
 
 use crate::escape::visible;
 use crate::terminal::Terminal;
-use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
+};
 use selvedge_base::{Diagnostic, Label, Severity, Span};
 use std::fmt::Write as _;
 
@@ -58,6 +60,22 @@ pub fn render(
         }
     }
     out
+}
+
+/// The lines that the labels are about, with the labels under them and without a headline.
+pub(crate) fn quote(
+    primary: &Label,
+    secondary: &[Label],
+    source: &Source<'_>,
+    terminal: Terminal,
+) -> String {
+    let lines = Lines::new(source.text);
+    let name = visible(source.name);
+    let remarks = remarks(primary, secondary, &lines);
+    let pieces = pieces(&remarks).into_iter().map(|piece| draw(piece, &lines).path(name.clone()));
+    let group = Group::with_level(Level::ERROR).elements(pieces);
+    let renderer = if terminal.color { Renderer::styled() } else { Renderer::plain() };
+    renderer.term_width(terminal.width).hyperlink(false).render(&[group])
 }
 
 fn render_one(

@@ -73,7 +73,7 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
 }
 
 /// A DOT string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", visible(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 

@@ -3,6 +3,10 @@
 //! accesses that the query asks for carry `*1`, `*2`, …; what happens inside a call is indented;
 //! when another thread takes over, a row says which locks the thread keeps meanwhile.
 //!
+//! With [`Ownership::Bars`] each column has bars on its left, one per lock that its thread holds at
+//! that moment, from the row that acquires it to the row that releases it; they go on while other
+//! threads run. Steps that threads are about to take at the end stand last, marked `=>`.
+//!
 //! Rows that do not help are left out unless everything is asked for: steps without an event,
 //! returns, and calls in which nothing visible happens. A block of rows that repeats (a loop or a
 //! recursion that the witness needs) is shown once with its count.
@@ -16,9 +20,10 @@
 
 use crate::describe::{list, object};
 use crate::escape::visible;
+use crate::ownership::{Bars, Standings};
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -31,6 +36,15 @@ pub enum Detail {
     Everything,
 }
 
+/// How to show who holds which lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ownership {
+    /// By a remark where another thread takes over.
+    Remarks,
+    /// By bars as well, where there is room for them.
+    Bars,
+}
+
 /// Renders `trace` with one column for each of `threads`, or as a list if the screen is too narrow
 /// for that. Each line begins with two blanks and ends with a line break.
 pub fn render(
@@ -40,22 +54,40 @@ pub fn render(
     detail: Detail,
     terminal: Terminal,
 ) -> String {
-    let mut rows = rows(trace, program);
-    if detail == Detail::Events {
-        rows.retain(|row| row.shown);
-        rows = fold(rows);
-    }
+    render_with(trace, threads, program, detail, Ownership::Remarks, terminal)
+}
+
+/// As [`render`], with the choice of how locks are shown.
+pub fn render_with(
+    trace: &Trace,
+    threads: &[ThreadId],
+    program: &Program,
+    detail: Detail,
+    ownership: Ownership,
+    terminal: Terminal,
+) -> String {
+    let mut rows = match detail {
+        Detail::Events => short_rows(trace, program),
+        Detail::Everything => rows(trace, program),
+    };
+    rows.extend(pending_rows(trace, program));
     let rows = with_held_locks(rows, program);
     let columns = columns(&rows, threads);
-    let names = columns.iter().map(|&thread| MARK + visible(&program.threads[thread].name).len());
+    let bars = match ownership {
+        Ownership::Remarks => Bars::none(rows.len()),
+        Ownership::Bars => Bars::new(&rows, &columns, program),
+    };
+    let names =
+        columns.iter().map(|&thread| MARK + visible(&program.threads[thread].name).chars().count());
     let widest = rows.iter().map(Cell::needed).chain(names).max().unwrap_or(0);
     let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
-    let width = widest.min(available.saturating_sub(GAP));
-    if width == widest || width >= NARROWEST {
-        table(&rows, &columns, width, program, terminal)
-    } else {
-        listing(&rows, program, terminal)
+    for bars in [bars, Bars::none(rows.len())] {
+        let width = widest.min(available.saturating_sub(GAP + bars.width));
+        if width == widest || width >= NARROWEST {
+            return table(&rows, &columns, width, &bars, program, terminal);
+        }
     }
+    listing(&rows, program, terminal)
 }
 
 /// Blanks before the first column.
@@ -73,19 +105,42 @@ const LONGEST_BLOCK: usize = 12;
 /// A block is folded when it stands at least this many times in a row.
 const FEWEST_REPETITIONS: usize = 3;
 
-struct Row<'a> {
-    thread: ThreadId,
+/// A row of the table.
+pub(crate) struct Row<'a> {
+    /// Whose column it stands in.
+    pub thread: ThreadId,
     /// How many calls are open.
-    depth: usize,
-    text: Cow<'a, str>,
-    place: Place,
-    matched: Option<u32>,
+    pub depth: usize,
+    /// What happened.
+    pub text: Cow<'a, str>,
+    /// The statement.
+    pub place: Place,
+    /// Which access of the query it is, from 1.
+    pub matched: Option<u32>,
     /// Whether it belongs to the short form.
     shown: bool,
     /// The locks that the thread holds after it, in the order of acquisition.
-    held: Vec<LockId>,
-    /// Whether it is a remark of ours and not a step.
-    remark: bool,
+    pub held: Vec<LockId>,
+    /// What kind of row it is.
+    pub role: RowRole,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RowRole {
+    /// A step that was taken.
+    Taken,
+    /// A step that the thread is about to take.
+    Pending,
+    /// A remark of ours.
+    Remark,
+}
+
+/// The rows of the short form: events, and the calls around them, repetitions folded.
+pub(crate) fn short_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
+    let mut rows = rows(trace, program);
+    rows.retain(|row| row.shown);
+    fold(rows)
 }
 
 /// One row per step. A call is shown in the short form if an event happens in it.
@@ -121,7 +176,7 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
             matched: step.matched,
             shown: event,
             held: held[step.thread].clone(),
-            remark: false,
+            role: RowRole::Taken,
         });
         if let StepKind::Call(_) = step.kind {
             open.push(rows.len() - 1);
@@ -130,7 +185,7 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
     rows
 }
 
-fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
+pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
     let word = match kind {
         StepKind::BeginUnit => return "begin unit".into(),
         StepKind::EndUnit => return "end unit".into(),
@@ -143,6 +198,44 @@ fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
         StepKind::Return(_) => "return from",
     };
     format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
+}
+
+/// One row per step that a thread is about to take, and who is in its way if it waits for a lock.
+/// All of them are at the same moment, so they stand after all steps.
+pub(crate) fn pending_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
+    let end = Standings::at_the_end(trace, program);
+    let mut rows = Vec::new();
+    for step in &trace.next {
+        let row = |text: Cow<'a, str>, place, role, held| Row {
+            thread: step.thread,
+            depth: end.depths[step.thread],
+            text,
+            place,
+            matched: None,
+            shown: true,
+            held,
+            role,
+        };
+        let text = pending_text(step, program).into();
+        rows.push(row(text, step.place, RowRole::Pending, end.held[step.thread].clone()));
+        let owner = end.owner_of_wanted(step);
+        let owner =
+            owner.map(|owner| format!("(held by {})", visible(&program.threads[owner].name)));
+        let held = &end.held[step.thread];
+        let held = (!held.is_empty()).then(|| holds(held, program));
+        for remark in owner.into_iter().chain(held) {
+            rows.push(row(remark.into(), Place::NONE, RowRole::Remark, Vec::new()));
+        }
+    }
+    rows
+}
+
+/// `about to write x`, `waits for l`.
+pub(crate) fn pending_text(step: &TraceStep, program: &Program) -> String {
+    match step.kind {
+        StepKind::Acquire(lock) => format!("waits for {}", visible(&program.locks[lock].name)),
+        kind => format!("about to {}", step_text(kind, program)),
+    }
 }
 
 /// Replaces blocks of rows that repeat by one of them and a remark.
@@ -174,7 +267,7 @@ fn fold(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
             },
             place: Place::NONE,
             matched: None,
-            remark: true,
+            role: RowRole::Remark,
             held: row.held.clone(),
             ..row
         });
@@ -202,16 +295,20 @@ fn with_held_locks<'a>(rows: Vec<Row<'a>>, program: &Program) -> Vec<Row<'a>> {
     let mut all = Vec::with_capacity(rows.len());
     let mut rows = rows.into_iter().peekable();
     while let Some(row) = rows.next() {
-        let left = rows.peek().is_some_and(|next| next.thread != row.thread);
+        // Pending steps have remarks of their own.
+        let left = row.role != RowRole::Pending
+            && rows
+                .peek()
+                .is_some_and(|next| next.thread != row.thread && next.role == RowRole::Taken);
         let remark = (left && !row.held.is_empty()).then(|| Row {
             thread: row.thread,
             depth: row.depth,
-            text: format!("(holds {})", lock_names(&row.held, program)).into(),
+            text: holds(&row.held, program).into(),
             place: Place::NONE,
             matched: None,
             shown: true,
             held: Vec::new(),
-            remark: true,
+            role: RowRole::Remark,
         });
         all.push(row);
         all.extend(remark);
@@ -219,8 +316,8 @@ fn with_held_locks<'a>(rows: Vec<Row<'a>>, program: &Program) -> Vec<Row<'a>> {
     all
 }
 
-fn lock_names(locks: &[LockId], program: &Program) -> String {
-    list(locks.iter().map(|&lock| visible(&program.locks[lock].name)))
+fn holds(locks: &[LockId], program: &Program) -> String {
+    format!("(holds {})", list(locks.iter().map(|&lock| visible(&program.locks[lock].name))))
 }
 
 /// The threads that get a column: those asked for and those that move.
@@ -238,6 +335,7 @@ fn table(
     rows: &[Row<'_>],
     columns: &[ThreadId],
     width: usize,
+    bars: &Bars,
     program: &Program,
     terminal: Terminal,
 ) -> String {
@@ -249,13 +347,24 @@ fn table(
             Cell { mark: String::new(), text: name, place: String::new() }
         })
         .collect();
-    let cells = heads.iter().map(|head| head.draw(width, Some(Tone::Heading), terminal));
+    let no_bars = " ".repeat(bars.width);
+    let cells =
+        heads.iter().map(|head| no_bars.clone() + &head.draw(width, Some(Tone::Heading), terminal));
     line(&mut out, &cells.collect::<Vec<_>>());
-    for row in rows {
-        let column = columns.iter().position(|&thread| thread == row.thread);
-        let mut cells = vec![" ".repeat(width); column.unwrap_or(0)];
-        cells.push(Cell::new(row, width).draw(width, row.tone(), terminal));
-        line(&mut out, &cells);
+    for (row, bars) in rows.iter().zip(&bars.rows) {
+        let cells = columns.iter().enumerate().map(|(at, &thread)| {
+            let cell = if thread == row.thread {
+                Cell::new(row, width).draw(width, row.tone(), terminal)
+            } else {
+                " ".repeat(width)
+            };
+            match bars.get(at) {
+                Some(bars) if !bars.trim().is_empty() => terminal.paint(Tone::Marked, bars) + &cell,
+                Some(bars) => format!("{bars}{cell}"),
+                None => cell,
+            }
+        });
+        line(&mut out, &cells.collect::<Vec<_>>());
     }
     out
 }
@@ -293,7 +402,11 @@ struct Cell {
 
 impl Cell {
     fn new(row: &Row<'_>, width: usize) -> Self {
-        let mark = row.matched.map_or(String::new(), |number| format!("*{number}"));
+        let mark = match (row.role, row.matched) {
+            (RowRole::Pending, _) => "=>".to_owned(),
+            (_, Some(number)) => format!("*{number}"),
+            (_, None) => String::new(),
+        };
         let place = row.place_text();
         let room =
             width.saturating_sub(MARK + place.chars().count() + usize::from(!place.is_empty()));
@@ -334,10 +447,10 @@ impl Row<'_> {
     }
 
     fn tone(&self) -> Option<Tone> {
-        match (self.matched, self.remark) {
-            (Some(_), _) => Some(Tone::Marked),
-            (None, true) => Some(Tone::Faint),
-            (None, false) => None,
+        match (self.matched, self.role) {
+            (Some(_), _) | (None, RowRole::Pending) => Some(Tone::Marked),
+            (None, RowRole::Remark) => Some(Tone::Faint),
+            (None, RowRole::Taken) => None,
         }
     }
 }

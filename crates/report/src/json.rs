@@ -56,7 +56,7 @@ pub enum Witnesses {
 /// Those of `out`.
 pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
     let head = [
-        ("tool", json(&Tool { name: "selvedge", version: env!("CARGO_PKG_VERSION") })?),
+        ("tool", json(&TOOL)?),
         ("file", json(&answers.source.name)?),
         ("analysis", json(&"atomicity")?),
         ("verdict", json(&answers.verdict())?),
@@ -74,17 +74,20 @@ pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -
     }
     writeln!(out, "\n],")?;
     writeln!(out, "\"stats\":{},", json(&Stats::new(answers))?)?;
-    writeln!(out, "\"warnings\":{}}}", json(&warnings(answers))?)
+    writeln!(out, "\"warnings\":{}}}", json(&warnings(&answers.warnings))?)
 }
 
-fn json<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
     Ok(serde_json::to_string(value)?)
 }
 
+/// Who writes all this.
+pub(crate) const TOOL: Tool = Tool { name: "selvedge", version: env!("CARGO_PKG_VERSION") };
+
 #[derive(Serialize)]
-struct Tool {
-    name: &'static str,
-    version: &'static str,
+pub(crate) struct Tool {
+    pub name: &'static str,
+    pub version: &'static str,
 }
 
 #[derive(Serialize)]
@@ -209,7 +212,7 @@ fn location_names(locations: impl Iterator<Item = LocationId>, program: &Program
 }
 
 #[derive(Serialize)]
-struct Step<'a> {
+pub(crate) struct Step<'a> {
     thread: &'a str,
     action: &'static str,
     object: Option<&'a str>,
@@ -220,7 +223,7 @@ struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(step: &TraceStep, program: &'a Program) -> Self {
+    pub fn new(step: &TraceStep, program: &'a Program) -> Self {
         let known = step.place != Place::NONE;
         Self {
             thread: &program.threads[step.thread].name,
@@ -234,15 +237,15 @@ impl<'a> Step<'a> {
 }
 
 #[derive(Serialize)]
-struct Stats<'a> {
-    queries: usize,
-    violations: usize,
-    safe: usize,
-    unknown: usize,
-    seconds: f64,
-    peak_memory_bytes: Option<u64>,
+pub(crate) struct Stats<'a> {
+    pub queries: usize,
+    pub violations: usize,
+    pub safe: usize,
+    pub unknown: usize,
+    pub seconds: f64,
+    pub peak_memory_bytes: Option<u64>,
     #[serde(serialize_with = "as_map")]
-    counts: &'a Statistics,
+    pub counts: &'a Statistics,
 }
 
 impl<'a> Stats<'a> {
@@ -266,7 +269,7 @@ fn as_map<S: Serializer>(statistics: &Statistics, serializer: S) -> Result<S::Ok
 }
 
 #[derive(Serialize)]
-struct Warning<'a> {
+pub(crate) struct Warning<'a> {
     code: &'static str,
     message: &'a str,
     file: &'a str,
@@ -274,7 +277,7 @@ struct Warning<'a> {
     column: Option<u32>,
 }
 
-fn warnings<'a>(answers: &Answers<'a>) -> Vec<Warning<'a>> {
+pub(crate) fn warnings<'a>(complaints: &[(Source<'a>, &'a Diagnostic)]) -> Vec<Warning<'a>> {
     let warning = |&(source, warning): &(Source<'a>, &'a Diagnostic)| {
         let label = warning.primary.as_ref();
         let place = label.map(|label| LineIndex::new(source.text).place(label.span.start));
@@ -286,5 +289,5 @@ fn warnings<'a>(answers: &Answers<'a>) -> Vec<Warning<'a>> {
             column: place.map(|place| place.column),
         }
     };
-    answers.warnings.iter().map(warning).collect()
+    complaints.iter().map(warning).collect()
 }

@@ -20,20 +20,34 @@
 //! ```
 
 pub mod answers;
+pub mod checks;
 pub mod describe;
 pub mod diagnostic;
 pub mod dot;
 pub mod escape;
+pub mod findings_json;
+pub mod findings_text;
 pub mod html;
 pub mod interleaving;
 pub mod json;
+pub mod junit;
+pub mod lock_order;
+pub mod meetings;
+pub mod meetings_json;
+pub mod meetings_text;
 pub mod model;
 pub mod model_json;
 pub mod outline;
+mod ownership;
+pub mod quotes;
+pub mod sarif;
 pub mod terminal;
 pub mod text;
+pub mod witness_dot;
 
 pub use answers::{Answers, Counts, Question};
+pub use checks::Checks;
 pub use diagnostic::Source;
 pub use interleaving::Detail;
+pub use meetings::Meetings;
 pub use terminal::Terminal;

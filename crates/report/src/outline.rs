@@ -84,7 +84,7 @@ fn mark_recursive(outlines: &mut IdVec<ProcedureId, ProcedureOutline>) {
 }
 
 /// The strongly connected components of a graph given by its successor lists.
-fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut number = vec![UNSEEN; successors.len()];
     let mut low = vec![0; successors.len()];

@@ -237,7 +237,7 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
 }
 
 /// `text` as indented lines of at most `width` characters, broken at blanks.
-fn fill(text: &str, width: usize) -> String {
+pub(crate) fn fill(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split(' ') {

@@ -1,0 +1,98 @@
+//! # Idea
+//! Everything that the reports of `selvedge check` need, gathered by whoever ran the analyses, and
+//! the numbers that all of its forms show.
+//!
+//! # Invariants
+//! 1. Suppressed findings and those of the baseline are counted, and are part of no verdict.
+
+use crate::diagnostic::Source;
+use selvedge_base::Diagnostic;
+use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
+use std::time::Duration;
+
+/// The outcome of one run over some files.
+#[derive(Clone, Debug)]
+pub struct Checks<'a> {
+    /// The files that were analysed.
+    pub files: &'a [CheckedFile],
+    /// Complaints about input, each with the text that it is about. A file with an error is not
+    /// among the analysed ones.
+    pub complaints: Vec<(Source<'a>, &'a Diagnostic)>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// The numbers of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// What was asked.
+    pub tally: Tally,
+    /// Findings that count.
+    pub findings: usize,
+    /// Findings that the configuration suppresses.
+    pub suppressed: usize,
+    /// Findings that the baseline knows.
+    pub known: usize,
+}
+
+/// Why a finding is in a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing<'a> {
+    /// It counts.
+    Counted,
+    /// The configuration suppresses it for this reason.
+    Suppressed(&'a str),
+    /// The baseline knows it.
+    Known,
+}
+
+impl Checks<'_> {
+    /// The verdict of the whole run: violation over unknown over safe. With a file that could not
+    /// be read nothing is known to be safe.
+    pub fn verdict(&self) -> &'static str {
+        let totals = self.totals();
+        let open = totals.tally.unknown > 0 || self.files.iter().any(|file| !file.open.is_empty());
+        match (totals.findings, open || self.errors() > 0) {
+            (0, false) => "safe",
+            (0, true) => "unknown",
+            _ => "violation",
+        }
+    }
+
+    /// The numbers of all files together.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for file in self.files {
+            totals.findings += file.findings.len();
+            totals.suppressed += file.suppressed.len();
+            totals.known += file.known.len();
+            for (_, tally) in &file.tallies {
+                totals.tally.questions += tally.questions;
+                totals.tally.violated += tally.violated;
+                totals.tally.safe += tally.safe;
+                totals.tally.unknown += tally.unknown;
+            }
+        }
+        totals
+    }
+
+    /// How many complaints are errors.
+    pub fn errors(&self) -> usize {
+        self.complaints.iter().filter(|(_, complaint)| complaint.is_error()).count()
+    }
+
+    /// How many findings of a kind count.
+    pub fn of_kind(&self, kind: FindingKind) -> usize {
+        let findings = self.files.iter().flat_map(|file| &file.findings);
+        findings.filter(|finding| finding.kind == kind).count()
+    }
+}
+
+/// All findings of a file: those that count, then the suppressed ones, then those of the baseline.
+pub fn all_findings(file: &CheckedFile) -> impl Iterator<Item = (&Finding, Standing<'_>)> {
+    let counted = file.findings.iter().map(|finding| (finding, Standing::Counted));
+    let suppressed =
+        file.suppressed.iter().map(|(finding, why)| (finding, Standing::Suppressed(why)));
+    let known = file.known.iter().map(|finding| (finding, Standing::Known));
+    counted.chain(suppressed).chain(known)
+}

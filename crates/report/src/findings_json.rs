@@ -1,0 +1,227 @@
+//! # Idea
+//! What `selvedge check` tells programs: one JSON object with a stable shape.
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `tool` | `name` and `version` |
+//! | `analysis` | `check` |
+//! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
+//! | `files` | the files that were analysed, in the order in which they were given |
+//! | `files[].file` | its name, as given |
+//! | `files[].findings` | what counts, the most important first |
+//! | `files[].suppressed` | findings that the configuration suppresses, each with `suppression`, the reason given there |
+//! | `files[].baseline` | findings that the baseline knows already |
+//! | `findings[].rule` | `deadlock`, `atomicity-violation` or `data-race` |
+//! | `findings[].fingerprint` | a stable identity that survives changes of unrelated lines |
+//! | `findings[].tags` | the questions that found it, as in `pattern-12`, `write-write`, `cycle-2` |
+//! | `findings[].threads` | who takes part; for atomicity the thread of the broken unit first |
+//! | `findings[].locations`, `.locks` | what it is about; locks in the order of the cycle |
+//! | `findings[].places` | `line` and `column` of the conflicting steps, the first is where to look |
+//! | `findings[].reason` | why it is a mistake, in one sentence |
+//! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
+//! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
+//! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
+//! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
+//! | `files[].open` | why questions were left open, each reason once |
+//! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
+//! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds` |
+//!
+//! # Invariants
+//! 1. The same findings give the same bytes, except for `seconds`.
+
+use crate::checks::Checks;
+use crate::json::{Step, TOOL, Warning, Witnesses, json, warnings};
+use selvedge_base::Place;
+use selvedge_program::{CheckedFile, Finding, Program, Tally, Trace};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Writes the JSON object, one finding per line, with a line break at the end.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(checks: &Checks<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{{\"tool\":{},", json(&TOOL)?)?;
+    writeln!(out, "\"analysis\":\"check\",")?;
+    writeln!(out, "\"verdict\":{},", json(checks.verdict())?)?;
+    write!(out, "\"files\":[")?;
+    for (at, file) in checks.files.iter().enumerate() {
+        writeln!(out, "{}", if at == 0 { "" } else { "," })?;
+        write_file(file, witnesses, out)?;
+    }
+    writeln!(out, "\n],")?;
+    writeln!(out, "\"complaints\":{},", json(&complaints(checks))?)?;
+    writeln!(out, "\"stats\":{}}}", json(&Stats::new(checks))?)
+}
+
+fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
+    let entry = |finding| Entry::new(finding, &file.program, witnesses);
+    writeln!(out, "{{\"file\":{},", json(&file.file)?)?;
+    let suppressed = file.suppressed.iter().map(|(finding, why)| {
+        let mut entry = entry(finding);
+        entry.suppression = Some(why);
+        entry
+    });
+    write_entries("findings", file.findings.iter().map(entry), out)?;
+    write_entries("suppressed", suppressed, out)?;
+    write_entries("baseline", file.known.iter().map(entry), out)?;
+    let tallies: BTreeMap<&str, TallyEntry> =
+        file.tallies.iter().map(|(kind, tally)| (kind.rule(), TallyEntry::from(*tally))).collect();
+    writeln!(out, "\"tallies\":{},", json(&tallies)?)?;
+    write!(out, "\"open\":{}}}", json(&file.open)?)
+}
+
+fn write_entries<'a>(
+    name: &str,
+    entries: impl Iterator<Item = Entry<'a>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "\"{name}\":[")?;
+    let mut last = "";
+    for (at, entry) in entries.enumerate() {
+        write!(out, "{}\n{}", if at == 0 { "" } else { "," }, json(&entry)?)?;
+        last = "\n";
+    }
+    writeln!(out, "{last}],")
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    rule: &'static str,
+    fingerprint: &'a str,
+    tags: &'a [String],
+    threads: Vec<&'a str>,
+    locations: Vec<&'a str>,
+    locks: Vec<&'a str>,
+    places: Vec<PlaceEntry>,
+    reason: &'a str,
+    fix: Option<FixEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppression: Option<&'a str>,
+    #[serde(flatten)]
+    witness: Option<WitnessEntry<'a>>,
+}
+
+impl<'a> Entry<'a> {
+    fn new(finding: &'a Finding, program: &'a Program, witnesses: Witnesses) -> Self {
+        let thread = |&id: &_| program.threads[id].name.as_str();
+        let location = |&id: &_| program.locations[id].name.as_str();
+        let lock = |&id: &_| program.locks[id].name.as_str();
+        Self {
+            rule: finding.kind.rule(),
+            fingerprint: &finding.fingerprint,
+            tags: &finding.tags,
+            threads: finding.threads.iter().map(thread).collect(),
+            locations: finding.locations.iter().map(location).collect(),
+            locks: finding.locks.iter().map(lock).collect(),
+            places: places(&finding.places),
+            reason: &finding.reason,
+            fix: finding
+                .fix
+                .as_ref()
+                .map(|fix| FixEntry { text: &fix.text, places: places(&fix.places) }),
+            suppression: None,
+            witness: match witnesses {
+                Witnesses::Included => Some(WitnessEntry::new(&finding.trace, program)),
+                Witnesses::Omitted => None,
+            },
+        }
+    }
+}
+
+/// An interleaving with what the threads are about to do at its end, if that matters.
+#[derive(Serialize)]
+pub(crate) struct WitnessEntry<'a> {
+    witness: Vec<Step<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<Step<'a>>,
+}
+
+impl<'a> WitnessEntry<'a> {
+    pub fn new(trace: &Trace, program: &'a Program) -> Self {
+        let steps = |steps: &[_]| steps.iter().map(|step| Step::new(step, program)).collect();
+        Self { witness: steps(&trace.steps), next: steps(&trace.next) }
+    }
+}
+
+#[derive(Serialize)]
+struct PlaceEntry {
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+fn places(places: &[Place]) -> Vec<PlaceEntry> {
+    let entry = |place: &Place| {
+        let known = *place != Place::NONE;
+        PlaceEntry { line: known.then_some(place.line), column: known.then_some(place.column) }
+    };
+    places.iter().map(entry).collect()
+}
+
+#[derive(Serialize)]
+struct FixEntry<'a> {
+    text: &'a str,
+    places: Vec<PlaceEntry>,
+}
+
+#[derive(Serialize)]
+struct TallyEntry {
+    questions: usize,
+    violated: usize,
+    safe: usize,
+    unknown: usize,
+}
+
+impl From<Tally> for TallyEntry {
+    fn from(Tally { questions, violated, safe, unknown }: Tally) -> Self {
+        Self { questions, violated, safe, unknown }
+    }
+}
+
+#[derive(Serialize)]
+struct Complaint<'a> {
+    severity: &'static str,
+    #[serde(flatten)]
+    warning: Warning<'a>,
+}
+
+fn complaints<'a>(checks: &Checks<'a>) -> Vec<Complaint<'a>> {
+    let severity = checks.complaints.iter().map(|(_, complaint)| complaint.is_error());
+    warnings(&checks.complaints)
+        .into_iter()
+        .zip(severity)
+        .map(|(warning, is_error)| Complaint {
+            severity: if is_error { "error" } else { "warning" },
+            warning,
+        })
+        .collect()
+}
+
+#[derive(Serialize)]
+struct Stats {
+    files: usize,
+    questions: usize,
+    findings: usize,
+    suppressed: usize,
+    baseline: usize,
+    safe: usize,
+    unknown: usize,
+    seconds: f64,
+}
+
+impl Stats {
+    fn new(checks: &Checks<'_>) -> Self {
+        let totals = checks.totals();
+        Self {
+            files: checks.files.len(),
+            questions: totals.tally.questions,
+            findings: totals.findings,
+            suppressed: totals.suppressed,
+            baseline: totals.known,
+            safe: totals.tally.safe,
+            unknown: totals.tally.unknown,
+            seconds: checks.elapsed.as_secs_f64(),
+        }
+    }
+}

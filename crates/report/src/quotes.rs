@@ -1,0 +1,135 @@
+//! # Idea
+//! The source lines that a finding is about, quoted, with a remark under each conflicting place: who
+//! does what there, in the order of the interleaving.
+//!
+//! A place is a point; what is underlined is the statement that begins there, as far as one can tell
+//! without knowing the language: up to the next `;`, `{` or `}` or the end of the line.
+
+use crate::describe::{pending_sentence, sentence};
+use crate::diagnostic::{Source, quote};
+use crate::ownership::Standings;
+use crate::terminal::Terminal;
+use selvedge_base::{Label, Place, Span};
+use selvedge_program::{CheckedFile, Finding, FindingKind, Program, StepKind, ThreadId, TraceStep};
+
+/// A place with what happens there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// The place.
+    pub place: Place,
+    /// Who acts there.
+    pub thread: ThreadId,
+    /// What happens, in one sentence without a full stop. Names are escaped for the screen.
+    pub text: String,
+}
+
+/// The conflicting places of a finding, in the order of the interleaving: the accesses of a pattern,
+/// the two accesses of a race, the acquisitions of a deadlock (taken, then waited for, by thread).
+pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
+    let end = Standings::at_the_end(&finding.trace, program);
+    let pending = |step: &TraceStep| Remark {
+        place: step.place,
+        thread: step.thread,
+        text: pending_sentence(step.thread, step.kind, end.owner_of_wanted(step), program),
+    };
+    match finding.kind {
+        FindingKind::Atomicity => conflicting_accesses(finding, program),
+        FindingKind::Race => finding.trace.next.iter().map(pending).collect(),
+        FindingKind::Deadlock => {
+            let mut remarks = Vec::new();
+            for (at, step) in finding.trace.next.iter().enumerate() {
+                let holds = finding.locks.get(at).copied();
+                let taken = finding.trace.steps.iter().rev().find(|earlier| {
+                    earlier.thread == step.thread
+                        && holds.is_some_and(|lock| earlier.kind == StepKind::Acquire(lock))
+                });
+                remarks.extend(taken.map(|taken| Remark {
+                    place: taken.place,
+                    thread: taken.thread,
+                    text: sentence(taken.thread, taken.kind, program),
+                }));
+                remarks.push(pending(step));
+            }
+            remarks
+        }
+    }
+}
+
+/// The accesses of a pattern; those of the other thread lie "in between" if the broken unit still
+/// makes one after them.
+fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
+    let accesses: Vec<&TraceStep> =
+        finding.trace.steps.iter().filter(|step| step.matched.is_some()).collect();
+    let broken = finding.threads.first();
+    let last = accesses.iter().rposition(|step| Some(&step.thread) == broken).unwrap_or(0);
+    let remark = |(at, step): (usize, &&TraceStep)| {
+        let between = at < last && Some(&step.thread) != broken;
+        let text = sentence(step.thread, step.kind, program);
+        Remark {
+            place: step.place,
+            thread: step.thread,
+            text: if between { text + " in between" } else { text },
+        }
+    };
+    accesses.iter().enumerate().map(remark).collect()
+}
+
+/// The quoted lines, or nothing if no place is known or the source is not at hand.
+pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> String {
+    let mut labels: Vec<Label> = Vec::new();
+    for remark in remarks(finding, &file.program) {
+        let Some(span) = statement(&file.source, remark.place) else { continue };
+        match labels.iter_mut().find(|label| label.span == span) {
+            // Threads may share their code; one place then has several remarks.
+            Some(label) if !label.text.split("; ").any(|text| text == remark.text) => {
+                label.text += "; ";
+                label.text += &remark.text;
+            }
+            Some(_) => {}
+            None => labels.push(Label { span, text: remark.text }),
+        }
+    }
+    let Some((first, rest)) = labels.split_first() else { return String::new() };
+    let source = Source { name: &file.file, text: &file.source };
+    quote(first, rest, &source, terminal) + "\n"
+}
+
+/// The bytes of the statement that begins at a place, or `None` if the text has no such place.
+fn statement(text: &str, place: Place) -> Option<Span> {
+    if place == Place::NONE {
+        return None;
+    }
+    let line_start = match place.line {
+        1 => 0,
+        line => text.match_indices('\n').nth(line as usize - 2)?.0 + 1,
+    };
+    let line = text[line_start..].split('\n').next()?;
+    let column = line.char_indices().nth(place.column as usize - 1)?.0;
+    let rest = &line[column..];
+    let end = rest.find([';', '{', '}']).unwrap_or(rest.len());
+    let end = rest[..end].trim_end().len().max(rest.chars().next()?.len_utf8());
+    let start = line_start + column;
+    Some(Span::new(u32::try_from(start).ok()?, u32::try_from(start + end).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_end_where_the_next_begins() {
+        let text = "a\nlé { read x; write y }\n  f\n";
+        let of = |line, column| {
+            statement(text, Place::new(line, column)).map(|span| &text[span.range()])
+        };
+        assert_eq!(of(1, 1), Some("a"));
+        assert_eq!(of(2, 1), Some("lé"));
+        assert_eq!(of(2, 6), Some("read x"));
+        assert_eq!(of(2, 14), Some("write y"));
+        assert_eq!(of(2, 4), Some("{"));
+        assert_eq!(of(3, 3), Some("f"));
+        assert_eq!(of(3, 4), None);
+        assert_eq!(of(9, 1), None);
+        assert_eq!(statement(text, Place::NONE), None);
+    }
+}

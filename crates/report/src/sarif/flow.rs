@@ -1,0 +1,131 @@
+//! # Idea
+//! An interleaving as a code flow: one thread flow per thread, each step with its number in the whole
+//! execution, its kinds, its call depth and the locks that the thread holds after it. Conflicting
+//! steps are essential, other events important, the rest unimportant, so viewers can fold.
+//!
+//! # Invariants
+//! 1. At most [`MOST`] steps are written; essential ones always are, and the message says how many
+//!    others are not.
+
+use super::Reporter;
+use super::log::{CodeFlow, Location, Message, ThreadFlow, ThreadFlowLocation};
+use crate::describe::{count, pending_sentence, sentence};
+use crate::ownership::Standings;
+use selvedge_base::IdVec;
+use selvedge_program::{Finding, StepKind, ThreadId};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Steps of one code flow; code hosts refuse longer ones.
+const MOST: usize = 5_000;
+
+/// The code flow of a finding, or none if nothing happens in it.
+pub fn code_flows<'a>(reporter: Reporter<'a>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
+    let program = &reporter.file.program;
+    let mut now = Standings {
+        held: IdVec::filled(Vec::new(), program.threads.len()),
+        depths: IdVec::filled(0, program.threads.len()),
+    };
+    let taken = finding.trace.steps.len();
+    let pending = finding.trace.next.len();
+    let chosen = chosen(finding);
+    let mut flows: Vec<(ThreadId, Vec<ThreadFlowLocation<'a>>)> =
+        finding.threads.iter().map(|&thread| (thread, Vec::new())).collect();
+    for (at, step) in finding.trace.steps.iter().chain(&finding.trace.next).enumerate() {
+        let is_taken = at < taken;
+        // A call is one level above what happens in it, and so is the return.
+        let before = now.depths[step.thread];
+        if is_taken {
+            now.step(step);
+        }
+        if !chosen[at] {
+            continue;
+        }
+        let owner = if is_taken { None } else { now.owner_of_wanted(step) };
+        let what = if is_taken {
+            sentence(step.thread, step.kind, program)
+        } else {
+            pending_sentence(step.thread, step.kind, owner, program)
+        };
+        let mut location = Location::new(reporter.physical(step.place));
+        location.message = Some(Message::new(format!("{}. {what}", at + 1)));
+        location.logical_locations = vec![reporter.logical(step.thread)];
+        let held = reporter.lock_names(&now.held[step.thread]);
+        let entry = ThreadFlowLocation {
+            location,
+            kinds: kinds(step.kind),
+            nesting_level: before.min(now.depths[step.thread]),
+            execution_order: at + 1,
+            importance: match (step.matched, is_taken) {
+                (Some(_), _) | (_, false) => "essential",
+                _ if is_event(step.kind) => "important",
+                _ => "unimportant",
+            },
+            state: BTreeMap::from([("locks held", Message::new(held))]),
+        };
+        match flows.iter_mut().find(|(thread, _)| *thread == step.thread) {
+            Some((_, locations)) => locations.push(entry),
+            None => flows.push((step.thread, vec![entry])),
+        }
+    }
+    flows.retain(|(_, locations)| !locations.is_empty());
+    if flows.is_empty() {
+        return Vec::new();
+    }
+    let left_out = chosen.iter().filter(|&&chosen| !chosen).count();
+    let mut message = format!("An execution of {}", count(taken, "step"));
+    if pending > 0 {
+        message += ", and what the threads are about to do then";
+    }
+    if left_out > 0 {
+        let _ = write!(message, "; {left_out} of them are left out here");
+    }
+    let thread_flow = |(thread, locations): (ThreadId, Vec<_>)| ThreadFlow {
+        id: reporter.thread_name(thread),
+        message: Message::new(format!("Thread {}", reporter.thread_name(thread))),
+        locations,
+    };
+    vec![CodeFlow {
+        message: Message::new(message + "."),
+        thread_flows: flows.into_iter().map(thread_flow).collect(),
+    }]
+}
+
+/// Which steps are written: all, or the events, or the last events with the essential ones.
+fn chosen(finding: &Finding) -> Vec<bool> {
+    let taken = finding.trace.steps.len();
+    let steps = || finding.trace.steps.iter().chain(&finding.trace.next).enumerate();
+    let mut chosen = vec![true; taken + finding.trace.next.len()];
+    if chosen.len() <= MOST {
+        return chosen;
+    }
+    for (at, step) in steps() {
+        chosen[at] = at >= taken || step.matched.is_some() || is_event(step.kind);
+    }
+    let mut surplus = chosen.iter().filter(|&&chosen| chosen).count().saturating_sub(MOST);
+    for (at, step) in steps() {
+        if surplus > 0 && chosen[at] && at < taken && step.matched.is_none() {
+            chosen[at] = false;
+            surplus -= 1;
+        }
+    }
+    chosen
+}
+
+fn is_event(kind: StepKind) -> bool {
+    !matches!(kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step)
+}
+
+/// The words of §3.38.8.
+fn kinds(kind: StepKind) -> &'static [&'static str] {
+    match kind {
+        StepKind::BeginUnit => &["enter", "scope"],
+        StepKind::EndUnit => &["exit", "scope"],
+        StepKind::Acquire(_) => &["acquire", "lock"],
+        StepKind::Release(_) => &["release", "lock"],
+        StepKind::Read(_) | StepKind::Write(_) => &["usage", "memory"],
+        StepKind::Call(_) => &["call", "function"],
+        StepKind::Return(_) => &["return", "function"],
+        StepKind::Step => &[],
+    }
+}

@@ -1,0 +1,63 @@
+//! # Idea
+//! The kinds of findings as SARIF rules, in the order of [`FindingKind::ALL`]. Their ids never change.
+
+use super::log::{Configuration, Help, Message, Rule, RuleProperties};
+use selvedge_program::FindingKind;
+
+/// All rules.
+pub fn rules() -> Vec<Rule> {
+    FindingKind::ALL.into_iter().map(rule).collect()
+}
+
+fn rule(kind: FindingKind) -> Rule {
+    let (name, short, full, advice) = words(kind);
+    let id = kind.rule();
+    Rule {
+        id,
+        name,
+        short_description: Message::new(short),
+        full_description: Message::new(full),
+        help: Help {
+            text: format!("{full} {advice}"),
+            markdown: format!("**{short}**\n\n{full}\n\n{advice}\n"),
+        },
+        default_configuration: Configuration { level: "error" },
+        properties: RuleProperties {
+            tags: ["concurrency", "correctness"],
+            precision: "very-high",
+            problem_severity: "error",
+        },
+    }
+}
+
+/// Name, short description, full description, advice.
+fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'static str) {
+    match kind {
+        FindingKind::Atomicity => (
+            "AtomicityViolation",
+            "A unit of work is not atomic.",
+            "Accesses of two units of work of two threads conflict in both directions: one conflict \
+             orders the first unit before the second, another one the second before the first, so \
+             no serial execution of the units has the same effect. The code flow is an execution \
+             of the model that was replayed step by step.",
+            "Hold one lock that both threads use around the whole unit, and not only around each \
+             of its accesses.",
+        ),
+        FindingKind::Race => (
+            "DataRace",
+            "Two threads access a location at the same time, and one of them writes.",
+            "An execution of the model reaches a moment in which two threads are both about to \
+             access the same location, at least one of them writing. The code flow is such an \
+             execution, replayed step by step.",
+            "Hold one lock at all accesses of the location.",
+        ),
+        FindingKind::Deadlock => (
+            "Deadlock",
+            "Threads wait for each other in a cycle.",
+            "An execution of the model reaches a moment in which each thread of a cycle is about \
+             to acquire a lock that the next one holds, so none of them can ever go on. The code \
+             flow is such an execution, replayed step by step.",
+            "Acquire the locks in the same order in all threads.",
+        ),
+    }
+}

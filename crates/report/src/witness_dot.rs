@@ -1,0 +1,120 @@
+//! # Idea
+//! An interleaving as a Graphviz graph: time goes down, each thread has a box, arrows lead from each
+//! step to the next one, dashed where another thread takes over. Conflicting steps are red. Steps
+//! that threads are about to take have a dashed frame; a thread that waits for a lock points at the
+//! acquisition by its owner.
+//!
+//! The steps are those of the short form of [`crate::interleaving`], because Graphviz lays out
+//! hundreds of nodes well and thousands not at all.
+
+use crate::dot::quoted;
+use crate::interleaving::{Row, RowRole, pending_rows, short_rows};
+use crate::ownership::Standings;
+use selvedge_base::{Id, Place};
+use selvedge_program::{Program, StepKind, ThreadId, Trace};
+use std::fmt::Write as _;
+
+/// Rows that are drawn; of longer interleavings the end.
+const MOST: usize = 400;
+
+/// Renders the graph of a trace, with a box for each of `threads` and of those that move.
+pub fn render(trace: &Trace, threads: &[ThreadId], program: &Program) -> String {
+    let mut rows = short_rows(trace, program);
+    let skipped = rows.len().saturating_sub(MOST);
+    // What conflicts is kept, wherever it is.
+    let mut at = 0;
+    rows.retain(|row| {
+        at += 1;
+        at > skipped || row.matched.is_some()
+    });
+    rows.extend(pending_rows(trace, program));
+    rows.retain(|row| row.role != RowRole::Remark);
+
+    let mut out = String::from("digraph witness {\n");
+    out.push_str("  graph [fontname=\"sans-serif\", rankdir=TB, newrank=true];\n");
+    out.push_str("  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n");
+    out.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
+    if skipped > 0 {
+        let note = format!("{skipped} earlier rows are left out");
+        let _ = writeln!(out, "  label={};", quoted(&note));
+    }
+    for thread in lanes(&rows, threads) {
+        let _ = writeln!(out, "  subgraph cluster_t{} {{", thread.index());
+        let name = format!("thread {}", program.threads[thread].name);
+        let _ = writeln!(out, "    label={};", quoted(&name));
+        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.thread == thread) {
+            let _ = writeln!(out, "    s{at} [label={}{}];", quoted(&label(row)), looks(row));
+        }
+        out.push_str("  }\n");
+    }
+    let taken = rows.iter().filter(|row| row.role == RowRole::Taken).count();
+    for at in 1..taken {
+        let style = if rows[at - 1].thread == rows[at].thread { "" } else { " [style=dashed]" };
+        let _ = writeln!(out, "  s{} -> s{at}{style};", at - 1);
+    }
+    pending_arrows(&mut out, &rows, taken, trace, program);
+    out.push_str("}\n");
+    out
+}
+
+/// From the last step to each pending one, and from each waiting one to what it waits for.
+fn pending_arrows(
+    out: &mut String,
+    rows: &[Row<'_>],
+    taken: usize,
+    trace: &Trace,
+    program: &Program,
+) {
+    let end = Standings::at_the_end(trace, program);
+    for (at, step) in (taken..).zip(&trace.next) {
+        if taken > 0 {
+            let _ = writeln!(out, "  s{} -> s{at} [style=dotted];", taken - 1);
+        }
+        let (Some(owner), StepKind::Acquire(lock)) = (end.owner_of_wanted(step), step.kind) else {
+            continue;
+        };
+        // The owner took the lock at the last row from which on it has it.
+        let (mut acquired, mut had) = (None, false);
+        for (at, row) in rows[..taken].iter().enumerate().filter(|(_, row)| row.thread == owner) {
+            let has = row.held.contains(&lock);
+            if has && !had {
+                acquired = Some(at);
+            }
+            had = has;
+        }
+        if let Some(acquired) = acquired {
+            let label = quoted(&format!("held by {}", program.threads[owner].name));
+            let _ = writeln!(
+                out,
+                "  s{at} -> s{acquired} [label={label}, color=red, fontcolor=red, constraint=false];"
+            );
+        }
+    }
+}
+
+fn lanes(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
+    let mut lanes = threads.to_vec();
+    for row in rows {
+        if !lanes.contains(&row.thread) {
+            lanes.push(row.thread);
+        }
+    }
+    lanes
+}
+
+fn label(row: &Row<'_>) -> String {
+    let mark = row.matched.map_or(String::new(), |number| format!("*{number} "));
+    let place = match row.place {
+        Place::NONE => String::new(),
+        place => format!(" :{}", place.line),
+    };
+    format!("{mark}{}{place}", row.text)
+}
+
+fn looks(row: &Row<'_>) -> &'static str {
+    match (row.matched, row.role) {
+        (_, RowRole::Pending) => ", color=red, penwidth=2, style=dashed",
+        (Some(_), _) => ", color=red, penwidth=2",
+        _ => "",
+    }
+}
