@@ -17,10 +17,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-engine", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
-    ("selvedge-analysis", &["base", "program", "engine", "replay"]),
+    ("selvedge-analysis", &["base", "program", "lower", "engine", "replay"]),
     ("selvedge-report", &["base", "program"]),
     ("selvedge-testkit", &["base", "program", "replay"]),
-    ("selvedge", &["base", "program", "front-eml", "front-property", "analysis", "report"]),
+    (
+        "selvedge",
+        &["base", "program", "front-eml", "front-property", "analysis", "replay", "report"],
+    ),
     ("xtask", &["base", "program", "front-eml", "pds", "analysis", "testkit"]),
 ];
 

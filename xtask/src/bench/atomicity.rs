@@ -9,7 +9,7 @@ use selvedge_program::query::pattern_queries;
 use selvedge_program::{Program, Query, Units, Verdict};
 use std::time::{Duration, Instant};
 
-/// How long one case may take.
+/// How long one case may take; what is open then is unknown.
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// The engines that are compared, the default one first.

@@ -3,6 +3,7 @@
 use super::Case;
 use super::atomicity::{ENGINES, measure};
 use selvedge_program::{IndexedSymbol, Ipa, Observable, Phase, Program, Query, Units};
+use selvedge_testkit::family::{crossed_locks, nested_locks};
 use selvedge_testkit::queries::all_patterns;
 use selvedge_testkit::{Block, Function, Model, Process, Rng, Statement};
 
@@ -20,7 +21,14 @@ pub fn cases(quick: bool) -> Vec<Case> {
     for &depth in if quick { &[10][..] } else { &[10, 100, 1_000] } {
         grow(&mut cases, "growth: recursion", depth, |depth| patterns(&recursion_model(depth)));
     }
-    for &phases in if quick { &[2, 6][..] } else { &[2, 4, 6, 8, 10, 12] } {
+    let locks: &[usize] = if quick { &[2, 4] } else { &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] };
+    for &locks in locks {
+        grow(&mut cases, "growth: locks, nested", locks, |locks| patterns(&nested_locks(locks)));
+    }
+    for &locks in locks {
+        grow(&mut cases, "growth: locks, crossed", locks, |locks| patterns(&crossed_locks(locks)));
+    }
+    for &phases in if quick { &[2, 6][..] } else { &[2, 4, 6, 8] } {
         grow(&mut cases, "growth: phases", phases, phases_question);
     }
     cases
