@@ -2,9 +2,14 @@
 //! What can be said on the command line. Every value is checked here as far as that is possible
 //! without the file, so that mistakes show up before any work is done.
 
+pub mod check;
+pub mod meeting;
+
+use check::CheckArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use meeting::{DeadlockArgs, RaceArgs};
 use selvedge_analysis::EngineKind;
 use selvedge_program::{PATTERNS, Units};
 use std::path::PathBuf;
@@ -21,6 +26,7 @@ Exit codes:
 const TOP_EXAMPLES: &str = "\
 Examples:
   selvedge demo                        analyse a built-in example
+  selvedge check models/               find deadlocks, atomicity violations and races
   selvedge atomicity program.eml       find atomicity violations, or prove that there are none
   selvedge show program.eml            print what was understood of a program
   selvedge patterns                    print the 32 access patterns";
@@ -93,6 +99,25 @@ pub enum Command {
     /// proof that no execution shows the pattern or an interleaving that does.
     #[command(after_help = format!("{ATOMICITY_EXAMPLES}\n\n{EXIT_CODES}"))]
     Atomicity(AtomicityArgs),
+    /// Checks files and folders for deadlocks, broken atomicity and data races.
+    ///
+    /// Everything that can be asked of each file is asked. Findings that are about the same places
+    /// are shown as one, the most important first, each with an interleaving and, where one is
+    /// known to work, a fix.
+    #[command(after_help = format!("{}\n\n{}", check::EXAMPLES, check::EXIT_CODES))]
+    Check(Box<CheckArgs>),
+    /// Decides for every location and every two threads whether they can race for it.
+    ///
+    /// A race is a moment in which both threads are about to access the location and at least one
+    /// of them is about to write.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", meeting::RACE_EXAMPLES))]
+    Race(RaceArgs),
+    /// Decides whether threads can wait for each other's locks in a cycle.
+    ///
+    /// Every minimal cycle of threads is decided, each thread about to acquire a lock that the next
+    /// one holds.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", meeting::DEADLOCK_EXAMPLES))]
+    Deadlock(DeadlockArgs),
     /// Analyses a built-in example: a stack whose wrapper locks the wrong object.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -270,7 +295,8 @@ pub enum PatternChoice {
     Numbers(Vec<u32>),
 }
 
-fn parse_patterns(text: &str) -> Result<PatternChoice, String> {
+/// The patterns that a text on the command line or in a configuration stands for.
+pub fn parse_patterns(text: &str) -> Result<PatternChoice, String> {
     match text {
         "all" => return Ok(PatternChoice::All),
         "vaziri" => return Ok(PatternChoice::Vaziri),
@@ -301,7 +327,11 @@ fn pattern_number(text: &str) -> Result<u32, String> {
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    seconds(text.parse().map_err(|_| "not a number of seconds".to_owned())?)
+}
+
+/// A time limit of so many seconds.
+pub fn seconds(seconds: f64) -> Result<Duration, String> {
     if seconds.is_nan() || seconds < 0.0 {
         return Err("a time limit is not negative".to_owned());
     }

@@ -51,17 +51,22 @@ pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
 /// Parses a text that is a model in text form if `in_text_form` says so or it begins like one, and
 /// EML otherwise.
 pub fn parse(text: Text, in_text_form: bool, output: Output) -> Result<Model, Exit> {
-    let (program, diagnostics) = if in_text_form || first_word(&text.text) == "program" {
-        selvedge_program::text::parse(&text.text)
-    } else {
-        let parsed = selvedge_front_eml::parse(&text.text);
-        (parsed.program, parsed.diagnostics)
-    };
+    let in_text_form = in_text_form || first_word(&text.text) == "program";
+    let (program, diagnostics) = understand(&text.text, in_text_form);
     output.diagnostics(&diagnostics, &text.source());
     match program {
         Some(program) => Ok(Model { text, program, warnings: diagnostics }),
         None => Err(Exit::BadInput),
     }
+}
+
+/// What the front end of the language makes of a text, and what it has to say.
+pub fn understand(text: &str, in_text_form: bool) -> (Option<Program>, Vec<Diagnostic>) {
+    if in_text_form {
+        return selvedge_program::text::parse(text);
+    }
+    let parsed = selvedge_front_eml::parse(text);
+    (parsed.program, parsed.diagnostics)
 }
 
 /// A property and where it comes from.
@@ -86,17 +91,41 @@ pub fn property(path: &Path, program: &Program, output: Output) -> Result<Proper
     Ok(Property { text, automata, warnings: diagnostics })
 }
 
+/// Reads a text file; `-` is standard input. Mistakes have been printed when this returns.
+pub fn text(path: &Path, output: Output) -> Result<Text, Exit> {
+    read_text(path).map_err(|unreadable| {
+        match unreadable {
+            Unreadable::Disk(name, error) => {
+                output.complain(&format!("cannot read {name}: {error}"));
+            }
+            Unreadable::Encoding(text, diagnostic) => {
+                output.diagnostics(&[*diagnostic], &text.source());
+            }
+        }
+        Exit::BadInput
+    })
+}
+
+/// Why a text cannot be read.
+#[derive(Debug)]
+pub enum Unreadable {
+    /// The system refused, with the name to show.
+    Disk(String, io::Error),
+    /// It is not UTF-8; the text has replacement characters, and the diagnostic says where.
+    Encoding(Text, Box<Diagnostic>),
+}
+
 /// Reads a text file; `-` is standard input.
-fn text(path: &Path, output: Output) -> Result<Text, Exit> {
+pub fn read_text(path: &Path) -> Result<Text, Unreadable> {
     let (name, bytes) = if path.as_os_str() == "-" {
         ("<stdin>".to_owned(), read(&mut io::stdin().lock()))
     } else {
         (path.display().to_string(), open(path).and_then(|mut file| read(&mut file)))
     };
-    let bytes = bytes.map_err(|error| {
-        output.complain(&format!("cannot read {name}: {error}"));
-        Exit::BadInput
-    })?;
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(Unreadable::Disk(name, error)),
+    };
     match String::from_utf8(bytes) {
         Ok(mut text) => {
             if text.starts_with('\u{feff}') {
@@ -108,12 +137,11 @@ fn text(path: &Path, output: Output) -> Result<Text, Exit> {
             // The replacement characters stand where the first bad byte was.
             let at = error.utf8_error().valid_up_to();
             let byte = error.as_bytes()[at];
-            let text = String::from_utf8_lossy(error.as_bytes());
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
             let span = Span::new(at as u32, at as u32 + 3);
             let message = format!("the file is not UTF-8: byte 0x{byte:02X} at offset {at}");
             let diagnostic = Diagnostic::error("not-utf8", message, span, "first bad byte");
-            output.diagnostics(&[diagnostic], &Source { name: &name, text: &text });
-            Err(Exit::BadInput)
+            Err(Unreadable::Encoding(Text { name, text }, Box::new(diagnostic)))
         }
     }
 }
@@ -141,7 +169,7 @@ fn too_large() -> io::Error {
 }
 
 /// The first word after blanks and comments, or nothing if something else comes first.
-fn first_word(mut text: &str) -> &str {
+pub fn first_word(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
         if let Some(comment) = text.strip_prefix("//") {

@@ -5,9 +5,11 @@
 //!
 //! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
 //! [`input`] (files to models), [`select`] (names to ids), [`watchdog`] and [`progress`] (what runs
-//! beside an analysis), [`output`] (the screen), [`exit`] (how it ends).
+//! beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
+//! `selvedge check` needs.
 
 mod args;
+mod check;
 mod commands;
 mod exit;
 mod input;

@@ -51,13 +51,26 @@ impl Output {
         self.write(|out| out.write_all(text.as_bytes()))
     }
 
+    /// What a file can do, into which something is printed instead.
+    pub fn file(self) -> Terminal {
+        Terminal { width: self.width, color: self.color == ColorChoice::Always }
+    }
+
     /// Prints whatever `write` writes to standard output.
     pub fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Exit> {
+        self.write_while_read(write).map(|_| ())
+    }
+
+    /// Like [`Output::write`]; also says whether somebody still reads.
+    pub fn write_while_read(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<bool, Exit> {
         // The stream also translates colours for consoles that do not know the escape sequences.
         let mut out = BufWriter::new(AutoStream::new(io::stdout().lock(), self.color));
         match write(&mut out).and_then(|()| out.flush()) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             Err(error) => {
                 self.complain(&format!("cannot write the output: {error}"));
                 Err(Exit::BadInput)
@@ -81,6 +94,22 @@ impl Output {
         let error =
             if self.wants_color(&io::stderr()) { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
         self.to_stderr(&format!("{error}: {message}\n"));
+    }
+
+    /// Prints a warning that is not about a place in a source.
+    pub fn warn(self, message: &str) {
+        let message = selvedge_report::escape::visible(message);
+        let warning = if self.wants_color(&io::stderr()) {
+            "\u{1b}[1;33mwarning\u{1b}[0m"
+        } else {
+            "warning"
+        };
+        self.to_stderr(&format!("{warning}: {message}\n"));
+    }
+
+    /// Prints a text beside the output, as it is.
+    pub fn remark(self, text: &str) {
+        self.to_stderr(text);
     }
 
     fn to_stderr(self, text: &str) {

@@ -2,9 +2,11 @@
 //! From names on the command line to ids of the model. A name that does not exist is answered with
 //! the one that was probably meant and the list of those that do.
 
+use crate::args::{PatternChoice, UnitChoice};
 use selvedge_base::{Diagnostic, Id, IdVec, Severity};
 use selvedge_program::text::nearest::nearest;
-use selvedge_program::{LocationId, Program, ThreadId};
+use selvedge_program::{LocationId, PATTERNS, Pattern, Program, ThreadId};
+use selvedge_report::Question;
 
 /// The threads with these names, or all.
 ///
@@ -26,6 +28,37 @@ pub fn locations(
     names: Option<&[String]>,
 ) -> Result<Vec<LocationId>, Vec<Diagnostic>> {
     select(&program.locations, |location| &location.name, names, "location", "unknown-location")
+}
+
+/// The patterns of a choice, as a question and by their numbers.
+///
+/// # Errors
+/// If a pattern is not defined for these units.
+pub fn patterns(
+    choice: Option<&PatternChoice>,
+    units: UnitChoice,
+) -> Result<(Question, Vec<u32>), String> {
+    let numbers = |wanted: fn(&Pattern) -> bool| {
+        PATTERNS.iter().filter(|pattern| wanted(pattern)).map(|pattern| pattern.number).collect()
+    };
+    match (choice, units) {
+        (None | Some(PatternChoice::All), UnitChoice::Exact) => {
+            Ok((Question::AllPatterns, numbers(|_| true)))
+        }
+        // `--units paper` implies the 14 patterns.
+        (None | Some(PatternChoice::All), UnitChoice::Paper) | (Some(PatternChoice::Vaziri), _) => {
+            Ok((Question::Vaziri, numbers(Pattern::is_vaziri)))
+        }
+        (Some(PatternChoice::Numbers(chosen)), units) => {
+            let vaziri: Vec<u32> = numbers(Pattern::is_vaziri);
+            match chosen.iter().find(|number| !vaziri.contains(number)) {
+                Some(other) if units == UnitChoice::Paper => Err(format!(
+                    "--units paper is defined for the patterns 1 to 14, not for {other}"
+                )),
+                _ => Ok((Question::Patterns(chosen.clone()), chosen.clone())),
+            }
+        }
+    }
 }
 
 /// How many names a list of all names has at most.

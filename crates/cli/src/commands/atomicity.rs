@@ -2,7 +2,7 @@
 //! `selvedge atomicity`: from the file and the options to queries, from the queries to answers under
 //! the limits, from the answers to the screen.
 
-use crate::args::{AtomicityArgs, AtomicityOptions, Format, PatternChoice, UnitChoice};
+use crate::args::{AtomicityArgs, AtomicityOptions, Format};
 use crate::exit::Exit;
 use crate::input::{self, Model, Property};
 use crate::output::Output;
@@ -12,7 +12,7 @@ use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{Options, Report};
 use selvedge_base::{Diagnostic, Interrupt, Severity};
 use selvedge_program::query::pattern_queries;
-use selvedge_program::{LocationId, PATTERNS, Pattern, Program, Query, ThreadId};
+use selvedge_program::{LocationId, Program, Query, ThreadId};
 use selvedge_report::{Answers, Detail, Question, json, text};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -106,7 +106,11 @@ impl Asked {
                 return Err(Exit::BadInput);
             }
         };
-        let (question, numbers) = patterns(options, output)?;
+        let patterns = select::patterns(options.patterns.as_ref(), options.units);
+        let (question, numbers) = patterns.map_err(|message| {
+            output.complain(&message);
+            Exit::BadInput
+        })?;
         let queries =
             pattern_queries(program, &numbers, options.units.into(), &threads, &locations);
         let queries = queries.into_iter().map(Query::Pattern).collect();
@@ -128,34 +132,6 @@ impl Asked {
             "the patterns asked for need two locations of one atomic set, so no question arises"
         };
         Some(Diagnostic::global(CODE, Severity::Warning, message))
-    }
-}
-
-/// Which patterns, and their numbers.
-fn patterns(options: &AtomicityOptions, output: Output) -> Result<(Question, Vec<u32>), Exit> {
-    let numbers = |wanted: fn(&Pattern) -> bool| {
-        PATTERNS.iter().filter(|pattern| wanted(pattern)).map(|pattern| pattern.number).collect()
-    };
-    match (&options.patterns, options.units) {
-        (None | Some(PatternChoice::All), UnitChoice::Exact) => {
-            Ok((Question::AllPatterns, numbers(|_| true)))
-        }
-        // `--units paper` implies the 14 patterns.
-        (None | Some(PatternChoice::All), UnitChoice::Paper) | (Some(PatternChoice::Vaziri), _) => {
-            Ok((Question::Vaziri, numbers(Pattern::is_vaziri)))
-        }
-        (Some(PatternChoice::Numbers(chosen)), units) => {
-            let vaziri: Vec<u32> = numbers(Pattern::is_vaziri);
-            match chosen.iter().find(|number| !vaziri.contains(number)) {
-                Some(other) if units == UnitChoice::Paper => {
-                    output.complain(&format!(
-                        "--units paper is defined for the patterns 1 to 14, not for {other}"
-                    ));
-                    Err(Exit::BadInput)
-                }
-                _ => Ok((Question::Patterns(chosen.clone()), chosen.clone())),
-            }
-        }
     }
 }
 

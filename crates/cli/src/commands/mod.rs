@@ -1,8 +1,10 @@
 //! One file per subcommand.
 
 mod atomicity;
+mod check;
 mod demo;
 mod manual;
+mod meeting;
 mod patterns;
 mod show;
 
@@ -15,6 +17,9 @@ pub fn run(cli: Cli) -> Exit {
     let output = Output::new(&cli);
     let outcome = match cli.command {
         Command::Atomicity(args) => atomicity::run(&args, output),
+        Command::Check(args) => check::run(&args, output),
+        Command::Race(args) => meeting::race(&args, output),
+        Command::Deadlock(args) => meeting::deadlock(&args, output),
         Command::Demo(args) => demo::run(args, output),
         Command::Show(args) => show::run(&args, output),
         Command::Patterns => patterns::run(output),

@@ -1,0 +1,165 @@
+//! # Idea
+//! The arguments of `check`. What the configuration file can say as well is optional here, so that
+//! the command line can be told from the default.
+
+use super::{PatternChoice, UnitChoice, parse_patterns, parse_seconds};
+use clap::{Args, ValueEnum, ValueHint};
+use selvedge_program::FindingKind;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Shown after the help of `check`.
+pub const EXAMPLES: &str = "\
+Examples:
+  selvedge check program.eml
+  selvedge check models/ --html report.html --open
+  selvedge check models/ --format sarif --output selvedge.sarif
+  selvedge check models/ --only deadlock,race --timeout 60
+  selvedge check models/ --write-baseline baseline.json
+  selvedge check models/ --baseline baseline.json
+  selvedge check models/ --watch
+
+Folders are searched for .eml and .slv files; hidden ones are skipped.
+
+Configuration: the nearest selvedge.toml in the folder of the first path or above it, otherwise
+the one in the current folder. The command line is stronger than the file.
+  patterns = \"all\"                # or \"vaziri\", \"12,17-20\", [12, 17]
+  units = \"exact\"                 # or \"paper\"
+  only = [\"deadlock\", \"race\"]     # and \"atomicity\"
+  timeout = 60                    # seconds, for the whole run
+  memory = 2048                   # MiB
+  fixes = true                    # look for fixes
+  [[suppress]]                    # a finding with all that is given is not counted
+  reason = \"statistics may be off by one\"
+  rule = \"data-race\"              # or \"atomicity-violation\", \"deadlock\"
+  fingerprint = \"…\"               # as the reports show it
+  file = \"models/**/cache*.eml\"
+  threads = [\"T1\"]                # those that take part, perhaps with others
+  locations = [\"hits\"]
+  line = 12                       # of one of the conflicting steps";
+
+/// The exit codes of `check`, where several files come together.
+pub const EXIT_CODES: &str = "\
+Exit codes, the first that applies:
+  4  internal error, never a verdict
+  2  bad input or usage; files that can be read are analysed all the same
+  1  violation: a finding that neither the configuration nor the baseline covers
+  3  unknown: a limit was met
+  0  safe: everything else was proved for all executions of the models";
+
+/// The arguments of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// EML programs, models in text form (`.slv`), or folders with such files; `-` reads standard
+    /// input.
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// Write the output into this file instead of printing it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write a report for the browser into this file as well.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Open the report for the browser.
+    #[arg(long, requires = "html")]
+    pub open: bool,
+    /// Look for these kinds of findings only, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
+    pub only: Option<Vec<KindChoice>>,
+    /// Which access patterns atomicity is about: `all`, `vaziri` (1 to 14), or numbers and ranges
+    /// such as `12,17-20` [default: all, or vaziri with `--units paper`].
+    #[arg(long, value_parser = parse_patterns)]
+    pub patterns: Option<PatternChoice>,
+    /// What counts as one unit of the other thread [default: exact].
+    #[arg(long, value_enum)]
+    pub units: Option<UnitChoice>,
+    /// Stop after this time, over all files; undecided questions are unknown.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Stop above this much memory, over all files; undecided questions are unknown.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
+    /// Look for fixes, each by checking a changed model again; this is the default.
+    #[arg(long, overrides_with = "no_fixes")]
+    pub fixes: bool,
+    /// Do not look for fixes.
+    #[arg(long, overrides_with = "fixes")]
+    pub no_fixes: bool,
+    /// Read the configuration from this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// Do not count the findings that this file lists.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub baseline: Option<PathBuf>,
+    /// Write the findings into this file, for `--baseline`. The exit code does not change.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub write_baseline: Option<PathBuf>,
+    /// Check again whenever a file changes, until the program is stopped.
+    #[arg(long)]
+    pub watch: bool,
+    /// End after so many rounds of `--watch`.
+    #[arg(long, hide = true, requires = "watch", value_name = "NUMBER")]
+    pub watch_iterations: Option<NonZeroUsize>,
+    /// Neither read nor write the cache of answers.
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Keep the cache of answers in this folder [default: `selvedge` in the user's cache folder].
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    #[arg(conflicts_with = "no_cache")]
+    pub cache_dir: Option<PathBuf>,
+    /// Show at most this many findings in full; the rest gets one line each [default: 10].
+    #[arg(long, value_name = "NUMBER", visible_alias = "max-witnesses")]
+    pub max_findings: Option<usize>,
+    /// Leave the interleavings out of the output.
+    #[arg(long)]
+    pub no_witness: bool,
+    /// Show every step of an interleaving, also those without an event.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// How many files are analysed at once [default: one per processor].
+    #[arg(long, value_name = "NUMBER")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Print what the work cost, to standard error.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// Forms of the findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReportFormat {
+    /// For people.
+    Text,
+    /// For programs: one object.
+    Json,
+    /// For code hosts: SARIF 2.1.0.
+    Sarif,
+    /// For CI dashboards: JUnit XML.
+    Junit,
+    /// Graphviz: one graph per finding, its interleaving.
+    Dot,
+}
+
+/// A kind of finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum KindChoice {
+    /// Threads wait for each other in a cycle.
+    Deadlock,
+    /// Two units of work conflict in a cycle.
+    Atomicity,
+    /// Two threads access a location at once.
+    Race,
+}
+
+impl From<KindChoice> for FindingKind {
+    fn from(choice: KindChoice) -> Self {
+        match choice {
+            KindChoice::Deadlock => Self::Deadlock,
+            KindChoice::Atomicity => Self::Atomicity,
+            KindChoice::Race => Self::Race,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! # Idea
+//! The arguments of `race` and `deadlock`, which ask about single moments.
+
+use super::{Format, parse_seconds};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use selvedge_analysis::EngineKind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Shown after the help of `race`.
+pub const RACE_EXAMPLES: &str = "\
+Examples:
+  selvedge race program.eml
+  selvedge race program.eml --format json > races.json
+  selvedge race program.eml --threads T1,T2 --locations count";
+
+/// Shown after the help of `deadlock`.
+pub const DEADLOCK_EXAMPLES: &str = "\
+Examples:
+  selvedge deadlock program.eml
+  selvedge deadlock program.eml --format json > deadlocks.json
+  selvedge deadlock program.eml --dot | dot -Tsvg > lock-order.svg";
+
+/// The arguments of `race`.
+#[derive(Args, Debug)]
+pub struct RaceArgs {
+    /// An EML program or a model in text form (`.slv`); `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Only these locations, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub locations: Option<Vec<String>>,
+    /// Whom to ask about and how to answer.
+    #[command(flatten)]
+    pub options: MeetingOptions,
+}
+
+/// The arguments of `deadlock`.
+#[derive(Args, Debug)]
+pub struct DeadlockArgs {
+    /// An EML program or a model in text form (`.slv`); `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Print a Graphviz graph of the order in which locks are taken instead of a verdict.
+    #[arg(long, conflicts_with_all = ["format", "stats", "no_witness"])]
+    pub dot: bool,
+    /// Whom to ask about and how to answer.
+    #[command(flatten)]
+    pub options: MeetingOptions,
+}
+
+/// Whom to ask about and how to answer.
+#[derive(Args, Debug)]
+pub struct MeetingOptions {
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Only these threads, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub threads: Option<Vec<String>>,
+    /// The decision procedure: lock histories, or all interleavings up to a call depth.
+    #[arg(long, default_value = EngineKind::Tupling.name(), value_parser = engines())]
+    pub engine: EngineKind,
+    /// How many open calls per thread the exhaustive engine follows.
+    #[arg(long, value_name = "CALLS", default_value_t = 8)]
+    pub depth: u32,
+    /// Stop after this time; undecided questions are unknown.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Stop above this much memory; undecided questions are unknown.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
+    /// Leave the interleavings out of the output.
+    #[arg(long)]
+    pub no_witness: bool,
+    /// Print at most this many interleavings; further violations get one line each [default: 5].
+    #[arg(long, value_name = "NUMBER")]
+    pub max_witnesses: Option<usize>,
+    /// Show every step of an interleaving, also those without an event.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Print what the work cost.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// The engines that answer questions about single moments.
+fn engines() -> impl TypedValueParser<Value = EngineKind> {
+    let able = [EngineKind::Tupling, EngineKind::Exhaustive];
+    PossibleValuesParser::new(able.map(EngineKind::name))
+        .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
+}

@@ -1,0 +1,153 @@
+//! # Idea
+//! Models become findings. Several are analysed at once, each by one thread; the limits and the bar
+//! are those of the whole run. A model whose answer is in the cache is not analysed.
+//!
+//! # Invariants
+//! 1. The results are in the order of the files, whichever was done first.
+//! 2. A file that comes after a limit was met has all its questions open.
+//! 3. An answer goes into the cache only if nothing stopped the run before it was complete.
+
+use super::bar::{self, Position};
+use super::cache::{Build, Cache, Key};
+use super::load::Loaded;
+use crate::progress;
+use crate::watchdog::{self, Done, Limits};
+use selvedge_analysis::{CheckOptions, Checked, check};
+use selvedge_base::Interrupt;
+use selvedge_program::{CheckedFile, Program};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How to analyse.
+pub struct Analysis<'a> {
+    /// What to ask.
+    pub options: &'a CheckOptions,
+    /// The limits of the run.
+    pub limits: Limits,
+    /// Where answers are kept.
+    pub cache: Option<&'a Cache>,
+    /// How many files are analysed at once.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub struct Analysed {
+    /// The files that were understood.
+    pub files: Vec<CheckedFile>,
+    /// Bugs of ours, each with the name of the file.
+    pub bugs: Vec<String>,
+    /// How many answers came from the cache.
+    pub from_cache: usize,
+    /// The largest memory use that was seen, in bytes.
+    pub peak_memory: Option<u64>,
+}
+
+/// One answer.
+struct Answer {
+    checked: Checked,
+    from_cache: bool,
+}
+
+/// Analyses the files that were understood.
+pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
+    let models: Vec<(&Loaded, &Program)> =
+        loaded.iter().filter_map(|file| Some((file, file.program.as_ref()?))).collect();
+    let names: Vec<&str> = models.iter().map(|(file, _)| file.text.name.as_str()).collect();
+    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    let (position, next) = (Position::default(), AtomicUsize::new(0));
+    let answers: Mutex<Vec<Option<Result<Answer, String>>>> =
+        Mutex::new(models.iter().map(|_| None).collect());
+    let build = Build::current();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(file, program)) = models.get(at) else { break };
+            let key = analysis.cache.map(|cache| {
+                (cache, Key::new(&build, file.language, &file.text.text, analysis.options))
+            });
+            let answer =
+                answer(program, analysis.options, key, &interrupt, &mut |kind, done, total| {
+                    position.at(at, kind, done, total);
+                });
+            answers.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(answer);
+            position.finished();
+        }
+    };
+    // A limit that reading the files has used up holds before the first question.
+    watchdog::check(analysis.limits, &interrupt, &peak);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(analysis.limits, &interrupt, &done, &peak));
+        if progress::wanted() {
+            scope.spawn(|| bar::show(&names, &position, &done));
+        }
+        let _end = done.guard();
+        // The workers end before the guard does; a panic in one of them ends all of this.
+        std::thread::scope(|workers| {
+            for _ in 1..jobs(analysis.jobs, models.len()) {
+                workers.spawn(work);
+            }
+            work();
+        });
+    });
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut analysed = Analysed::default();
+    for ((file, program), answer) in models.into_iter().zip(answers) {
+        match answer {
+            Some(Ok(Answer { checked, from_cache })) => {
+                analysed.from_cache += usize::from(from_cache);
+                analysed.files.push(checked_file(file, program.clone(), checked));
+            }
+            Some(Err(bug)) => analysed.bugs.push(format!("{}: {bug}", file.text.name)),
+            None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
+        }
+    }
+    let peak = peak.into_inner().max(watchdog::memory_in_use().unwrap_or(0));
+    analysed.peak_memory = (peak > 0).then_some(peak);
+    if let Some(cache) = analysis.cache {
+        cache.evict();
+    }
+    analysed
+}
+
+fn answer(
+    program: &Program,
+    options: &CheckOptions,
+    key: Option<(&Cache, Key)>,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(selvedge_program::FindingKind, usize, usize),
+) -> Result<Answer, String> {
+    if let Some((cache, key)) = &key
+        && let Some(checked) = cache.get(key, program, options.units)
+    {
+        return Ok(Answer { checked, from_cache: true });
+    }
+    let checked = check(program, options, interrupt, progress).map_err(|bug| bug.to_string())?;
+    // Looking for fixes ends early without a word if a limit is met.
+    if let Some((cache, key)) = &key
+        && interrupt.poll().is_none()
+    {
+        cache.put(key, &checked);
+    }
+    Ok(Answer { checked, from_cache: false })
+}
+
+fn checked_file(file: &Loaded, program: Program, checked: Checked) -> CheckedFile {
+    CheckedFile {
+        file: file.text.name.clone(),
+        source: file.text.text.clone(),
+        program,
+        findings: checked.findings,
+        suppressed: Vec::new(),
+        known: Vec::new(),
+        tallies: checked.tallies,
+        open: checked.open,
+    }
+}
+
+/// How many threads work on so many files.
+fn jobs(wanted: Option<NonZeroUsize>, files: usize) -> usize {
+    let wanted = wanted.or_else(|| std::thread::available_parallelism().ok());
+    wanted.map_or(1, NonZeroUsize::get).min(files.max(1))
+}

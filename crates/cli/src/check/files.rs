@@ -1,0 +1,119 @@
+//! # Idea
+//! From the paths on the command line to the files to analyse: a file stands for itself, a folder for
+//! all files below it with an extension that is known. The order is that of the command line, within
+//! a folder that of the names.
+//!
+//! # Invariants
+//! 1. No file is listed twice, whatever links lead to it; a folder that contains itself through a
+//!    link is entered once.
+//! 2. Hidden files and folders are skipped, except those that are named on the command line.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The extensions that are looked for in folders.
+pub const EXTENSIONS: [&str; 2] = ["eml", "slv"];
+
+/// A file to analyse.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether the command line names it.
+    pub named: bool,
+}
+
+/// What is wrong with a folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// The folder.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// The files that the paths stand for, and what is wrong with the paths.
+pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Mistake>) {
+    let mut search = Search::default();
+    for path in paths {
+        if path.as_os_str() == "-" || !path.is_dir() {
+            // Whether it can be read is seen when it is read.
+            search.file(path, true);
+            continue;
+        }
+        let before = search.seen.len();
+        search.folder(path);
+        if search.seen.len() == before && !search.already(path) {
+            search.mistakes.push(Mistake {
+                path: path.clone(),
+                message: "there is no .eml or .slv file in this folder".to_owned(),
+            });
+        }
+    }
+    (search.files, search.mistakes)
+}
+
+#[derive(Default)]
+struct Search {
+    files: Vec<Found>,
+    mistakes: Vec<Mistake>,
+    /// Files and folders by their real paths.
+    seen: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Search {
+    fn file(&mut self, path: &Path, named: bool) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.seen.insert(real) {
+            self.files.push(Found { path: path.to_owned(), named });
+        }
+    }
+
+    /// Whether something in this folder is on the list already.
+    fn already(&self, folder: &Path) -> bool {
+        let Ok(real) = folder.canonicalize() else { return false };
+        self.seen.iter().any(|file| file.starts_with(&real))
+    }
+
+    fn folder(&mut self, root: &Path) {
+        // What is still to be looked at, the next one last; no recursion, however deep the folders.
+        let mut open = vec![root.to_owned()];
+        while let Some(path) = open.pop() {
+            if !path.is_dir() {
+                self.file(&path, false);
+                continue;
+            }
+            if !path.canonicalize().is_ok_and(|real| self.folders.insert(real)) {
+                continue;
+            }
+            let mut inside = match inside(&path) {
+                Ok(inside) => inside,
+                Err(error) => {
+                    let message = format!("the folder cannot be read: {error}");
+                    self.mistakes.push(Mistake { path, message });
+                    continue;
+                }
+            };
+            inside.sort();
+            open.extend(inside.into_iter().rev());
+        }
+    }
+}
+
+/// The folders and the files of interest in a folder.
+fn inside(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let of_interest = || {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
+        };
+        if !hidden && (path.is_dir() || (path.is_file() && of_interest())) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

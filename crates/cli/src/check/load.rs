@@ -1,0 +1,84 @@
+//! # Idea
+//! A file becomes a model and what there is to say about it. A file that cannot be read or understood
+//! is a complaint like any other, so that the other files are analysed all the same.
+
+use super::files::{Found, Mistake};
+use crate::input::{self, Text, Unreadable};
+use selvedge_base::{Diagnostic, Severity};
+use selvedge_program::Program;
+
+/// A file that was looked at.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its name and text.
+    pub text: Text,
+    /// The language that it was read as.
+    pub language: &'static str,
+    /// The model, unless a complaint is an error.
+    pub program: Option<Program>,
+    /// What there is to say about it.
+    pub complaints: Vec<Diagnostic>,
+}
+
+/// Reads a file.
+pub fn load(found: &Found) -> Loaded {
+    let text = match input::read_text(&found.path) {
+        Ok(text) => text,
+        Err(Unreadable::Disk(name, error)) => {
+            let message = format!("the file cannot be read: {error}");
+            return refused(name, String::new(), "unreadable-file", message);
+        }
+        Err(Unreadable::Encoding(text, complaint)) => {
+            return Loaded { text, language: "", program: None, complaints: vec![*complaint] };
+        }
+    };
+    let extension = found.path.extension().and_then(|extension| extension.to_str());
+    let standard_input = found.path.as_os_str() == "-";
+    let language =
+        match (extension, input::first_word(&text.text)) {
+            (Some("slv"), _) | (_, "program") => "slv",
+            (Some("eml"), _) | (_, "lock" | "var" | "process") => "eml",
+            _ if standard_input => "eml",
+            _ => {
+                let property = extension == Some("ipa");
+                let Text { name, text } = text;
+                let mut loaded = refused(
+                    name,
+                    text,
+                    "unknown-format",
+                    "this is no file that Selvedge knows".to_owned(),
+                );
+                loaded.complaints[0].help = Some(if property {
+                "a property is checked on a program: selvedge atomicity PROGRAM --property FILE"
+            } else {
+                "there are EML programs (.eml) and models in text form (.slv)"
+            }
+            .to_owned());
+                return loaded;
+            }
+        };
+    let (program, mut complaints) = input::understand(&text.text, language == "slv");
+    if let Some(program) = &program
+        && program.threads.len() < 2
+        && !complaints.iter().any(|complaint| complaint.code == "no-atomicity-question")
+    {
+        let message = "fewer than two threads take part, so there is nothing to ask";
+        complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
+    }
+    Loaded { text, language, program, complaints }
+}
+
+/// A folder without files to analyse.
+pub fn nothing(mistake: Mistake) -> Loaded {
+    let name = mistake.path.display().to_string();
+    refused(name, String::new(), "bad-folder", mistake.message)
+}
+
+fn refused(name: String, text: String, code: &'static str, message: String) -> Loaded {
+    Loaded {
+        text: Text { name, text },
+        language: "",
+        program: None,
+        complaints: vec![Diagnostic::global(code, Severity::Error, message)],
+    }
+}

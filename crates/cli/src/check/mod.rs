@@ -1,0 +1,21 @@
+//! `selvedge check`: everything about some files in one go.
+//!
+//! The way of a run: [`files`] (paths to files), [`settings`] (command line, [`config`] file and
+//! defaults become one), [`load`] (files to models), [`analyse`] (models to findings, in parallel,
+//! under the limits, with answers from the [`cache`], and a [`bar`] for those who wait), [`suppress`]
+//! and [`baseline`] (findings that do not count), [`publish`] (findings to the screen and to files,
+//! [`open`] shows them in a browser). [`watch`] does it again.
+
+pub mod analyse;
+pub mod bar;
+pub mod baseline;
+pub mod cache;
+pub mod config;
+pub mod files;
+pub mod glob;
+pub mod load;
+pub mod open;
+pub mod publish;
+pub mod settings;
+pub mod suppress;
+pub mod watch;

@@ -1,0 +1,146 @@
+//! # Idea
+//! What a run is to do: the command line where it says something, the configuration file where it
+//! does, defaults otherwise.
+
+use super::baseline::Baseline;
+use super::config::{self, Config};
+use super::suppress::Suppression;
+use crate::args::UnitChoice;
+use crate::args::check::CheckArgs;
+use crate::input::{self, Text};
+use crate::output::Output;
+use crate::select;
+use selvedge_analysis::{CheckOptions, EngineKind, Fixes, Options};
+use selvedge_base::Diagnostic;
+use selvedge_program::FindingKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a run is to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What to ask of each file.
+    pub options: CheckOptions,
+    /// The time limit.
+    pub timeout: Option<Duration>,
+    /// The memory limit in bytes.
+    pub memory: Option<u64>,
+    /// The findings that do not count.
+    pub suppressions: Vec<Suppression>,
+    /// Where the configuration is from.
+    pub config: Option<ConfigFile>,
+    /// The findings that are known.
+    pub baseline: Option<Baseline>,
+    /// The options of the run in words.
+    pub summary: String,
+}
+
+/// A configuration file.
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    /// The text.
+    pub text: Text,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Settings {
+    /// Reads the files that say what to do. Mistakes have been printed when this returns.
+    ///
+    /// # Errors
+    /// `None`, because everything was said.
+    pub fn read(args: &CheckArgs, output: Output) -> Option<Self> {
+        let (config, file) = configuration(args, output)?;
+        let baseline = match &args.baseline {
+            Some(path) => Some(baseline(path, output)?),
+            None => None,
+        };
+        let units = args.units.or(config.units).unwrap_or(UnitChoice::Exact);
+        let choice = args.patterns.as_ref().or(config.patterns.as_ref());
+        let patterns = match select::patterns(choice, units) {
+            Ok((_, patterns)) => patterns,
+            Err(message) => {
+                output.complain(&message);
+                return None;
+            }
+        };
+        let asked = args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect());
+        let asked: Vec<FindingKind> =
+            asked.or(config.only).unwrap_or_else(|| FindingKind::ALL.to_vec());
+        // In one order, each once, whatever was said.
+        let kinds = FindingKind::ALL.into_iter().filter(|kind| asked.contains(kind)).collect();
+        let fixes = match (args.fixes, args.no_fixes, config.fixes) {
+            (true, _, _) | (false, false, None | Some(true)) => Fixes::Look,
+            (false, true, _) | (false, false, Some(false)) => Fixes::Skip,
+        };
+        let options = CheckOptions {
+            kinds,
+            patterns,
+            units: units.into(),
+            analysis: Options::new(EngineKind::Tupling),
+            fixes,
+        };
+        Some(Self {
+            summary: summary(&options),
+            options,
+            timeout: args.timeout.or(config.timeout),
+            memory: args
+                .memory
+                .or(config.memory)
+                .map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            suppressions: config.suppressions,
+            config: file,
+            baseline,
+        })
+    }
+}
+
+fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<ConfigFile>)> {
+    let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    let Some(path) = args.config.clone().or_else(|| config::find(first)) else {
+        return Some((Config::default(), None));
+    };
+    let text = input::text(&path, output).ok()?;
+    let (config, complaints) = config::parse(&text.text);
+    output.diagnostics(&complaints, &text.source());
+    let usable = !complaints.iter().any(Diagnostic::is_error);
+    usable.then(|| (config, Some(ConfigFile { text, path })))
+}
+
+fn baseline(path: &Path, output: Output) -> Option<Baseline> {
+    let text = input::text(path, output).ok()?;
+    match Baseline::parse(&text.text) {
+        Ok(baseline) => Some(baseline),
+        Err(message) => {
+            output.complain(&format!("{} is no baseline: {message}", text.name));
+            None
+        }
+    }
+}
+
+/// The options in words, for the reports.
+fn summary(options: &CheckOptions) -> String {
+    let kinds: Vec<&str> = options
+        .kinds
+        .iter()
+        .map(|kind| match kind {
+            FindingKind::Atomicity => "atomicity",
+            FindingKind::Race => "race",
+            FindingKind::Deadlock => "deadlock",
+        })
+        .collect();
+    let mut parts = vec![kinds.join(", ")];
+    if options.kinds.contains(&FindingKind::Atomicity) {
+        parts.push(match options.patterns[..] {
+            [number] => format!("pattern {number}"),
+            ref numbers => format!("{} patterns", numbers.len()),
+        });
+        if options.units == selvedge_program::Units::Paper {
+            parts.push("units as in the paper".to_owned());
+        }
+    }
+    if options.fixes == Fixes::Skip {
+        parts.push("no fixes".to_owned());
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,114 @@
+//! # Idea
+//! A suppression is a list of conditions; a finding that meets all of them is shown apart and does
+//! not count. A suppression that no finding meets is probably out of date, which is worth a warning.
+
+use super::baseline::relative;
+use super::glob;
+use selvedge_base::{Diagnostic, Severity, Span};
+use selvedge_program::{CheckedFile, Finding, FindingKind, Program};
+use std::path::Path;
+
+/// Conditions under which a finding does not count, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Suppression {
+    /// Why.
+    pub reason: String,
+    /// The finding is of this kind.
+    pub rule: Option<FindingKind>,
+    /// The finding has this identity.
+    pub fingerprint: Option<String>,
+    /// The finding is in such a file, seen from the folder of the configuration or as given.
+    pub file: Option<String>,
+    /// These threads take part.
+    pub threads: Vec<String>,
+    /// It is about these locations.
+    pub locations: Vec<String>,
+    /// One of its conflicting steps is on this line.
+    pub line: Option<u32>,
+    /// Where the configuration says so.
+    pub span: Span,
+}
+
+impl Default for Suppression {
+    fn default() -> Self {
+        Self {
+            reason: String::new(),
+            rule: None,
+            fingerprint: None,
+            file: None,
+            threads: Vec::new(),
+            locations: Vec::new(),
+            line: None,
+            span: Span::new(0, 0),
+        }
+    }
+}
+
+impl Suppression {
+    fn about_file(&self, names: &[String]) -> bool {
+        let matches = |pattern: &String| names.iter().any(|name| glob::matches(pattern, name));
+        self.file.as_ref().is_none_or(matches)
+    }
+
+    fn covers(&self, finding: &Finding, program: &Program, names: &[String]) -> bool {
+        let thread = |name: &String| {
+            finding.threads.iter().any(|&thread| program.threads[thread].name == *name)
+        };
+        let location = |name: &String| {
+            finding.locations.iter().any(|&location| program.locations[location].name == *name)
+        };
+        self.about_file(names)
+            && self.rule.is_none_or(|rule| rule == finding.kind)
+            && self.fingerprint.as_ref().is_none_or(|print| *print == finding.fingerprint)
+            && self.threads.iter().all(thread)
+            && self.locations.iter().all(location)
+            && self.line.is_none_or(|line| finding.places.iter().any(|place| place.line == line))
+    }
+}
+
+/// Moves the findings that do not count, and warns of suppressions that could have been used by
+/// these files but were not. `folder` is that of the configuration.
+pub fn apply(
+    suppressions: &[Suppression],
+    files: &mut [CheckedFile],
+    folder: &Path,
+) -> Vec<Diagnostic> {
+    let mut used = vec![false; suppressions.len()];
+    let mut could_be_used = vec![false; suppressions.len()];
+    for file in files {
+        let names = [relative(&file.file, folder), file.file.replace('\\', "/")];
+        let complete = file.tallies.iter().all(|(_, tally)| tally.unknown == 0);
+        for (suppression, could) in suppressions.iter().zip(&mut could_be_used) {
+            let asked = |kind| file.tallies.iter().any(|&(asked, _)| asked == kind);
+            *could |=
+                complete && suppression.about_file(&names) && suppression.rule.is_none_or(asked);
+        }
+        for finding in std::mem::take(&mut file.findings) {
+            let mut covered = None;
+            // All that cover it are in use; the first gives the reason.
+            for (suppression, used) in suppressions.iter().zip(&mut used) {
+                if suppression.covers(&finding, &file.program, &names) {
+                    *used = true;
+                    covered.get_or_insert(suppression);
+                }
+            }
+            match covered {
+                Some(suppression) => file.suppressed.push((finding, suppression.reason.clone())),
+                None => file.findings.push(finding),
+            }
+        }
+    }
+    let unused = suppressions.iter().zip(used.into_iter().zip(could_be_used));
+    unused
+        .filter(|(_, (used, could))| !used && *could)
+        .map(|(suppression, _)| {
+            Diagnostic::error(
+                "unused-suppression",
+                "no finding meets this suppression",
+                suppression.span,
+                "perhaps it can go",
+            )
+            .with_severity(Severity::Warning)
+        })
+        .collect()
+}

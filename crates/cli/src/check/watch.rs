@@ -1,0 +1,70 @@
+//! # Idea
+//! Looks at the files a few times per second and says when something is different: a file was
+//! changed, came or went. Asking the system to be told would be quicker by a moment, but it works
+//! differently everywhere and not at all on many network disks.
+//!
+//! # Invariants
+//! 1. A look is taken before the analysis that it belongs to, so that no change is missed.
+
+use super::cache::digest;
+use super::{config, files};
+use crate::args::check::CheckArgs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How often to look.
+const PERIOD: Duration = Duration::from_millis(200);
+/// Files up to this size are compared by their contents, larger ones by size and time only.
+const SMALL: u64 = 1 << 20;
+
+/// What was seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Look {
+    files: Vec<(PathBuf, Option<Seen>)>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seen {
+    size: u64,
+    modified: Option<SystemTime>,
+    contents: Option<String>,
+}
+
+impl Look {
+    /// Looks at everything that a run with these arguments reads.
+    pub fn new(args: &CheckArgs) -> Self {
+        let (found, _) = files::find(&args.paths);
+        let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        let configuration = args.config.clone().or_else(|| config::find(first));
+        let others = configuration.into_iter().chain(args.baseline.clone());
+        let paths = found.into_iter().map(|found| found.path).chain(others);
+        Self {
+            files: paths
+                .map(|path| {
+                    let seen = see(&path);
+                    (path, seen)
+                })
+                .collect(),
+        }
+    }
+
+    /// Waits until something is different.
+    pub fn wait(&self, args: &CheckArgs) {
+        loop {
+            std::thread::sleep(PERIOD);
+            if Self::new(args) != *self {
+                return;
+            }
+        }
+    }
+}
+
+fn see(path: &Path) -> Option<Seen> {
+    let about = std::fs::metadata(path).ok()?;
+    // Pipes and devices must not be read here.
+    let small = about.is_file() && about.len() <= SMALL;
+    let contents = small.then(|| std::fs::read(path).ok().map(|bytes| digest(&bytes))).flatten();
+    // Time says nothing new where the contents are known.
+    let modified = if contents.is_some() { None } else { about.modified().ok() };
+    Some(Seen { size: about.len(), modified, contents })
+}

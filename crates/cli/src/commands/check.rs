@@ -1,0 +1,264 @@
+//! # Idea
+//! `selvedge check`: one run over some files, or one run after each change with `--watch`.
+//!
+//! # Invariants
+//! 1. Of several outcomes the exit code is that of the first of: an internal error, bad input, a
+//!    violation, an open question, safe.
+
+use crate::args::check::{CheckArgs, ReportFormat};
+use crate::check::analyse::{Analysed, Analysis, analyse};
+use crate::check::baseline::{self, Baseline};
+use crate::check::cache::{Cache, default_folder};
+use crate::check::load::{self, Loaded};
+use crate::check::publish;
+use crate::check::settings::Settings;
+use crate::check::watch::Look;
+use crate::check::{files, open, suppress};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::watchdog::Limits;
+use selvedge_base::Diagnostic;
+use selvedge_program::CheckedFile;
+use selvedge_report::Checks;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
+    if !args.watch {
+        return Ok(once(args, output, Round::Only).exit);
+    }
+    if args.paths.iter().any(|path| path.as_os_str() == "-") {
+        output.complain("standard input cannot be watched");
+        return Err(Exit::BadInput);
+    }
+    let mut rounds = 0;
+    loop {
+        let look = Look::new(args);
+        rounds += 1;
+        let ended =
+            once(args, output, if rounds == 1 { Round::First } else { Round::Later(rounds) });
+        let last = args.watch_iterations.is_some_and(|most| rounds >= most.get());
+        if last || !ended.somebody_reads {
+            return Ok(ended.exit);
+        }
+        if std::io::stderr().is_terminal() {
+            output.remark("Waiting for changes; Ctrl-C ends this.\n");
+        }
+        look.wait(args);
+    }
+}
+
+/// Which run of several it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Round {
+    Only,
+    First,
+    Later(usize),
+}
+
+/// How a run ended.
+struct Ended {
+    exit: Exit,
+    somebody_reads: bool,
+}
+
+fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
+    let start = Instant::now();
+    let mut exits = vec![Exit::Success];
+    let mut somebody_reads = true;
+    if let (Round::Later(number), ReportFormat::Text, None) = (round, args.format, &args.output) {
+        somebody_reads = separate(number, output);
+    }
+    let Some(settings) = Settings::read(args, output) else {
+        return Ended { exit: Exit::BadInput, somebody_reads };
+    };
+    let loaded = read(args, output);
+    let cache = cache(args, output);
+    let analysis = Analysis {
+        options: &settings.options,
+        limits: Limits {
+            // A deadline beyond what the clock can show is none.
+            deadline: settings.timeout.and_then(|timeout| start.checked_add(timeout)),
+            memory: settings.memory,
+        },
+        cache: cache.as_ref(),
+        jobs: args.jobs,
+    };
+    let mut analysed = analyse(&loaded, &analysis);
+    for bug in &analysed.bugs {
+        output.complain(&format!("internal error: {bug}"));
+        exits.push(Exit::Internal);
+    }
+    let unused = set_aside(args, &settings, &mut analysed.files, output);
+    let mut complaints: Vec<_> = loaded
+        .iter()
+        .flat_map(|file| file.complaints.iter().map(|complaint| (file.text.source(), complaint)))
+        .collect();
+    if let Some(config) = &settings.config {
+        complaints.extend(unused.iter().map(|complaint| (config.text.source(), complaint)));
+    }
+    let checks = Checks { files: &analysed.files, complaints, elapsed: start.elapsed() };
+    exits.push(verdict(&checks));
+    match publish::report(&checks, args, output) {
+        Ok(read) => somebody_reads &= read,
+        Err(exit) => exits.push(exit),
+    }
+    exits.extend(publish::html(&checks, args, &settings.summary, output).err());
+    exits.extend(write_baseline(args, &checks, output).err());
+    if args.open
+        && round_opens(round)
+        && let Some(page) = &args.html
+        && let Err(error) = open::open(page)
+    {
+        output.warn(&format!("{} cannot be opened: {error}", page.display()));
+    }
+    if args.stats {
+        output.remark(&statistics(&checks, &analysed));
+    }
+    Ended { exit: worst(&exits), somebody_reads }
+}
+
+/// A browser that shows the page already needs no second one.
+fn round_opens(round: Round) -> bool {
+    !matches!(round, Round::Later(_))
+}
+
+/// Clears the screen, or draws a line where there is none. Says whether somebody reads it.
+fn separate(number: usize, output: Output) -> bool {
+    let line = if std::io::stdout().is_terminal() {
+        "\u{1b}[2J\u{1b}[H".to_owned()
+    } else {
+        format!("\n=== check {number} ===\n\n")
+    };
+    output.write_while_read(|out| out.write_all(line.as_bytes())).unwrap_or(false)
+}
+
+/// Reads all files and prints what there is to say about them.
+fn read(args: &CheckArgs, output: Output) -> Vec<Loaded> {
+    let (found, mistakes) = files::find(&args.paths);
+    let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
+    loaded.extend(found.iter().map(load::load));
+    for file in &loaded {
+        output.diagnostics(&file.complaints, &file.text.source());
+    }
+    loaded
+}
+
+fn cache(args: &CheckArgs, output: Output) -> Option<Cache> {
+    if args.no_cache {
+        return None;
+    }
+    let given = args.cache_dir.clone();
+    let folder = given.clone().or_else(default_folder)?;
+    match Cache::open(folder) {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            // Whoever asked for it wants to know; otherwise things just take longer.
+            if let Some(given) = given {
+                output.warn(&format!("no cache in {}: {error}", given.display()));
+            }
+            None
+        }
+    }
+}
+
+/// Sets the findings aside that do not count. Gives the warnings about suppressions.
+fn set_aside(
+    args: &CheckArgs,
+    settings: &Settings,
+    files: &mut [CheckedFile],
+    output: Output,
+) -> Vec<Diagnostic> {
+    let mut unused = Vec::new();
+    if let Some(config) = &settings.config {
+        let folder = config.path.parent().unwrap_or(Path::new(""));
+        unused = suppress::apply(&settings.suppressions, files, folder);
+        output.diagnostics(&unused, &config.text.source());
+    }
+    if let (Some(path), Some(known)) = (&args.baseline, &settings.baseline) {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut known = known.clone();
+        let mut names = Vec::new();
+        for file in &mut *files {
+            let name = baseline::relative(&file.file, folder);
+            for finding in std::mem::take(&mut file.findings) {
+                let covered = known.take(&baseline::entry(name.clone(), &finding));
+                if covered { &mut file.known } else { &mut file.findings }.push(finding);
+            }
+            if file.tallies.iter().all(|(_, tally)| tally.unknown == 0) {
+                names.push(name);
+            }
+        }
+        let gone = known.left(&names, &settings.options.kinds);
+        if gone > 0 {
+            let what = selvedge_report::describe::count(gone, "finding");
+            output.warn(&format!(
+                "{what} of the baseline {} gone; --write-baseline writes a new one",
+                if gone == 1 { "is" } else { "are" }
+            ));
+        }
+    }
+    unused
+}
+
+fn write_baseline(args: &CheckArgs, checks: &Checks<'_>, output: Output) -> Result<(), Exit> {
+    let Some(path) = &args.write_baseline else { return Ok(()) };
+    if checks.errors() > 0 || checks.totals().tally.unknown > 0 {
+        output.warn("the baseline lacks what could not be read or decided");
+    }
+    let baseline: Baseline = baseline::entries(checks.files, path).collect();
+    publish::write_file(path, baseline.render().as_bytes(), output)
+}
+
+fn verdict(checks: &Checks<'_>) -> Exit {
+    let open = |file: &CheckedFile| {
+        !file.open.is_empty() || file.tallies.iter().any(|(_, tally)| tally.unknown > 0)
+    };
+    if checks.errors() > 0 {
+        Exit::BadInput
+    } else if checks.files.iter().any(|file| !file.findings.is_empty()) {
+        Exit::Violation
+    } else if checks.files.iter().any(open) {
+        Exit::Unknown
+    } else {
+        Exit::Success
+    }
+}
+
+/// The outcome that the exit code tells.
+fn worst(exits: &[Exit]) -> Exit {
+    let order = [Exit::Internal, Exit::BadInput, Exit::Violation, Exit::Unknown];
+    order.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Success)
+}
+
+fn statistics(checks: &Checks<'_>, analysed: &Analysed) -> String {
+    let totals = checks.totals();
+    let mut lines = vec![
+        ("files", analysed.files.len() as u64),
+        ("from-cache", analysed.from_cache as u64),
+        ("questions", totals.tally.questions as u64),
+        ("milliseconds", checks.elapsed.as_millis() as u64),
+    ];
+    lines.extend(analysed.peak_memory.map(|bytes| ("peak-memory-bytes", bytes)));
+    lines.iter().map(|(name, value)| format!("  {name:17}  {value:>12}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precedence_of_outcomes() {
+        use Exit::{BadInput, Internal, Success, Unknown, Violation};
+        let order = [Internal, BadInput, Violation, Unknown, Success];
+        for (at, &high) in order.iter().enumerate() {
+            for &low in &order[at..] {
+                assert_eq!(worst(&[low, high]), high);
+                assert_eq!(worst(&[Success, high, low]), high);
+            }
+        }
+        assert_eq!(worst(&[]), Success);
+    }
+}

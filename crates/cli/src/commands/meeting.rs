@@ -1,0 +1,245 @@
+//! # Idea
+//! `selvedge race` and `selvedge deadlock`: questions about single moments, from the file and the
+//! options to answers under the limits, and from the answers to the screen.
+
+use crate::args::Format;
+use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
+use crate::check::bar::{self, Position};
+use crate::exit::Exit;
+use crate::input::{self, Model};
+use crate::output::Output;
+use crate::progress;
+use crate::select;
+use crate::watchdog::{self, Done, Limits};
+use selvedge_analysis::{InternalError, Options, Report, lock_order, meetings, possible_deadlocks};
+use selvedge_base::{Diagnostic, Interrupt, Severity};
+use selvedge_program::meeting::races;
+use selvedge_program::{FindingKind, LocationId, Meeting, Program, Statistics, ThreadId, Unknown};
+use selvedge_report::meetings::Analysis;
+use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// How many interleavings are printed if nothing else is said.
+const SHOWN_WITNESSES: usize = 5;
+
+/// Runs `race`.
+pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::model(&args.file, output)?;
+    let threads = select::threads(&model.program, args.options.threads.as_deref());
+    let locations = select::locations(&model.program, args.locations.as_deref());
+    let (threads, locations) = match (threads, locations) {
+        (Ok(threads), Ok(locations)) => (threads, locations),
+        (threads, locations) => {
+            let mut wrong = threads.err().unwrap_or_default();
+            wrong.extend(locations.err().unwrap_or_default());
+            output.diagnostics(&wrong, &model.text.source());
+            return Err(Exit::BadInput);
+        }
+    };
+    let asked = Asked { analysis: Analysis::Race, threads, locations };
+    answer(&model, &asked, &args.options, start, output)
+}
+
+/// Runs `deadlock`.
+pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::model(&args.file, output)?;
+    let threads = select::threads(&model.program, args.options.threads.as_deref());
+    let threads = threads.map_err(|wrong| {
+        output.diagnostics(&wrong, &model.text.source());
+        Exit::BadInput
+    })?;
+    if args.dot {
+        return graph(&model, &threads, &args.options, start, output);
+    }
+    let locations = model.program.locations.ids().collect();
+    let asked = Asked { analysis: Analysis::Deadlock, threads, locations };
+    answer(&model, &asked, &args.options, start, output)
+}
+
+/// What is asked about a model.
+struct Asked {
+    analysis: Analysis,
+    threads: Vec<ThreadId>,
+    locations: Vec<LocationId>,
+}
+
+impl Asked {
+    fn kind(&self) -> FindingKind {
+        match self.analysis {
+            Analysis::Race => FindingKind::Race,
+            Analysis::Deadlock => FindingKind::Deadlock,
+        }
+    }
+
+    /// The questions, or why they cannot be listed.
+    fn questions(&self, program: &Program, interrupt: &Interrupt) -> Result<Vec<Meeting>, Unknown> {
+        Ok(match self.analysis {
+            Analysis::Race => {
+                races(&self.threads, &self.locations).into_iter().map(Meeting::Race).collect()
+            }
+            Analysis::Deadlock => possible_deadlocks(program, &self.threads, interrupt)?
+                .into_iter()
+                .map(Meeting::Deadlock)
+                .collect(),
+        })
+    }
+
+    /// Says why there is nothing to ask, if nobody has said so yet.
+    fn trivial(&self, model: &Model) -> Option<Diagnostic> {
+        let said = model.warnings.iter().any(|warning| warning.code == "no-atomicity-question");
+        let message = match self.analysis {
+            _ if self.threads.len() < 2 => {
+                "fewer than two threads take part, so there is nothing to ask"
+            }
+            Analysis::Race if self.locations.is_empty() => {
+                "no shared location takes part, so there is nothing to ask"
+            }
+            _ => return None,
+        };
+        (!said).then(|| Diagnostic::global("nothing-to-ask", Severity::Warning, message))
+    }
+}
+
+/// Answers of an analysis.
+struct Answered {
+    report: Report<Meeting>,
+    unasked: Option<Unknown>,
+    peak_memory: Option<u64>,
+}
+
+fn answer(
+    model: &Model,
+    asked: &Asked,
+    options: &MeetingOptions,
+    start: Instant,
+    output: Output,
+) -> Result<Exit, Exit> {
+    let trivial = asked.trivial(model);
+    output.diagnostics(trivial.as_slice(), &model.text.source());
+    let answered = decide(model, asked, options, start).map_err(|error| {
+        output.complain(&format!("internal error: {error}"));
+        Exit::Internal
+    })?;
+    let warnings = model.warnings.iter().chain(&trivial);
+    let outcome = Meetings {
+        source: model.text.source(),
+        program: &model.program,
+        analysis: asked.analysis,
+        threads: &asked.threads,
+        locations: &asked.locations,
+        engine: options.engine.name(),
+        answers: &answered.report.answers,
+        unasked: answered.unasked.as_ref(),
+        statistics: &answered.report.statistics,
+        elapsed: start.elapsed(),
+        peak_memory: answered.peak_memory,
+        warnings: warnings.map(|warning| (model.text.source(), warning)).collect(),
+    };
+    print(&outcome, options, output)?;
+    Ok(Exit::from_verdict(outcome.verdict()))
+}
+
+fn limits(options: &MeetingOptions, start: Instant) -> Limits {
+    Limits {
+        // A deadline beyond what the clock can show is none.
+        deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
+        memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+    }
+}
+
+/// Decides all questions under the limits.
+fn decide(
+    model: &Model,
+    asked: &Asked,
+    options: &MeetingOptions,
+    start: Instant,
+) -> Result<Answered, InternalError> {
+    let limits = limits(options, start);
+    let mut analysis = Options::new(options.engine);
+    analysis.call_depth = options.depth;
+    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    let (position, kind) = (Position::default(), asked.kind());
+    let names = [model.text.name.as_str()];
+    // A limit that reading the file has used up holds before the first question.
+    watchdog::check(limits, &interrupt, &peak);
+    let (report, unasked) = std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        if progress::wanted() {
+            scope.spawn(|| bar::show(&names, &position, &done));
+        }
+        let _end = done.guard();
+        let program = &model.program;
+        match asked.questions(program, &interrupt) {
+            Ok(questions) => {
+                let note = &mut |at: selvedge_analysis::Progress<'_, Meeting>| {
+                    position.at(0, kind, at.done, at.total);
+                };
+                meetings(program, &questions, &analysis, &interrupt, note)
+                    .map(|report| (report, None))
+            }
+            Err(why) => {
+                let statistics = Statistics::default();
+                Ok((Report { answers: Vec::new(), statistics }, Some(why)))
+            }
+        }
+    })?;
+    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
+    Ok(Answered { report, unasked, peak_memory: (peak > 0).then_some(peak) })
+}
+
+fn print(outcome: &Meetings<'_>, options: &MeetingOptions, output: Output) -> Result<(), Exit> {
+    match options.format {
+        Format::Json => {
+            let witnesses = if options.no_witness {
+                json::Witnesses::Omitted
+            } else {
+                json::Witnesses::Included
+            };
+            output.write(|out| meetings_json::write(outcome, witnesses, out))
+        }
+        Format::Text => {
+            let shown = text::Options {
+                witnesses: if options.no_witness {
+                    text::Witnesses::Hidden
+                } else {
+                    text::Witnesses::First(options.max_witnesses.unwrap_or(SHOWN_WITNESSES))
+                },
+                detail: if options.verbose { Detail::Everything } else { Detail::Events },
+                statistics: options.stats,
+            };
+            output.print(&meetings_text::render(outcome, shown, output.stdout()))
+        }
+    }
+}
+
+/// Prints the order in which these threads take the locks.
+fn graph(
+    model: &Model,
+    threads: &[ThreadId],
+    options: &MeetingOptions,
+    start: Instant,
+    output: Output,
+) -> Result<Exit, Exit> {
+    let limits = limits(options, start);
+    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    watchdog::check(limits, &interrupt, &peak);
+    let edges = std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        let _end = done.guard();
+        lock_order(&model.program, &interrupt)
+    });
+    match edges {
+        Ok(mut edges) => {
+            edges.retain(|edge| threads.contains(&edge.thread));
+            output.print(&selvedge_report::lock_order::render(&model.program, &edges))?;
+            Ok(Exit::Success)
+        }
+        Err(why) => {
+            output.complain(&format!("the order of the locks is not known: {why}"));
+            Err(Exit::Unknown)
+        }
+    }
+}
