@@ -184,7 +184,7 @@ function showState(position) {
     const own = state[thread];
     const role = thread !== current[0] ? "" : isNext(finding, position) ? " chosen" : " running";
     const card = make("div", `thread${role}`);
-    card.append(make("h3", "", file.threads[thread].name));
+    card.append(make("h3", "", file.threads[thread].name), " ");
     const held = make("p", own.held.length ? "locks" : "locks quiet");
     held.append(own.held.length ? "holds " : "holds nothing");
     own.held.forEach((lock) => held.append(make("b", lockClass(lock), file.locks[lock]), " "));
@@ -210,7 +210,7 @@ function calls(file, thread, open) {
   const shown = names.length > 9 ? [...names.slice(0, 3), `… ${names.length - 7} more …`, ...names.slice(-4)] : names;
   const list = make("ol", "calls");
   list.setAttribute("aria-label", "Call stack");
-  list.append(...shown.map((name) => make("li", "", name)));
+  for (const name of shown) list.append(make("li", "", name), " ");
   return list;
 }
 

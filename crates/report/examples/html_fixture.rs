@@ -1,4 +1,4 @@
-//! Writes the pages that the browser test opens into a folder, and one line about each of them.
+//! Writes the pages that the browser test opens into a folder.
 //!
 //! ```console
 //! $ cargo run -p selvedge-report --example html_fixture -- target/pages
@@ -36,9 +36,7 @@ fn main() -> std::io::Result<()> {
     ];
     for (name, files) in pages {
         let page = render(&files, &html_cases::meta());
-        let path = folder.join(name).with_extension("html");
-        std::fs::write(&path, &page)?;
-        println!("{} {} bytes", path.display(), page.len());
+        std::fs::write(folder.join(name).with_extension("html"), page)?;
     }
     Ok(())
 }

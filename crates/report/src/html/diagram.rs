@@ -19,6 +19,7 @@ use crate::describe::{action, count, object};
 use crate::escape::visible;
 use selvedge_base::Place;
 use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, StepKind, TraceStep};
+use std::fmt::Write as _;
 
 /// The rows of one piece.
 const PIECE: usize = 64;
@@ -74,10 +75,11 @@ fn columns(layout: &Layout) -> String {
         // Many locks get narrower bars.
         let slots = lane.slots.min(8);
         let unit = usize::from(lane.units);
-        columns.push_str(&format!(
+        let _ = write!(
+            columns,
             " calc(var(--unit)*{unit} + var(--slot)*{slots} + var(--gap)) var(--track) \
              minmax(var(--text),1fr)"
-        ));
+        );
     }
     columns
 }

@@ -127,9 +127,14 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
 
     fn hex(text: &str) -> String {
-        sha256(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut hex = String::new();
+        for byte in sha256(text.as_bytes()) {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        hex
     }
 
     /// The examples that NIST publishes with the standard.

@@ -156,8 +156,11 @@ fn banner(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
             html.element("p", &[("class", "coverage")], |html| {
                 html.text(COVERAGE);
                 if !meta.options.is_empty() {
-                    html.text(" Options: ");
-                    html.leaf("code", &[], meta.options);
+                    html.text(" ");
+                    html.element("span", &[("class", "options")], |html| {
+                        html.text("Options: ");
+                        html.leaf("code", &[], meta.options);
+                    });
                 }
                 if let Some(time) = meta.time {
                     html.text(" ");
@@ -272,7 +275,7 @@ fn sources(html: &mut Html, files: &[CheckedFile]) {
                 continue;
             }
             let (id, title) = (format!("s{number}"), format!("s{number}-title"));
-            let attributes = [("class", "source"), ("id", &*id), ("aria-labelledby", &*title)];
+            let attributes = [("class", "source"), ("id", &*id)];
             html.element("section", &attributes, |html| {
                 html.leaf("h2", &[("id", &title)], &file.file);
                 let attributes = [

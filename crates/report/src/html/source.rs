@@ -6,7 +6,7 @@
 use super::words::lock_class;
 use super::writer::Html;
 use selvedge_program::{CheckedFile, LockId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes the lines of a file; the ids of the lines are `s<number>-<line>`.
 pub fn source(html: &mut Html, file: &CheckedFile, number: usize) {
@@ -51,7 +51,7 @@ enum Kind {
 
 struct Names<'a> {
     locks: BTreeMap<&'a str, LockId>,
-    locations: BTreeMap<&'a str, ()>,
+    locations: BTreeSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
         let program = &file.program;
         Self {
             locks: program.locks.iter_enumerated().map(|(id, lock)| (&*lock.name, id)).collect(),
-            locations: program.locations.iter().map(|location| (&*location.name, ())).collect(),
+            locations: program.locations.iter().map(|location| &*location.name).collect(),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
             Kind::Word => {
                 if let Some(&lock) = self.locks.get(text) {
                     html.leaf("b", &[("class", &lock_class(lock))], text);
-                } else if self.locations.contains_key(text) {
+                } else if self.locations.contains(text) {
                     html.leaf("b", &[], text);
                 } else {
                     html.text(text);

@@ -100,8 +100,8 @@ fn number(html: &mut Html, class: &str, value: usize, words: &str) {
 }
 
 /// What "safe" means, in one sentence.
-pub const COVERAGE: &str = "Proved safe means: in every execution of the model, with any number of \
-    context switches and any depth of recursion, the answer is no.";
+pub const COVERAGE: &str = "Proved safe means: it does not happen in any execution of the model, with \
+    any number of context switches and any depth of recursion.";
 
 /// The overview.
 pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
@@ -168,7 +168,7 @@ fn subline(totals: &Totals) -> String {
 
 fn meaning(html: &mut Html, totals: &Totals) {
     html.element("div", &[("class", "meaning")], |html| {
-        html.leaf("h3", &[], "What “proved safe” means");
+        html.leaf("h3", &[], "What a proof covers");
         html.element("p", &[], |html| {
             html.text(COVERAGE);
             html.text(
@@ -180,7 +180,10 @@ fn meaning(html: &mut Html, totals: &Totals) {
             for (kind, tally) in totals.tallies.iter().filter(|(_, tally)| tally.questions > 0) {
                 html.leaf("dt", &[], kind_name(*kind));
                 html.element("dd", &[], |html| {
-                    html.text(format!("{} of {} proved: ", tally.safe, tally.questions));
+                    html.text(format!(
+                        "{} of {} proved. A proof says: ",
+                        tally.safe, tally.questions
+                    ));
                     html.text(proved(*kind));
                     html.text(".");
                 });

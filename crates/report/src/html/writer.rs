@@ -8,7 +8,7 @@
 //! 2. [`Html::asset`] takes literals too.
 
 use crate::escape::visible;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 /// A piece of HTML under construction.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl Html {
         for c in json.chars() {
             match c {
                 '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    self.out.push_str(&format!("\\u{:04x}", c as u32));
+                    let _ = write!(self.out, "\\u{:04x}", c as u32);
                 }
                 _ => self.out.push(c),
             }
@@ -93,7 +93,8 @@ impl Html {
     fn open(&mut self, tag: &'static str, attributes: &Attributes<'_>) {
         self.out.push('<');
         self.out.push_str(tag);
-        for (name, value) in attributes {
+        // An element that has no class says nothing about it.
+        for (name, value) in attributes.iter().filter(|&&attribute| attribute != ("class", "")) {
             self.out.push(' ');
             self.out.push_str(name);
             self.out.push_str("=\"");

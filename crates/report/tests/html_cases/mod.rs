@@ -297,7 +297,7 @@ fn rename<I: Id, T>(items: &mut IdVec<I, T>, change: impl Fn(&mut T)) {
 /// A file in which everything was proved.
 pub fn safe() -> CheckedFile {
     let mut file = stack();
-    file.file = "examples/stack-fixed.eml".to_owned();
+    "examples/stack-fixed.eml".clone_into(&mut file.file);
     file.findings.clear();
     file.tallies = vec![
         (FindingKind::Deadlock, tally(1, 0, 0)),
@@ -311,7 +311,7 @@ pub fn safe() -> CheckedFile {
 pub fn many(names: usize) -> CheckedFile {
     let mut file = bank();
     let pattern = file.findings.clone();
-    file.file = "examples/many.eml".to_owned();
+    "examples/many.eml".clone_into(&mut file.file);
     file.findings = (0..names)
         .map(|at| {
             let mut finding = pattern[at % pattern.len()].clone();
@@ -500,10 +500,9 @@ process Walker {
     }
     note { skip; }
 
-
-
-
-
+    // Walker asks for the depth, lets go of the log, and then walks. Pruner
+    // has the same functions and walks as well; what it does at the end of
+    // its walk is what Walker relies on.
 
 
     main { synchronized(log) {
