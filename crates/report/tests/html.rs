@@ -235,10 +235,7 @@ enum Part<'a> {
     },
     Text(&'a str),
     /// The content of a script or a style.
-    Raw {
-        element: &'a str,
-        text: &'a str,
-    },
+    Raw(&'a str),
 }
 
 impl<'a> Page<'a> {
