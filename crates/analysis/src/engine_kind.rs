@@ -1,6 +1,7 @@
 //! # Idea
 //! The engines by name, and the one seam through which they are called.
 
+use crate::questions::Options;
 use selvedge_base::Interrupt;
 use selvedge_engine::Fault;
 use selvedge_engine::tupling::Tupling;
@@ -11,7 +12,8 @@ use selvedge_replay::Exhaustive;
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EngineKind {
-    /// The tupling decision procedure with explicit tuples.
+    /// The tupling decision procedure with explicit tuples; a question for which there are too many
+    /// of them is put to decision diagrams instead.
     Tupling,
     /// The tupling decision procedure over decision diagrams.
     TuplingBdd,
@@ -48,15 +50,40 @@ pub(crate) trait Engine {
     fn statistics(&self) -> Statistics;
 }
 
-impl Engine for Tupling<'_> {
+/// Explicit tuples first; decision diagrams, made when they are needed, for what explodes.
+struct Layered<'p> {
+    explicit: Tupling<'p>,
+    symbolic: Option<TuplingBdd<'p>>,
+    program: &'p Program,
+    max_witness_steps: u64,
+    interrupt: Interrupt,
+}
+
+impl Engine for Layered<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        Tupling::decide(self, query)
+        match self.explicit.decide(query)? {
+            Verdict::Unknown(Unknown::Tuples { .. }) => {
+                let symbolic = self.symbolic.get_or_insert_with(|| {
+                    let interrupt = self.interrupt.clone();
+                    TuplingBdd::new(self.program, self.max_witness_steps, interrupt)
+                });
+                symbolic.decide(query)
+            }
+            decided => Ok(decided),
+        }
     }
     fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        Tupling::decide_meeting(self, meeting)
+        self.explicit.decide_meeting(meeting)
     }
     fn statistics(&self) -> Statistics {
-        Tupling::statistics(self)
+        let mut statistics = self.explicit.statistics();
+        if let Some(symbolic) = &self.symbolic {
+            let new = |name: &str| statistics.counts.iter().all(|(other, _)| *other != name);
+            let more: Vec<_> =
+                symbolic.statistics().counts.into_iter().filter(|(name, _)| new(name)).collect();
+            statistics.counts.extend(more);
+        }
+        statistics
     }
 }
 
@@ -85,21 +112,23 @@ impl Engine for Exhaustive<'_> {
     }
 }
 
-/// The engine of this kind for `program`.
+/// The engine that the options ask for.
 pub(crate) fn engine<'p>(
-    kind: EngineKind,
     program: &'p Program,
-    call_depth: u32,
-    max_witness_steps: u64,
+    options: &Options,
     interrupt: &Interrupt,
 ) -> Box<dyn Engine + 'p> {
-    match kind {
-        EngineKind::Tupling => {
-            Box::new(Tupling::new(program, max_witness_steps, interrupt.clone()))
-        }
-        EngineKind::TuplingBdd => {
-            Box::new(TuplingBdd::new(program, max_witness_steps, interrupt.clone()))
-        }
-        EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, interrupt.clone())),
+    let Options { engine, call_depth, max_witness_steps, max_facts } = *options;
+    let interrupt = interrupt.clone();
+    match engine {
+        EngineKind::Tupling => Box::new(Layered {
+            explicit: Tupling::new(program, max_witness_steps, max_facts, interrupt.clone()),
+            symbolic: None,
+            program,
+            max_witness_steps,
+            interrupt,
+        }),
+        EngineKind::TuplingBdd => Box::new(TuplingBdd::new(program, max_witness_steps, interrupt)),
+        EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, interrupt)),
     }
 }

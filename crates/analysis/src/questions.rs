@@ -20,12 +20,15 @@ pub struct Options {
     pub call_depth: u32,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
+    /// With more facts than this about the explicit tuples of one role, the tupling engine puts the
+    /// question to decision diagrams instead.
+    pub max_facts: u64,
 }
 
 impl Options {
     /// The engine with the default limits.
     pub fn new(engine: EngineKind) -> Self {
-        Self { engine, call_depth: 8, max_witness_steps: 1_000_000 }
+        Self { engine, call_depth: 8, max_witness_steps: 1_000_000, max_facts: 200_000 }
     }
 }
 
@@ -120,8 +123,8 @@ fn answer_all<Q: Clone>(
     decide: Decide<'_, Q>,
     check: Check<'_, Q>,
 ) -> Result<Report<Q>, InternalError> {
-    let Options { engine: kind, call_depth, max_witness_steps } = *options;
-    let mut engine = engine(kind, program, call_depth, max_witness_steps, interrupt);
+    let kind = options.engine;
+    let mut engine = engine(program, options, interrupt);
     let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
     let mut answers = Vec::with_capacity(questions.len());
     for (done, query) in questions.iter().enumerate() {

@@ -53,6 +53,11 @@ pub enum Unknown {
         /// The limit.
         limit: u64,
     },
+    /// There are more tuples of lock histories than the limit.
+    Tuples {
+        /// The limit on facts about them.
+        limit: u64,
+    },
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -70,6 +75,9 @@ impl fmt::Display for Unknown {
                 "a violation was found, but its interleaving of at least {steps} steps exceeds the limit of \
                  {limit} and was not replayed"
             ),
+            Self::Tuples { limit } => {
+                write!(f, "more than {limit} facts about tuples of lock histories")
+            }
             Self::Unsupported(what) => f.write_str(what),
         }
     }

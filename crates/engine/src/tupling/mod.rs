@@ -29,8 +29,8 @@ use crate::role::{Role, meeting_roles, roles};
 use crate::schedule::{Goal, LocalRun, shortest_interleaving};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
-use rustc_hash::FxHashMap;
-use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::{IdVec, Interrupt, define_id};
 use selvedge_program::{
     Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
 };
@@ -49,6 +49,9 @@ pub struct Tupling<'p> {
     behaviours: Result<Behaviours, Unknown>,
     interrupt: Interrupt,
     max_witness_steps: u64,
+    max_facts: u64,
+    /// The roles that have too many tuples.
+    given_up: FxHashSet<(ClassId, Role)>,
     tuples: Tuples,
     reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
     result_index: FxHashMap<(ClassId, Role), ResultId>,
@@ -74,12 +77,22 @@ const KEPT_FACTS: usize = 4_000_000;
 
 impl<'p> Tupling<'p> {
     /// An engine for all queries about `program`.
-    pub fn new(program: &'p Program, max_witness_steps: u64, interrupt: Interrupt) -> Self {
+    ///
+    /// A role with more than `max_facts` facts about its tuples is given up; the answer is
+    /// [`Unknown::Tuples`] then.
+    pub fn new(
+        program: &'p Program,
+        max_witness_steps: u64,
+        max_facts: u64,
+        interrupt: Interrupt,
+    ) -> Self {
         Self {
             program,
             behaviours: Behaviours::new(program, &interrupt),
             interrupt,
             max_witness_steps,
+            max_facts,
+            given_up: FxHashSet::default(),
             tuples: Tuples::default(),
             reductions: FxHashMap::default(),
             result_index: FxHashMap::default(),
@@ -115,7 +128,7 @@ impl<'p> Tupling<'p> {
         match self.find(participants) {
             Ok(None) => Ok(Verdict::Safe),
             Ok(Some(found)) => self.witness(participants, &found, goal),
-            Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+            Err(why) => Ok(Verdict::Unknown(why)),
         }
     }
 
@@ -158,7 +171,7 @@ impl<'p> Tupling<'p> {
     }
 
     /// Compatible ends, one per participant.
-    fn find(&mut self, participants: &[(ThreadId, Role)]) -> Result<Option<Found>, StopReason> {
+    fn find(&mut self, participants: &[(ThreadId, Role)]) -> Result<Option<Found>, Unknown> {
         let mut key = Vec::with_capacity(participants.len());
         for (thread, role) in participants {
             let result = self.result(*thread, role)?;
@@ -177,14 +190,23 @@ impl<'p> Tupling<'p> {
         Ok(ends.map(|ends| Found { results: key, ends }))
     }
 
-    fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, StopReason> {
+    fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, Unknown> {
         let class = self.lowered().class_of(thread);
         // The key is cloned only when it is new.
         let key = (class, role.clone());
         if let Some(&known) = self.result_index.get(&key) {
             return Ok(known);
         }
-        let tabulation = self.tabulate(class, role, Locks::Tracked)?;
+        if self.given_up.contains(&key) {
+            return Err(Unknown::Tuples { limit: self.max_facts });
+        }
+        let tabulation = match self.tabulate(class, role, Locks::Tracked) {
+            Err(why @ Unknown::Tuples { .. }) => {
+                self.given_up.insert(key);
+                return Err(why);
+            }
+            other => other?,
+        };
         self.facts += tabulation.facts.len() as u64;
         let mut candidates: Vec<Candidate<EndId>> = tabulation
             .accepted
@@ -214,16 +236,16 @@ impl<'p> Tupling<'p> {
         class: ClassId,
         role: &Role,
         locks: Locks,
-    ) -> Result<Rc<Tabulation>, StopReason> {
+    ) -> Result<Rc<Tabulation>, Unknown> {
         let behaviours = self.behaviours.as_ref().expect("decide checked it");
         let thread = behaviours.representative(class);
         let reduced = self
             .reductions
             .entry((class, relevant(role)))
             .or_insert_with_key(|(_, relevant)| Rc::new(Reduced::new(thread, relevant)));
-        let tabulation =
-            tabulate(thread, role, locks, Rc::clone(reduced), &mut self.tuples, &self.interrupt)?;
-        Ok(Rc::new(tabulation))
+        let reduced = Rc::clone(reduced);
+        let (tuples, limit, interrupt) = (&mut self.tuples, self.max_facts, &self.interrupt);
+        tabulate(thread, role, locks, reduced, tuples, limit, interrupt).map(Rc::new)
     }
 
     fn keep_within_budget(&mut self, newest: ResultId) {
@@ -258,7 +280,7 @@ impl<'p> Tupling<'p> {
         {
             let (tabulation, short) = match self.tabulations(result) {
                 Ok(tabulations) => tabulations,
-                Err(reason) => return Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+                Err(why) => return Ok(Verdict::Unknown(why)),
             };
             steps += u64::from(tabulation.ends[end].length);
             if steps > self.max_witness_steps {
@@ -291,7 +313,7 @@ impl<'p> Tupling<'p> {
     fn tabulations(
         &mut self,
         result: ResultId,
-    ) -> Result<(Rc<Tabulation>, Rc<Tabulation>), StopReason> {
+    ) -> Result<(Rc<Tabulation>, Rc<Tabulation>), Unknown> {
         let RoleResult { class, ref role, ref tabulation, ref shortest, .. } = self.results[result];
         let (known, short) = (tabulation.clone(), shortest.clone());
         let role = role.clone();

@@ -26,10 +26,10 @@ use super::tuples::{TupleId, TupleShapeId, Tuples};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
-use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_base::{IdVec, Interrupt, define_id};
 use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
-use selvedge_program::{Event, LockId};
+use selvedge_program::{Event, LockId, Unknown};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
@@ -143,18 +143,23 @@ pub enum Locks {
     Ignored,
 }
 
+/// Many tuples at few points are an explosion, many points are only a large program: below this many
+/// facts a point on average, the limit on facts does not count.
+const FACTS_PER_POINT: u64 = 32;
+
 /// Tabulates `thread` in `role`.
 ///
 /// # Errors
-/// If the interrupt was raised.
+/// If the interrupt was raised, or if there are more facts than `limit`.
 pub fn tabulate(
     thread: &LoweredThread,
     role: &Role,
     locks: Locks,
     reduced: Rc<Reduced>,
     tuples: &mut Tuples,
+    limit: u64,
     interrupt: &Interrupt,
-) -> Result<Tabulation, StopReason> {
+) -> Result<Tabulation, Unknown> {
     let mut ctx = Tabulate {
         thread,
         role,
@@ -175,10 +180,14 @@ pub fn tabulate(
     let mut polled = 0u32;
     while let Some(Reverse((_, id))) = ctx.queue.pop() {
         polled = polled.wrapping_add(1);
-        if polled.is_multiple_of(1024)
-            && let Some(reason) = interrupt.poll()
-        {
-            return Err(reason);
+        if polled.is_multiple_of(1024) {
+            if let Some(reason) = interrupt.poll() {
+                return Err(Unknown::Stopped(reason));
+            }
+            let facts = ctx.facts.len() as u64;
+            if facts > limit && facts > FACTS_PER_POINT * u64::from(ctx.points) {
+                return Err(Unknown::Tuples { limit });
+            }
         }
         ctx.process(id);
     }

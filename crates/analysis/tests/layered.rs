@@ -1,0 +1,34 @@
+//! Where explicit tuples explode, the tupling engine puts the question to decision diagrams and says
+//! so in its counts; the answers stay the same.
+
+use selvedge_analysis::{EngineKind, Options, Report, atomicity};
+use selvedge_base::Interrupt;
+use selvedge_program::{Program, Query, Units};
+use selvedge_testkit::family::crossed_locks;
+use selvedge_testkit::queries::all_patterns;
+
+fn run(program: &Program, queries: &[Query], options: &Options) -> Report {
+    atomicity(program, queries, options, &Interrupt::new(), &mut |_| {}).expect("no fault")
+}
+
+fn words(report: &Report) -> Vec<&'static str> {
+    report.answers.iter().map(|answer| answer.verdict.word()).collect()
+}
+
+fn used_diagrams(report: &Report) -> bool {
+    report.statistics.counts.iter().any(|(name, _)| *name == "diagram-operations")
+}
+
+#[test]
+fn a_question_with_too_many_tuples_goes_to_decision_diagrams() {
+    let program = crossed_locks(5).to_program();
+    let queries = all_patterns(&program, Units::Exact);
+    let explicit = Options { max_facts: u64::MAX, ..Options::new(EngineKind::Tupling) };
+    let layered = Options { max_facts: 1_000, ..Options::new(EngineKind::Tupling) };
+    let (explicit, layered) =
+        (run(&program, &queries, &explicit), run(&program, &queries, &layered));
+    assert!(!used_diagrams(&explicit));
+    assert!(used_diagrams(&layered), "{:?}", layered.statistics);
+    assert_eq!(words(&explicit), words(&layered));
+    assert!(words(&explicit).contains(&"violation") && words(&explicit).contains(&"safe"));
+}
