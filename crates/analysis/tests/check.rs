@@ -71,8 +71,8 @@ process T2 { main { synchronized(b) { synchronized(a) { write x; } } } }",
     assert_eq!(
         summary(&run(&program)),
         [
-            "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`: nobody can \
-          go on | In T1, acquire `b` before `a` at line 2."
+            "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`, so none of \
+          them can ever go on | In T1, acquire `b` before `a` at line 2."
         ]
     );
 }
@@ -86,10 +86,8 @@ process T2 { main { write x; } }",
     );
     assert_eq!(
         summary(&run(&program)),
-        [
-            "data-race 2,3 | T1 can write and T2 can write `x` at the same time: no lock is held by both \
-          | Hold lock `a` at every access of T1 and T2 to `x`."
-        ]
+        ["data-race 2,3 | T1 and T2 can write `x` at the same time: no lock keeps them apart \
+          | Hold lock `a` at every access of T1 and T2 to `x`."]
     );
 }
 

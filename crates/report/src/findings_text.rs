@@ -10,7 +10,7 @@
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved};
 use crate::escape::visible;
-use crate::interleaving::{self, Detail, Ownership};
+use crate::interleaving::{self, Detail, Ownership, clip};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 /// Findings that the summary lists.
-const LISTED: usize = 20;
+const LISTED: usize = 15;
 /// Up to so many findings the summary gives reasons as well.
 const EXPLAINED: usize = 6;
 /// Up to so many files without a finding are named.
@@ -140,7 +140,8 @@ fn entries(
     let (first, second, third) = (width(0), width(1), width(2));
     for (finding, [kind, place, parties]) in findings.iter().zip(&parts) {
         let kind = terminal.paint(Tone::Bad, format!("{kind:first$}"));
-        let tags = list(finding.tags.iter().map(|tag| visible(tag)));
+        let used = first + second + third.max(parties.chars().count()) + 8;
+        let tags = clip(&tags(finding), terminal.width.saturating_sub(used));
         let line = format!("  {kind}  {place:<second$}  {parties:third$}  {tags}");
         let _ = writeln!(out, "{}", line.trim_end());
         if explained {
@@ -151,6 +152,22 @@ fn entries(
             }
         }
     }
+}
+
+/// The tags; patterns by their numbers, as in `patterns 1, 2, 12`.
+fn tags(finding: &Finding) -> String {
+    let (mut patterns, mut parts) = (Vec::new(), Vec::new());
+    for tag in &finding.tags {
+        match tag.strip_prefix("pattern-") {
+            Some(number) => patterns.push(visible(number)),
+            None => parts.push(visible(tag).into_owned()),
+        }
+    }
+    if !patterns.is_empty() {
+        let word = if patterns.len() == 1 { "pattern" } else { "patterns" };
+        parts.push(format!("{word} {}", list(patterns)));
+    }
+    parts.join(", ")
 }
 
 /// `T1 vs T2`.
@@ -220,7 +237,7 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     if checks.errors() > 0 {
         let _ = writeln!(
             out,
-            "{}: what is wrong there was not analysed",
+            "{}: files with errors were not analysed",
             paint(1, Tone::Bad, count(checks.errors(), "error"))
         );
     }

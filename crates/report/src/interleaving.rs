@@ -456,7 +456,7 @@ impl Row<'_> {
 }
 
 /// `text`, or its beginning and an ellipsis if it has more than `width` characters.
-fn clip(text: &str, width: usize) -> String {
+pub(crate) fn clip(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }

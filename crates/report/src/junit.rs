@@ -157,7 +157,7 @@ fn suite(file: &CheckedFile) -> Suite {
 }
 
 fn proof(kind: FindingKind, tally: Tally) -> String {
-    format!("{} proved safe: {}", count(tally.safe, "question"), proved(kind))
+    format!("proved with {}: {}", count(tally.questions, "question"), proved(kind))
 }
 
 fn case_name(finding: &Finding, file: &CheckedFile) -> String {

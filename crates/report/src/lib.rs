@@ -1,13 +1,18 @@
-//! What the user sees: diagnostics, answers and models as text, JSON and Graphviz.
+//! What the user sees: diagnostics, answers, findings and models in every format.
 //!
 //! Everything here is a function from data to a `String`; nothing prints, reads a clock or asks the
 //! terminal. Engines, front ends and the replayer are not known here: every engine reports the same
 //! way, because all of them answer in terms of the program model.
 //!
 //! Where to start reading: [`diagnostic`] (complaints about input), [`text`] with its columns in
-//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`model`],
-//! [`model_json`] and [`dot`] (what was understood of the input). [`describe`] has the words they share, [`escape`] keeps
-//! control characters of the input away from the terminal.
+//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`meetings_text`] and
+//! [`meetings_json`] (the same for races and deadlocks), [`model`], [`model_json`] and [`dot`] (what
+//! was understood of the input).
+//!
+//! The findings of a whole check are written from one [`Checks`] by [`findings_text`] (with the
+//! quoted source of [`quotes`]), [`findings_json`], [`sarif`], [`junit`] and [`html`]; [`lock_order`]
+//! and [`witness_dot`] draw graphs. [`describe`] has the words they share, [`escape`] keeps control
+//! characters of the input away from the terminal.
 //!
 //! ```
 //! use selvedge_base::{Diagnostic, Span};

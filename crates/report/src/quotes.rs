@@ -3,7 +3,8 @@
 //! does what there, in the order of the interleaving.
 //!
 //! A place is a point; what is underlined is the statement that begins there, as far as one can tell
-//! without knowing the language: up to the next `;`, `{` or `}` or the end of the line.
+//! without knowing the language: up to the closing parenthesis of its first pair, to the next `;`,
+//! `{` or `}`, or to the end of the line.
 
 use crate::describe::{pending_sentence, sentence};
 use crate::diagnostic::{Source, quote};
@@ -19,6 +20,8 @@ pub struct Remark {
     pub place: Place,
     /// Who acts there.
     pub thread: ThreadId,
+    /// Which access of the pattern it is, from 1.
+    pub matched: Option<u32>,
     /// What happens, in one sentence without a full stop. Names are escaped for the screen.
     pub text: String,
 }
@@ -30,6 +33,7 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
     let pending = |step: &TraceStep| Remark {
         place: step.place,
         thread: step.thread,
+        matched: None,
         text: pending_sentence(step.thread, step.kind, end.owner_of_wanted(step), program),
     };
     match finding.kind {
@@ -46,6 +50,7 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
                 remarks.extend(taken.map(|taken| Remark {
                     place: taken.place,
                     thread: taken.thread,
+                    matched: None,
                     text: sentence(taken.thread, taken.kind, program),
                 }));
                 remarks.push(pending(step));
@@ -68,6 +73,7 @@ fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
         Remark {
             place: step.place,
             thread: step.thread,
+            matched: step.matched,
             text: if between { text + " in between" } else { text },
         }
     };
@@ -79,14 +85,17 @@ pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> Stri
     let mut labels: Vec<Label> = Vec::new();
     for remark in remarks(finding, &file.program) {
         let Some(span) = statement(&file.source, remark.place) else { continue };
+        // The mark is that of the interleaving.
+        let mark = remark.matched.map_or(String::new(), |number| format!("*{number} "));
+        let text = format!("{mark}{}", remark.text);
         match labels.iter_mut().find(|label| label.span == span) {
             // Threads may share their code; one place then has several remarks.
-            Some(label) if !label.text.split("; ").any(|text| text == remark.text) => {
+            Some(label) if !label.text.split("; ").any(|other| other == text) => {
                 label.text += "; ";
-                label.text += &remark.text;
+                label.text += &text;
             }
             Some(_) => {}
-            None => labels.push(Label { span, text: remark.text }),
+            None => labels.push(Label { span, text }),
         }
     }
     let Some((first, rest)) = labels.split_first() else { return String::new() };
@@ -106,7 +115,21 @@ fn statement(text: &str, place: Place) -> Option<Span> {
     let line = text[line_start..].split('\n').next()?;
     let column = line.char_indices().nth(place.column as usize - 1)?.0;
     let rest = &line[column..];
-    let end = rest.find([';', '{', '}']).unwrap_or(rest.len());
+    let mut open = 0usize;
+    let end = rest.char_indices().find_map(|(at, c)| match c {
+        '(' => {
+            open += 1;
+            None
+        }
+        ')' if open > 1 => {
+            open -= 1;
+            None
+        }
+        ')' => Some(at + 1),
+        ';' | '{' | '}' if open == 0 => Some(at),
+        _ => None,
+    });
+    let end = end.unwrap_or(rest.len());
     let end = rest[..end].trim_end().len().max(rest.chars().next()?.len_utf8());
     let start = line_start + column;
     Some(Span::new(u32::try_from(start).ok()?, u32::try_from(start + end).ok()?))
@@ -118,7 +141,7 @@ mod tests {
 
     #[test]
     fn statements_end_where_the_next_begins() {
-        let text = "a\nlé { read x; write y }\n  f\n";
+        let text = "a\nlé { read x; write y }\n  f\nlock(a) f(g(), \"};\") {\n";
         let of = |line, column| {
             statement(text, Place::new(line, column)).map(|span| &text[span.range()])
         };
@@ -129,6 +152,8 @@ mod tests {
         assert_eq!(of(2, 4), Some("{"));
         assert_eq!(of(3, 3), Some("f"));
         assert_eq!(of(3, 4), None);
+        assert_eq!(of(4, 1), Some("lock(a)"));
+        assert_eq!(of(4, 9), Some("f(g(), \"};\")"));
         assert_eq!(of(9, 1), None);
         assert_eq!(statement(text, Place::NONE), None);
     }

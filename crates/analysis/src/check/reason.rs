@@ -17,79 +17,64 @@ pub fn atomicity(program: &Program, query: &PatternQuery) -> String {
     if accesses.len() == 3 {
         return match query.pattern.number {
             1 => format!(
-                "{b} writes `{x}` between {a}'s read and its write of `{x}`, so {a} overwrites {b}'s \
-                 update with a value computed from the old one"
+                "{b} writes `{x}` between {a}'s read and its write of `{x}`, so {a} overwrites an \
+                 update that its read did not see"
             ),
             2 => format!(
-                "{b} writes `{x}` between {a}'s two reads of it, so {a} sees two values of `{x}` in \
-                 one unit of work"
+                "{b} writes `{x}` between two reads of it by {a}, so {a} can see two values of \
+                 `{x}` in one unit of work"
             ),
             3 => format!(
-                "{b} reads `{x}` between {a}'s two writes of it, so {b} sees a value that {a} never \
-                 meant to publish"
+                "{b} reads `{x}` between two writes of it by {a}, so {b} can see a value from the \
+                 middle of {a}'s unit of work"
             ),
             4 => format!(
-                "{b} writes `{x}` between {a}'s write and its read of `{x}`, so {a} does not read \
+                "{b} writes `{x}` between {a}'s write and its read of `{x}`, so {a} need not read \
                  back what it wrote"
             ),
             _ => format!(
-                "{b} writes `{x}` between {a}'s two writes of it, so {b}'s write is seen by nobody \
-                 that sees the units in order"
+                "{b} writes `{x}` between two writes of it by {a}, so {b}'s update is lost in the \
+                 middle of {a}'s unit of work"
             ),
         };
     }
+    let y = &program.locations[query.locations[1]].name;
     let kinds = |role: UnitRole| {
         let mut own = accesses.iter().filter(move |access| access.role == role);
         (own.next().map(|access| access.kind), own.next().map(|access| access.kind))
     };
-    let middle = between(program, query);
+    let reads = (Some(AccessKind::Read), Some(AccessKind::Read));
+    let writes = (Some(AccessKind::Write), Some(AccessKind::Write));
     match (kinds(UnitRole::Unit), kinds(UnitRole::Other)) {
-        ((Some(AccessKind::Read), Some(AccessKind::Read)), _) => {
-            format!("{middle}, so {a} sees half of {b}'s update")
+        (unit, _) if unit == reads => {
+            format!("{}, so {a} sees half of {b}'s update", between(program, query))
         }
-        (_, (Some(AccessKind::Read), Some(AccessKind::Read))) => {
-            format!("{middle}, so {b} sees half of {a}'s update")
+        (_, other) if other == reads => {
+            format!("{}, so {b} sees half of {a}'s update", between(program, query))
         }
-        (
-            (Some(AccessKind::Write), Some(AccessKind::Write)),
-            (Some(AccessKind::Write), Some(AccessKind::Write)),
-        ) => {
-            let y = &program.locations[query.locations[1]].name;
-            format!("{middle}, so `{x}` and `{y}` end up with values of different units of work")
-        }
+        (unit, other) if unit == writes && other == writes => format!(
+            "{}, so `{x}` and `{y}` end up with values of different units of work",
+            between(program, query)
+        ),
         _ => {
-            let y = &program.locations[query.locations[1]].name;
+            // The first access is that of `u` to `x`, so `u` is first there and `u'` at `y`.
+            let verb = |role: UnitRole, variable: Variable| {
+                let own = |access: &&Access| access.role == role && access.variable == variable;
+                match accesses.iter().find(own).map(|access| access.kind) {
+                    Some(AccessKind::Read) => "reads",
+                    _ => "writes",
+                }
+            };
             format!(
-                "{middle}: {} makes {} come first, {} makes {} come first, so no order of the two \
-                 units gives the same result",
-                quoted(first_conflict(query, x, y)),
-                a,
-                quoted(second_conflict(query, x, y)),
-                b,
+                "{a} {} `{x}` before {b} {} it, but {b} {} `{y}` before {a} {} it, so no order of \
+                 the two units of work gives the same result",
+                verb(UnitRole::Unit, Variable::X),
+                verb(UnitRole::Other, Variable::X),
+                verb(UnitRole::Other, Variable::Y),
+                verb(UnitRole::Unit, Variable::Y),
             )
         }
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{name}`")
-}
-
-/// The location over which `u` precedes `u'`.
-fn first_conflict<'a>(query: &PatternQuery, x: &'a str, y: &'a str) -> &'a str {
-    let accesses = query.pattern.accesses;
-    let precedes = |variable: Variable| {
-        let position = |role: UnitRole| {
-            accesses.iter().position(|access| access.role == role && access.variable == variable)
-        };
-        position(UnitRole::Unit) < position(UnitRole::Other)
-    };
-    if precedes(Variable::X) { x } else { y }
-}
-
-/// The location over which `u'` precedes `u`.
-fn second_conflict<'a>(query: &PatternQuery, x: &'a str, y: &'a str) -> &'a str {
-    if std::ptr::eq(first_conflict(query, x, y), x) { y } else { x }
 }
 
 /// "T2 writes `data` and `count` between T1's read of `count` and its read of `data`".
@@ -106,22 +91,25 @@ fn between(program: &Program, query: &PatternQuery) -> String {
         AccessKind::Read => format!("read of {}", name(access)),
         AccessKind::Write => format!("write of {}", name(access)),
     };
-    let verb = |access: &Access| match access.kind {
-        AccessKind::Read => format!("reads {}", name(access)),
-        AccessKind::Write => format!("writes {}", name(access)),
+    // The accesses of the other unit are of one kind wherever this is called.
+    let others = |accesses: &[Access]| {
+        let verb = match accesses.first().map(|access| access.kind) {
+            Some(AccessKind::Read) => "reads",
+            _ => "writes",
+        };
+        format!("{verb} {}", accesses.iter().map(name).collect::<Vec<_>>().join(" and "))
     };
     let a = &program.threads[query.unit_thread].name;
     let b = &program.threads[query.other_thread].name;
     let own: Vec<usize> =
         (0..accesses.len()).filter(|&at| accesses[at].role == UnitRole::Unit).collect();
     let [first, last] = own[..] else { return String::new() };
-    let inside: Vec<String> = accesses[first + 1..last].iter().map(verb).collect();
-    let after: Vec<String> = accesses[last + 1..].iter().map(verb).collect();
+    let after = &accesses[last + 1..];
     let then =
-        if after.is_empty() { String::new() } else { format!(" and then {}", after.join(" and ")) };
+        if after.is_empty() { String::new() } else { format!(", and {} later", others(after)) };
     format!(
         "{b} {} between {a}'s {} and its {}{then}",
-        inside.join(" and "),
+        others(&accesses[first + 1..last]),
         noun(&accesses[first]),
         noun(&accesses[last])
     )
@@ -131,22 +119,20 @@ fn between(program: &Program, query: &PatternQuery) -> String {
 pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
     match meeting {
         Meeting::Race(race) => {
-            let verbs: Vec<String> = trace
-                .next
-                .iter()
-                .map(|step| {
-                    let verb = match step.kind {
-                        StepKind::Write(_) => "write",
-                        _ => "read",
-                    };
-                    format!("{} can {verb}", program.threads[step.thread].name)
-                })
-                .collect();
             let location = &program.locations[race.location].name;
-            format!(
-                "{} `{location}` at the same time: no lock is held by both",
-                verbs.join(" and ")
-            )
+            let names = race.threads.map(|thread| &program.threads[thread].name);
+            let reader = trace.next.iter().find(|step| matches!(step.kind, StepKind::Read(_)));
+            let what = match reader {
+                None => {
+                    format!("{} and {} can write `{location}` at the same time", names[0], names[1])
+                }
+                Some(reader) => {
+                    let reader = &program.threads[reader.thread].name;
+                    let writer = names.into_iter().find(|&name| name != reader).unwrap_or(reader);
+                    format!("{reader} can read `{location}` while {writer} writes it")
+                }
+            };
+            format!("{what}: no lock keeps them apart")
         }
         Meeting::Deadlock(deadlock) => {
             let waits: Vec<String> = deadlock
@@ -161,7 +147,7 @@ pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
                     )
                 })
                 .collect();
-            format!("{}: nobody can go on", waits.join(", "))
+            format!("{}, so none of them can ever go on", waits.join(", "))
         }
     }
 }

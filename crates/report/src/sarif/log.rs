@@ -6,6 +6,7 @@
 
 use crate::escape::visible;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// §3.13 sarifLog.
@@ -143,11 +144,11 @@ pub struct Resulting<'a> {
 #[derive(Serialize)]
 pub struct Properties<'a> {
     pub tags: &'a [String],
-    pub threads: Vec<&'a str>,
-    pub locations: Vec<&'a str>,
-    pub locks: Vec<&'a str>,
+    pub threads: Vec<Cow<'a, str>>,
+    pub locations: Vec<Cow<'a, str>>,
+    pub locks: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<&'a str>,
+    pub fix: Option<Cow<'a, str>>,
 }
 
 /// §3.35 suppression.
@@ -199,7 +200,7 @@ pub struct Region {
 /// §3.33 logicalLocation.
 #[derive(Serialize)]
 pub struct LogicalLocation<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub kind: &'static str,
 }
 
@@ -214,7 +215,7 @@ pub struct CodeFlow<'a> {
 /// §3.37 threadFlow.
 #[derive(Serialize)]
 pub struct ThreadFlow<'a> {
-    pub id: &'a str,
+    pub id: Cow<'a, str>,
     pub message: Message,
     pub locations: Vec<ThreadFlowLocation<'a>>,
 }

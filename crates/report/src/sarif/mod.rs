@@ -13,7 +13,8 @@
 //! 1. Either every result has `suppressions` or none (§3.27.23); the same holds for `baselineState`
 //!    (§3.27.24).
 //! 2. A thread flow is not empty (§3.37.6), and a region has lines and columns from 1 (§3.30).
-//! 3. The same findings give the same bytes: there is no time, no GUID and no absolute path but what
+//! 3. Names are escaped ([`visible`]): they are shown and not looked up; JSON has the exact ones.
+//! 4. The same findings give the same bytes: there is no time, no GUID and no absolute path but what
 //!    was given on the command line.
 
 mod flow;
@@ -25,6 +26,7 @@ pub use uri::uri_reference;
 
 use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::list;
+use crate::escape::visible;
 use crate::json::TOOL;
 use crate::quotes::{Remark, remarks};
 use log::{
@@ -34,6 +36,7 @@ use log::{
 use rules::rules;
 use selvedge_base::{LineIndex, Place};
 use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, ThreadId};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The name of the fingerprint; the number changes if its computation does.
@@ -46,7 +49,7 @@ pub fn render(checks: &Checks<'_>) -> String {
         version: "2.1.0",
         runs: [run(checks)],
     };
-    let text = serde_json::to_string_pretty(&log);
+    let text = serde_json::to_string(&log);
     text.expect("strings and numbers always have a JSON form") + "\n"
 }
 
@@ -155,8 +158,8 @@ impl<'a> Reporter<'a> {
         for (id, location) in related.iter_mut().enumerate() {
             location.id = Some(id);
         }
-        let fix = finding.fix.as_ref().map(|fix| fix.text.as_str());
-        let advice = fix.map_or(String::new(), |text| format!(" Fix: {text}"));
+        let fix = finding.fix.as_ref().map(|fix| visible(&fix.text));
+        let advice = fix.as_ref().map_or(String::new(), |text| format!(" Fix: {text}"));
         let position = FindingKind::ALL.iter().position(|&kind| kind == finding.kind);
         Resulting {
             rule_id: finding.kind.rule(),
@@ -176,9 +179,9 @@ impl<'a> Reporter<'a> {
                 locations: finding
                     .locations
                     .iter()
-                    .map(|&id| program.locations[id].name.as_str())
+                    .map(|&id| visible(&program.locations[id].name))
                     .collect(),
-                locks: finding.locks.iter().map(|&id| program.locks[id].name.as_str()).collect(),
+                locks: finding.locks.iter().map(|&id| visible(&program.locks[id].name)).collect(),
                 fix,
             },
         }
@@ -199,8 +202,8 @@ impl<'a> Reporter<'a> {
         LogicalLocation { name: self.thread_name(thread), kind: "thread" }
     }
 
-    fn thread_name(self, thread: ThreadId) -> &'a str {
-        &self.file.program.threads[thread].name
+    fn thread_name(self, thread: ThreadId) -> Cow<'a, str> {
+        visible(&self.file.program.threads[thread].name)
     }
 
     /// The locks by name, or `none`.

@@ -1,0 +1,238 @@
+//! Real findings of real programs, and small checkers of the formats.
+
+use selvedge_analysis::{
+    CheckOptions, EngineKind, Fixes, Options, check, meetings, possible_deadlocks,
+};
+use selvedge_base::Interrupt;
+use selvedge_program::meeting::races;
+use selvedge_program::{CheckedFile, FindingKind, Meeting, Program, Statistics, Units};
+use selvedge_report::meetings::Analysis;
+use selvedge_report::{Checks, Meetings, Source};
+use std::time::Duration;
+
+/// Checks an example of the repository.
+pub fn checked_example(name: &str) -> CheckedFile {
+    let file = format!("examples/{name}.eml");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let text = std::fs::read_to_string(format!("{root}{file}"));
+    check_text(&file, &text.unwrap_or_else(|error| panic!("{file}: {error}")))
+}
+
+/// Checks a text under this name.
+pub fn check_text(file: &str, text: &str) -> CheckedFile {
+    let parsed = selvedge_front_eml::parse(text);
+    let program = parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+    check_program(file, text, program)
+}
+
+fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
+    let options = CheckOptions {
+        kinds: FindingKind::ALL.to_vec(),
+        patterns: (1..=32).collect(),
+        units: Units::Exact,
+        analysis: Options::new(EngineKind::Tupling),
+        fixes: Fixes::Look,
+    };
+    let checked = check(&program, &options, &Interrupt::new(), &mut |_, _, _| {});
+    let checked = checked.expect("no fault");
+    CheckedFile {
+        file: file.to_owned(),
+        source: text.to_owned(),
+        program,
+        findings: checked.findings,
+        suppressed: Vec::new(),
+        known: Vec::new(),
+        tallies: checked.tallies,
+        open: checked.open,
+    }
+}
+
+/// A program with every kind of finding in which nothing has a harmless name.
+pub fn hostile_file() -> CheckedFile {
+    let text = "lock : a, b; var : x, y;
+        process T1 { f { unit { read x; write y; write x; } }
+                     main { f(); synchronized(a) { synchronized(b) { skip; } } } }
+        process T2 { main { unit { write x; read y; } synchronized(b) { synchronized(a) { skip; } } } }
+        // \u{1b}[31m <b>&\"' \u{202e}";
+    let mut program = selvedge_front_eml::parse(text).program.expect("valid");
+    let evil = |what: &str| format!("{what}<b>&\"'\u{1b}[31m\u{202e}\n\\](http://x) {{0}} `%s");
+    for id in program.threads.ids() {
+        program.threads[id].name = evil(&program.threads[id].name);
+    }
+    for id in program.locks.ids() {
+        program.locks[id].name = evil(&program.locks[id].name);
+    }
+    for id in program.locations.ids() {
+        program.locations[id].name = evil(&program.locations[id].name);
+    }
+    for id in program.procedures.ids() {
+        program.procedures[id].name = evil(&program.procedures[id].name);
+    }
+    check_program("a <b>\"\u{1b}[31m:%.eml", text, program)
+}
+
+/// Calls `report` with a run over these files.
+pub fn with_checks<T>(files: &[CheckedFile], report: impl FnOnce(&Checks<'_>) -> T) -> T {
+    report(&Checks { files, complaints: Vec::new(), elapsed: Duration::from_millis(12) })
+}
+
+/// Calls `report` with the races of a file.
+pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
+    let threads: Vec<_> = file.program.threads.ids().collect();
+    let locations: Vec<_> = file.program.locations.ids().collect();
+    let questions: Vec<Meeting> =
+        races(&threads, &locations).into_iter().map(Meeting::Race).collect();
+    with_meetings(file, Analysis::Race, &questions, report)
+}
+
+/// Calls `report` with the deadlocks of a file.
+pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
+    let threads: Vec<_> = file.program.threads.ids().collect();
+    let cycles = possible_deadlocks(&file.program, &threads, &Interrupt::new()).expect("nested");
+    let questions: Vec<Meeting> = cycles.into_iter().map(Meeting::Deadlock).collect();
+    with_meetings(file, Analysis::Deadlock, &questions, report)
+}
+
+fn with_meetings<T>(
+    file: &CheckedFile,
+    analysis: Analysis,
+    questions: &[Meeting],
+    report: impl FnOnce(&Meetings<'_>) -> T,
+) -> T {
+    let options = Options::new(EngineKind::Tupling);
+    let answers =
+        meetings(&file.program, questions, &options, &Interrupt::new(), &mut |_| {}).expect("fine");
+    let threads: Vec<_> = file.program.threads.ids().collect();
+    let locations: Vec<_> = file.program.locations.ids().collect();
+    report(&Meetings {
+        source: Source { name: &file.file, text: &file.source },
+        program: &file.program,
+        analysis,
+        threads: &threads,
+        locations: &locations,
+        engine: "tupling",
+        answers: &answers.answers,
+        unasked: None,
+        statistics: &Statistics { counts: vec![("summaries", 56)] },
+        elapsed: Duration::from_millis(12),
+        peak_memory: None,
+        warnings: Vec::new(),
+    })
+}
+
+/// What `write` writes, which must be JSON.
+pub fn as_json(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).expect("a vector takes everything");
+    let text = String::from_utf8(out).expect("JSON is UTF-8");
+    serde_json::from_str::<serde_json::Value>(&text).expect("JSON");
+    text
+}
+
+/// A SARIF log with a line per rule, result, thread flow and step.
+pub fn lines_of_sarif(log: &str) -> String {
+    let mut lines = log.to_owned();
+    for beginning in ["{\"id\":\"", "{\"ruleId\":", "{\"location\":{\"physical", "\"artifacts\":"] {
+        lines = lines.replace(beginning, &format!("\n{beginning}"));
+    }
+    lines
+}
+
+/// Without the control sequences of colours.
+pub fn without_colors(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        out.push_str(&rest[..at]);
+        let end = rest[at..].find('m').expect("a colour ends with m");
+        rest = &rest[at + end + 1..];
+    }
+    out + rest
+}
+
+/// Nothing that a terminal acts upon.
+pub fn assert_harmless(text: &str) {
+    for c in text.chars() {
+        let harmless = c == '\n' || !c.is_control() && c != '\u{202e}';
+        let at = text.chars().position(|other| other == c).unwrap_or(0);
+        let around: String = text.chars().skip(at.saturating_sub(60)).take(80).collect();
+        assert!(harmless, "{c:?} in {around:?}");
+    }
+}
+
+/// Elements are closed in order, attributes are quoted and unique, `&` begins a known entity.
+pub fn assert_xml(text: &str) {
+    let body = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").expect("a prolog");
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = body;
+    while let Some(at) = rest.find('<') {
+        assert_text(&rest[..at]);
+        let end = rest[at..].find('>').expect("a tag ends") + at;
+        let tag = &rest[at + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closed in order");
+            continue;
+        }
+        let (tag, closed) = match tag.strip_suffix('/') {
+            Some(tag) => (tag, true),
+            None => (tag, false),
+        };
+        let (name, mut attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        let mut names: Vec<&str> = Vec::new();
+        while !attributes.is_empty() {
+            let (name, value) = attributes.split_once("=\"").expect("a quoted value");
+            assert!(!names.contains(&name), "{name} twice");
+            names.push(name);
+            let (value, next) = value.split_once('"').expect("the end of a value");
+            assert_text(value);
+            assert!(!value.contains('\n'));
+            attributes = next.trim_start();
+        }
+        if !closed {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert_text(rest);
+}
+
+fn assert_text(text: &str) {
+    for (at, _) in text.match_indices('&') {
+        let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#9;"];
+        assert!(known.iter().any(|entity| text[at..].starts_with(entity)), "{}", &text[at..]);
+    }
+    assert!(!text.contains('>') && !text.contains('"') || !text.contains('<'), "{text}");
+}
+
+/// Braces, brackets and strings of a graph are closed, and every line is a statement.
+pub fn assert_dot(text: &str) {
+    let mut nesting: Vec<char> = Vec::new();
+    let mut in_string = false;
+    let mut escaped = false;
+    for c in text.chars() {
+        if in_string {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => in_string = false,
+                '\n' => panic!("a string over two lines in {text}"),
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '"' => in_string = true,
+            '{' => nesting.push('}'),
+            '[' => nesting.push(']'),
+            '}' | ']' => assert_eq!(nesting.pop(), Some(c), "{text}"),
+            '<' => panic!("HTML in {text}"),
+            _ => {}
+        }
+    }
+    assert!(!in_string && nesting.is_empty(), "{text}");
+    for line in text.lines() {
+        assert!(line.ends_with([';', '{', '}']), "{line}");
+    }
+}

@@ -1,0 +1,353 @@
+//! What `selvedge check`, `selvedge race` and `selvedge deadlock` write, in every format.
+
+mod checked;
+
+use checked::{
+    as_json, check_text, checked_example, deadlocks_of, hostile_file, lines_of_sarif, races_of,
+    with_checks,
+};
+use insta::{assert_snapshot, with_settings};
+use selvedge_base::{Diagnostic, Interrupt, Span};
+use selvedge_program::{CheckedFile, Finding, FindingKind, StepKind, TraceStep};
+use selvedge_report::findings_text::{self, Options};
+use selvedge_report::{
+    Checks, Detail, Source, Terminal, findings_json, json, junit, lock_order, meetings_json,
+    meetings_text, sarif, text, witness_dot,
+};
+
+/// Deadlocks, broken units, races, and none of them.
+const EXAMPLES: [&str; 8] = [
+    "acquisition-histories",
+    "bank-transfer",
+    "bank-transfer-split",
+    "double-checked",
+    "reentrant",
+    "stack",
+    "three-threads",
+    "write-skew",
+];
+
+const EVERYTHING: Options =
+    Options { witnesses: text::Witnesses::First(usize::MAX), detail: Detail::Events };
+
+const ANSWERS: text::Options = text::Options {
+    witnesses: text::Witnesses::First(usize::MAX),
+    detail: Detail::Events,
+    statistics: false,
+};
+
+fn as_text(files: &[CheckedFile], options: Options, terminal: Terminal) -> String {
+    with_checks(files, |checks| findings_text::render(checks, options, terminal))
+}
+
+fn each_example(format: &str, render: impl Fn(&CheckedFile) -> String) {
+    for name in EXAMPLES {
+        let file = checked_example(name);
+        with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            assert_snapshot!(format!("{format}__{name}"), render(&file));
+        });
+    }
+}
+
+#[test]
+fn examples_as_text() {
+    each_example("check_text", |file| {
+        as_text(std::slice::from_ref(file), EVERYTHING, Terminal::plain(80))
+    });
+}
+
+#[test]
+fn examples_as_json() {
+    each_example("check_json", |file| {
+        with_checks(std::slice::from_ref(file), |checks| {
+            as_json(|out| findings_json::write(checks, json::Witnesses::Included, out))
+        })
+    });
+}
+
+#[test]
+fn examples_as_sarif() {
+    each_example("sarif", |file| {
+        lines_of_sarif(&with_checks(std::slice::from_ref(file), sarif::render))
+    });
+}
+
+#[test]
+fn examples_as_junit() {
+    each_example("junit", |file| with_checks(std::slice::from_ref(file), junit::render));
+}
+
+#[test]
+fn examples_as_graphs() {
+    each_example("lock_order", |file| {
+        let edges = selvedge_analysis::lock_order(&file.program, &Interrupt::new());
+        let graph = lock_order::render(&file.program, &edges.expect("nested"));
+        checked::assert_dot(&graph);
+        graph
+    });
+    each_example("witness_dot", |file| {
+        let graph = |finding: &Finding| {
+            witness_dot::render(&finding.trace, &finding.threads, &file.program)
+        };
+        let graphs: Vec<String> = file.findings.iter().map(graph).collect();
+        for graph in &graphs {
+            checked::assert_dot(graph);
+        }
+        graphs.concat()
+    });
+}
+
+#[test]
+fn examples_of_races_and_deadlocks() {
+    each_example("race_text", |file| {
+        races_of(file, |races| meetings_text::render(races, ANSWERS, Terminal::plain(80)))
+    });
+    each_example("race_json", |file| {
+        races_of(file, |races| {
+            as_json(|out| meetings_json::write(races, json::Witnesses::Included, out))
+        })
+    });
+    each_example("deadlock_text", |file| {
+        deadlocks_of(file, |cycles| meetings_text::render(cycles, ANSWERS, Terminal::plain(80)))
+    });
+    each_example("deadlock_json", |file| {
+        deadlocks_of(file, |cycles| {
+            as_json(|out| meetings_json::write(cycles, json::Witnesses::Included, out))
+        })
+    });
+}
+
+/// A run over several files: suppressed findings, a baseline, an open question, an unreadable file.
+fn mixed() -> Vec<CheckedFile> {
+    let mut stack = checked_example("stack");
+    let known = stack.findings.pop().expect("two findings");
+    let suppressed = stack.findings[0].clone();
+    stack.known.push(known);
+    stack.suppressed.push((suppressed, "seen & \"accepted\" <2026>".to_owned()));
+    let mut open = checked_example("reentrant");
+    open.open = vec!["the time limit was reached".to_owned()];
+    open.tallies[1].1.unknown = 3;
+    open.tallies[1].1.safe -= 3;
+    vec![stack, open, checked_example("bank-transfer"), checked_example("early-return")]
+}
+
+#[test]
+fn a_run_over_several_files() {
+    let files = mixed();
+    let broken = Diagnostic::error("missing-token", "expected `;`", Span::new(4, 5), "here");
+    let broken_text = "lock\n : a";
+    let run = |render: &dyn Fn(&Checks<'_>) -> String| {
+        with_checks(&files, |checks| {
+            let mut checks = checks.clone();
+            checks.complaints.push((Source { name: "broken.eml", text: broken_text }, &broken));
+            render(&checks)
+        })
+    };
+    let options = Options { witnesses: text::Witnesses::First(1), detail: Detail::Events };
+    assert_snapshot!(
+        "several_text",
+        run(&|checks| findings_text::render(checks, options, Terminal::plain(100)))
+    );
+    assert_snapshot!(
+        "several_json",
+        run(&|checks| as_json(|out| findings_json::write(checks, json::Witnesses::Omitted, out)))
+    );
+    assert_snapshot!("several_sarif", run(&|checks| lines_of_sarif(&sarif::render(checks))));
+    assert_snapshot!("several_junit", run(&|checks| junit::render(checks)));
+}
+
+#[test]
+fn the_summary_fits_a_screen() {
+    let stack = checked_example("stack");
+    let mut many = stack.clone();
+    for _ in 0..5 {
+        let again = many.findings.clone();
+        many.findings.extend(again);
+    }
+    let quiet = checked_example("reentrant");
+    let mut files = vec![many];
+    files.extend(std::iter::repeat_n(quiet, 40));
+    let hidden = Options { witnesses: text::Witnesses::Hidden, detail: Detail::Events };
+    let shown = as_text(&files, hidden, Terminal::plain(80));
+    assert!(shown.lines().count() <= 26, "{shown}");
+    assert!(shown.contains("64 findings") && shown.contains("… and 49"), "{shown}");
+    assert!(shown.contains("40 files without a finding"), "{shown}");
+}
+
+#[test]
+fn text_fits_the_width_and_colours_change_nothing_else() {
+    let files: Vec<CheckedFile> = EXAMPLES.map(checked_example).into();
+    for width in [60, 80, 100, 140] {
+        let plain = as_text(&files, EVERYTHING, Terminal::plain(width));
+        for line in plain.lines().filter(|line| line.starts_with("  ") && !line.contains('|')) {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+        let colored = as_text(&files, EVERYTHING, Terminal { width, color: true });
+        assert!(colored.contains('\u{1b}'));
+        let stripped = checked::without_colors(&colored);
+        // The snippets of the drawing library end lines differently in colour.
+        let lines =
+            |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_eq!(lines(&stripped), lines(&plain), "{width}");
+    }
+}
+
+/// Every row of the table shows the bars of the locks that are held then, and of no others.
+#[test]
+fn bars_are_held_locks() {
+    for name in EXAMPLES {
+        let file = checked_example(name);
+        for finding in &file.findings {
+            let shown = findings_text::render_finding(
+                finding,
+                &file,
+                Detail::Everything,
+                Terminal::plain(200),
+            );
+            let bars = |shape: char| shown.chars().filter(|&c| c == shape).count();
+            let count = |wanted: fn(&StepKind) -> bool| {
+                finding.trace.steps.iter().filter(|step| wanted(&step.kind)).count()
+            };
+            assert_eq!(
+                bars('┌'),
+                count(|kind| matches!(kind, StepKind::Acquire(_))),
+                "{name}\n{shown}"
+            );
+            assert_eq!(
+                bars('└'),
+                count(|kind| matches!(kind, StepKind::Release(_))),
+                "{name}\n{shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn hostile_names_are_escaped_everywhere() {
+    let file = hostile_file();
+    let kinds: Vec<FindingKind> = file.findings.iter().map(|finding| finding.kind).collect();
+    assert!(FindingKind::ALL.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+    let files = [file];
+    let file = &files[0];
+
+    let shown = as_text(&files, EVERYTHING, Terminal::plain(80));
+    checked::assert_harmless(&shown);
+    checked::assert_harmless(&races_of(file, |races| {
+        meetings_text::render(races, ANSWERS, Terminal::plain(80))
+    }));
+    checked::assert_harmless(&deadlocks_of(file, |cycles| {
+        meetings_text::render(cycles, ANSWERS, Terminal::plain(80))
+    }));
+
+    let xml = with_checks(&files, junit::render);
+    checked::assert_harmless(&xml);
+    checked::assert_xml(&xml);
+    assert!(!xml.contains("<b>"), "{xml}");
+
+    let log = with_checks(&files, sarif::render);
+    checked::assert_harmless(&log);
+    let parsed: serde_json::Value = serde_json::from_str(&log).expect("JSON");
+    let results = parsed["runs"][0]["results"].as_array().expect("results");
+    for result in results {
+        let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        assert_eq!(uri, "a%20%3Cb%3E%22%1B%5B31m%3A%25.eml");
+        let message = result["message"]["text"].as_str().expect("text");
+        assert!(!message.contains("](") || message.contains("\\]("), "{message}");
+        assert!(!message.contains('\u{1b}'), "{message}");
+    }
+
+    let object = with_checks(&files, |checks| {
+        as_json(|out| findings_json::write(checks, json::Witnesses::Included, out))
+    });
+    let parsed: serde_json::Value = serde_json::from_str(&object).expect("JSON");
+    assert_eq!(parsed["files"][0]["file"], file.file.as_str(), "names are exact in JSON");
+
+    for finding in &file.findings {
+        let graph = witness_dot::render(&finding.trace, &finding.threads, &file.program);
+        checked::assert_harmless(&graph);
+        checked::assert_dot(&graph);
+    }
+    let edges = selvedge_analysis::lock_order(&file.program, &Interrupt::new()).expect("nested");
+    let graph = lock_order::render(&file.program, &edges);
+    checked::assert_harmless(&graph);
+    checked::assert_dot(&graph);
+}
+
+#[test]
+fn junit_is_well_formed() {
+    let files: Vec<CheckedFile> = EXAMPLES.map(checked_example).into();
+    checked::assert_xml(&with_checks(&files, junit::render));
+    checked::assert_xml(&with_checks(&[], junit::render));
+    checked::assert_xml(&with_checks(&mixed(), junit::render));
+}
+
+/// The shape that code hosts rely on.
+#[test]
+fn sarif_has_thread_flows_in_execution_order() {
+    let files: Vec<CheckedFile> = EXAMPLES.map(checked_example).into();
+    let log: serde_json::Value =
+        serde_json::from_str(&with_checks(&files, sarif::render)).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let findings: Vec<_> = files.iter().flat_map(|file| &file.findings).collect();
+    assert_eq!(results.len(), findings.len());
+    for (result, finding) in results.iter().zip(findings) {
+        let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+        let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert_eq!(result["partialFingerprints"]["selvedge/v1"], finding.fingerprint.as_str());
+        let flows = result["codeFlows"][0]["threadFlows"].as_array().expect("flows");
+        let mut orders: Vec<u64> = Vec::new();
+        let mut essential = 0;
+        for flow in flows {
+            let steps = flow["locations"].as_array().expect("locations");
+            let own: Vec<u64> =
+                steps.iter().map(|step| step["executionOrder"].as_u64().expect("order")).collect();
+            assert!(own.is_sorted());
+            orders.extend(own);
+            essential += steps.iter().filter(|step| step["importance"] == "essential").count();
+        }
+        orders.sort_unstable();
+        let all = finding.trace.steps.len() + finding.trace.next.len();
+        assert_eq!(orders, (1..=all as u64).collect::<Vec<_>>());
+        let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some()).count();
+        assert_eq!(essential, marked + finding.trace.next.len());
+    }
+}
+
+/// A witness of many thousand steps is cut, but not where it matters.
+#[test]
+fn long_witnesses_are_cut_in_sarif_and_graphs() {
+    let mut file = check_text(
+        "long.eml",
+        "var : x; process T1 { main { unit { read x; while (*) { read x; } write x; } } }
+         process T2 { main { write x; } }",
+    );
+    let finding = file
+        .findings
+        .iter_mut()
+        .find(|finding| finding.kind == FindingKind::Atomicity)
+        .expect("a lost update");
+    let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some()).count();
+    let first = finding.trace.steps[0];
+    let padding = TraceStep { kind: StepKind::Read(finding.locations[0]), matched: None, ..first };
+    let at = finding.trace.steps.iter().position(|step| step.matched.is_some()).expect("one") + 1;
+    finding.trace.steps.splice(at..at, std::iter::repeat_n(padding, 20_000));
+    let finding = finding.clone();
+    file.findings = vec![finding];
+    let files = [file];
+    let log: serde_json::Value =
+        serde_json::from_str(&with_checks(&files, sarif::render)).expect("JSON");
+    let flows = &log["runs"][0]["results"][0]["codeFlows"][0];
+    let steps: Vec<_> = flows["threadFlows"]
+        .as_array()
+        .expect("flows")
+        .iter()
+        .flat_map(|flow| flow["locations"].as_array().expect("locations"))
+        .collect();
+    assert_eq!(steps.len(), 5_000);
+    assert_eq!(steps.iter().filter(|step| step["importance"] == "essential").count(), marked);
+    assert!(flows["message"]["text"].as_str().expect("text").contains("left out"));
+    let xml = with_checks(&files, junit::render);
+    checked::assert_xml(&xml);
+    assert!(xml.len() < 100_000, "{}", xml.len());
+}
