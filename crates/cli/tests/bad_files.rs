@@ -3,7 +3,7 @@
 mod common;
 
 use common::{root, run, transcript};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of a folder, as paths from the root of the workspace.
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -16,7 +16,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-fn name(file: &PathBuf) -> String {
+fn name(file: &Path) -> String {
     file.file_stem().expect("a name").to_str().expect("UTF-8").to_owned()
 }
 

@@ -166,7 +166,9 @@ fn the_text_form_is_an_input() {
     std::fs::write(&file, &model).expect("written");
     let (_, direct) = json(&["atomicity", STACK], b"");
     let (_, from_file) = json(&["atomicity", file.to_str().expect("UTF-8")], b"");
-    let (_, from_stdin) = json(&["atomicity", "-"], model.as_bytes());
+    // With the mark that some editors put at the beginning of a file.
+    let marked = format!("\u{feff}{model}");
+    let (_, from_stdin) = json(&["atomicity", "-"], marked.as_bytes());
     assert_eq!(direct["queries"], from_file["queries"]);
     assert_eq!(direct["queries"], from_stdin["queries"]);
     assert_eq!(from_stdin["file"], "<stdin>");
@@ -189,11 +191,12 @@ fn endless() -> String {
     format!("lock : l;\nvar : x, y, z;\n{}{}", process("A"), process("B"))
 }
 
-/// Runs exhaustive search on [`endless`] with one more option; gives the exit code and the reasons
-/// of the open queries.
-fn stopped(option: &str, value: &str) -> (Option<i32>, Vec<String>) {
+/// Runs exhaustive search on [`endless`] with these limits; gives the exit code and the reasons of
+/// the open queries. Tests of one limit set the other as well, far away, so that a limit that does
+/// not work costs a test and not the machine.
+fn stopped(seconds: &str, mebibytes: &str) -> (Option<i32>, Vec<String>) {
     let engine = ["atomicity", "-", "--engine", "exhaustive", "--depth", "100"];
-    let arguments = [&engine[..], &[option, value]].concat();
+    let arguments = [&engine[..], &["--timeout", seconds, "--memory", mebibytes]].concat();
     let start = Instant::now();
     let (code, value) = json(&arguments, endless().as_bytes());
     assert!(start.elapsed() < Duration::from_mins(1), "the limit was ignored");
@@ -206,7 +209,7 @@ fn stopped(option: &str, value: &str) -> (Option<i32>, Vec<String>) {
 #[test]
 fn the_time_limit_ends_a_run() {
     // Longer than a second, so that there would be a progress bar on a terminal.
-    let (code, reasons) = stopped("--timeout", "1.3");
+    let (code, reasons) = stopped("1.3", "2000");
     assert_eq!(code, Some(3));
     assert!(!reasons.is_empty());
     assert!(reasons.iter().all(|reason| reason == "the time limit was reached"));
@@ -214,7 +217,7 @@ fn the_time_limit_ends_a_run() {
 
 #[test]
 fn the_memory_limit_ends_a_run() {
-    let (code, reasons) = stopped("--memory", "40");
+    let (code, reasons) = stopped("30", "40");
     assert_eq!(code, Some(3));
     assert!(!reasons.is_empty());
     assert!(reasons.iter().all(|reason| reason == "the memory limit was reached"));
@@ -223,9 +226,30 @@ fn the_memory_limit_ends_a_run() {
 /// A limit that is met at once still gives one answer per query.
 #[test]
 fn no_time_at_all() {
-    let (code, reasons) = stopped("--timeout", "0");
+    let (code, reasons) = stopped("0", "2000");
     assert_eq!(code, Some(3));
     assert!(reasons.len() > 100);
+}
+
+/// Exhaustive search follows as many open calls as asked for, and says so.
+#[test]
+fn the_call_depth_is_an_option() {
+    let process = |name: &str| {
+        format!(
+            "process {name} {{
+                f {{ if (*) f(); }}
+                main {{ f(); synchronized(l) {{ unit {{ read x; write x; }} }} }}
+            }}\n"
+        )
+    };
+    let text = format!("lock : l;\nvar : x;\n{}{}", process("A"), process("B"));
+    for depth in ["2", "5"] {
+        let arguments = ["atomicity", "-", "--engine", "exhaustive", "--depth", depth];
+        let (code, value) = json(&arguments, text.as_bytes());
+        assert_eq!(code, Some(3));
+        let reason = format!("no violation with at most {depth} open calls per thread");
+        assert_eq!(value["queries"][0]["reason"], reason);
+    }
 }
 
 /// A reader that goes away early.

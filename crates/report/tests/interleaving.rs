@@ -66,6 +66,15 @@ fn repetitions_are_folded() {
     assert_eq!(everything.lines().count(), 1 + 1 + 1000 + 1 + 1 + 6);
 }
 
+/// Equal rows around an access of the pattern.
+#[test]
+fn rows_of_the_pattern_are_not_folded() {
+    let program = stack();
+    let steps = "T1 write data 8\n T1 write data 8\n T1 write data 8 *1\n T1 write data 8 *2\n \
+                 T1 write data 8\n T1 write data 8\n T1 write data 8\n";
+    assert_snapshot!("pattern_not_folded", shown(&program, steps, Detail::Events, 80));
+}
+
 #[test]
 fn names_are_escaped_and_clipped() {
     let mut program = stack();
