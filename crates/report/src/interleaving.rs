@@ -182,6 +182,12 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
             open.push(rows.len() - 1);
         }
     }
+    // What a thread is about to do is an event in its open calls as well.
+    for step in &trace.next {
+        for &call in &calls[step.thread] {
+            rows[call].shown = true;
+        }
+    }
     rows
 }
 
