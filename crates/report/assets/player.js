@@ -115,7 +115,8 @@ function show(stop, quiet) {
   showSource(position);
   showState(position);
   if (!quiet) {
-    item.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // The text of the step, and not the row, which goes through all lanes.
+    item.querySelector(".what").scrollIntoView({ block: "nearest", inline: "nearest" });
     live.textContent = said;
   }
   rememberPlace(!quiet);

@@ -17,7 +17,7 @@ fn main() -> std::io::Result<()> {
     let folder =
         PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "target/pages".to_owned()));
     std::fs::create_dir_all(&folder)?;
-    let pages: [(&str, Vec<CheckedFile>); 7] = [
+    let pages: [(&str, Vec<CheckedFile>); 8] = [
         (
             "report",
             vec![
@@ -32,6 +32,7 @@ fn main() -> std::io::Result<()> {
         ("nothing", Vec::new()),
         ("long", vec![html_cases::long(300)]),
         ("huge", vec![html_cases::long(10_000)]),
+        ("wide", vec![html_cases::philosophers(6)]),
         ("many", vec![html_cases::many(200), html_cases::stack()]),
     ];
     for (name, files) in pages {

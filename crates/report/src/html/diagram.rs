@@ -22,7 +22,7 @@ use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, StepKind, Trac
 use std::fmt::Write as _;
 
 /// The rows of one piece.
-const PIECE: usize = 64;
+const PIECE: usize = 32;
 /// Deeper calls are not indented further.
 const DEEPEST: usize = 8;
 
@@ -218,10 +218,10 @@ impl Drawing<'_> {
         let style = format!("--l:{lane};--d:{};grid-row:{number}", depth.min(DEEPEST));
         let matched = if step.matched.is_some() { " matched" } else { "" };
         let class = format!("{class} {}{matched}", action(step.kind));
+        let next = position > self.finding.trace.steps.len();
         let position = position.to_string();
         let attributes =
             [("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
-        let next = class.contains("next");
         html.element("li", &attributes, |html| {
             html.leaf("span", &[("class", "number")], if next { "next" } else { &position });
             match step.matched {

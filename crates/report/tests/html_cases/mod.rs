@@ -307,6 +307,37 @@ pub fn safe() -> CheckedFile {
     file
 }
 
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(|name| &**name).collect()
+}
+
+/// `size` philosophers, each with one fork in hand.
+pub fn philosophers(size: usize) -> CheckedFile {
+    let names: Vec<String> = (1..=size).map(|at| format!("Philosopher{at}")).collect();
+    let forks: Vec<String> = (1..=size).map(|at| format!("fork{at}")).collect();
+    let program = program(&borrowed(&forks), &["rice"], &borrowed(&names), &["main", "dine"]);
+    let (mut source, mut steps, mut next) = (String::new(), String::new(), String::new());
+    for (at, name) in names.iter().enumerate() {
+        let (own, other) = (&forks[at], &forks[(at + 1) % size]);
+        let line = at + 1;
+        let _ = writeln!(
+            source,
+            "process {name} {{ main {{ synchronized({own}) synchronized({other}) {{ read rice; }} }} }}"
+        );
+        let _ = writeln!(steps, "{name} acquire {own} {line}");
+        let _ = writeln!(next, "{name} acquire {other} {line}");
+    }
+    let reason = format!("{size} threads wait for each other in a ring.");
+    let found = Finding {
+        tags: tags(&["deadlock"]),
+        locks: locks(&(0..size).collect::<Vec<_>>()),
+        ..finding(FindingKind::Deadlock, &program, &steps, &next, &reason)
+    };
+    let mut file = checked("examples/philosophers.eml", &source, program, vec![found]);
+    file.tallies = vec![(FindingKind::Deadlock, tally(0, 1, 0))];
+    file
+}
+
 /// As many findings as there are names, to fill the list.
 pub fn many(names: usize) -> CheckedFile {
     let mut file = bank();
