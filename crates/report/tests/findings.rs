@@ -351,3 +351,74 @@ fn long_witnesses_are_cut_in_sarif_and_graphs() {
     checked::assert_xml(&xml);
     assert!(xml.len() < 100_000, "{}", xml.len());
 }
+
+/// Only what counts decides; an open question or an unreadable file leaves nothing proved.
+#[test]
+fn verdicts_of_runs() {
+    let verdict = |files: &[CheckedFile]| with_checks(files, |checks| checks.verdict().to_owned());
+    let stack = checked_example("stack");
+    let safe = checked_example("reentrant");
+    assert_eq!(verdict(&[safe.clone(), stack.clone()]), "violation");
+    assert_eq!(verdict(std::slice::from_ref(&safe)), "safe");
+    let mut silent = stack;
+    silent.known.extend(silent.findings.pop());
+    silent.suppressed.extend(silent.findings.pop().map(|finding| (finding, String::new())));
+    assert_eq!(verdict(&[silent.clone()]), "safe");
+    let shown = as_text(&[silent], EVERYTHING, Terminal::plain(80));
+    assert!(shown.contains("not counted: 1 suppressed by the configuration, 1 known"), "{shown}");
+    assert!(!shown.contains("No atomicity violation"), "not counting is no proof: {shown}");
+    let mut open = safe.clone();
+    open.tallies[0].1.unknown = 1;
+    assert_eq!(verdict(&[open]), "unknown");
+    let error = Diagnostic::error("missing-token", "expected `;`", Span::new(0, 0), "here");
+    with_checks(&[safe], |checks| {
+        let mut checks = checks.clone();
+        checks.complaints.push((Source { name: "broken.eml", text: "" }, &error));
+        assert_eq!(checks.verdict(), "unknown");
+        assert!(!findings_text::render(&checks, EVERYTHING, Terminal::plain(80)).contains("safe:"));
+        let log: serde_json::Value = serde_json::from_str(&sarif::render(&checks)).expect("JSON");
+        assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    });
+}
+
+#[test]
+fn cycles_that_could_not_be_listed_are_unknown() {
+    let file = checked_example("reentrant");
+    let why = selvedge_program::Unknown::Unsupported("locks must be nested".to_owned());
+    deadlocks_of(&file, |cycles| {
+        let mut cycles = cycles.clone();
+        cycles.unasked = Some(&why);
+        assert_eq!(cycles.verdict(), "unknown");
+        let shown = meetings_text::render(&cycles, ANSWERS, Terminal::plain(80));
+        assert!(shown.starts_with("unknown  locks must be nested\n"), "{shown}");
+        assert!(!shown.contains("safe:"), "{shown}");
+        let object = as_json(|out| meetings_json::write(&cycles, json::Witnesses::Included, out));
+        let object: serde_json::Value = serde_json::from_str(&object).expect("JSON");
+        assert_eq!(object["open"][0]["reason"], "locks must be nested");
+        assert_eq!(object["verdict"], "unknown");
+    });
+}
+
+/// One thread alone cannot wait for itself, whatever order it takes its locks in.
+#[test]
+fn only_cycles_of_two_threads_are_red() {
+    let graph = |text: &str| {
+        let program = selvedge_front_eml::parse(text).program.expect("valid");
+        let edges = selvedge_analysis::lock_order(&program, &Interrupt::new()).expect("nested");
+        lock_order::render(&program, &edges)
+    };
+    let both = "synchronized(a) { synchronized(b) { skip; } } \
+                synchronized(b) { synchronized(a) { skip; } }";
+    let alone = graph(&format!(
+        "lock : a, b, c; process T {{ main {{ {both} synchronized(c) {{ synchronized(a) {{ skip; }} }} }} }}"
+    ));
+    assert!(!alone.contains("red") && alone.matches("->").count() == 3, "{alone}");
+    let two = graph(&format!(
+        "lock : a, b, c; process T {{ main {{ {both} }} }}
+         process U {{ main {{ synchronized(c) {{ synchronized(a) {{ {both} }} }} }} }}"
+    ));
+    let red: Vec<&str> =
+        two.lines().filter(|line| line.contains("->") && line.contains("red")).collect();
+    assert_eq!(red.len(), 2, "{two}");
+    assert!(red[0].contains("T :1\\nU :2"), "{two}");
+}
