@@ -77,7 +77,8 @@ fn folder_of(page: &Path) -> PathBuf {
     let folder = scratch(&format!("book-{}", name.replace(['/', '\\'], "-")));
     let text = text_of(page);
     let sources = ["examples", "corpus/bad", "corpus/bad-model", "corpus/bad-property"];
-    for source in sources.into_iter().filter(|source| text.contains(&format!("{source}/"))) {
+    let sources = sources.into_iter().chain(["corpus/bad-configuration"]);
+    for source in sources.filter(|source| text.contains(&format!("{source}/"))) {
         let target = folder.join(source);
         fs::create_dir_all(&target).expect("a folder");
         for entry in fs::read_dir(root().join(source)).expect("a folder of the project") {
@@ -374,7 +375,8 @@ fn every_diagnostic_is_described_with_an_example() {
     // The command line has other words of this form; its codes follow a constructor or a name.
     for file in files(&root().join("crates/cli/src"), "rs") {
         let text = text_of(&file);
-        for start in ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = "] {
+        let starts = ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = "];
+        for start in starts.into_iter().chain(["self.complain(", "reader.complain(", "refused("]) {
             let after = text.split(start).skip(1);
             let literals = after.filter_map(|after| after.trim_start().strip_prefix('"'));
             known.extend(literals.filter_map(|text| Some(text.split_once('"')?.0.to_owned())));

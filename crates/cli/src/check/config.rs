@@ -58,7 +58,11 @@ pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
         reader.complain("bad-configuration", message, place, "here");
     }
-    let config = reader.config(table.get_ref());
+    // What was recovered from a broken text would only cause follow-up complaints.
+    let config = match reader.complaints[..] {
+        [] => reader.config(table.get_ref()),
+        _ => Config::default(),
+    };
     let mut complaints = reader.complaints;
     complaints.sort_by_key(|complaint| complaint.primary.as_ref().map(|label| label.span.start));
     (config, complaints)

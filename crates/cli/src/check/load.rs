@@ -26,7 +26,7 @@ pub fn load(found: &Found) -> Loaded {
         Ok(text) => text,
         Err(Unreadable::Disk(name, error)) => {
             let message = format!("the file cannot be read: {error}");
-            return refused(name, String::new(), "unreadable-file", message);
+            return refused("unreadable-file", name, String::new(), message);
         }
         Err(Unreadable::Encoding(text, complaint)) => {
             return Loaded { text, language: "", program: None, complaints: vec![*complaint] };
@@ -43,9 +43,9 @@ pub fn load(found: &Found) -> Loaded {
                 let property = extension == Some("ipa");
                 let Text { name, text } = text;
                 let mut loaded = refused(
+                    "unknown-format",
                     name,
                     text,
-                    "unknown-format",
                     "this is no file that Selvedge knows".to_owned(),
                 );
                 loaded.complaints[0].help = Some(if property {
@@ -71,10 +71,10 @@ pub fn load(found: &Found) -> Loaded {
 /// A folder without files to analyse.
 pub fn nothing(mistake: Mistake) -> Loaded {
     let name = mistake.path.display().to_string();
-    refused(name, String::new(), "bad-folder", mistake.message)
+    refused("bad-folder", name, String::new(), mistake.message)
 }
 
-fn refused(name: String, text: String, code: &'static str, message: String) -> Loaded {
+fn refused(code: &'static str, name: String, text: String, message: String) -> Loaded {
     Loaded {
         text: Text { name, text },
         language: "",

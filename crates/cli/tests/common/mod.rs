@@ -71,7 +71,8 @@ pub fn transcript(arguments: &[&str], input: &str) -> String {
 /// Replaces times and memory, which differ from run to run.
 fn without_times(text: &str) -> String {
     let line = |line: &str| {
-        let time = line.rfind(" in ").filter(|_| line.ends_with(" s") && line.contains("quer"));
+        let time =
+            line.rfind(" in ").filter(|_| line.ends_with(" s") && line.contains(" unknown in "));
         match time {
             Some(at) => format!("{} in [TIME] s\n", &line[..at]),
             None if line.trim_start().starts_with("peak-memory-bytes") => {

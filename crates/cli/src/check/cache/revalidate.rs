@@ -22,19 +22,25 @@ const WIDEST: usize = 64;
 /// Whether the trace of a finding is a run of the program that shows it; `units` as it was asked.
 pub fn holds(program: &Program, finding: &Finding, units: Units) -> bool {
     let trace = &finding.trace;
-    let Some(schedule) = schedule(program, trace) else { return false };
+    let schedules = schedules(program, trace);
     match finding.kind {
-        FindingKind::Atomicity => queries(finding, units)
-            .iter()
-            .any(|query| replay(program, query, &schedule).is_ok_and(|again| again == *trace)),
+        FindingKind::Atomicity => queries(finding, units).iter().any(|query| {
+            let shows =
+                |schedule| replay(program, query, schedule).is_ok_and(|again| again == *trace);
+            schedules.iter().any(shows)
+        }),
         FindingKind::Race | FindingKind::Deadlock => meeting(finding).is_some_and(|meeting| {
-            replay_meeting(program, &meeting, &schedule).is_ok_and(|again| again == *trace)
+            let shows = |schedule| {
+                replay_meeting(program, &meeting, schedule).is_ok_and(|again| again == *trace)
+            };
+            schedules.iter().any(shows)
         }),
     }
 }
 
-/// A schedule whose execution is this trace, apart from what comes next.
-fn schedule(program: &Program, trace: &Trace) -> Option<Schedule> {
+/// Schedules whose execution is this trace, apart from what comes next; one for each configuration
+/// in which it can end, because what the threads are about to do there is not the same.
+fn schedules(program: &Program, trace: &Trace) -> Vec<Schedule> {
     let successors = Successors::new(program);
     // Every move that was tried, with the one before it.
     let mut moves: Vec<(Option<usize>, Move)> = Vec::new();
@@ -63,19 +69,23 @@ fn schedule(program: &Program, trace: &Trace) -> Option<Schedule> {
             }
         }
         if next.is_empty() || next.len() > WIDEST {
-            return None;
+            return Vec::new();
         }
         open = next;
     }
-    let mut steps = Vec::with_capacity(trace.steps.len());
-    let mut at = open.first()?.1;
-    for step in trace.steps.iter().rev() {
-        let (before, taken) = moves[at?];
-        steps.push(ScheduledStep { thread: step.thread, step: taken, matched: step.matched });
-        at = before;
-    }
-    steps.reverse();
-    Some(Schedule { steps })
+    open.into_iter()
+        .map(|(_, mut at)| {
+            let mut steps = Vec::with_capacity(trace.steps.len());
+            for step in trace.steps.iter().rev() {
+                let (before, taken) = moves[at.expect("as many moves as steps")];
+                let matched = step.matched;
+                steps.push(ScheduledStep { thread: step.thread, step: taken, matched });
+                at = before;
+            }
+            steps.reverse();
+            Schedule { steps }
+        })
+        .collect()
 }
 
 /// The patterns that the finding names, on the locations of its marked accesses.

@@ -11,7 +11,7 @@ process A {
     main { f(); synchronized(l) { synchronized(m) { unit { read x; read y; } } } unit { write x; write y; } }
 }
 process B {
-    main { if (*) { synchronized(m) synchronized(l) { write x; } } else { unit { write y; write x; } } }
+    main { if (*) { synchronized(m) { synchronized(l) { write x; } } } else { unit { write y; write x; } } }
 }
 ";
 
@@ -135,6 +135,18 @@ fn entries_about_other_programs_are_ignored() {
     let small = "var : x; process A { main { read x; } } process B { main { write x; } }";
     let small = selvedge_front_eml::parse(small).program.expect("a program");
     assert_eq!(entry::read(&bytes, "key", &small), None);
+}
+
+/// Steps of a branch look alike; what counts is where the trace can end.
+#[test]
+fn branches_are_told_apart_at_the_end() {
+    let source = include_str!("../../../../../examples/double-checked.eml");
+    let program = selvedge_front_eml::parse(source).program.expect("a program");
+    let checked = answer(&program);
+    assert!(checked.findings.iter().any(|finding| finding.kind == FindingKind::Race));
+    for finding in &checked.findings {
+        assert!(revalidate::holds(&program, finding, Units::Exact), "{}", finding.reason);
+    }
 }
 
 /// What was tampered with in a way that keeps the sums is not a run, or does not show the finding.

@@ -1,0 +1,187 @@
+//! `selvedge race` and `selvedge deadlock` as a user runs them.
+
+mod common;
+
+use common::{command, root, run, run_with_input, scratch, transcript};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::process::Stdio;
+
+const HISTORIES: &str = "examples/acquisition-histories.eml";
+const SAFE: &str = "examples/stack-fixed.eml";
+
+fn json(arguments: &[&str], input: &[u8]) -> (Option<i32>, Value) {
+    let outcome = run_with_input(&[arguments, &["--format", "json"]].concat(), input);
+    let value = serde_json::from_str(&outcome.stdout);
+    (outcome.code, value.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)))
+}
+
+fn shown(arguments: &[&str]) -> String {
+    transcript(&[arguments, &["--width", "90"]].concat(), "")
+}
+
+#[test]
+fn races_of_every_pair_and_location() {
+    let (code, value) = json(&["race", HISTORIES], b"");
+    assert_eq!(code, Some(1));
+    assert_eq!(value["analysis"], "race");
+    assert_eq!(value["verdict"], "violation");
+    let queries = value["queries"].as_array().expect("queries");
+    assert_eq!(queries.len(), 1, "one location, two threads");
+    assert_eq!(queries[0]["location"], "v");
+    assert_eq!(queries[0]["threads"], serde_json::json!(["P1", "P2"]));
+    let next = queries[0]["next"].as_array().expect("what comes next");
+    assert_eq!(next.len(), 2);
+    assert!(next.iter().all(|step| step["object"] == "v"));
+    assert!(next.iter().any(|step| step["action"] == "write"));
+    let (_, short) = json(&["race", HISTORIES, "--no-witness"], b"");
+    assert!(short["queries"][0].get("witness").is_none());
+    let (code, value) = json(&["race", "examples/three-threads.eml"], b"");
+    let number = value["queries"].as_array().map_or(0, Vec::len);
+    assert_eq!(number % 3, 0, "three pairs of threads");
+    let (_, part) =
+        json(&["race", "examples/three-threads.eml", "--threads", "Writer,Reader"], b"");
+    assert_eq!(part["queries"].as_array().map_or(0, Vec::len), number / 3);
+    assert!(matches!(code, Some(0 | 1)));
+}
+
+#[test]
+fn deadlocks_list_the_cycles() {
+    let (code, value) = json(&["deadlock", HISTORIES], b"");
+    assert_eq!(code, Some(1));
+    assert_eq!((&value["analysis"], &value["verdict"]), (&"deadlock".into(), &"violation".into()));
+    let cycles = value["cycles"].as_array().expect("cycles");
+    assert_eq!(cycles.len(), 1);
+    let (code, value) = json(&["deadlock", SAFE], b"");
+    assert_eq!((code, &value["verdict"]), (Some(0), &"safe".into()));
+    assert_eq!(value["cycles"], serde_json::json!([]));
+}
+
+/// Both engines say the same about all examples, if exhaustive search can tell.
+#[test]
+fn engines_agree() {
+    let mut decided = 0;
+    for entry in std::fs::read_dir(root().join("examples")).expect("examples") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "eml") {
+            continue;
+        }
+        let path = path.to_str().expect("UTF-8");
+        for analysis in ["race", "deadlock"] {
+            let (code, exact) = json(&[analysis, path], b"");
+            let (other, naive) = json(&[analysis, path, "--engine", "exhaustive"], b"");
+            assert!(matches!(code, Some(0 | 1)), "{path}");
+            if naive["verdict"] != "unknown" {
+                assert_eq!(exact["verdict"], naive["verdict"], "{analysis} {path}");
+                assert_eq!(code, other);
+                decided += 1;
+            }
+        }
+    }
+    assert!(decided > 20, "{decided}");
+}
+
+#[test]
+fn limits() {
+    for analysis in ["race", "deadlock"] {
+        let (code, value) = json(&[analysis, HISTORIES, "--timeout", "0"], b"");
+        assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()), "{analysis}");
+        let (code, _) = json(&[analysis, HISTORIES, "--memory", "1"], b"");
+        assert_eq!(code, Some(3), "{analysis}");
+        let text = run(&[analysis, HISTORIES, "--timeout", "0"]);
+        assert_eq!(text.code, Some(3));
+        assert!(text.stdout.contains("the time limit was reached"), "{}", text.stdout);
+    }
+    let engine = ["race", "-", "--engine", "exhaustive", "--depth", "1"];
+    let deep = b"var : x; process A { f { f(); } main { f(); read x; } } \
+                 process B { main { write x; } }";
+    let (code, value) = json(&engine, deep);
+    assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()));
+}
+
+#[test]
+fn lock_order_graphs() {
+    let outcome = run(&["deadlock", HISTORIES, "--dot"]);
+    assert_eq!(outcome.code, Some(0));
+    assert!(outcome.stdout.starts_with("digraph"), "{}", outcome.stdout);
+    let part = run(&["deadlock", HISTORIES, "--dot", "--threads", "P1"]);
+    assert!(part.stdout.len() < outcome.stdout.len());
+    assert_eq!(run(&["deadlock", HISTORIES, "--dot", "--format", "json"]).code, Some(2));
+    let stopped = run(&["deadlock", HISTORIES, "--dot", "--timeout", "0"]);
+    assert_eq!((stopped.code, stopped.stdout.as_str()), (Some(3), ""));
+}
+
+#[test]
+fn nothing_to_ask() {
+    let alone = b"var : x; process A { main { read x; } }";
+    for analysis in ["race", "deadlock"] {
+        let (code, value) = json(&[analysis, "-"], alone);
+        assert_eq!((code, &value["verdict"]), (Some(0), &"safe".into()), "{analysis}");
+        assert!(value["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty()));
+    }
+    let silent = b"process A { main { skip; } } process B { main { skip; } }";
+    let (code, value) = json(&["race", "-"], silent);
+    assert_eq!((code, &value["verdict"]), (Some(0), &"safe".into()));
+}
+
+#[test]
+fn closed_pipes() {
+    for arguments in [
+        &["race", HISTORIES, "--verbose"][..],
+        &["deadlock", HISTORIES, "--format", "json"],
+        &["check", "examples", "--no-cache", "--format", "sarif"],
+    ] {
+        let mut child = command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn transcripts() {
+    assert_snapshot!("race", shown(&["race", HISTORIES]));
+    assert_snapshot!("race_safe", shown(&["race", SAFE]));
+    assert_snapshot!("deadlock", shown(&["deadlock", "examples/bank-transfer.eml", "--stats"]));
+    assert_snapshot!("deadlock_safe", shown(&["deadlock", SAFE]));
+    assert_snapshot!("lock_order", shown(&["deadlock", HISTORIES, "--dot"]));
+    assert_snapshot!("check", shown(&["check", "--no-cache", HISTORIES, SAFE]));
+    for command in ["check", "race", "deadlock"] {
+        assert_snapshot!(format!("help_{command}"), shown(&[command, "--help"]));
+    }
+    let wrong: [&[&str]; 8] = [
+        &["race", HISTORIES, "--threads", "P3", "--locations", "w"],
+        &["race", HISTORIES, "--engine", "tupling-bdd"],
+        &["deadlock", HISTORIES, "--threads", "p1"],
+        &["deadlock", HISTORIES, "--locations", "v"],
+        &["deadlock", "no-such-file.eml"],
+        &["check", "README.md", "--no-cache"],
+        &["check", HISTORIES, "--only", "races"],
+        &["check", HISTORIES, "--no-cache", "--cache-dir", "x"],
+    ];
+    let all: Vec<String> = wrong.iter().map(|arguments| shown(arguments)).collect();
+    assert!(all.iter().all(|transcript| transcript.ends_with("--- exit code 2\n")));
+    assert_snapshot!("meeting_mistakes", all.join("\n"));
+}
+
+/// The pages and the scripts of the shells know the new commands.
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "fish", "zsh"] {
+        let script = run(&["completions", shell]).stdout;
+        for word in ["write-baseline", "no-cache", "deadlock", "race"] {
+            assert!(script.contains(word), "{shell} {word}");
+        }
+    }
+    let directory = scratch("man-check");
+    assert_eq!(run(&["man", "--out-dir", directory.to_str().expect("UTF-8")]).code, Some(0));
+    for page in ["selvedge-check.1", "selvedge-race.1", "selvedge-deadlock.1"] {
+        let text = std::fs::read_to_string(directory.join(page)).expect(page);
+        assert!(text.contains("Examples"), "{page}");
+    }
+}
