@@ -77,6 +77,32 @@ process T2 { main { synchronized(b) { synchronized(a) { write x; } } } }",
     );
 }
 
+/// Lock `a` around T1's unit would cure it, but T1 takes `b` inside and T2 takes them in the other
+/// order.
+#[test]
+fn a_fix_that_brings_a_deadlock_is_not_suggested() {
+    let program = parse(
+        "lock : a, b; var : x;
+process T1 { main {
+    unit { synchronized(b) { skip; } synchronized(a) { read x; } synchronized(a) { write x; } } } }
+process T2 { main {
+    unit { synchronized(a) { read x; write x; } }
+    synchronized(b) { synchronized(a) { skip; } } } }",
+    );
+    let checked = run(&program);
+    let fixes: Vec<&str> = checked
+        .findings
+        .iter()
+        .filter_map(|finding| finding.fix.as_ref().map(|fix| fix.text.as_str()))
+        .collect();
+    assert_eq!(
+        fixes,
+        ["Hold lock `b` around the unit of T1 at line 3 and around the unit of T2 at line 5."],
+        "{:#?}",
+        summary(&checked)
+    );
+}
+
 #[test]
 fn an_unprotected_write_is_one_race_per_pair_of_statements() {
     let program = parse(
