@@ -276,6 +276,12 @@ fn opening_the_page() {
     {
         use std::os::unix::fs::PermissionsExt;
         project.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > opened\n");
+        project.write("failing/xdg-open", "#!/bin/sh\nexit 4\n");
+        let failing = project.0.join("failing/xdg-open");
+        std::fs::set_permissions(&failing, PermissionsExt::from_mode(0o755)).expect("executable");
+        let failed = run(&project.0.join("failing"));
+        assert_eq!(failed.status.code(), Some(0));
+        assert!(String::from_utf8_lossy(&failed.stderr).contains("cannot be opened"));
         let opener = project.0.join("bin/xdg-open");
         std::fs::set_permissions(&opener, PermissionsExt::from_mode(0o755)).expect("executable");
         let opened = run(&project.0.join("bin"));

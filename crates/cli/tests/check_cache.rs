@@ -189,6 +189,9 @@ fn open_answers_are_not_kept() {
     assert_eq!(project.entries().len(), 2);
 }
 
+/// From the bytes of an entry and of another one to what stands in its place.
+type Damage = fn(&[u8], &[u8]) -> Vec<u8>;
+
 #[test]
 fn damaged_entries_are_computed_again() {
     let project = Project::new("damaged");
@@ -197,7 +200,7 @@ fn damaged_entries_are_computed_again() {
     assert_eq!(entries.len(), 2);
     let bytes: Vec<Vec<u8>> =
         entries.iter().map(|entry| std::fs::read(entry).expect("readable")).collect();
-    let damages: [fn(&[u8], &[u8]) -> Vec<u8>; 6] = [
+    let damages: [Damage; 6] = [
         |_, _| Vec::new(),
         |own, _| own[..own.len() / 2].to_vec(),
         |own, _| [&own[..own.len() - 1], b"x"].concat(),
@@ -319,7 +322,7 @@ impl Watched {
 
     /// Waits for a line with this text.
     fn wait_for(&self, text: &str) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left);

@@ -50,6 +50,7 @@ Exit codes, the first that applies:
 
 /// The arguments of `check`.
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
     /// EML programs, models in text form (`.slv`), or folders with such files; `-` reads standard
     /// input.
@@ -137,7 +138,7 @@ pub enum ReportFormat {
     Json,
     /// For code hosts: SARIF 2.1.0.
     Sarif,
-    /// For CI dashboards: JUnit XML.
+    /// For CI dashboards: XML as test runners write it.
     Junit,
     /// Graphviz: one graph per finding, its interleaving.
     Dot,

@@ -67,10 +67,15 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             let key = analysis.cache.map(|cache| {
                 (cache, Key::new(&build, file.language, &file.text.text, analysis.options))
             });
-            let answer =
-                answer(program, analysis.options, key, &interrupt, &mut |kind, done, total| {
+            let answer = answer(
+                program,
+                analysis.options,
+                key.as_ref(),
+                &interrupt,
+                &mut |kind, done, total| {
                     position.at(at, kind, done, total);
-                });
+                },
+            );
             answers.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(answer);
             position.finished();
         }
@@ -114,18 +119,18 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
 fn answer(
     program: &Program,
     options: &CheckOptions,
-    key: Option<(&Cache, Key)>,
+    key: Option<&(&Cache, Key)>,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(selvedge_program::FindingKind, usize, usize),
 ) -> Result<Answer, String> {
-    if let Some((cache, key)) = &key
+    if let Some((cache, key)) = key
         && let Some(checked) = cache.get(key, program, options.units)
     {
         return Ok(Answer { checked, from_cache: true });
     }
     let checked = check(program, options, interrupt, progress).map_err(|bug| bug.to_string())?;
     // Looking for fixes ends early without a word if a limit is met.
-    if let Some((cache, key)) = &key
+    if let Some((cache, key)) = key
         && interrupt.poll().is_none()
     {
         cache.put(key, &checked);

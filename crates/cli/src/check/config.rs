@@ -43,8 +43,7 @@ pub struct Config {
 /// the current folder.
 pub fn find(first: &Path) -> Option<PathBuf> {
     let start = std::path::absolute(first).ok()?;
-    let folders =
-        if start.is_dir() { start.ancestors().skip(0) } else { start.ancestors().skip(1) };
+    let folders = start.ancestors().skip(usize::from(!start.is_dir()));
     let above = folders.map(|folder| folder.join(NAME)).find(|path| path.is_file());
     above.or_else(|| Some(PathBuf::from(NAME)).filter(|path| path.is_file()))
 }
@@ -82,7 +81,7 @@ struct Reader {
 impl Reader {
     fn config(&mut self, table: &DeTable<'_>) -> Config {
         let mut config = Config::default();
-        for (key, value) in table.iter() {
+        for (key, value) in table {
             match &**key.get_ref() {
                 "patterns" => config.patterns = self.patterns(value),
                 "units" => {
@@ -118,7 +117,7 @@ impl Reader {
         let before = self.complaints.len();
         let mut entry = Suppression { span: self.span(value.span()), ..Suppression::default() };
         let (mut reason, mut conditions) = (None, 0);
-        for (key, value) in table.iter() {
+        for (key, value) in table {
             let name: &str = key.get_ref();
             match name {
                 "reason" => reason = self.string(value).map(|text| (text, value.span())),

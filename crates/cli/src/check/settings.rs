@@ -104,7 +104,7 @@ fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<Con
     let (config, complaints) = config::parse(&text.text);
     output.diagnostics(&complaints, &text.source());
     let usable = !complaints.iter().any(Diagnostic::is_error);
-    usable.then(|| (config, Some(ConfigFile { text, path })))
+    usable.then_some((config, Some(ConfigFile { text, path })))
 }
 
 fn baseline(path: &Path, output: Output) -> Option<Baseline> {

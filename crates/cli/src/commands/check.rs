@@ -20,6 +20,7 @@ use crate::watchdog::Limits;
 use selvedge_base::Diagnostic;
 use selvedge_program::CheckedFile;
 use selvedge_report::Checks;
+use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
@@ -242,7 +243,11 @@ fn statistics(checks: &Checks<'_>, analysed: &Analysed) -> String {
         ("milliseconds", checks.elapsed.as_millis() as u64),
     ];
     lines.extend(analysed.peak_memory.map(|bytes| ("peak-memory-bytes", bytes)));
-    lines.iter().map(|(name, value)| format!("  {name:17}  {value:>12}\n")).collect()
+    let mut text = String::new();
+    for (name, value) in lines {
+        let _ = writeln!(text, "  {name:17}  {value:>12}");
+    }
+    text
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ const MOST_ENTRIES: usize = 20_000;
 /// Entries larger than this are neither written nor read.
 const LARGEST: u64 = 32 << 20;
 /// Files of interrupted runs are removed after this time.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// The folder with the entries.
 #[derive(Debug)]

@@ -169,7 +169,7 @@ fn traces_are_executed_again() {
             });
             tamper(&|finding| finding.trace.steps[at].thread = ThreadId::from_index(1));
             tamper(&|finding| {
-                finding.trace.steps[at].kind = StepKind::Read(LocationId::from_index(1))
+                finding.trace.steps[at].kind = StepKind::Read(LocationId::from_index(1));
             });
             tamper(&|finding| finding.trace.steps[at].place = Place::new(99, 1));
             tamper(&|finding| finding.trace.steps[at].matched = Some(1));
@@ -214,7 +214,7 @@ fn the_least_recently_used_go_first() {
     for path in [&foreign, &young, &old] {
         std::fs::write(path, "x").expect("written");
         let file = File::options().append(true).open(path).expect("there");
-        file.set_modified(now - Duration::from_secs(7200)).expect("a time");
+        file.set_modified(now - Duration::from_hours(2)).expect("a time");
     }
     File::options()
         .append(true)
