@@ -19,7 +19,7 @@
 //! pairs of locks, while the sets fix most of the bits.
 //!
 //! # Invariants
-//! 1. The histories of participant `t` are at copy `t`.
+//! 1. The histories of the `t`-th participant in the order of their sizes are at copy `t`.
 
 use super::encoding::{Column, Encoding, Under};
 use super::vocabulary::AFTER;
@@ -64,16 +64,23 @@ pub fn compatible_tuples<M: BddManager>(
     participants: &[&TupleSet<M::Node>],
 ) -> Result<Option<Vec<Histories>>, StopReason> {
     let phases = domain.vocabulary().phases();
-    let choices = domain.vocabulary().manager().top();
-    let mut join = Join { domain, encoding, participants, choices };
-    for (participant, set) in participants.iter().enumerate() {
-        let placed = join.domain.vocabulary().place(&set.node, participant);
+    let manager = domain.vocabulary().manager();
+    // The smallest set first.
+    let mut places: Vec<usize> = (0..participants.len()).collect();
+    places.sort_by_key(|&place| manager.node_count(&participants[place].node));
+    let participants: Vec<_> = places.iter().map(|&place| participants[place]).collect();
+    let choices = manager.top();
+    let mut join = Join { domain, encoding, participants: &participants, choices };
+    for (newest, set) in participants.iter().enumerate() {
+        let placed = join.domain.vocabulary().place(&set.node, newest);
         join.require(&placed.map_err(out_of_nodes)?)?;
-    }
-    for phase in 0..phases {
-        join.disjoint(phase)?;
-        for kind in [Under::acquisition_bit, Under::release_bit] {
-            join.acyclic(phase, kind)?;
+        // What the newest one rules out together with the others is dropped before the next one
+        // comes in and multiplies what is left.
+        for phase in 0..phases {
+            join.disjoint(phase, newest)?;
+            for kind in [Under::acquisition_bit, Under::release_bit] {
+                join.acyclic(phase, newest, kind)?;
+            }
         }
     }
     let choices = join.choices;
@@ -83,7 +90,7 @@ pub fn compatible_tuples<M: BddManager>(
     let mut tuples = vec![vec![vec![false; vocabulary.width()]; phases]; participants.len()];
     for (var, value) in picked {
         let (phase, participant, bit) = vocabulary.meaning(var);
-        tuples[participant][phase][bit] = value;
+        tuples[places[participant]][phase][bit] = value;
     }
     Ok(Some(tuples))
 }
@@ -116,17 +123,15 @@ impl<M: BddManager> Join<'_, M> {
         }
     }
 
-    /// Conditions 1, 2 and 5 of Defn. 4, pairwise.
-    fn disjoint(&mut self, phase: usize) -> Result<(), StopReason> {
+    /// Conditions 1, 2 and 5 of Defn. 4, between the newest participant and each one before.
+    fn disjoint(&mut self, phase: usize, newest: usize) -> Result<(), StopReason> {
         let encoding = self.encoding;
         for column in encoding.columns() {
-            for one in 0..self.participants.len() {
-                for other in one + 1..self.participants.len() {
-                    let condition =
-                        self.disjoint_lock(phase, column, one, other).map_err(out_of_nodes)?;
-                    if condition != self.domain.vocabulary().manager().top() {
-                        self.require(&condition)?;
-                    }
+            for other in 0..newest {
+                let condition =
+                    self.disjoint_lock(phase, column, newest, other).map_err(out_of_nodes)?;
+                if condition != self.domain.vocabulary().manager().top() {
+                    self.require(&condition)?;
                 }
             }
         }
@@ -162,9 +167,15 @@ impl<M: BddManager> Join<'_, M> {
         manager.not(&conflict)
     }
 
-    /// Conditions 3 and 4 of Defn. 4 for any number of threads: no cycle through different threads.
-    fn acyclic(&mut self, phase: usize, kind: fn(Under) -> usize) -> Result<(), StopReason> {
-        let edges: Vec<Vec<Edge>> = (0..self.participants.len())
+    /// Conditions 3 and 4 of Defn. 4 for any number of threads: no cycle through the newest
+    /// participant and different ones before.
+    fn acyclic(
+        &mut self,
+        phase: usize,
+        newest: usize,
+        kind: fn(Under) -> usize,
+    ) -> Result<(), StopReason> {
+        let edges: Vec<Vec<Edge>> = (0..=newest)
             .map(|participant| {
                 let possible = &self.participants[participant].possible[phase];
                 let columns = self.encoding.columns().iter().enumerate();
@@ -176,15 +187,13 @@ impl<M: BddManager> Join<'_, M> {
                     .collect()
             })
             .collect();
-        for first in 0..edges.len() {
-            for &edge in &edges[first] {
-                self.break_cycles(phase, &edges, &mut vec![(first, edge)])?;
-            }
+        for &edge in &edges[newest] {
+            self.break_cycles(phase, &edges, &mut vec![(newest, edge)])?;
         }
         Ok(())
     }
 
-    /// Rules out all cycles that begin with this path. The first thread of a cycle is its least, so
+    /// Rules out all cycles that begin with this path. The first thread of a cycle is its newest, so
     /// that each is met once.
     fn break_cycles(
         &mut self,
@@ -192,7 +201,7 @@ impl<M: BddManager> Join<'_, M> {
         edges: &[Vec<Edge>],
         path: &mut Vec<(usize, Edge)>,
     ) -> Result<(), StopReason> {
-        let (first, (start, ..)) = path[0];
+        let (newest, (start, ..)) = path[0];
         let (_, (_, end, _)) = path[path.len() - 1];
         if start == end {
             let vocabulary = self.domain.vocabulary();
@@ -204,7 +213,7 @@ impl<M: BddManager> Join<'_, M> {
             let broken = manager.conjunction(&bits).and_then(|cycle| manager.not(&cycle));
             return self.require(&broken.map_err(out_of_nodes)?);
         }
-        for next in first + 1..edges.len() {
+        for next in 0..newest {
             if path.iter().any(|&(participant, _)| participant == next) {
                 continue;
             }

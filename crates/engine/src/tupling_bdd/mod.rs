@@ -307,3 +307,95 @@ struct Found {
     results: Vec<ResultId>,
     tuples: Vec<Histories>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tupling::Tupling;
+    use selvedge_program::Units;
+    use selvedge_testkit::Model;
+    use selvedge_testkit::family::{crossed_locks, nested_locks};
+    use selvedge_testkit::queries::all_patterns;
+
+    fn questions(model: &Model) -> (Program, Vec<Query>) {
+        let program = model.to_program();
+        let queries = all_patterns(&program, Units::Exact);
+        (program, queries)
+    }
+
+    #[test]
+    fn many_locks_have_the_verdicts_of_explicit_tuples() {
+        let mut violations = 0;
+        for model in (1..=4).map(crossed_locks).chain((1..=4).map(nested_locks)) {
+            let (program, queries) = questions(&model);
+            let mut symbolic = TuplingBdd::new(&program, 1000, Interrupt::new());
+            let mut explicit = Tupling::new(&program, 1000, u64::MAX, Interrupt::new());
+            for query in &queries {
+                let (one, other) =
+                    (symbolic.decide(query).unwrap(), explicit.decide(query).unwrap());
+                assert_eq!(one.word(), other.word(), "{model}");
+                assert!(!matches!(one, Verdict::Unknown(_)));
+                violations += usize::from(matches!(one, Verdict::Violation(_)));
+            }
+        }
+        assert!(violations > 0);
+    }
+
+    /// The growth of the diagrams is that of a polynomial, that of the tuples is not.
+    #[test]
+    fn twice_the_locks_do_not_square_the_diagrams() {
+        let nodes = |locks: usize| {
+            let (program, queries) = questions(&crossed_locks(locks));
+            let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+            for query in &queries {
+                engine.decide(query).unwrap();
+            }
+            let counts = engine.statistics().counts;
+            counts.iter().find(|(name, _)| *name == "peak-diagram-nodes").expect("counted").1
+        };
+        let (four, eight) = (nodes(4), nodes(8));
+        assert!(eight < 32 * four, "{four} nodes for 4 locks, {eight} for 8");
+    }
+
+    #[test]
+    fn the_same_questions_cost_the_same() {
+        let (program, queries) = questions(&crossed_locks(3));
+        let run = || {
+            let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+            let verdicts: Vec<_> =
+                queries.iter().map(|query| engine.decide(query).unwrap()).collect();
+            (verdicts, engine.statistics())
+        };
+        assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn limits_end_in_unknown() {
+        let (program, queries) = questions(&crossed_locks(4));
+        let interrupt = Interrupt::new();
+        let mut engine = TuplingBdd::new(&program, 1000, interrupt.clone());
+        interrupt.raise(StopReason::Memory);
+        let stopped = |verdict: &Verdict<Schedule>| {
+            *verdict == Verdict::Unknown(Unknown::Stopped(StopReason::Memory))
+        };
+        let verdicts: Vec<_> = queries.iter().map(|query| engine.decide(query).unwrap()).collect();
+        assert!(verdicts.iter().any(stopped));
+
+        let mut engine = TuplingBdd::new(&program, 5, Interrupt::new());
+        let too_long = |verdict: Verdict<Schedule>| match verdict {
+            Verdict::Unknown(Unknown::WitnessTooLong { steps, limit: 5 }) => steps > 5,
+            Verdict::Violation(_) => panic!("a witness of at most five steps"),
+            _ => false,
+        };
+        assert!(queries.iter().any(|query| too_long(engine.decide(query).unwrap())));
+
+        // More variables than a diagram may have.
+        let (program, queries) = questions(&nested_locks(60));
+        let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+        let unsupported = |query: &Query| {
+            let verdict = engine.decide(query).unwrap();
+            matches!(verdict, Verdict::Unknown(Unknown::Unsupported(_)))
+        };
+        assert!(queries.iter().any(unsupported));
+    }
+}
