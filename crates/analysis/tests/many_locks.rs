@@ -47,6 +47,5 @@ fn both_ways_of_tupling_agree() {
             }
         }
     }
-    println!("{violations} violations, {safe} safe");
     assert!(violations > programs && safe > programs, "{violations} violations, {safe} safe");
 }
