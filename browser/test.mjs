@@ -375,7 +375,7 @@ const tests = {
 
   async "fits a phone"() {
     for (const [name, hash] of [["report", "#f0"], ["report", "#f2"], ["report", "#f3"], ["report", "#overview"], ["safe", ""], ["nothing", ""], ["long", ""], ["wide", ""]]) {
-      const page = await open(name, { hash, viewport: phone });
+      const page = await open(name, { hash, viewport: phone, scheme: hash === "#f3" ? "dark" : "light" });
       await noOverflow(page, `${name}${hash}`);
       if (hash === "#f0") {
         await press(page, "m", "m");
