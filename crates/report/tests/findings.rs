@@ -12,7 +12,7 @@ use selvedge_program::{CheckedFile, Finding, FindingKind, StepKind, TraceStep};
 use selvedge_report::findings_text::{self, Options};
 use selvedge_report::{
     Checks, Detail, Source, Terminal, findings_json, json, junit, lock_order, meetings_json,
-    meetings_text, sarif, text, witness_dot,
+    meetings_text, quotes, sarif, text, witness_dot,
 };
 
 /// Deadlocks, broken units, races, and none of them.
@@ -421,4 +421,30 @@ fn only_cycles_of_two_threads_are_red() {
         two.lines().filter(|line| line.contains("->") && line.contains("red")).collect();
     assert_eq!(red.len(), 2, "{two}");
     assert!(red[0].contains("T :1\\nU :2"), "{two}");
+}
+
+/// What the other thread does after the last access of the broken unit is not "in between".
+#[test]
+fn remarks_say_what_lies_in_between() {
+    let file = checked_example("write-skew");
+    let mut finding = file.findings[0].clone();
+    let [unit, other] = finding.threads[..] else { panic!("two threads") };
+    let [x, y] = finding.locations[..] else { panic!("two locations") };
+    let step = |thread, kind, number| TraceStep {
+        thread,
+        kind,
+        place: selvedge_base::Place::NONE,
+        matched: Some(number),
+    };
+    finding.trace.steps = vec![
+        step(unit, StepKind::Read(x), 1),
+        step(other, StepKind::Read(y), 2),
+        step(unit, StepKind::Write(y), 3),
+        step(other, StepKind::Write(x), 4),
+    ];
+    let remarks = quotes::remarks(&finding, &file.program);
+    let texts: Vec<&str> = remarks.iter().map(|remark| remark.text.as_str()).collect();
+    let expected = ["A reads `x`", "B reads `y` in between", "A writes `y`", "B writes `x`"];
+    assert_eq!(texts, expected);
+    assert_eq!(quotes::render(&finding, &file, Terminal::plain(80)), "", "no place is known");
 }
