@@ -6,9 +6,10 @@ set -eu
 cd "$(dirname "$0")"
 root=$(cd .. && pwd)
 
+# What is missing and cannot be had ends with 3, a failed test with 1.
 fail() {
     echo "browser test: $1" >&2
-    exit 1
+    exit 3
 }
 
 install() {
