@@ -7,7 +7,9 @@
 use crate::engine_kind::{Engine, EngineKind, engine};
 use selvedge_base::Interrupt;
 use selvedge_engine::Fault;
-use selvedge_program::{Answer, Meeting, Program, Query, Schedule, Statistics, Trace, Verdict};
+use selvedge_program::{
+    Answer, Meeting, Program, Query, Schedule, Statistics, Trace, Unknown, Verdict,
+};
 use selvedge_replay::{ReplayError, replay, replay_meeting};
 use std::fmt;
 
@@ -129,7 +131,12 @@ fn answer_all<Q: Clone>(
     let mut answers = Vec::with_capacity(questions.len());
     for (done, query) in questions.iter().enumerate() {
         progress(Progress { done, total: questions.len(), query: Some(query) });
-        let verdict = match decide(&mut *engine, query).map_err(|fault| blame(fault.to_string()))? {
+        // Engines look at the flag only now and then, which adds up over many questions.
+        let decided = match interrupt.poll() {
+            Some(reason) => Verdict::Unknown(Unknown::Stopped(reason)),
+            None => decide(&mut *engine, query).map_err(|fault| blame(fault.to_string()))?,
+        };
+        let verdict = match decided {
             Verdict::Safe => Verdict::Safe,
             Verdict::Unknown(why) => Verdict::Unknown(why),
             Verdict::Violation(schedule) => Verdict::Violation(

@@ -135,6 +135,41 @@ fn a_limit_leaves_the_rest_open() {
     assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()));
 }
 
+/// Thousands of questions that take a moment each: after the limit none of them is begun.
+#[test]
+fn a_limit_ends_many_questions_at_once() {
+    let names = |letter: char| (0..8).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
+    let mut text = format!("lock : {};\nvar : {};\n", names('l').join(", "), names('x').join(", "));
+    for process in 0..4 {
+        text += &format!("process P{process} {{\n");
+        for function in 0..12 {
+            text += &format!("f{function} {{ ");
+            for at in 0..6 {
+                let (x, y) = ((process + function * at) % 8, (function + at) % 8);
+                text += &match (process + function + at) % 3 {
+                    0 => format!("unit {{ read x{x}; write x{y}; }} "),
+                    1 => format!("synchronized(l{y}) {{ write x{x}; read x{y}; }} "),
+                    _ => format!("write x{y}; "),
+                };
+            }
+            text += &if function < 11 {
+                format!("if (*) f{}(); }}\n", function + 1)
+            } else {
+                "}\n".to_owned()
+            };
+        }
+        text += "main { unit { f0(); } while (*) { f5(); } }\n}\n";
+    }
+    let project = Project::new("many", &[("a.eml", &text)]);
+    let start = std::time::Instant::now();
+    let (code, value) =
+        project.json(&["a.eml", "--only", "atomicity", "--timeout", "0.3", "--no-fixes"]);
+    let took = start.elapsed();
+    assert!(took < std::time::Duration::from_secs(8), "{took:?}");
+    assert!(matches!(code, Some(1 | 3)));
+    assert!(value["stats"]["unknown"].as_u64() > Some(1000), "{}", value["stats"]);
+}
+
 #[test]
 fn folders() {
     let project = Project::new(
@@ -413,7 +448,8 @@ fn mistakes_in_the_configuration() {
     let project = Project::new("mistakes", &[("a.eml", RACY), ("selvedge.toml", text)]);
     let outcome = project.check(&["a.eml", "--width", "90"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-    for said in ["selvedge.toml:1:1", ":2:11", "did you mean `patterns`?", "`data-race`", "reason"]
+    for said in
+        ["--> selvedge.toml:1:1", ":2:11", "did you mean `patterns`?", "`data-race`", "reason"]
     {
         assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }

@@ -45,7 +45,11 @@ pub fn find(first: &Path) -> Option<PathBuf> {
     let start = std::path::absolute(first).ok()?;
     let folders = start.ancestors().skip(usize::from(!start.is_dir()));
     let above = folders.map(|folder| folder.join(NAME)).find(|path| path.is_file());
-    above.or_else(|| Some(PathBuf::from(NAME)).filter(|path| path.is_file()))
+    let path = above.or_else(|| Some(PathBuf::from(NAME)).filter(|path| path.is_file()))?;
+    // Reports name it as a person would.
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    Some(short.unwrap_or(path))
 }
 
 /// Reads a configuration. It is complete if no complaint is an error.
