@@ -135,35 +135,42 @@ fn a_limit_leaves_the_rest_open() {
     assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()));
 }
 
-/// Thousands of questions that take a moment each: after the limit none of them is begun.
+/// A program with thousands of questions that take a moment each.
+fn many_questions() -> String {
+    let names = |letter: char| {
+        let names: Vec<String> = (0..8).map(|at| format!("{letter}{at}")).collect();
+        names.join(", ")
+    };
+    let statement = |process: usize, function: usize, at: usize| {
+        let (x, y) = ((process + function * at) % 8, (function + at) % 8);
+        match (process + function + at) % 3 {
+            0 => format!("unit {{ read x{x}; write x{y}; }}"),
+            1 => format!("synchronized(l{y}) {{ write x{x}; read x{y}; }}"),
+            _ => format!("write x{y};"),
+        }
+    };
+    let function = |process: usize, function: usize| {
+        let body: Vec<String> = (0..6).map(|at| statement(process, function, at)).collect();
+        let next =
+            if function < 11 { format!("if (*) f{}();", function + 1) } else { String::new() };
+        format!("f{function} {{ {} {next} }}\n", body.join(" "))
+    };
+    let process = |process: usize| {
+        let functions: Vec<String> = (0..12).map(|at| function(process, at)).collect();
+        let main = "main { unit { f0(); } while (*) { f5(); } }";
+        format!("process P{process} {{\n{}{main}\n}}\n", functions.concat())
+    };
+    let processes: Vec<String> = (0..4).map(process).collect();
+    format!("lock : {};\nvar : {};\n{}", names('l'), names('x'), processes.concat())
+}
+
+/// After the limit none of the questions is begun.
 #[test]
 fn a_limit_ends_many_questions_at_once() {
-    let names = |letter: char| (0..8).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
-    let mut text = format!("lock : {};\nvar : {};\n", names('l').join(", "), names('x').join(", "));
-    for process in 0..4 {
-        text += &format!("process P{process} {{\n");
-        for function in 0..12 {
-            text += &format!("f{function} {{ ");
-            for at in 0..6 {
-                let (x, y) = ((process + function * at) % 8, (function + at) % 8);
-                text += &match (process + function + at) % 3 {
-                    0 => format!("unit {{ read x{x}; write x{y}; }} "),
-                    1 => format!("synchronized(l{y}) {{ write x{x}; read x{y}; }} "),
-                    _ => format!("write x{y}; "),
-                };
-            }
-            text += &if function < 11 {
-                format!("if (*) f{}(); }}\n", function + 1)
-            } else {
-                "}\n".to_owned()
-            };
-        }
-        text += "main { unit { f0(); } while (*) { f5(); } }\n}\n";
-    }
-    let project = Project::new("many", &[("a.eml", &text)]);
+    let project = Project::new("many", &[("a.eml", &many_questions())]);
     let start = std::time::Instant::now();
-    let (code, value) =
-        project.json(&["a.eml", "--only", "atomicity", "--timeout", "0.3", "--no-fixes"]);
+    let arguments = ["a.eml", "--only", "atomicity", "--timeout", "0.3", "--no-fixes"];
+    let (code, value) = project.json(&arguments);
     let took = start.elapsed();
     assert!(took < std::time::Duration::from_secs(8), "{took:?}");
     assert!(matches!(code, Some(1 | 3)));
