@@ -71,8 +71,8 @@ process T2 { main { synchronized(b) { synchronized(a) { write x; } } } }",
     assert_eq!(
         summary(&run(&program)),
         [
-            "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`, so none of \
-          them can ever go on | In T1, acquire `b` before `a` at line 2."
+            "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`, so they wait \
+             for each other | In T1, acquire `b` before `a` at line 2."
         ]
     );
 }

@@ -197,7 +197,7 @@ fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: 
     }
     if shown < found {
         let rest = count(found - shown, "more finding");
-        let _ = writeln!(out, "{rest} without interleavings (--max-witnesses {found} shows all)\n");
+        let _ = writeln!(out, "{rest} without interleavings (--max-findings {found} shows all)\n");
     }
 }
 

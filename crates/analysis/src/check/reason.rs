@@ -147,7 +147,7 @@ pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
                     )
                 })
                 .collect();
-            format!("{}, so none of them can ever go on", waits.join(", "))
+            format!("{}, so they wait for each other", waits.join(", "))
         }
     }
 }

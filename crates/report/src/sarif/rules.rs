@@ -55,8 +55,8 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
             "Deadlock",
             "Threads wait for each other in a cycle.",
             "An execution of the model reaches a moment in which each thread of a cycle is about \
-             to acquire a lock that the next one holds, so none of them can ever go on. The code \
-             flow is such an execution, replayed step by step.",
+             to acquire a lock that the next one holds. The code flow is such an execution, \
+             replayed step by step.",
             "Acquire the locks in the same order in all threads.",
         ),
     }
