@@ -10,7 +10,7 @@
 //! Spans lie within the source or end at its end; spans beyond it are clipped.
 //!
 //! # Invariants
-//! 1. Only the first line of a span is shown, and at most [`SPAN_LIMIT`] characters of it.
+//! 1. Only the first line of a span is shown, and at most `SPAN_LIMIT` characters of it.
 //! 2. All text from outside went through [`visible`]: the drawing crate does that for source lines
 //!    and headlines only.
 

@@ -6,8 +6,8 @@
 //!
 //! # Source
 //! Paper 000 §7 (Alg. 1) and §9 (N threads), made practical as the files of this folder explain:
-//! [`reduce`] drops silent steps, [`tabulate`] computes minimal tuples relative to procedure entries,
-//! [`join`] replaces the nested loops of lines 2 to 5, [`run`] rebuilds one local run per thread.
+//! [`reduce`] drops silent steps, [`mod@tabulate`] computes minimal tuples relative to procedure entries,
+//! [`mod@join`] replaces the nested loops of lines 2 to 5, [`run`] rebuilds one local run per thread.
 //!
 //! # Requires
 //! A valid program whose locks and units are well nested; otherwise every answer is `unknown`.
