@@ -237,4 +237,20 @@ mod tests {
         let crossed = held(&[]).post(acquire(b)).post(acquire(a));
         assert_eq!(encoding.encode(&crossed), None);
     }
+
+    /// A lock is first used alone, then under another one; only the latter makes a pair.
+    #[test]
+    fn every_use_of_a_lock_counts() {
+        use selvedge_testkit::straight::{acquire, release, straight_line};
+        let alone = [acquire(0), release(0)];
+        let under = [acquire(1), acquire(0), release(0), release(1)];
+        let program = straight_line(&[&[&alone[..], &under].concat(), &under]);
+        let interrupt = selvedge_base::Interrupt::new();
+        let behaviours = crate::behaviour::Behaviours::new(&program, &interrupt).unwrap();
+        let encoding = Encoding::for_threads(behaviours.representatives().take(1));
+        let [a, b] = [0, 1].map(|index| encoding.slot(LockId::from_index(index)));
+        assert!(encoding.pair(b, a).is_some());
+        assert!(encoding.pair(a, b).is_none());
+        assert_eq!(encoding.width(), 10);
+    }
 }
