@@ -35,7 +35,8 @@ define_id!(
 /// ordinary thread.
 pub const MAX_VARIABLES: usize = 1 << 12;
 
-/// The node limit of the manager was reached. The question that was asked stays unanswered.
+/// The node limit of the manager was reached, or its interrupt was raised. The question that was
+/// asked stays unanswered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OutOfNodes;
 

@@ -6,7 +6,7 @@
 mod generator;
 
 use generator::Generator;
-use selvedge_base::Id;
+use selvedge_base::{Id, Interrupt, StopReason};
 use selvedge_bdd::{
     BddManager, BiodivineManager, MAX_VARIABLES, NativeManager, OutOfNodes, OxiddManager, Var,
 };
@@ -462,4 +462,27 @@ fn a_freed_cube_is_not_mistaken_for_another_one() {
             manager.collect_garbage();
         }
     }
+}
+
+/// A function with exponentially many nodes in this order of its variables.
+fn large(
+    manager: &NativeManager,
+    pairs: u32,
+) -> Result<<NativeManager as BddManager>::Node, OutOfNodes> {
+    let mut sum = manager.bottom();
+    for pair in 0..pairs {
+        let left = manager.var(Var::from_index(pair as usize))?;
+        let right = manager.var(Var::from_index((pair + pairs) as usize))?;
+        sum = manager.or(&sum, &manager.and(&left, &right)?)?;
+    }
+    Ok(sum)
+}
+
+#[test]
+fn an_interrupt_ends_an_operation_in_its_middle() {
+    let interrupt = Interrupt::new();
+    let manager = NativeManager::with_interrupt(32, usize::MAX, interrupt.clone());
+    assert!(large(&manager, 12).is_ok());
+    interrupt.raise(StopReason::Timeout);
+    assert_eq!(large(&manager, 16).err(), Some(OutOfNodes));
 }

@@ -18,8 +18,9 @@ pub struct Output {
 
 /// The width of a line if nothing says otherwise.
 const DEFAULT_WIDTH: usize = 100;
-/// How many complaints are printed.
-const SHOWN_DIAGNOSTICS: usize = 50;
+/// How many complaints are printed: more than the readers make, which stop after 50 errors and 50
+/// warnings and say so.
+const SHOWN_DIAGNOSTICS: usize = 110;
 
 impl Output {
     /// As the options say, or as the terminal is.

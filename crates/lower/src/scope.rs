@@ -50,7 +50,11 @@ pub struct NotNested {
 
 impl fmt::Display for NotNested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        if self.place == Place::NONE {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.place, self.message)
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 //! 3. A slot is a leaf, a node in exactly one chain, or in the list of free slots.
 
 use crate::manager::OutOfNodes;
+use selvedge_base::Interrupt;
 
 /// A function, as the index of its root.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,11 +51,17 @@ pub(super) struct Table {
     free: u32,
     free_count: usize,
     limit: usize,
+    interrupt: Interrupt,
+    /// How often [`Table::make`] was called, modulo 2^32.
+    made: u32,
 }
 
+/// How many nodes are made between two looks at the interrupt.
+const POLL_EVERY: u32 = 1 << 12;
+
 impl Table {
-    /// A table of at most `limit` nodes.
-    pub(super) fn new(limit: usize) -> Self {
+    /// A table of at most `limit` nodes that refuses to make more when the interrupt is raised.
+    pub(super) fn new(limit: usize, interrupt: Interrupt) -> Self {
         let leaf = |edge| Node { var: LEAF, low: edge, high: edge, next: END };
         Self {
             nodes: vec![leaf(BOTTOM), leaf(TOP)],
@@ -63,6 +70,8 @@ impl Table {
             free_count: 0,
             // Indices have 32 bits.
             limit: limit.min(u32::MAX as usize - 2),
+            interrupt,
+            made: 0,
         }
     }
 
@@ -86,6 +95,10 @@ impl Table {
     pub(super) fn make(&mut self, var: u32, low: Edge, high: Edge) -> Result<Edge, OutOfNodes> {
         if low == high {
             return Ok(low);
+        }
+        self.made = self.made.wrapping_add(1);
+        if self.made.is_multiple_of(POLL_EVERY) && self.interrupt.poll().is_some() {
+            return Err(OutOfNodes);
         }
         debug_assert!(var < self.var(low) && var < self.var(high), "invariant 2");
         let bucket = self.bucket(var, low, high);

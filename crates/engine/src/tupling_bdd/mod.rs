@@ -139,8 +139,13 @@ impl<'p> TuplingBdd<'p> {
         match self.find(key, &participants) {
             Ok(None) => Ok(Verdict::Safe),
             Ok(Some(found)) => self.witness(key, &participants, &found),
-            Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+            Err(reason) => Ok(self.stopped(reason)),
         }
+    }
+
+    /// A diagram operation that is interrupted says that it has no nodes; the interrupt knows better.
+    fn stopped(&self, reason: StopReason) -> Verdict<Schedule> {
+        Verdict::Unknown(Unknown::Stopped(self.interrupt.poll().unwrap_or(reason)))
     }
 
     /// Counts of the work done so far.
@@ -261,14 +266,14 @@ impl<'p> TuplingBdd<'p> {
         {
             let saturated = match self.saturated(key, result) {
                 Ok(saturated) => saturated,
-                Err(reason) => return Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+                Err(reason) => return Ok(self.stopped(reason)),
             };
             let space = self.spaces.get_mut(&key).expect("saturation made it");
             let rules = match space.run(&saturated, tuple, left) {
                 Ok(run) => run.rules,
                 Err(NoWeightedRun::TooLong) => return too_long(limit.saturating_add(1)),
                 Err(NoWeightedRun::Domain(reason)) => {
-                    return Ok(Verdict::Unknown(Unknown::Stopped(reason)));
+                    return Ok(self.stopped(reason));
                 }
                 Err(NoWeightedRun::NotInValue | NoWeightedRun::BrokenDomain) => {
                     return Err(Fault("a tuple has no run".to_owned()));

@@ -69,7 +69,8 @@ impl Space {
         interrupt: &Interrupt,
     ) -> Result<Self, StopReason> {
         let width = encoding.width();
-        let manager = NativeManager::new(Self::variables(width, size), NODE_LIMIT);
+        let variables = Self::variables(width, size);
+        let manager = NativeManager::with_interrupt(variables, NODE_LIMIT, interrupt.clone());
         let vocabulary = Vocabulary::new(manager, width, size.0, size.1).map_err(out_of_nodes)?;
         let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
         let start = actions(0).start().map_err(out_of_nodes)?;
