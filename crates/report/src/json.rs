@@ -10,7 +10,7 @@
 //! | `options` | `engine`, `patterns`, `units` |
 //! | `queries` | every query, in a fixed order |
 //! | `queries[].pattern` | the pattern's number, or the file's name with `--property` |
-//! | `queries[].unit_thread`, `.other_thread` | the threads `a` and `b`; null with `--property` |
+//! | `queries[].unit_thread`, `.other_thread` | the threads `a` and `b`; with `--property` the first two threads that own a phase transition, null where there is none |
 //! | `queries[].locations` | `x`, or `x` and `y`; those that the automaton names with `--property` |
 //! | `queries[].threads` | with `--property` only: the threads that own phase transitions |
 //! | `queries[].phases` | with `--property` only: the phase transitions, as in `T1:R(count)` |
@@ -163,7 +163,11 @@ impl<'a> Entry<'a> {
             },
             Query::Automaton(ipa) => {
                 let advances = ipa.phases.iter().map(|phase| phase.advance);
-                let threads = ipa.participants().into_iter();
+                let threads: Vec<&str> = ipa
+                    .participants()
+                    .into_iter()
+                    .map(|id| program.threads[id].name.as_str())
+                    .collect();
                 let named = advances.clone().filter_map(|advance| match advance.symbol {
                     Observable::Read(location) | Observable::Write(location) => Some(location),
                     Observable::BeginUnit | Observable::EndUnit => None,
@@ -173,10 +177,10 @@ impl<'a> Entry<'a> {
                         Question::Property(file) => file,
                         _ => &ipa.name,
                     }),
-                    unit_thread: None,
-                    other_thread: None,
+                    unit_thread: threads.first().copied(),
+                    other_thread: threads.get(1).copied(),
                     locations: location_names(named, program),
-                    threads: Some(threads.map(|id| program.threads[id].name.as_str()).collect()),
+                    threads: Some(threads),
                     phases: Some(
                         advances.map(|advance| indexed_symbol(advance, program)).collect(),
                     ),

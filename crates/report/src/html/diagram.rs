@@ -196,7 +196,7 @@ impl Drawing<'_> {
             Content::Moment => {
                 let style = format!("grid-row:{number}");
                 let text = match self.finding.kind {
-                    FindingKind::Deadlock => "Now each of them waits for the next, for ever:",
+                    FindingKind::Deadlock => "Now each of them waits for the next:",
                     FindingKind::Race => "Now both are about to access it at once:",
                     FindingKind::Atomicity => "Next they would:",
                 };
