@@ -22,15 +22,15 @@ pub struct Options {
     pub call_depth: u32,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
-    /// With more facts than this about the explicit tuples of one role, the tupling engine puts the
-    /// question to decision diagrams instead.
+    /// With more facts than this about the explicit tuples of one role, the tupling engine puts an
+    /// atomicity question to decision diagrams instead.
     pub max_facts: u64,
 }
 
 impl Options {
     /// The engine with the default limits.
     pub fn new(engine: EngineKind) -> Self {
-        Self { engine, call_depth: 8, max_witness_steps: 1_000_000, max_facts: 200_000 }
+        Self { engine, call_depth: 8, max_witness_steps: 1_000_000, max_facts: 20_000 }
     }
 }
 
@@ -99,6 +99,8 @@ pub fn meetings(
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(Progress<'_, Meeting>),
 ) -> Result<Report<Meeting>, InternalError> {
+    // These questions have one phase, and nowhere else to go.
+    let options = &Options { max_facts: u64::MAX, ..options.clone() };
     answer_all(
         program,
         questions,
