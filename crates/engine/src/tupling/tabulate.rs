@@ -185,7 +185,7 @@ pub fn tabulate(
                 return Err(Unknown::Stopped(reason));
             }
             let facts = ctx.facts.len() as u64;
-            if facts > limit && facts > FACTS_PER_POINT * u64::from(ctx.points) {
+            if facts > limit && facts > FACTS_PER_POINT.saturating_mul(ctx.points) {
                 return Err(Unknown::Tuples { limit });
             }
         }
@@ -208,7 +208,7 @@ struct Entry {
     symbol: Symbol,
     phase: u32,
     /// Its first point.
-    first_point: u32,
+    first_point: u64,
     /// Facts at its exit.
     exits: Vec<FactId>,
     /// Calls of it.
@@ -228,11 +228,11 @@ struct Tabulate<'a> {
     ends: IdVec<EndId, End>,
     entries: IdVec<EntryId, Entry>,
     entry_index: FxHashMap<(Symbol, u32), EntryId>,
-    /// How many points there are.
-    points: u32,
+    /// How many points there are. They are only numbered, so there may be more than fit into memory.
+    points: u64,
     /// The newest fact at each point with a tuple of each shape; only those can dominate each
     /// other. A point is an entry, a kept symbol and a phase.
-    newest: FxHashMap<(u32, TupleShapeId), FactId>,
+    newest: FxHashMap<(u64, TupleShapeId), FactId>,
     /// Likewise for the ends of each entry.
     newest_end: FxHashMap<(EntryId, TupleShapeId), EndId>,
     /// Shortest first, then oldest first.
@@ -250,7 +250,7 @@ impl Tabulate<'_> {
             return known;
         }
         let first_point = self.points;
-        self.points += self.reduced.kept_in(symbol) as u32 * (self.phases() - phase);
+        self.points += self.reduced.kept_in(symbol) as u64 * u64::from(self.phases() - phase);
         let id = self.entries.push(Entry {
             symbol,
             phase,
@@ -281,8 +281,9 @@ impl Tabulate<'_> {
         let (symbol, silent) = self.reduced.forward(symbol);
         let length = length.saturating_add(silent);
         let Entry { first_point, phase: entered, .. } = self.entries[entry];
-        let width = self.phases() - entered;
-        let point = first_point + self.reduced.local(symbol) as u32 * width + (phase - entered);
+        let width = u64::from(self.phases() - entered);
+        let point =
+            first_point + self.reduced.local(symbol) as u64 * width + u64::from(phase - entered);
         let key = (point, self.tuples.shape(tuple));
         let next = self.newest.get(&key).copied();
         let mut at = next;
