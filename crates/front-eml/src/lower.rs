@@ -18,8 +18,8 @@ use crate::ast::{Block, File, Function, Statement, StatementKind};
 use crate::names::Names;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, AtomicSet, Edge, Location, Lock, LockId, NodeId, Procedure, ProcedureId, Program,
-    Thread, ThreadId,
+    Action, AtomicSet, Edge, Frame, Location, Lock, LockId, NodeId, Procedure, ProcedureId,
+    Program, Start, Thread, ThreadId,
 };
 
 /// The most edges that a program may have. A `return` inside of many blocks leaves each of them, so
@@ -48,7 +48,7 @@ pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Pr
         let (name, place) = process
             .name
             .map_or((String::new(), Place::NONE), |name| (name.text.to_owned(), name.place));
-        let thread = program.threads.push(Thread { name, place, main });
+        let thread = program.threads.push(Thread { name, place, main, start: Start::AtFirst });
         for (offset, function) in process.functions.iter().enumerate() {
             let procedure = ProcedureId::from_index(first + offset);
             let mut lowering = Lowering {
@@ -113,7 +113,7 @@ impl<'a> Lowering<'_, 'a> {
     fn edge(&mut self, source: NodeId, target: NodeId, action: Action, place: Place) {
         // One edge too many is enough to know.
         if self.program.edges.len() <= self.edge_limit {
-            self.program.edges.push(Edge { source, target, action, place });
+            self.program.edges.push(Edge { source, target, action, passing: None, place });
         }
     }
 
@@ -127,6 +127,7 @@ impl<'a> Lowering<'_, 'a> {
             end: function.body.close,
             entry,
             exit: self.exit,
+            frame: Frame::default(),
         });
         let mut at = entry;
         for prefix in &function.prefixes {

@@ -190,6 +190,7 @@ fn language_of_graph(program: &Program, entry: NodeId, exit: NodeId) -> BTreeSet
                 Action::BeginUnit => Some("begin".to_owned()),
                 Action::EndUnit => Some("end".to_owned()),
                 Action::Call(p) => Some(format!("call {}", program.procedures[p].name)),
+                other => panic!("EML has no {other:?}"),
             };
             let mut longer = word.clone();
             longer.extend(event.map(|event| (event, edge.place.line)));

@@ -315,7 +315,14 @@ impl<'a> Lowering<'a> {
                 let closes =
                     |scope: Scope| !source.scopes.at(edge.target).any(|open| open == scope);
                 let event = match edge.action {
-                    Action::Skip | Action::Call(_) => None,
+                    Action::Skip
+                    | Action::Call(_)
+                    | Action::Update(_)
+                    | Action::Assert(_)
+                    | Action::Return(_)
+                    | Action::Start(_)
+                    | Action::BeginAtomic
+                    | Action::EndAtomic => None,
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),
                     Action::Write(location) => Some(Event::Observable(Observable::Write(location))),
                     Action::Acquire(lock) => (source.tracked.contains(lock)

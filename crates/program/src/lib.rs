@@ -3,11 +3,12 @@
 //! Front ends produce a [`Program`], engines analyse it, the replayer executes it, reports speak in
 //! its terms. It is plain data with public fields.
 //!
-//! Where to start reading: [`model`] (threads, procedures, control-flow edges), [`event`] (what is
-//! observable of a run), then [`pattern`] and [`ipa`] (what can be asked), [`query`] (one question
-//! about one program), and [`trace`] and [`verdict`] (answers).
+//! Where to start reading: [`model`] (threads, procedures, control-flow edges), [`data`] (Boolean
+//! variables), [`event`] (what is observable of a run), then [`pattern`] and [`ipa`] (what can be asked), [`query`] and
+//! [`reach`] (one question about one program), and [`trace`] and [`verdict`] (answers).
 
 pub mod answer;
+pub mod data;
 pub mod event;
 pub mod finding;
 pub mod ipa;
@@ -16,6 +17,7 @@ pub mod meeting;
 pub mod model;
 pub mod pattern;
 pub mod query;
+pub mod reach;
 pub mod successors;
 pub mod text;
 pub mod trace;
@@ -23,17 +25,25 @@ pub mod validate;
 pub mod verdict;
 
 pub use answer::{Answer, Statistics};
+pub use data::{
+    Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Valuation, Variable,
+};
 pub use event::{Event, Observable};
 pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use meeting::{Deadlock, Meeting, Race, Wait};
 pub use model::{
-    Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
-    Procedure, ProcedureId, Program, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, ConditionId, Edge, EdgeId, GlobalId, Label, LocalId, Location,
+    LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program, ReturnId, Start,
+    Thread, ThreadId, UpdateId,
 };
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
 pub use query::{PatternQuery, Query, Units};
+pub use reach::{
+    Activation, Bound, Level, Measure, Position, Run, RunStep, RunTrace, RunTraceStep, Search,
+    StatePattern, Target,
+};
 pub use successors::Successors;
 pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};
 pub use verdict::{Unknown, Verdict};

@@ -19,8 +19,17 @@
 //! 4. No edge leaves an exit node: the only step there is the return.
 //! 5. A call goes to a procedure of the same thread, and so does a thread's main.
 //! 6. Names are unique: locks among locks, atomic sets among atomic sets, locations among
-//!    locations, threads among threads, procedures among those of their thread.
+//!    locations, globals among globals, threads among threads, procedures among those of their
+//!    thread, locals among those of their procedure.
+//! 7. Expressions name globals of the program and locals of the procedure that they stand in;
+//!    [`Expr::Next`] occurs in constraints only; the targets of an update are all different, and so
+//!    are those of a call.
+//! 8. The arguments and results of a call fit the callee; an edge that is neither call nor start
+//!    passes nothing. Calls and starts of something without parameters and results may do so too.
+//! 9. A return goes to the exit of its procedure and has as many values as the procedure results.
+//! 10. A start names a thread that waits. A thread comes after one with a smaller id that waits.
 
+use crate::data::{Expr, Frame, Global, Numeral, Passing, Update};
 use selvedge_base::{IdVec, Place, define_id};
 
 define_id!(
@@ -52,6 +61,31 @@ define_id!(
     EdgeId
 );
 
+define_id!(
+    /// A shared Boolean variable.
+    GlobalId
+);
+define_id!(
+    /// A local variable, counted within its procedure.
+    LocalId
+);
+define_id!(
+    /// An update of data.
+    UpdateId
+);
+define_id!(
+    /// A condition over data: an assertion, or what a procedure enforces.
+    ConditionId
+);
+define_id!(
+    /// The values of a return.
+    ReturnId
+);
+define_id!(
+    /// The values that a call or a start passes.
+    PassingId
+);
+
 /// A concurrent program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
@@ -69,6 +103,49 @@ pub struct Program {
     pub nodes: IdVec<NodeId, ProcedureId>,
     /// The edges of all procedures.
     pub edges: IdVec<EdgeId, Edge>,
+    /// The shared Boolean variables.
+    pub globals: IdVec<GlobalId, Global>,
+    /// The updates that edges name.
+    pub updates: IdVec<UpdateId, Update>,
+    /// The conditions that edges and procedures name.
+    pub conditions: IdVec<ConditionId, Expr>,
+    /// The returned values that edges name.
+    pub returns: IdVec<ReturnId, Vec<Expr>>,
+    /// The passed values that edges name.
+    pub passings: IdVec<PassingId, Passing>,
+    /// The labels, in the order of the source.
+    pub labels: Vec<Label>,
+    /// Globals that write numbers.
+    pub numerals: Vec<Numeral>,
+}
+
+impl Program {
+    /// Whether steps depend on anything but locks: on values, atomic sections, starts.
+    pub fn has_data(&self) -> bool {
+        !self.globals.is_empty()
+            || self.procedures.iter().any(|procedure| procedure.frame != Frame::default())
+            || self.threads.iter().any(|thread| thread.start != Start::AtFirst)
+            || self.edges.iter().any(|edge| {
+                matches!(
+                    edge.action,
+                    Action::Update(_)
+                        | Action::Assert(_)
+                        | Action::Return(_)
+                        | Action::Start(_)
+                        | Action::BeginAtomic
+                        | Action::EndAtomic
+                )
+            })
+    }
+}
+
+/// A name for a node. Several nodes may have the same name, and a node several names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// The name.
+    pub name: String,
+    /// The node.
+    pub node: NodeId,
 }
 
 /// A reentrant lock, free at first.
@@ -107,6 +184,21 @@ pub struct Thread {
     pub place: Place,
     /// Where it starts.
     pub main: ProcedureId,
+    /// When it starts.
+    pub start: Start,
+}
+
+/// When a thread starts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Start {
+    /// It runs from the beginning.
+    #[default]
+    AtFirst,
+    /// It waits for an edge that starts it.
+    ByEdge {
+        /// The thread that has to be started before.
+        after: Option<ThreadId>,
+    },
 }
 
 /// A procedure of one thread.
@@ -124,6 +216,8 @@ pub struct Procedure {
     pub entry: NodeId,
     /// The node from which it returns.
     pub exit: NodeId,
+    /// Its data.
+    pub frame: Frame,
 }
 
 /// A control-flow edge.
@@ -135,6 +229,8 @@ pub struct Edge {
     pub target: NodeId,
     /// What happens on it.
     pub action: Action,
+    /// What a call or a start passes.
+    pub passing: Option<PassingId>,
     /// The statement that it comes from.
     pub place: Place,
 }
@@ -158,4 +254,16 @@ pub enum Action {
     EndUnit,
     /// Calls a procedure.
     Call(ProcedureId),
+    /// Computes with data.
+    Update(UpdateId),
+    /// Fails if the condition can be false, goes on if it can be true.
+    Assert(ConditionId),
+    /// Returns these values from the procedure, in one step.
+    Return(ReturnId),
+    /// Starts a thread that waits.
+    Start(ThreadId),
+    /// Enters an atomic section.
+    BeginAtomic,
+    /// Leaves an atomic section.
+    EndAtomic,
 }

@@ -2,6 +2,8 @@
 //! Checks the invariants of [`crate::model`] and names the place of every breach, so that engines
 //! can rely on them without checking again.
 
+mod data;
+
 use crate::model::{Action, Program, ThreadId};
 use selvedge_base::{Id, Place};
 use std::collections::BTreeSet;
@@ -28,6 +30,7 @@ pub fn validate(program: &Program) -> Vec<Breach> {
     validator.declarations();
     validator.procedures();
     validator.edges();
+    validator.data();
     validator.breaches
 }
 
@@ -176,8 +179,17 @@ impl Validator<'_> {
                     }
                     None => false,
                 },
-                Action::Skip | Action::BeginUnit | Action::EndUnit => true,
+                Action::Update(update) => program.updates.get(update).is_some(),
+                Action::Assert(condition) => program.conditions.get(condition).is_some(),
+                Action::Return(values) => program.returns.get(values).is_some(),
+                Action::Start(thread) => program.threads.get(thread).is_some(),
+                Action::Skip
+                | Action::BeginUnit
+                | Action::EndUnit
+                | Action::BeginAtomic
+                | Action::EndAtomic => true,
             };
+            self.edge_data(procedure, edge);
             if !in_range {
                 let message = format!("{:?} names something that does not exist", edge.action);
                 self.breach(edge.place, message);

@@ -5,6 +5,7 @@
 //! # Source
 //! SEMANTICS, "Verdicts and exit codes".
 
+use crate::reach::Bound;
 use selvedge_base::StopReason;
 use std::fmt;
 
@@ -58,6 +59,10 @@ pub enum Unknown {
         /// The limit on facts about them.
         limit: u64,
     },
+    /// Proved up to this bound on contexts or rounds, open beyond.
+    Within(Bound),
+    /// Proved for programs that start at most this many threads at each start site, open beyond.
+    Starts(u32),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -78,6 +83,10 @@ impl fmt::Display for Unknown {
             Self::Tuples { limit } => {
                 write!(f, "more than {limit} facts about tuples of lock histories")
             }
+            Self::Within(Bound { measure, limit }) => {
+                write!(f, "safe within {}", measure.count(*limit))
+            }
+            Self::Starts(limit) => write!(f, "safe within {limit} starts per site"),
             Self::Unsupported(what) => f.write_str(what),
         }
     }

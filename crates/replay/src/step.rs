@@ -70,6 +70,8 @@ pub enum StepError {
     NoUnit,
     /// A count would leave 32 bits.
     TooDeep,
+    /// The step works on data, which this step relation does not know.
+    Data,
 }
 
 impl Configuration {
@@ -139,6 +141,12 @@ impl Configuration {
             Action::BeginUnit => self.begin_unit(thread)?,
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
+            Action::Update(_)
+            | Action::Assert(_)
+            | Action::Return(_)
+            | Action::Start(_)
+            | Action::BeginAtomic
+            | Action::EndAtomic => return Err(StepError::Data),
         };
         let stack = &mut self.threads[thread].stack;
         stack.pop();
@@ -214,6 +222,7 @@ impl StepError {
             }
             Self::NotOwner(lock) => format!("the thread does not own {}", lock_name(lock)),
             Self::NoUnit => "the thread is in no unit".to_owned(),
+            Self::Data => "the step depends on data".to_owned(),
             Self::TooDeep => "a nesting depth exceeds 32 bits".to_owned(),
         }
     }

@@ -45,7 +45,15 @@ pub fn outline(program: &Program) -> IdVec<ProcedureId, ProcedureOutline> {
         let own = &mut outlines[program.nodes[edge.source]];
         own.edges += 1;
         match edge.action {
-            Action::Skip | Action::Release(_) | Action::EndUnit => {}
+            Action::Skip
+            | Action::Release(_)
+            | Action::EndUnit
+            | Action::Update(_)
+            | Action::Assert(_)
+            | Action::Return(_)
+            | Action::Start(_)
+            | Action::BeginAtomic
+            | Action::EndAtomic => {}
             Action::Read(location) => _ = own.reads.insert(location),
             Action::Write(location) => _ = own.writes.insert(location),
             Action::Acquire(lock) => _ = own.locks.insert(lock),

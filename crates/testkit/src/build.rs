@@ -16,7 +16,8 @@ use crate::source::{Function, Model, Statement, function_name};
 use crate::straight::declare;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, LocationId, LockId, NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
+    Action, Edge, Frame, LocationId, LockId, NodeId, Procedure, ProcedureId, Program, Start,
+    Thread, ThreadId,
 };
 
 impl Model {
@@ -28,7 +29,7 @@ impl Model {
             let thread = ThreadId::from_index(index);
             let main = program.procedures.next_id();
             let name = format!("T{}", index + 1);
-            program.threads.push(Thread { name, place: Place::NONE, main });
+            program.threads.push(Thread { name, place: Place::NONE, main, start: Start::AtFirst });
             for (position, function) in process.functions.iter().enumerate() {
                 let id = program.procedures.next_id();
                 let (entry, exit) = build_function(&mut program, id, main, function);
@@ -39,6 +40,7 @@ impl Model {
                     end: Place::NONE,
                     entry,
                     exit,
+                    frame: Frame::default(),
                 });
             }
         }
@@ -82,7 +84,7 @@ impl Builder<'_> {
     }
 
     fn edge(&mut self, source: NodeId, target: NodeId, action: Action) {
-        self.program.edges.push(Edge { source, target, action, place: Place::NONE });
+        self.program.edges.push(Edge { source, target, action, passing: None, place: Place::NONE });
     }
 
     /// An edge to a new node.

@@ -67,7 +67,7 @@ pub fn symbols(program: &Program) -> IdVec<ThreadId, BTreeSet<Observable>> {
             Action::Write(location) => Observable::Write(location),
             Action::BeginUnit => Observable::BeginUnit,
             Action::EndUnit => Observable::EndUnit,
-            Action::Skip | Action::Acquire(_) | Action::Release(_) | Action::Call(_) => continue,
+            _ => continue,
         };
         symbols[program.procedures[program.nodes[edge.source]].thread].insert(symbol);
     }

@@ -11,8 +11,8 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, AtomicSet, AtomicSetId, Edge, Location, LocationId, Lock, LockId, Procedure,
-    ProcedureId, Program, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Edge, Frame, Location, LocationId, Lock, LockId, Procedure,
+    ProcedureId, Program, Start, Thread, ThreadId,
 };
 
 /// Reads the location with this index.
@@ -49,7 +49,7 @@ pub fn end() -> Action {
 /// action is the number of its thread and its number in the thread, from 1.
 ///
 /// # Panics
-/// If an action is a call.
+/// If an action is a call or works on data.
 pub fn straight_line(threads: &[&[Action]]) -> Program {
     let mut program = Program::default();
     let (mut locks, mut locations) = (0, 0);
@@ -60,7 +60,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
             }
             Action::Acquire(lock) | Action::Release(lock) => locks = locks.max(lock.index() + 1),
             Action::Skip | Action::BeginUnit | Action::EndUnit => {}
-            Action::Call(_) => panic!("a straight-line program has no calls"),
+            other => panic!("a straight-line program has no {other:?}"),
         }
     }
     declare(&mut program, locks, locations);
@@ -73,7 +73,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
         for (position, &action) in actions.iter().enumerate() {
             let target = program.nodes.push(main);
             let place = Place::new(line, position as u32 + 1);
-            program.edges.push(Edge { source: exit, target, action, place });
+            program.edges.push(Edge { source: exit, target, action, passing: None, place });
             exit = target;
         }
         let place = Place::new(line, 1);
@@ -85,8 +85,14 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
             end,
             entry,
             exit,
+            frame: Frame::default(),
         });
-        program.threads.push(Thread { name: format!("T{line}"), place, main });
+        program.threads.push(Thread {
+            name: format!("T{line}"),
+            place,
+            main,
+            start: Start::AtFirst,
+        });
     }
     program
 }

@@ -135,7 +135,13 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
         {
             let mut source = new_id[edge.source];
             let mut push = |source, target, action| {
-                changed.edges.push(Edge { source, target, action, place: edge.place });
+                changed.edges.push(Edge {
+                    source,
+                    target,
+                    action,
+                    passing: None,
+                    place: edge.place,
+                });
             };
             if region.opening.contains(&id) {
                 let inside = changed.nodes.push(procedure);

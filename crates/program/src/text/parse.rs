@@ -9,9 +9,10 @@
 use super::complaints::Complaints;
 use super::lexer::{Kind, Token, tokens};
 use super::nearest::nearest;
+use crate::data::Frame;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
-    Procedure, ProcedureId, Program, Thread, ThreadId,
+    Procedure, ProcedureId, Program, Start, Thread, ThreadId,
 };
 use crate::validate::validate;
 use selvedge_base::{Diagnostic, Id, Place, Severity, Span};
@@ -164,6 +165,7 @@ impl Parser<'_> {
             name: name.name,
             place,
             main: self.program.procedures.next_id(),
+            start: Start::AtFirst,
         });
         let mut own = Table::default();
         let first = self.program.procedures.len();
@@ -245,6 +247,7 @@ impl Parser<'_> {
             end,
             entry,
             exit,
+            frame: Frame::default(),
         });
         for _ in 0..nodes {
             self.program.nodes.push(id);
@@ -288,7 +291,7 @@ impl Parser<'_> {
         let place = self.optional_place()?;
         // The callee of a call is filled in when all procedures of the thread are known.
         let action = action.unwrap_or(Action::Skip);
-        let edge = self.program.edges.push(Edge { source, target, action, place });
+        let edge = self.program.edges.push(Edge { source, target, action, passing: None, place });
         calls.extend(callee.map(|callee| (edge, callee)));
         Ok(())
     }

@@ -115,6 +115,12 @@ impl Printer<'_> {
                 Action::BeginUnit => self.text.push_str("begin"),
                 Action::EndUnit => self.text.push_str("end"),
                 Action::Call(p) => self.named("call", &program.procedures[p].name),
+                Action::Update(_)
+                | Action::Assert(_)
+                | Action::Return(_)
+                | Action::Start(_)
+                | Action::BeginAtomic
+                | Action::EndAtomic => todo!("the text form of data"),
             }
             self.place(edge.place);
             self.text.push('\n');

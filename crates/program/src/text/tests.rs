@@ -1,7 +1,8 @@
 use super::{parse, print};
+use crate::data::Frame;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Edge, Location, LocationId, Lock, LockId, NodeId, Procedure,
-    ProcedureId, Program, Thread, ThreadId,
+    ProcedureId, Program, Start, Thread, ThreadId,
 };
 use crate::validate::validate;
 use selvedge_base::{Diagnostic, Id, Place};
@@ -96,8 +97,12 @@ fn random_program(random: &mut Random) -> Program {
         let first = program.procedures.len();
         let count = random.below(4) + 1;
         let main = ProcedureId::from_index(first + random.below(count));
-        let thread =
-            program.threads.push(Thread { name: random.name(at), place: random.place(), main });
+        let thread = program.threads.push(Thread {
+            name: random.name(at),
+            place: random.place(),
+            main,
+            start: Start::AtFirst,
+        });
         for own in 0..count {
             random_procedure(random, &mut program, thread, own, first, count);
         }
@@ -118,7 +123,15 @@ fn random_procedure(
     let node = |random: &mut Random| NodeId::from_index(first_node + random.below(nodes));
     let (entry, exit) = (node(random), node(random));
     let (name, place, end) = (random.name(own), random.place(), random.place());
-    let id = program.procedures.push(Procedure { name, thread, place, end, entry, exit });
+    let id = program.procedures.push(Procedure {
+        name,
+        thread,
+        place,
+        end,
+        entry,
+        exit,
+        frame: Frame::default(),
+    });
     for _ in 0..nodes {
         program.nodes.push(id);
     }
@@ -139,7 +152,13 @@ fn random_procedure(
             _ => Action::Skip,
         };
         if source != exit {
-            program.edges.push(Edge { source, target, action, place: random.place() });
+            program.edges.push(Edge {
+                source,
+                target,
+                action,
+                passing: None,
+                place: random.place(),
+            });
         }
     }
 }

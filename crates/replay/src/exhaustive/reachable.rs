@@ -40,7 +40,14 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     Action::EndUnit => _ = reach.symbols.insert(Observable::EndUnit),
                     Action::Acquire(lock) => _ = reach.locks.insert(lock),
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
-                    Action::Skip | Action::Release(_) => {}
+                    Action::Skip
+                    | Action::Release(_)
+                    | Action::Update(_)
+                    | Action::Assert(_)
+                    | Action::Return(_)
+                    | Action::Start(_)
+                    | Action::BeginAtomic
+                    | Action::EndAtomic => {}
                 }
             }
         }

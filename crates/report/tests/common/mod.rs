@@ -4,8 +4,9 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, AtomicSet, Edge, Location, LocationId, Lock, LockId, Pattern, PatternQuery, Procedure,
-    ProcedureId, Program, Query, StepKind, Thread, ThreadId, Trace, TraceStep, Units,
+    Action, AtomicSet, Edge, Frame, Location, LocationId, Lock, LockId, Pattern, PatternQuery,
+    Procedure, ProcedureId, Program, Query, Start, StepKind, Thread, ThreadId, Trace, TraceStep,
+    Units,
 };
 
 /// The stack of paper 000, Listing 1, with two threads that call `popwrap`. Each procedure is a
@@ -30,6 +31,7 @@ pub fn stack() -> Program {
             name: thread.to_owned(),
             place: Place::new(line - 1, 9),
             main: ProcedureId::from_index(first + 3),
+            start: Start::AtFirst,
         });
         let mut procedure =
             |name: &str, actions: &[Action]| add_procedure(&mut program, id, name, actions);
@@ -71,7 +73,7 @@ fn add_procedure(program: &mut Program, thread: ThreadId, name: &str, actions: &
     for (offset, &action) in actions.iter().enumerate() {
         let target = program.nodes.push(id);
         let place = Place::new(line + offset as u32, 9);
-        program.edges.push(Edge { source, target, action, place });
+        program.edges.push(Edge { source, target, action, passing: None, place });
         source = target;
     }
     program.procedures.push(Procedure {
@@ -81,6 +83,7 @@ fn add_procedure(program: &mut Program, thread: ThreadId, name: &str, actions: &
         end: Place::new(line + actions.len() as u32, 5),
         entry,
         exit: source,
+        frame: Frame::default(),
     });
 }
 

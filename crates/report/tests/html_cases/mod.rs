@@ -6,8 +6,8 @@
 use crate::common::trace;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    AtomicSet, CheckedFile, Finding, FindingKind, Fix, Location, LocationId, Lock, LockId,
-    Procedure, Program, Tally, Thread, ThreadId, Trace,
+    AtomicSet, CheckedFile, Finding, FindingKind, Fix, Frame, Location, LocationId, Lock, LockId,
+    Procedure, Program, Start, Tally, Thread, ThreadId, Trace,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;
@@ -41,9 +41,17 @@ pub fn program(
             let (entry, exit) = (program.nodes.push(id), program.nodes.push(id));
             let thread = ThreadId::from_index(index);
             let name = procedure.to_owned();
-            program.procedures.push(Procedure { name, thread, place, end: place, entry, exit });
+            program.procedures.push(Procedure {
+                name,
+                thread,
+                place,
+                end: place,
+                entry,
+                exit,
+                frame: Frame::default(),
+            });
         }
-        program.threads.push(Thread { name: name.to_owned(), place, main });
+        program.threads.push(Thread { name: name.to_owned(), place, main, start: Start::AtFirst });
     }
     program
 }

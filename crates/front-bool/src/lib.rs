@@ -1,0 +1,1 @@
+//! Concurrent Boolean programs, in the dialects of Boppo and GETAFIX.

@@ -1,0 +1,1 @@
+//! Concurrent pushdown systems in the format of CUBA.
