@@ -113,7 +113,14 @@ impl<'a> Lowering<'_, 'a> {
     fn edge(&mut self, source: NodeId, target: NodeId, action: Action, place: Place) {
         // One edge too many is enough to know.
         if self.program.edges.len() <= self.edge_limit {
-            self.program.edges.push(Edge { source, target, action, passing: None, place });
+            self.program.edges.push(Edge {
+                source,
+                target,
+                action,
+                update: None,
+                passing: None,
+                place,
+            });
         }
     }
 

@@ -317,7 +317,6 @@ impl<'a> Lowering<'a> {
                 let event = match edge.action {
                     Action::Skip
                     | Action::Call(_)
-                    | Action::Update(_)
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)

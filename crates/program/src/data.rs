@@ -1,7 +1,8 @@
 //! # Idea
 //! Boolean data. Globals are shared by all threads; every activation of a procedure has its own
-//! locals, of which the first are its parameters. A step over data is an [`Update`]: a guard, a
-//! simultaneous assignment, a constraint between the values before and after.
+//! locals, of which the first are its parameters. Every edge may carry an [`Update`] that happens in
+//! the same step: a guard, a simultaneous assignment, a constraint between the values before and
+//! after.
 //!
 //! # Source
 //! Boolean programs as in paper 001 §3, with the statements of the Boppo and GETAFIX dialects;
@@ -11,16 +12,18 @@
 //! 1. An expression has a *set* of possible values: every occurrence of [`Expr::Choice`] is either
 //!    value, independently of the others. A condition holds if it can be true; an assertion fails
 //!    if its condition can be false, and a run goes on behind it if the condition can be true.
-//! 2. An update is one step. It is possible if its guard can be true; the targets get possible
-//!    values of their expressions, all of them evaluated before the step; the outcome must be such
-//!    that the constraint can be true. Variables that are no targets keep their values.
-//! 3. A call is one step with the passing of the arguments; the other locals of the callee start
-//!    with any value. [`Action::Return`](crate::Action::Return) is one step too: the values are
-//!    evaluated, the callee is left, the results are assigned. A return from the exit node gives any
-//!    values. Results whose target is `None` are dropped.
+//! 2. An edge with its action and its update is one step. It is possible if the action is and the
+//!    guard can be true; the targets of the update get possible values of their expressions, all of
+//!    them evaluated before the step; the outcome must be such that the constraint can be true.
+//!    Variables that are no targets keep their values.
+//! 3. A call is one step with the passing of the arguments, which are evaluated before the step; the
+//!    other locals of the callee start with any value. [`Action::Return`](crate::Action::Return) is
+//!    one step too: the values are evaluated, the update happens, the callee is left, the results
+//!    are assigned to variables of the caller (last, so that they win over the update). A return
+//!    from the exit node gives any values. Results whose target is `None` are dropped.
 //! 4. While a thread is inside an atomic section no other thread moves. Sections nest; they extend
 //!    through calls.
-//! 5. A start is one step with the passing of the arguments. It is possible while the started thread
+//! 5. A start is one step with the passing of the arguments, like a call. It is possible while the started thread
 //!    waits (and the one that it comes after does not). A waiting thread does not move. The other
 //!    locals of its main start with any value.
 //! 6. A condition that a procedure enforces holds whenever one of its activations is on top of a
@@ -107,12 +110,14 @@ pub enum Expr {
 
 impl Expr {
     /// The negation.
+    #[must_use]
     #[expect(clippy::should_implement_trait, reason = "a constructor, not an operator")]
     pub fn not(self) -> Self {
         Self::Not(Box::new(self))
     }
 
     /// This and another one, joined.
+    #[must_use]
     pub fn join(self, connective: Connective, other: Self) -> Self {
         Self::Binary(connective, Box::new(self), Box::new(other))
     }

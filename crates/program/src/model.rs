@@ -125,17 +125,7 @@ impl Program {
         !self.globals.is_empty()
             || self.procedures.iter().any(|procedure| procedure.frame != Frame::default())
             || self.threads.iter().any(|thread| thread.start != Start::AtFirst)
-            || self.edges.iter().any(|edge| {
-                matches!(
-                    edge.action,
-                    Action::Update(_)
-                        | Action::Assert(_)
-                        | Action::Return(_)
-                        | Action::Start(_)
-                        | Action::BeginAtomic
-                        | Action::EndAtomic
-                )
-            })
+            || self.edges.iter().any(|edge| edge.update.is_some() || edge.action.is_about_data())
     }
 }
 
@@ -229,6 +219,8 @@ pub struct Edge {
     pub target: NodeId,
     /// What happens on it.
     pub action: Action,
+    /// What it computes, in the same step.
+    pub update: Option<UpdateId>,
     /// What a call or a start passes.
     pub passing: Option<PassingId>,
     /// The statement that it comes from.
@@ -254,8 +246,6 @@ pub enum Action {
     EndUnit,
     /// Calls a procedure.
     Call(ProcedureId),
-    /// Computes with data.
-    Update(UpdateId),
     /// Fails if the condition can be false, goes on if it can be true.
     Assert(ConditionId),
     /// Returns these values from the procedure, in one step.
@@ -266,4 +256,18 @@ pub enum Action {
     BeginAtomic,
     /// Leaves an atomic section.
     EndAtomic,
+}
+
+impl Action {
+    /// Whether it has no meaning in a program without data.
+    pub fn is_about_data(self) -> bool {
+        matches!(
+            self,
+            Self::Assert(_)
+                | Self::Return(_)
+                | Self::Start(_)
+                | Self::BeginAtomic
+                | Self::EndAtomic
+        )
+    }
 }

@@ -179,7 +179,6 @@ impl Validator<'_> {
                     }
                     None => false,
                 },
-                Action::Update(update) => program.updates.get(update).is_some(),
                 Action::Assert(condition) => program.conditions.get(condition).is_some(),
                 Action::Return(values) => program.returns.get(values).is_some(),
                 Action::Start(thread) => program.threads.get(thread).is_some(),

@@ -141,8 +141,7 @@ impl Configuration {
             Action::BeginUnit => self.begin_unit(thread)?,
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
-            Action::Update(_)
-            | Action::Assert(_)
+            Action::Assert(_)
             | Action::Return(_)
             | Action::Start(_)
             | Action::BeginAtomic

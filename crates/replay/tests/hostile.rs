@@ -165,6 +165,7 @@ fn an_endless_search_ends_when_interrupted() {
         source: NodeId::from_index(1),
         target: NodeId::from_index(0),
         action: Action::Skip,
+        update: None,
         passing: None,
         place: Place::NONE,
     };

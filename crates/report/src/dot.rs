@@ -65,7 +65,6 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         Action::BeginUnit => "begin unit".to_owned(),
         Action::EndUnit => "end unit".to_owned(),
         Action::Call(procedure) => format!("call {}", program.procedures[procedure].name),
-        Action::Update(_) => "update".to_owned(),
         Action::Assert(_) => "assert".to_owned(),
         Action::Return(_) => "return".to_owned(),
         Action::Start(thread) => format!("start {}", program.threads[thread].name),

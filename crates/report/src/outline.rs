@@ -48,7 +48,6 @@ pub fn outline(program: &Program) -> IdVec<ProcedureId, ProcedureOutline> {
             Action::Skip
             | Action::Release(_)
             | Action::EndUnit
-            | Action::Update(_)
             | Action::Assert(_)
             | Action::Return(_)
             | Action::Start(_)

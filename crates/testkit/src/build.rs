@@ -84,7 +84,14 @@ impl Builder<'_> {
     }
 
     fn edge(&mut self, source: NodeId, target: NodeId, action: Action) {
-        self.program.edges.push(Edge { source, target, action, passing: None, place: Place::NONE });
+        self.program.edges.push(Edge {
+            source,
+            target,
+            action,
+            update: None,
+            passing: None,
+            place: Place::NONE,
+        });
     }
 
     /// An edge to a new node.

@@ -73,7 +73,14 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
         for (position, &action) in actions.iter().enumerate() {
             let target = program.nodes.push(main);
             let place = Place::new(line, position as u32 + 1);
-            program.edges.push(Edge { source: exit, target, action, passing: None, place });
+            program.edges.push(Edge {
+                source: exit,
+                target,
+                action,
+                update: None,
+                passing: None,
+                place,
+            });
             exit = target;
         }
         let place = Place::new(line, 1);

@@ -139,6 +139,7 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
                     source,
                     target,
                     action,
+                    update: None,
                     passing: None,
                     place: edge.place,
                 });

@@ -291,7 +291,14 @@ impl Parser<'_> {
         let place = self.optional_place()?;
         // The callee of a call is filled in when all procedures of the thread are known.
         let action = action.unwrap_or(Action::Skip);
-        let edge = self.program.edges.push(Edge { source, target, action, passing: None, place });
+        let edge = self.program.edges.push(Edge {
+            source,
+            target,
+            action,
+            update: None,
+            passing: None,
+            place,
+        });
         calls.extend(callee.map(|callee| (edge, callee)));
         Ok(())
     }

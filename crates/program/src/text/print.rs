@@ -115,8 +115,7 @@ impl Printer<'_> {
                 Action::BeginUnit => self.text.push_str("begin"),
                 Action::EndUnit => self.text.push_str("end"),
                 Action::Call(p) => self.named("call", &program.procedures[p].name),
-                Action::Update(_)
-                | Action::Assert(_)
+                Action::Assert(_)
                 | Action::Return(_)
                 | Action::Start(_)
                 | Action::BeginAtomic

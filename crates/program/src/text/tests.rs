@@ -156,6 +156,7 @@ fn random_procedure(
                 source,
                 target,
                 action,
+                update: None,
                 passing: None,
                 place: random.place(),
             });

@@ -72,9 +72,10 @@ impl Validator<'_> {
                 return;
             }
         };
-        match edge.action {
-            Action::Update(id) => {
-                let Some(update) = program.updates.get(id) else { return };
+        match edge.update.map(|id| program.updates.get(id)) {
+            None => {}
+            Some(None) => self.breach(edge.place, "an edge has no such update".to_owned()),
+            Some(Some(update)) => {
                 for expr in update.guard.iter().chain(update.assignments.iter().map(|(_, e)| e)) {
                     self.expression(procedure, edge.place, expr, Times::Before);
                 }
@@ -84,6 +85,8 @@ impl Validator<'_> {
                 let targets = update.assignments.iter().map(|&(target, _)| target);
                 self.targets(procedure, edge.place, targets);
             }
+        }
+        match edge.action {
             Action::Assert(id) => {
                 let Some(condition) = program.conditions.get(id) else { return };
                 self.expression(procedure, edge.place, condition, Times::Before);

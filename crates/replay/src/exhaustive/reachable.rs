@@ -42,7 +42,6 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
                     Action::Skip
                     | Action::Release(_)
-                    | Action::Update(_)
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)

@@ -73,7 +73,7 @@ fn add_procedure(program: &mut Program, thread: ThreadId, name: &str, actions: &
     for (offset, &action) in actions.iter().enumerate() {
         let target = program.nodes.push(id);
         let place = Place::new(line + offset as u32, 9);
-        program.edges.push(Edge { source, target, action, passing: None, place });
+        program.edges.push(Edge { source, target, action, update: None, passing: None, place });
         source = target;
     }
     program.procedures.push(Procedure {
