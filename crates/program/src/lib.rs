@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod data;
 pub mod event;
+pub mod expression;
 pub mod finding;
 pub mod ipa;
 pub mod lock_order;
@@ -41,8 +42,8 @@ pub use model::{
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
 pub use query::{PatternQuery, Query, Units};
 pub use reach::{
-    Activation, Bound, Level, Measure, Position, Run, RunStep, RunTrace, RunTraceStep, Search,
-    StatePattern, Target,
+    Activation, Bound, Level, LevelCount, Measure, Position, ReachAnswer, Run, RunStep, RunTrace,
+    RunTraceStep, Search, StatePattern, Target, VisibleState,
 };
 pub use successors::Successors;
 pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};

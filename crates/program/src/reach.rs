@@ -15,7 +15,7 @@ use crate::answer::Statistics;
 use crate::data::{Valuation, Variable};
 use crate::model::{GlobalId, NodeId, ProcedureId, ThreadId};
 use crate::trace::Move;
-use crate::verdict::Unknown;
+use crate::verdict::{Unknown, Verdict};
 use selvedge_base::{Id, IdVec, Place};
 
 /// What is counted by a bound.
@@ -153,6 +153,41 @@ pub struct Activation {
     /// Where it stands: on top of the stack the node of the next step, below the node to which the
     /// activation above returns.
     pub node: NodeId,
+}
+
+/// The answer to a question about reachability: what the reports see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReachAnswer {
+    /// The verdict; the trace of a violation was executed by the replayer.
+    pub verdict: Verdict<RunTrace>,
+    /// The bound up to which everything was explored, or at which the violation showed up.
+    pub bound: Bound,
+    /// The reachable states for every bound up to there.
+    pub levels: Vec<LevelCount>,
+    /// Whether no larger bound reaches another global configuration.
+    pub complete: bool,
+    /// What the work cost.
+    pub statistics: Statistics,
+}
+
+/// How many states are reachable within a bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LevelCount {
+    /// The number of rounds or contexts.
+    pub limit: u32,
+    /// Shared states.
+    pub shared: u128,
+    /// Visible states, where they were asked for.
+    pub visible: Option<u64>,
+}
+
+/// A shared state with the top of each stack.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VisibleState {
+    /// The globals.
+    pub globals: Valuation,
+    /// The label of the node on top of each thread's stack; `None` for a thread that has ended.
+    pub tops: Vec<Option<String>>,
 }
 
 /// A search that widens its bound step by step.
