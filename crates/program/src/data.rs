@@ -11,20 +11,22 @@
 //! # Semantics
 //! 1. An expression has a *set* of possible values: every occurrence of [`Expr::Choice`] is either
 //!    value, independently of the others. A condition holds if it can be true; an assertion fails
-//!    if its condition can be false, and a run goes on behind it if the condition can be true.
+//!    if its condition can be false, and a run goes on behind it if the condition can be true. A
+//!    failing assertion changes no values; the guard of its edge must be able to hold all the same.
 //! 2. An edge with its action and its update is one step. It is possible if the action is and the
 //!    guard can be true; the targets of the update get possible values of their expressions, all of
 //!    them evaluated before the step; the outcome must be such that the constraint can be true.
-//!    Variables that are no targets keep their values.
+//!    Variables that are no targets keep their values. The constraint speaks of the variables of the
+//!    procedure that the edge belongs to, as the update leaves them.
 //! 3. A call is one step with the passing of the arguments, which are evaluated before the step; the
 //!    other locals of the callee start with any value. [`Action::Return`](crate::Action::Return) is
 //!    one step too: the values are evaluated, the update happens, the callee is left, the results
 //!    are assigned to variables of the caller (last, so that they win over the update). A return
 //!    from the exit node gives any values. Results whose target is `None` are dropped.
 //! 4. While a thread is inside an atomic section no other thread moves. Sections nest; they extend
-//!    through calls.
-//! 5. A start is one step with the passing of the arguments, like a call. It is possible while the started thread
-//!    waits (and the one that it comes after does not). A waiting thread does not move. The other
+//!    through calls. A thread that is in none cannot leave one.
+//! 5. A start is one step with the passing of the arguments, like a call. It is possible while the
+//!    started thread waits (and the one that it comes after does not). A waiting thread does not move. The other
 //!    locals of its main start with any value.
 //! 6. A condition that a procedure enforces holds whenever one of its activations is on top of a
 //!    stack and its thread moves: before the step, and after it. A step that would break it is not

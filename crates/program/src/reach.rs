@@ -60,9 +60,10 @@ pub struct Bound {
 pub enum Target {
     /// A failing assertion.
     Assertion,
-    /// Any thread, started and on top of its stack, at one of these nodes.
+    /// Any thread, started and on top of its stack, at one of these nodes, also inside an atomic
+    /// section.
     Label(Vec<NodeId>),
-    /// A state.
+    /// A state, at a moment when no thread is inside an atomic section.
     State(StatePattern),
 }
 
@@ -80,7 +81,7 @@ pub struct StatePattern {
 pub enum Position {
     /// Anywhere.
     Any,
-    /// One of these nodes is on top of its stack.
+    /// It was started, and one of these nodes is on top of its stack.
     At(Vec<NodeId>),
     /// Its stack is empty: it has returned from its main.
     Ended,

@@ -6,8 +6,11 @@
 //! - [`check`]: [`replay`] executes a schedule step by step and checks by the definition that it
 //!   answers its query.
 //! - [`meeting`]: [`replay_meeting`] does the same for races and deadlocks.
+//! - [`run`]: the step relation with data, on top of [`step`]; [`replay_run`] executes a run to an
+//!   assertion, a label or a state.
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
-//!   open calls. It is the oracle of the other engines, and an engine for small models.
+//!   open calls. It is the oracle of the other engines, and an engine for small models;
+//!   [`bounded_states`](exhaustive::bounded::bounded_states) is the one for bounded schedules with data.
 //!
 //! This crate knows nothing of pushdown systems, lock histories or decision diagrams: a checker that
 //! shares code with what it checks proves nothing.
@@ -37,10 +40,15 @@ pub mod check;
 pub mod exhaustive;
 pub mod meeting;
 pub mod query;
+pub mod run;
 pub mod step;
 
 pub use check::{ReplayError, replay};
 pub use exhaustive::Exhaustive;
+pub use exhaustive::bounded::{
+    BoundedLevel, BoundedLimits, BoundedSets, Top, VisibleState, bounded_states,
+};
 pub use meeting::replay_meeting;
 pub use query::{meeting_error, query_error};
+pub use run::{RunError, State, replay_run};
 pub use step::{Configuration, Ownership, StepError, ThreadState};

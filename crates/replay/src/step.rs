@@ -7,6 +7,9 @@
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
 //! counted. Engines mark the outermost ones on the stack instead; the two must agree.
 //!
+//! Data is added by [`crate::run`], which calls the control part of the step here; on its own this
+//! relation refuses steps whose meaning depends on data.
+//!
 //! # Requires
 //! The program is valid ([`selvedge_program::validate`]). Moves need not be: a wrong one is a
 //! [`StepError`].
@@ -19,7 +22,8 @@
 
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    Action, EdgeId, LockId, Move, NodeId, Program, StepKind, Successors, ThreadId,
+    Action, Edge, EdgeId, LockId, Move, NodeId, Program, Start, StepKind, Successors, Thread,
+    ThreadId,
 };
 
 /// A thread between two steps.
@@ -70,7 +74,7 @@ pub enum StepError {
     NoUnit,
     /// A count would leave 32 bits.
     TooDeep,
-    /// The step works on data, which this step relation does not know.
+    /// The step depends on data, which this step relation does not know.
     Data,
 }
 
@@ -101,6 +105,25 @@ impl Configuration {
     /// # Errors
     /// If the thread cannot take this step now; the configuration is unchanged then.
     pub fn step(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        step: Move,
+    ) -> Result<StepKind, StepError> {
+        let waits = |thread: &Thread| thread.start != Start::AtFirst;
+        let on_data = |edge: &Edge| edge.update.is_some() || edge.action.is_about_data();
+        let depends_on_data = match step {
+            Move::Edge(edge) => program.edges.get(edge).is_some_and(on_data),
+            Move::Return => false,
+        };
+        if depends_on_data || program.threads.get(thread).is_some_and(waits) {
+            return Err(StepError::Data);
+        }
+        self.step_control(program, thread, step)
+    }
+
+    /// Takes a step of a thread as if there were no data: stacks, locks and units only.
+    pub(crate) fn step_control(
         &mut self,
         program: &Program,
         thread: ThreadId,
@@ -141,17 +164,19 @@ impl Configuration {
             Action::BeginUnit => self.begin_unit(thread)?,
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
-            Action::Assert(_)
-            | Action::Return(_)
-            | Action::Start(_)
-            | Action::BeginAtomic
-            | Action::EndAtomic => return Err(StepError::Data),
+            Action::Return(_) => StepKind::Return(program.nodes[top]),
+            Action::Assert(_) | Action::Start(_) | Action::BeginAtomic | Action::EndAtomic => {
+                StepKind::Step
+            }
         };
         let stack = &mut self.threads[thread].stack;
         stack.pop();
-        stack.push(edge.target);
-        if let StepKind::Call(callee) = kind {
-            stack.push(program.procedures[callee].entry);
+        match kind {
+            StepKind::Return(_) => {}
+            StepKind::Call(callee) => {
+                stack.extend([edge.target, program.procedures[callee].entry]);
+            }
+            _ => stack.push(edge.target),
         }
         Ok(kind)
     }

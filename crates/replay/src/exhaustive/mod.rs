@@ -21,6 +21,7 @@
 //! 2. All steps come from [`Configuration::step`](crate::step::Configuration::step). What a thread
 //!    does alone and what all do together differ only in who may take a free lock.
 
+pub mod bounded;
 mod local;
 mod moment;
 mod monitor;

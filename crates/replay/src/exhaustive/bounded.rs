@@ -1,0 +1,291 @@
+//! # Idea
+//! Everything that schedules with few rounds or few contexts reach, by trying all of them. For
+//! rounds, the states at the end of the turn of thread `t` in round `k` are those at the end of the
+//! turn before, closed under steps of `t`. For contexts, the states in which `t` may go on within `k`
+//! contexts are those that other threads reach within `k - 1`, closed under steps of `t`. A thread
+//! may do nothing, so both kinds of sets grow with `k`, and only what is new is looked at again.
+//!
+//! # Source
+//! Paper 001 §2.3 for rounds; Qadeer and Rehof (TACAS 2005) for contexts. The oracle of the
+//! context-bounded engines, so it is kept plain: no summaries, no symbols, no reduction.
+//!
+//! # Requires
+//! The program is valid.
+//!
+//! # Invariants
+//! 1. All steps come from [`State::successors`](crate::run::State::successors).
+//! 2. If nothing was cut, the sets are exact. A set that was cut is a lower bound.
+
+use crate::run::{Refusal, State, is_in_target, target_error};
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_program::{
+    Bound, Measure, NodeId, Program, Successors, Target, ThreadId, Unknown, Valuation,
+};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// What ends the search early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BoundedLimits {
+    /// How many calls may be open in a thread; deeper ones are cut.
+    pub call_depth: u32,
+    /// How many states are kept; one more ends the search without an answer.
+    pub states: usize,
+}
+
+/// What is reachable within 1, 2, 3, … rounds or contexts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoundedSets {
+    /// The sets for a bound of 1, of 2 and so on.
+    pub levels: Vec<BoundedLevel>,
+    /// Whether a call was left out because of the limit on open calls.
+    pub cut: bool,
+}
+
+/// What is reachable within one bound.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BoundedLevel {
+    /// The values of the globals at moments when no thread is inside an atomic section.
+    pub states: BTreeSet<Valuation>,
+    /// The same with the labels of the nodes on top of the stacks.
+    pub visible: BTreeSet<VisibleState>,
+    /// Which of the targets are reached, in their order.
+    pub reached: Vec<bool>,
+    /// How many global configurations there are, stacks and locals included.
+    pub configurations: usize,
+}
+
+/// What can be seen of a state: the globals, and where every thread is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VisibleState {
+    /// The globals.
+    pub globals: Valuation,
+    /// The tops of the stacks, by thread.
+    pub tops: Vec<Top>,
+}
+
+/// The top of a stack.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Top {
+    /// A node with this label, its first one.
+    Label(String),
+    /// A node without a label.
+    Unlabelled,
+    /// The thread has returned from its main.
+    Ended,
+    /// The thread was not started yet.
+    Waiting,
+}
+
+impl BoundedSets {
+    /// The least bound within which a target is reached.
+    pub fn least(&self, target: usize) -> Option<u32> {
+        let level = self.levels.iter().position(|level| level.reached[target]);
+        level.map(|level| level as u32 + 1)
+    }
+}
+
+/// Explores everything within the bound.
+///
+/// # Errors
+/// If it was interrupted, if a limit other than that on open calls was met, or if a target makes no
+/// sense for the program.
+pub fn bounded_states(
+    program: &Program,
+    targets: &[Target],
+    bound: Bound,
+    limits: BoundedLimits,
+    interrupt: &Interrupt,
+) -> Result<BoundedSets, Unknown> {
+    if let Some(error) = targets.iter().find_map(|target| target_error(program, target)) {
+        return Err(Unknown::Unsupported(error));
+    }
+    let mut search = Search {
+        program,
+        targets,
+        limits,
+        interrupt,
+        successors: Successors::new(program),
+        labels: first_labels(program),
+        states: IdVec::new(),
+        numbers: FxHashMap::default(),
+        seen: IdVec::filled(FxHashSet::default(), program.threads.len()),
+        level: BoundedLevel { reached: vec![false; targets.len()], ..BoundedLevel::default() },
+        cut: false,
+    };
+    let mut levels = Vec::new();
+    let mut begin = search.initial()?;
+    match bound.measure {
+        Measure::Rounds => {
+            // What is new at the end of a turn is new at the beginning of the next one.
+            for _ in 0..bound.limit {
+                for thread in program.threads.ids() {
+                    begin = search.turn(thread, &begin)?;
+                }
+                levels.push(search.level.clone());
+            }
+        }
+        Measure::Contexts => {
+            // What is new in a context can be gone on from by the other threads in the next one.
+            let mut begins = IdVec::filled(begin, program.threads.len());
+            for _ in 0..bound.limit {
+                let mut ends: IdVec<ThreadId, Vec<Number>> = IdVec::new();
+                for thread in program.threads.ids() {
+                    ends.push(search.turn(thread, &begins[thread])?);
+                }
+                for thread in program.threads.ids() {
+                    let others = ends.iter_enumerated().filter(|&(other, _)| other != thread);
+                    begins[thread] = others.flat_map(|(_, end)| end).copied().collect();
+                }
+                levels.push(search.level.clone());
+            }
+        }
+    }
+    Ok(BoundedSets { levels, cut: search.cut })
+}
+
+fn first_labels(program: &Program) -> IdVec<NodeId, Option<String>> {
+    let mut labels: IdVec<NodeId, Option<String>> = IdVec::filled(None, program.nodes.len());
+    for label in &program.labels {
+        labels[label.node].get_or_insert_with(|| label.name.clone());
+    }
+    labels
+}
+
+define_id!(
+    /// A state that was seen.
+    Number
+);
+
+struct Search<'a> {
+    program: &'a Program,
+    targets: &'a [Target],
+    limits: BoundedLimits,
+    interrupt: &'a Interrupt,
+    successors: Successors,
+    labels: IdVec<NodeId, Option<String>>,
+    states: IdVec<Number, State>,
+    numbers: FxHashMap<State, Number>,
+    /// For every thread, the states from which it has been continued.
+    seen: IdVec<ThreadId, FxHashSet<Number>>,
+    /// What was reached so far.
+    level: BoundedLevel,
+    cut: bool,
+}
+
+impl Search<'_> {
+    fn initial(&mut self) -> Result<Vec<Number>, Unknown> {
+        let mut numbers = Vec::new();
+        let mut stopped = Ok(());
+        let program = self.program;
+        _ = State::for_each_initial(program, &mut |state| match self.number(state) {
+            Ok(number) => {
+                numbers.push(number);
+                ControlFlow::Continue(())
+            }
+            Err(unknown) => {
+                stopped = Err(unknown);
+                ControlFlow::Break(())
+            }
+        });
+        stopped.map(|()| numbers)
+    }
+
+    /// Everything that steps of one thread reach from some states, as far as it is new for this
+    /// thread.
+    fn turn(&mut self, thread: ThreadId, begin: &[Number]) -> Result<Vec<Number>, Unknown> {
+        let is_new = |search: &mut Self, number| search.seen[thread].insert(number);
+        let mut reached: Vec<Number> = Vec::new();
+        for &number in begin {
+            if is_new(self, number) {
+                reached.push(number);
+            }
+        }
+        let mut position = 0;
+        while let Some(&number) = reached.get(position) {
+            position += 1;
+            for next in self.expand(thread, number)? {
+                if is_new(self, next) {
+                    reached.push(next);
+                }
+            }
+        }
+        Ok(reached)
+    }
+
+    /// The states one step of a thread further.
+    fn expand(&mut self, thread: ThreadId, number: Number) -> Result<Vec<Number>, Unknown> {
+        let state = self.states[number].clone();
+        let program = self.program;
+        for step in state.control.moves(program, &self.successors, thread) {
+            if state.can_fail(program, thread, step).is_ok() {
+                for (at, target) in self.targets.iter().enumerate() {
+                    self.level.reached[at] |= *target == Target::Assertion;
+                }
+            }
+        }
+        let mut next = Vec::new();
+        let mut cut = false;
+        let depth = self.limits.call_depth as usize + 1;
+        let flow = state.successors(program, &self.successors, thread, &mut |_, successor| {
+            if successor.control.threads[thread].stack.len() > depth {
+                cut = true;
+            } else {
+                next.push(successor);
+            }
+            if next.len() > self.limits.states {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        self.cut |= cut;
+        match flow {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return Err(Unknown::Stopped(StopReason::Memory)),
+            Err(refusal @ Refusal::TooManyChoices) => {
+                return Err(Unknown::Unsupported(refusal.describe(program)));
+            }
+            Err(refusal) => unreachable!("a step is left out, not refused: {refusal:?}"),
+        }
+        next.into_iter().map(|state| self.number(state)).collect()
+    }
+
+    /// The number of a state; a new one is noted in the sets.
+    fn number(&mut self, state: State) -> Result<Number, Unknown> {
+        if let Some(&number) = self.numbers.get(&state) {
+            return Ok(number);
+        }
+        if let Some(reason) = self.interrupt.poll() {
+            return Err(Unknown::Stopped(reason));
+        }
+        if self.states.len() >= self.limits.states {
+            return Err(Unknown::Stopped(StopReason::Memory));
+        }
+        for (at, target) in self.targets.iter().enumerate() {
+            self.level.reached[at] |= is_in_target(&state, target);
+        }
+        if state.in_atomic().is_none() {
+            self.level.states.insert(state.globals.clone());
+            self.level.visible.insert(self.visible(&state));
+        }
+        self.level.configurations += 1;
+        let number = self.states.push(state.clone());
+        self.numbers.insert(state, number);
+        Ok(number)
+    }
+
+    fn visible(&self, state: &State) -> VisibleState {
+        let top = |thread: ThreadId| match state.top(thread) {
+            Some(top) => match &self.labels[top] {
+                Some(label) => Top::Label(label.clone()),
+                None => Top::Unlabelled,
+            },
+            None if state.has_ended(thread) => Top::Ended,
+            None => Top::Waiting,
+        };
+        let tops = self.program.threads.ids().map(top).collect();
+        VisibleState { globals: state.globals.clone(), tops }
+    }
+}

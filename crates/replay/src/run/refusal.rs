@@ -1,0 +1,100 @@
+//! # Idea
+//! Why a step with data is not possible, with words for it.
+
+use crate::step::StepError;
+use selvedge_base::Id;
+use selvedge_program::{ProcedureId, Program, ThreadId, Variable};
+
+/// Why a thread cannot take a step, or not with this outcome.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Refusal {
+    /// Control forbids it.
+    Control(StepError),
+    /// The thread waits to be started.
+    Waits,
+    /// Another thread is inside an atomic section.
+    Atomic(ThreadId),
+    /// The thread is in no atomic section that it could leave.
+    NotInAtomic,
+    /// The thread that it starts does not wait any more.
+    AlreadyStarted(ThreadId),
+    /// The thread that it starts comes after one that still waits.
+    TooEarly(ThreadId, ThreadId),
+    /// What the procedure enforces does not hold before the step.
+    EnforcedBefore(ProcedureId),
+    /// What the procedure on top afterwards enforces does not hold after the step.
+    EnforcedAfter(ProcedureId),
+    /// The guard cannot be true.
+    Guard,
+    /// The asserted condition cannot be true, so the run does not go on.
+    AssertionFails,
+    /// The step is no assertion whose condition can be false.
+    AssertionHolds,
+    /// The variable, seen from this procedure, cannot get this value.
+    Value(ProcedureId, Variable, bool),
+    /// The variable, seen from this procedure, changes without being assigned.
+    Unassigned(ProcedureId, Variable),
+    /// The constraint excludes the outcome.
+    Constraint,
+    /// There are as many globals, or locals of the activation on top, as this, but another number
+    /// of values is recorded.
+    Count(usize),
+    /// More choices are open than are tried.
+    TooManyChoices,
+}
+
+impl From<StepError> for Refusal {
+    fn from(error: StepError) -> Self {
+        Self::Control(error)
+    }
+}
+
+impl Refusal {
+    /// The reason in words, with the names of the program.
+    pub fn describe(self, program: &Program) -> String {
+        let thread = |thread: ThreadId| &program.threads[thread].name;
+        let procedure = |procedure: ProcedureId| &program.procedures[procedure].name;
+        match self {
+            Self::Control(error) => error.describe(program),
+            Self::Waits => "the thread was not started yet".to_owned(),
+            Self::Atomic(other) => format!("{} is inside an atomic section", thread(other)),
+            Self::NotInAtomic => "the thread is in no atomic section".to_owned(),
+            Self::AlreadyStarted(started) => format!("{} was started before", thread(started)),
+            Self::TooEarly(started, before) => {
+                format!("{} comes after {}, which still waits", thread(started), thread(before))
+            }
+            Self::EnforcedBefore(at) => format!("what {} enforces does not hold", procedure(at)),
+            Self::EnforcedAfter(at) => {
+                format!("what {} enforces would not hold after it", procedure(at))
+            }
+            Self::Guard => "its condition cannot be true".to_owned(),
+            Self::AssertionFails => "the asserted condition cannot be true".to_owned(),
+            Self::AssertionHolds => "it is no assertion that can fail".to_owned(),
+            Self::Value(at, variable, value) => {
+                let value = if value { 'T' } else { 'F' };
+                format!("{} cannot become {value}", name(program, at, variable))
+            }
+            Self::Unassigned(at, variable) => {
+                format!("{} changes without being assigned", name(program, at, variable))
+            }
+            Self::Constraint => "its constraint cannot be true".to_owned(),
+            Self::Count(count) => {
+                format!("another number of values is recorded than the {count} of the variables")
+            }
+            Self::TooManyChoices => "too many choices are open".to_owned(),
+        }
+    }
+}
+
+fn name(program: &Program, procedure: ProcedureId, variable: Variable) -> String {
+    let name = match variable {
+        Variable::Global(global) => program.globals.get(global).map(|global| &global.name),
+        Variable::Local(local) => {
+            program.procedures[procedure].frame.locals.get(local).map(|local| &local.name)
+        }
+    };
+    name.cloned().unwrap_or_else(|| match variable {
+        Variable::Global(global) => format!("global {}", global.index()),
+        Variable::Local(local) => format!("local {}", local.index()),
+    })
+}
