@@ -1,1 +1,11 @@
 //! Context-bounded analysis: programs with data, decided below a bound on contexts (paper 001).
+//!
+//! Where to start reading: [`mod@sequentialize`] (the reduction of a concurrent program to a
+//! sequential one).
+
+mod names;
+pub mod sequentialize;
+pub mod unsupported;
+
+pub use sequentialize::{Sequential, sequentialize};
+pub use unsupported::Unsupported;

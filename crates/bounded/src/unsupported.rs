@@ -1,0 +1,39 @@
+//! # Idea
+//! A transformation that cannot be applied to a program says where and why.
+
+use selvedge_base::Place;
+use selvedge_program::Unknown;
+use std::fmt;
+
+/// The program has something that a transformation does not handle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// Where, as far as the model knows.
+    pub place: Place,
+    /// What is not handled.
+    pub message: String,
+}
+
+impl Unsupported {
+    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: message.into() }
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place == Place::NONE {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.place, self.message)
+        }
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+impl From<Unsupported> for Unknown {
+    fn from(unsupported: Unsupported) -> Self {
+        Self::Unsupported(unsupported.to_string())
+    }
+}
