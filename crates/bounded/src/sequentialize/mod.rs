@@ -18,7 +18,8 @@
 //! 1. The result has one thread, no atomic sections and no starts, and its only assertion is the
 //!    last step.
 //! 2. Whenever control is at [`Sequential::done`], the values of [`Sequential::shared`] are a shared
-//!    state that the concurrent program reaches within that many rounds, and all such states occur.
+//!    state that the concurrent program reaches within that many rounds. All such states occur but
+//!    those of a target that is a set of states.
 
 mod depth;
 mod procedure;
@@ -204,7 +205,7 @@ impl Driver<'_> {
         let guesses: Vec<(GlobalId, Expr)> = guesses.collect();
         let mut at = if guesses.is_empty() { entry } else { self.step(entry, None, guesses) };
         for (id, &main) in mains.iter_enumerated() {
-            at = self.thread(at, id, main, depths);
+            at = self.thread(at, id, main, target, depths);
         }
         let done = self.checker(at, target);
         let exit = self.node();
@@ -217,7 +218,14 @@ impl Driver<'_> {
     }
 
     /// Runs a thread from `at`; gives the node behind it.
-    fn thread(&mut self, at: NodeId, id: ThreadId, main: ProcedureId, depths: &Depths) -> NodeId {
+    fn thread(
+        &mut self,
+        at: NodeId,
+        id: ThreadId,
+        main: ProcedureId,
+        target: &Target,
+        depths: &Depths,
+    ) -> NodeId {
         let variables = self.variables;
         let frame = &self.program.procedures[self.program.threads[id].main].frame;
         let next = self.node();
@@ -243,13 +251,14 @@ impl Driver<'_> {
         });
         self.edge(begin, returned, Action::Call(main), None, passing);
         // A thread that ends inside an atomic section stops all others: such a run ends there.
-        let outside = (depths.counted > 0)
-            .then(|| current(variables.atomic[0]).not().join(Connective::Or, current(variables.error)));
+        let outside = (depths.counted > 0).then(|| {
+            current(variables.atomic[0]).not().join(Connective::Or, current(variables.error))
+        });
         let mut assignments = self.reset();
-        if let Some(there) = self.there[id] {
-            let ended = current(variables.leave).not();
-            let stopped = current(there).join(Connective::Or, ended);
-            assignments.push((Variable::Global(there), stopped));
+        if let (Some(there), Target::State(pattern)) = (self.there[id], target)
+            && pattern.threads[id] == Position::Ended
+        {
+            assignments.push((Variable::Global(there), current(variables.leave).not()));
         }
         self.update(returned, next, outside, assignments);
         next

@@ -92,35 +92,38 @@ impl Parts {
     }
 }
 
-impl<'a> Translation<'a> {
+impl Translation<'_> {
     /// Adds the translation of a procedure.
     pub fn procedure(&mut self, id: ProcedureId, entered: Entered, name: String) {
         let source = self.source;
         let procedure = &source.procedures[id];
         let new = self.out.procedures.next_id();
-        let owns = |node: &NodeId| source.nodes[*node] == id;
-        let nodes: Vec<NodeId> =
-            source.nodes.ids().skip_while(|node| !owns(node)).take_while(owns).collect();
+        // The model: nodes and edges are grouped by procedure.
+        let nodes = source.nodes.as_slice();
+        let first = nodes.partition_point(|&owner| owner < id);
+        let end = nodes.partition_point(|&owner| owner <= id);
+        let edges = source.edges.as_slice();
+        let edges = &edges[edges.partition_point(|edge| source.nodes[edge.source] < id)
+            ..edges.partition_point(|edge| source.nodes[edge.source] <= id)];
         let base = self.out.nodes.len();
-        for _ in &nodes {
+        for _ in first..end {
             self.out.nodes.push(new);
         }
         let gone = self.out.nodes.push(new);
         let exit = self.out.nodes.push(new);
         let enforced = procedure.frame.enforced.map(|id| &source.conditions[id]);
-        let first = nodes[0].index();
-        let mut body = Body { all: self, new, first, base, gone, exit, enforced, place: procedure.place };
+        let mut body =
+            Body { all: self, new, first, base, gone, exit, enforced, place: procedure.place };
         // A call is a step of its thread, so what the callee enforces must hold after it.
         let mut entry = body.map(procedure.entry);
         if let (Some(condition), Entered::ByCall) = (enforced, entered) {
             let checked = std::mem::replace(&mut entry, body.node());
             body.in_rounds(entry, checked, &Parts::asking(condition));
         }
-        for &node in &nodes {
-            body.scheduling(node);
+        for node in first..end {
+            body.scheduling(NodeId::from_index(node));
         }
-        let mine = |edge: &&Edge| source.nodes[edge.source] == id;
-        for edge in source.edges.iter().skip_while(|edge| !mine(edge)).take_while(mine) {
+        for edge in edges {
             body.place = edge.place;
             body.edge(edge);
         }
@@ -155,7 +158,7 @@ struct Body<'t, 'a> {
     place: Place,
 }
 
-impl<'a> Body<'_, 'a> {
+impl Body<'_, '_> {
     fn map(&self, node: NodeId) -> NodeId {
         NodeId::from_index(self.base + node.index() - self.first)
     }
@@ -268,20 +271,21 @@ impl<'a> Body<'_, 'a> {
         let passing = edge.passing.map_or(&nothing, |id| &self.all.source.passings[id]);
         let variables = self.all.variables;
         let source = self.map(edge.source);
-        let (at, arguments) =
-            self.before(source, parts, &passing.arguments, &variables.passed);
-        // Results for globals wait in temporaries: only the return knows the round.
-        let mut after = Parts { own_guards: vec![current(variables.leave).not()], ..Parts::default() };
+        let (at, arguments) = self.before(source, parts, &passing.arguments, &variables.passed);
+        // Results for globals wait in temporaries: only the return knows the round, and whether
+        // they are results or the thread has left.
+        let mut after =
+            Parts { own_guards: vec![current(variables.leave).not()], ..Parts::default() };
         let mut results = Vec::with_capacity(passing.results.len());
         for &result in &passing.results {
             results.push(match result {
-                Some(global @ Variable::Global(_)) if self.all.rounds > 1 => {
+                Some(global @ Variable::Global(_)) => {
                     let waiting = variables.results[after.loaded.len()];
                     after.loaded.push((global, waiting));
                     after.own_assignments.push((waiting, Expr::Constant(false)));
                     Some(Variable::Global(waiting))
                 }
-                other => other.map(|other| variables.variable_at(other, 0)),
+                other => other,
             });
         }
         let returned = self.node();
@@ -344,7 +348,8 @@ impl<'a> Body<'_, 'a> {
     /// One level deeper inside atomic sections.
     fn deeper(&self) -> Vec<(GlobalId, Expr)> {
         let atomic = &self.all.variables.atomic;
-        let before = std::iter::once(Expr::Constant(true)).chain(atomic.iter().map(|&g| current(g)));
+        let before =
+            std::iter::once(Expr::Constant(true)).chain(atomic.iter().map(|&g| current(g)));
         atomic.iter().copied().zip(before).collect()
     }
 
@@ -410,14 +415,19 @@ impl<'a> Body<'_, 'a> {
         constraint: Option<Expr>,
     ) {
         let update = Update { guard, assignments, constraint };
-        let update =
-            (update != Update::default()).then(|| self.all.out.updates.push(update));
+        let update = (update != Update::default()).then(|| self.all.out.updates.push(update));
         let place = self.place;
         let action = Action::Skip;
         self.all.out.edges.push(Edge { source, target, action, update, passing: None, place });
     }
 
-    fn action(&mut self, source: NodeId, target: NodeId, action: Action, passing: Option<PassingId>) {
+    fn action(
+        &mut self,
+        source: NodeId,
+        target: NodeId,
+        action: Action,
+        passing: Option<PassingId>,
+    ) {
         let place = self.place;
         self.all.out.edges.push(Edge { source, target, action, update: None, passing, place });
     }

@@ -39,7 +39,9 @@ impl Steps {
         match target {
             Target::Assertion => {}
             Target::Label(labelled) => {
-                labelled.iter().for_each(|&node| steps.label[node] = true);
+                for &node in labelled {
+                    steps.label[node] = true;
+                }
             }
             Target::State(pattern) => steps.positions(program, pattern),
         }
@@ -47,6 +49,7 @@ impl Steps {
             steps.leave[program.procedures[thread.main].entry] = true;
         }
         let returns = looking_returns(program);
+        let mut changing_returns = IdVec::filled(false, program.procedures.len());
         for edge in &program.edges {
             let procedure = program.nodes[edge.source];
             if enforces_shared(program, procedure) || looks(program, edge, &returns) {
@@ -54,6 +57,16 @@ impl Steps {
             }
             if changes(program, edge) {
                 steps.leave[edge.target] = true;
+                match edge.action {
+                    Action::Call(callee) => steps.leave[program.procedures[callee].entry] = true,
+                    Action::Return(_) => changing_returns[procedure] = true,
+                    _ => {}
+                }
+            }
+        }
+        for edge in &program.edges {
+            if let Action::Call(callee) = edge.action {
+                steps.leave[edge.target] |= changing_returns[callee];
             }
         }
         for (id, procedure) in program.procedures.iter_enumerated() {
@@ -129,8 +142,7 @@ fn changes(program: &Program, edge: &Edge) -> bool {
     let update = edge.update.is_some_and(|id| {
         program.updates[id].assignments.iter().any(|(target, _)| is_global(target))
     });
-    let results = edge.passing.is_some_and(|id| {
-        program.passings[id].results.iter().flatten().any(is_global)
-    });
+    let results =
+        edge.passing.is_some_and(|id| program.passings[id].results.iter().flatten().any(is_global));
     update || results || matches!(edge.action, Action::Start(_) | Action::EndAtomic)
 }

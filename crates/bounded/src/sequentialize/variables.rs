@@ -55,8 +55,7 @@ impl Variables {
         let locals = program.procedures.iter().flat_map(|procedure| &procedure.frame.locals);
         let mut declare = Declare { names: Names::avoiding(locals.map(|l| l.name.as_str())), out };
         let bits = (u32::BITS - (rounds - 1).leading_zeros()) as usize;
-        let round =
-            (0..bits).map(|bit| declare.global(&format!("k_{bit}"), Some(false))).collect();
+        let round = (0..bits).map(|bit| declare.global(&format!("k_{bit}"), Some(false))).collect();
         let shared = program
             .globals
             .iter()
@@ -82,7 +81,7 @@ impl Variables {
         let atomic = atomic.collect();
         let leave = declare.global("leave", Some(false));
         let error = declare.global("error", Some(false));
-        let widths = Widths::of(program, rounds);
+        let widths = Widths::of(program);
         let mut many = |name: &str, count: usize| {
             (1..=count).map(|at| declare.global(&format!("{name}_{at}"), Some(false))).collect()
         };
@@ -151,9 +150,7 @@ impl Variables {
     /// Copy `round` of a variable; locals have one copy only.
     pub fn variable_at(&self, variable: Variable, round: u32) -> Variable {
         match variable {
-            Variable::Global(id) => {
-                Variable::Global(self.shared[id].rounds[round as usize])
-            }
+            Variable::Global(id) => Variable::Global(self.shared[id].rounds[round as usize]),
             Variable::Local(_) => variable,
         }
     }
@@ -183,11 +180,10 @@ struct Widths {
 }
 
 impl Widths {
-    fn of(program: &Program, rounds: u32) -> Self {
+    fn of(program: &Program) -> Self {
         let mut widths = Self::default();
         for edge in &program.edges {
-            let assigns =
-                edge.update.is_some_and(|id| !program.updates[id].assignments.is_empty());
+            let assigns = edge.update.is_some_and(|id| !program.updates[id].assignments.is_empty());
             match edge.action {
                 Action::Call(_) => {
                     let Some(passing) = edge.passing.map(|id| &program.passings[id]) else {
@@ -199,9 +195,7 @@ impl Widths {
                     let globals = passing.results.iter().flatten();
                     let globals =
                         globals.filter(|target| matches!(target, Variable::Global(_))).count();
-                    if rounds > 1 {
-                        widths.results = widths.results.max(globals);
-                    }
+                    widths.results = widths.results.max(globals);
                 }
                 Action::Return(id) if assigns => {
                     widths.returned = widths.returned.max(program.returns[id].len());

@@ -1,0 +1,163 @@
+//! The sequential program has the same reachable shared states and reaches the same targets as the
+//! concurrent one within that many rounds.
+
+mod common;
+
+use common::{Do, Shape, oracle, random_program, rounds, sketch, values_at};
+use selvedge_base::{Id, Place};
+use selvedge_bounded::sequentialize;
+use selvedge_bounded::sequentialize::sequentialize_towards;
+use selvedge_program::{Action, Lock, NodeId, Position, Program, StatePattern, Target, validate};
+use selvedge_testkit::rng::Rng;
+
+const SMALL: Shape = Shape {
+    threads: 3,
+    globals: 2,
+    locals: 1,
+    procedures: 2,
+    nodes: 4,
+    edges: 5,
+    recursion: 10,
+    enforced: 20,
+    waiting: 30,
+    atomic: 1,
+};
+
+fn random_target(rng: &mut Rng, program: &Program) -> Target {
+    let node = |rng: &mut Rng| NodeId::from_index(rng.below(program.nodes.len()));
+    match rng.below(4) {
+        0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
+        1 => Target::State(StatePattern {
+            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            threads: program
+                .threads
+                .iter()
+                .map(|_| match rng.below(4) {
+                    0 => Position::At(vec![node(rng), node(rng)]),
+                    1 => Position::Ended,
+                    _ => Position::Any,
+                })
+                .collect(),
+        }),
+        _ => Target::Assertion,
+    }
+}
+
+#[test]
+fn random_programs_keep_their_states_and_verdicts() {
+    let mut compared = 0;
+    let mut reached = 0;
+    for seed in 0..500 {
+        let mut rng = Rng::new(seed);
+        let program = random_program(&mut rng, &SMALL);
+        let target = random_target(&mut rng, &program);
+        let most = 1 + (seed % 3) as u32;
+        let Some(expected) = oracle(&program, std::slice::from_ref(&target), rounds(most), 3)
+        else {
+            continue;
+        };
+        let level = &expected.levels[most as usize - 1];
+        let Ok(sequential) = sequentialize_towards(&program, &target, most) else { continue };
+        let result = &sequential.program;
+        assert_eq!(validate::validate(result), [], "seed {seed}");
+        let Some((states, fails)) = values_at(result, sequential.done, &sequential.shared, 4)
+        else {
+            continue;
+        };
+        compared += 1;
+        reached += usize::from(fails);
+        if target == Target::Assertion || matches!(target, Target::Label(_)) {
+            assert_eq!(states, level.states, "seed {seed}, {most} rounds\n{program:#?}");
+        }
+        assert_eq!(fails, level.reached[0], "seed {seed}, {most} rounds, {target:?}");
+    }
+    assert!(compared > 300 && reached > 100);
+}
+
+/// Whether the assertion of the sequential program can fail.
+fn fails(program: &Program, most: u32) -> bool {
+    let sequential = sequentialize(program, most).expect("it is supported");
+    assert_eq!(validate::validate(&sequential.program), []);
+    let found = values_at(&sequential.program, sequential.done, &sequential.shared, 10);
+    found.expect("it is small").1
+}
+
+#[test]
+fn a_round_may_pass_before_the_first_statement_and_two_at_one_point() {
+    // The last thread moves first, the first one last.
+    let program = sketch(
+        2,
+        &[&[&[Do::Assume(1), Do::Fail]], &[&[Do::Assume(0), Do::Raise(1)]], &[&[Do::Raise(0)]]],
+    );
+    assert!(!fails(&program, 2));
+    assert!(fails(&program, 3));
+}
+
+#[test]
+fn every_thread_starts_in_the_first_round() {
+    let program = sketch(1, &[&[&[Do::Assume(0), Do::Fail]], &[&[Do::Raise(0)]]]);
+    assert!(!fails(&program, 1));
+    assert!(fails(&program, 2));
+}
+
+#[test]
+fn a_thread_can_leave_from_inside_nested_calls() {
+    let program = sketch(
+        1,
+        &[
+            &[
+                &[Do::Call(1), Do::Lower(0)],
+                &[Do::Call(2), Do::Lower(0)],
+                &[Do::Raise(0), Do::Block],
+            ],
+            &[&[Do::Assume(0), Do::Fail]],
+        ],
+    );
+    assert!(fails(&program, 1));
+}
+
+#[test]
+fn a_failing_assertion_counts_only_if_the_guesses_were_right() {
+    let program = sketch(1, &[&[&[Do::Assume(0), Do::Fail]], &[&[]]]);
+    for most in 1..4 {
+        assert!(!fails(&program, most));
+    }
+}
+
+#[test]
+fn what_follows_a_failing_assertion_does_not_matter() {
+    // The thread that fails is needed by nobody, and the other one can still go on.
+    let program = sketch(2, &[&[&[Do::Raise(0), Do::Fail, Do::Raise(1)]], &[&[Do::Assume(1)]]]);
+    assert!(fails(&program, 1));
+    let sequential = sequentialize(&program, 1).expect("it is supported");
+    let (states, _) = values_at(&sequential.program, sequential.done, &sequential.shared, 5)
+        .expect("it is small");
+    assert!(states.iter().all(|state| !state.0[1]), "nothing happens behind the assertion");
+}
+
+#[test]
+fn the_round_does_not_advance_inside_an_atomic_section() {
+    let section = [Do::Raise(0), Do::Lower(0)];
+    let watcher: &[&[Do]] = &[&[Do::Assume(0), Do::Fail]];
+    let open = sketch(1, &[watcher, &[&section]]);
+    assert!(fails(&open, 2));
+    // The section extends through a call, and through an inner section.
+    let closed = [Do::Begin, Do::Call(1), Do::End];
+    let inner = [Do::Begin, Do::Raise(0), Do::End, Do::Lower(0)];
+    assert!(!fails(&sketch(1, &[watcher, &[&closed, &inner]]), 3));
+    let open = [Do::Begin, Do::Call(1), Do::Lower(0), Do::End, Do::Call(1)];
+    let inner = [Do::Raise(0), Do::Raise(0)];
+    assert!(fails(&sketch(1, &[watcher, &[&open, &inner]]), 2));
+}
+
+#[test]
+fn locks_rounds_and_sizes_that_are_refused() {
+    let mut program = sketch(1, &[&[&[Do::Raise(0)]], &[&[Do::Raise(0)]]]);
+    assert!(sequentialize(&program, 0).is_err());
+    assert!(sequentialize(&program, u32::MAX).is_err());
+    let lock = program.locks.push(Lock { name: "l".to_owned(), place: Place::NONE });
+    let first = program.edges.ids().next().expect("there is an edge");
+    program.edges[first].action = Action::Acquire(lock);
+    let refused = sequentialize(&program, 1).expect_err("there is a lock");
+    assert_eq!(refused.to_string(), "locks have to become data first");
+}
