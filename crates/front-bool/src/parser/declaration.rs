@@ -1,0 +1,218 @@
+//! # Idea
+//! The top level: declarations of globals, and functions up to their statements.
+
+use super::{Parser, VARIABLE_LIMIT};
+use crate::ast::{Function, Name};
+use crate::token::{Kind, quote};
+use selvedge_base::Diagnostic;
+use selvedge_program::text::nearest::nearest;
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn file(&mut self) {
+        loop {
+            self.unwinding &= self.at(Kind::End);
+            match self.current.kind {
+                Kind::End => return,
+                Kind::Decl => {
+                    let globals = self.declaration();
+                    self.file.globals.extend(globals);
+                    let count = self.file.globals.len();
+                    self.limit_variables(count, "globals");
+                }
+                Kind::Semicolon => {
+                    self.bump();
+                }
+                kind if kind.starts_function() => {
+                    if let Some(function) = self.function() {
+                        self.file.functions.push(function);
+                    }
+                }
+                _ => self.misplaced(),
+            }
+        }
+    }
+
+    /// What is neither a declaration nor a function.
+    fn misplaced(&mut self) {
+        let found = self.found();
+        let text = self.current.text;
+        let kind = self.current.kind;
+        let meant = nearest(text, ["decl", "void", "bool"]);
+        if kind.starts_statement() || kind.closes_block() || kind == Kind::Enforce {
+            let message = format!("{found} stands outside of every function");
+            let help = "statements belong between `begin` and `end` of a function";
+            self.report_here("statement-outside-function", message, "no function around it", help);
+        } else if kind == Kind::Name && meant.is_some() {
+            let meant = meant.unwrap_or_default();
+            let message = format!("{found} starts neither a declaration nor a function");
+            let help = format!("did you mean `{meant}`?");
+            self.report_here("unknown-declaration", message, "unknown word", &help);
+        } else {
+            let message = format!("expected `decl`, `void` or `bool`, found {found}");
+            let help = "a program is a list of `decl ..;` and of functions, \
+                        `void f() begin .. end`";
+            self.report_here("stray-token", message, "not expected here", help);
+        }
+        loop {
+            self.skip();
+            match self.current.kind {
+                Kind::End | Kind::Decl => return,
+                kind if kind.starts_function() => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// `decl a, b;`.
+    pub(super) fn declaration(&mut self) -> Vec<Name<'a>> {
+        self.bump();
+        let names = self.names("a variable");
+        if self.at(Kind::Assign) || self.at(Kind::Equal) {
+            self.report_here(
+                "declared-with-value",
+                "a declaration gives no value".to_owned(),
+                "not expected here",
+                "variables start with any value; assign it in the first statement",
+            );
+            while !matches!(self.current.kind, Kind::Semicolon | Kind::End)
+                && !self.current.kind.is_keyword()
+            {
+                self.skip();
+            }
+        }
+        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the declaration");
+        names
+    }
+
+    pub(super) fn limit_variables(&mut self, count: usize, what: &str) {
+        if count > VARIABLE_LIMIT {
+            let message = format!("there are more than {VARIABLE_LIMIT} {what}");
+            self.report_here("too-many-variables", message, "too many", "");
+        }
+    }
+
+    /// `[dfs] void f(a, b) begin .. end`, at its first word.
+    fn function(&mut self) -> Option<Function<'a>> {
+        if self.at(Kind::Dfs) {
+            let place = self.bump().place;
+            self.file.traits.boppo.get_or_insert(("dfs", place));
+        }
+        let results = match self.current.kind {
+            Kind::Void => {
+                self.bump();
+                None
+            }
+            Kind::Bool => {
+                self.bump();
+                Some(self.number_of_results())
+            }
+            _ => {
+                let message =
+                    format!("expected `void` or `bool` after `dfs`, found {}", self.found());
+                self.report_here("missing-keyword", message, "a type is missing here", "");
+                return None;
+            }
+        };
+        let name = self.name("a function");
+        let mut parameters = Vec::new();
+        if self.expect(Kind::OpenParen, "missing-parenthesis", "(", "after the function's name") {
+            if !self.at(Kind::CloseParen) {
+                parameters = self.names("a parameter");
+            }
+            self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the parameters");
+        }
+        self.limit_variables(parameters.len(), "parameters");
+        if self.at(Kind::Brace) {
+            let message = format!("expected `begin`, found {}", self.found());
+            let help = "a function is written `void f() begin .. end`";
+            self.report_here("missing-keyword", message, "`begin` is meant", help);
+            self.bump();
+        } else {
+            self.expect(Kind::Begin, "missing-keyword", "begin", "before the function's body");
+        }
+        let opened = self.previous;
+        let mut function = Function {
+            name: name.unwrap_or(Name { text: "", span: opened, place: self.current.place }),
+            results,
+            parameters,
+            locals: Vec::new(),
+            enforced: None,
+            body: Vec::new(),
+            end: self.current.place,
+        };
+        self.heads(&mut function);
+        function.body = self.statements(0);
+        function.end = self.current.place;
+        if self.at(Kind::EndBody) {
+            self.bump();
+            self.eat(Kind::Semicolon);
+        } else if !self.unwinding || self.at(Kind::End) || self.current.kind.starts_function() {
+            let message = format!(
+                "the body of {} has no `end`",
+                name.map_or_else(|| "this function".to_owned(), |name| quote(name.text))
+            );
+            let found = self.found();
+            self.report(
+                Diagnostic::error("unclosed-block", message, opened, "the body begins here")
+                    .with_label(self.current.span, format!("`end` is missing before {found}")),
+            );
+        }
+        name.map(|_| function)
+    }
+
+    /// `<n>`, or nothing for one result.
+    fn number_of_results(&mut self) -> u32 {
+        if !self.eat(Kind::Less) {
+            return 1;
+        }
+        let mut number = 1;
+        if self.at(Kind::Number) {
+            match self.current.text.parse::<u32>() {
+                Ok(read) if read as usize <= VARIABLE_LIMIT => number = read,
+                _ => {
+                    let message = format!("a function has at most {VARIABLE_LIMIT} results");
+                    self.report_here("number-too-large", message, "too large", "");
+                }
+            }
+            self.bump();
+        } else {
+            let message = format!("expected a number of results, found {}", self.found());
+            let help = "a function with two results is written `bool<2> f() ..`";
+            self.report_here("missing-number", message, "a number is missing here", help);
+        }
+        self.expect(Kind::Greater, "missing-sign", ">", "after the number of results");
+        number
+    }
+
+    /// The declarations and the enforced condition at the beginning of a body.
+    fn heads(&mut self, function: &mut Function<'a>) {
+        loop {
+            match self.current.kind {
+                Kind::Decl => {
+                    let locals = self.declaration();
+                    function.locals.extend(locals);
+                    self.limit_variables(function.locals.len(), "locals");
+                }
+                Kind::Enforce => {
+                    let token = self.bump();
+                    self.file.traits.boppo.get_or_insert(("enforce", token.place));
+                    let condition = self.expression();
+                    self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the condition");
+                    if function.enforced.is_some() {
+                        self.complaints.push(
+                            Diagnostic::error(
+                                "duplicate-enforce",
+                                format!("{} enforces two conditions", quote(function.name.text)),
+                                token.span,
+                                "the second one",
+                            )
+                            .with_help("join them with `&`"),
+                        );
+                    }
+                    function.enforced = condition.or(function.enforced.take());
+                }
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! # Idea
+//! Operator precedence with two explicit stacks, one of operands and one of operators, so that
+//! parentheses cost no recursion. Operands that may be bracketed in any way become one flat chain
+//! at once; hence thousands of operands make a tree of small depth.
+//!
+//! # Source
+//! From tight to loose: `!`, then `=` and `!=`, `&`, `^`, `|`, `=>`. All associate to the left
+//! except `=>`; `a => b => c` is `a => (b => c)`, which is kept as `(a & b) => c`.
+//!
+//! # Invariants
+//! 1. Every operand has its depth beside it; none is deeper than [`super::EXPRESSION_LIMIT`].
+
+use super::{EXPRESSION_LIMIT, PARENTHESIS_LIMIT, Parser};
+use crate::ast::Expression;
+use crate::token::{Kind, quote};
+use selvedge_base::{Diagnostic, Span};
+use selvedge_program::Connective;
+
+/// An entry of the stack of operators.
+#[derive(Clone, Copy)]
+enum Open {
+    Not,
+    Binary(Connective, Level),
+    /// `(`.
+    Parenthesis(Span),
+    /// `schoose[`, before and behind its comma.
+    Schoose(Span, bool),
+}
+
+/// How tight an operator binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Implies,
+    Or,
+    Xor,
+    And,
+    Equal,
+}
+
+/// An operand with what is needed to know how deep its tree will be.
+struct Operand<'a> {
+    expression: Expression<'a>,
+    /// The depth of the deepest operand of a chain; of anything else the depth itself.
+    base: u32,
+}
+
+impl<'a> Operand<'a> {
+    fn leaf(expression: Expression<'a>) -> Self {
+        Self { expression, base: 1 }
+    }
+
+    /// The depth of the tree once chains are balanced.
+    fn depth(&self) -> u32 {
+        let levels = |operands: usize| operands.next_power_of_two().ilog2();
+        match &self.expression {
+            Expression::Chain(operands, _) => self.base + levels(operands.len()),
+            Expression::Implies(premises, _) => self.base + levels(premises.len()) + 1,
+            _ => self.base,
+        }
+    }
+
+    fn negated(self) -> Self {
+        let depth = self.depth();
+        let expression = self.expression.negated();
+        let base = match &expression {
+            // What was negated before is a level less deep; it is not worth knowing more.
+            Expression::Chain(..) | Expression::Implies(..) => depth,
+            _ => depth + 1,
+        };
+        Self { expression, base }
+    }
+}
+
+#[derive(Default)]
+struct Stacks<'a> {
+    operands: Vec<Operand<'a>>,
+    operators: Vec<Open>,
+    /// How many parentheses are open.
+    open: usize,
+    too_deep: bool,
+}
+
+impl<'a> Stacks<'a> {
+    fn push(&mut self, operand: Operand<'a>) {
+        if operand.depth() > EXPRESSION_LIMIT {
+            self.too_deep = true;
+            self.operands.push(Operand::leaf(Expression::Choice));
+        } else {
+            self.operands.push(operand);
+        }
+    }
+
+    /// An operand is complete: negates it if there is a sign before it.
+    fn negate(&mut self) {
+        while let Some(Open::Not) = self.operators.last() {
+            self.operators.pop();
+            if let Some(operand) = self.operands.pop() {
+                self.push(operand.negated());
+            }
+        }
+    }
+
+    /// Applies the operators above the last parenthesis that bind at least as tight as `level`;
+    /// all of them if there is none.
+    fn reduce(&mut self, level: Option<Level>) {
+        while let Some(&Open::Binary(connective, own)) = self.operators.last() {
+            // Implications wait for what is on their right.
+            let waits = |level| own < level || (own == level && own == Level::Implies);
+            if level.is_some_and(waits) {
+                return;
+            }
+            self.operators.pop();
+            if let (Some(right), Some(left)) = (self.operands.pop(), self.operands.pop()) {
+                self.push(join(left, connective, right));
+            }
+        }
+    }
+}
+
+/// Two operands joined, flat where brackets do not matter.
+fn join<'a>(left: Operand<'a>, connective: Connective, right: Operand<'a>) -> Operand<'a> {
+    if connective == Connective::Implies {
+        let depth = left.depth();
+        let (mut premises, conclusion, base) = match right.expression {
+            Expression::Implies(premises, conclusion) => (premises, conclusion, right.base),
+            _ => {
+                let base = right.depth();
+                (Vec::new(), Box::new(right.expression), base)
+            }
+        };
+        premises.push(left.expression);
+        let expression = Expression::Implies(premises, conclusion);
+        return Operand { expression, base: base.max(depth) };
+    }
+    let sums = |one| matches!(one, Connective::Equal | Connective::Xor);
+    let same_kind = |other| other == connective || sums(other) && sums(connective);
+    let open = |operand: Operand<'a>| {
+        let depth = operand.depth();
+        match operand.expression {
+            Expression::Chain(operands, connectives) if same_kind(connectives[0]) => {
+                (operands, connectives, operand.base)
+            }
+            other => (vec![other], Vec::new(), depth),
+        }
+    };
+    let (mut operands, mut connectives, left_base) = open(left);
+    let (more, more_connectives, right_base) = open(right);
+    connectives.push(connective);
+    connectives.extend(more_connectives);
+    operands.extend(more);
+    let expression = Expression::Chain(operands, connectives);
+    Operand { expression, base: left_base.max(right_base) }
+}
+
+impl<'a> Parser<'a, '_> {
+    /// An expression; `None` if there is none, or one that cannot be understood.
+    pub(super) fn expression(&mut self) -> Option<Expression<'a>> {
+        let start = self.current.span;
+        let mut stacks = Stacks::default();
+        loop {
+            if !self.operand(&mut stacks)? {
+                continue;
+            }
+            if !self.operators(&mut stacks)? {
+                break;
+            }
+        }
+        if stacks.too_deep {
+            let span = start.to(self.previous);
+            self.complaints.push(
+                Diagnostic::error(
+                    "nesting-too-deep",
+                    format!("the expression is nested more than {EXPRESSION_LIMIT} levels deep"),
+                    span,
+                    "too deep",
+                )
+                .with_help("split it up with variables"),
+            );
+        }
+        stacks.operands.pop().map(|operand| operand.expression)
+    }
+
+    /// Where an operand is expected; true if it is complete.
+    fn operand(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
+        let token = self.current;
+        let leaf = match token.kind {
+            Kind::Not => {
+                self.bump();
+                // Two negations cancel, so the stack does not grow with them.
+                if let Some(Open::Not) = stacks.operators.last() {
+                    stacks.operators.pop();
+                } else {
+                    stacks.operators.push(Open::Not);
+                }
+                return Some(false);
+            }
+            Kind::OpenParen | Kind::Schoose => {
+                self.bump();
+                let span = token.span;
+                if token.kind == Kind::OpenParen {
+                    stacks.operators.push(Open::Parenthesis(span));
+                } else {
+                    let place = token.place;
+                    self.file.traits.boppo.get_or_insert(("schoose", place));
+                    if !self.expect(Kind::OpenBracket, "missing-sign", "[", "after `schoose`") {
+                        return None;
+                    }
+                    stacks.operators.push(Open::Schoose(span, false));
+                }
+                stacks.open += 1;
+                if stacks.open > PARENTHESIS_LIMIT {
+                    let message =
+                        format!("parentheses are nested more than {PARENTHESIS_LIMIT} levels deep");
+                    let help = "split the expression up with variables";
+                    self.report_here("nesting-too-deep", message, "too deep", help);
+                    return None;
+                }
+                return Some(false);
+            }
+            Kind::True => Expression::Constant(true),
+            Kind::False => Expression::Constant(false),
+            Kind::Star => Expression::Choice,
+            Kind::Number => match token.text {
+                "0" => Expression::Constant(false),
+                "1" => Expression::Constant(true),
+                text => {
+                    let message = format!("{} is no value", quote(text));
+                    let help = "the values are `T`, `F`, `1`, `0` and `*` for either";
+                    self.report_here("no-value", message, "not a Boolean", help);
+                    Expression::Choice
+                }
+            },
+            Kind::Quote => {
+                self.bump();
+                let name = self.name("a variable")?;
+                stacks.push(Operand::leaf(Expression::Next(name)));
+                return Some(true);
+            }
+            Kind::Name | Kind::OddName => {
+                let name = self.name("a variable")?;
+                if self.at(Kind::OpenParen) {
+                    self.call_in_expression(name.span, name.text);
+                    return None;
+                }
+                stacks.push(Operand::leaf(Expression::Variable(name)));
+                return Some(true);
+            }
+            _ => {
+                let message = format!("expected an expression, found {}", self.found());
+                let remark = "an expression is missing here";
+                self.report_here("missing-expression", message, remark, "");
+                return None;
+            }
+        };
+        self.bump();
+        stacks.push(Operand::leaf(leaf));
+        Some(true)
+    }
+
+    pub(super) fn call_in_expression(&mut self, span: Span, name: &str) {
+        let message = format!("{} is called inside of an expression", quote(name));
+        self.report(
+            Diagnostic::error("call-in-expression", message, span, "a call")
+                .with_help("assign the result to a variable first: `x := f(..);`"),
+        );
+    }
+
+    /// Behind an operand; true if another operand must follow, false at the end.
+    fn operators(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
+        loop {
+            stacks.negate();
+            let (connective, level) = match self.current.kind {
+                Kind::Implies => (Connective::Implies, Level::Implies),
+                Kind::Or => (Connective::Or, Level::Or),
+                Kind::Xor => (Connective::Xor, Level::Xor),
+                Kind::And => (Connective::And, Level::And),
+                Kind::Equal => (Connective::Equal, Level::Equal),
+                Kind::Unequal => (Connective::Xor, Level::Equal),
+                kind => {
+                    stacks.reduce(None);
+                    match (kind, stacks.operators.last().copied()) {
+                        (Kind::CloseParen, Some(Open::Parenthesis(_))) => {
+                            self.bump();
+                            stacks.operators.pop();
+                            stacks.open -= 1;
+                            continue;
+                        }
+                        (Kind::Comma, Some(Open::Schoose(span, false))) => {
+                            self.bump();
+                            stacks.operators.pop();
+                            stacks.operators.push(Open::Schoose(span, true));
+                            return Some(true);
+                        }
+                        (Kind::CloseBracket, Some(Open::Schoose(_, true))) => {
+                            self.bump();
+                            stacks.operators.pop();
+                            stacks.open -= 1;
+                            schoose(stacks);
+                            continue;
+                        }
+                        (_, None) => return Some(false),
+                        (_, Some(open)) => {
+                            self.unclosed(open);
+                            return None;
+                        }
+                    }
+                }
+            };
+            stacks.reduce(Some(level));
+            self.bump();
+            stacks.operators.push(Open::Binary(connective, level));
+            return Some(true);
+        }
+    }
+
+    fn unclosed(&mut self, open: Open) {
+        let (sign, span, what) = match open {
+            Open::Schoose(span, false) => (",", span, "in this choice"),
+            Open::Schoose(span, true) => ("]", span, "for this choice"),
+            Open::Parenthesis(span) => (")", span, "for this parenthesis"),
+            Open::Not | Open::Binary(..) => return,
+        };
+        let code = if sign == ")" { "missing-parenthesis" } else { "missing-sign" };
+        let message = format!("expected `{sign}`, found {}", self.found());
+        let behind = Span::new(self.previous.end, self.previous.end);
+        self.report(
+            Diagnostic::error(code, message, behind, format!("`{sign}` is missing here"))
+                .with_label(span, what),
+        );
+    }
+}
+
+/// `schoose[p, n]` is `p | (!n & *)`: true if `p`, else false if `n`, else either.
+fn schoose(stacks: &mut Stacks<'_>) {
+    use Expression::Constant;
+    let (Some(never), Some(always)) = (stacks.operands.pop(), stacks.operands.pop()) else {
+        return;
+    };
+    let either = Operand::leaf(Expression::Choice);
+    let possible = match &never.expression {
+        Constant(true) => Operand::leaf(Constant(false)),
+        Constant(false) => either,
+        _ => join(never.negated(), Connective::And, either),
+    };
+    let value = match (&always.expression, &possible.expression) {
+        (Constant(false), _) => possible,
+        (Constant(true), _) | (_, Constant(false)) => always,
+        _ => join(always, Connective::Or, possible),
+    };
+    stacks.push(value);
+}

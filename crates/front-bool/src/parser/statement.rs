@@ -1,0 +1,414 @@
+//! # Idea
+//! Lists of statements, which end before a word that closes a block, and single statements.
+
+use super::{NESTING_LIMIT, Parser};
+use crate::ast::{Assignment, Branch, Call, Expression, Name, Statement, StatementKind, is_async};
+use crate::token::{Kind, Token, quote};
+use selvedge_base::{Diagnostic, Span};
+use selvedge_program::text::nearest::nearest;
+
+/// The words that a misspelt statement may have meant.
+const WORDS: [&str; 15] = [
+    "skip",
+    "goto",
+    "if",
+    "while",
+    "return",
+    "assert",
+    "assume",
+    "abortif",
+    "constrain",
+    "dead",
+    "start_thread",
+    "end_thread",
+    "atomic_begin",
+    "atomic_end",
+    "sync",
+];
+
+impl<'a> Parser<'a, '_> {
+    /// Statements up to a word that closes the block; `depth` counts the statements around them.
+    pub(super) fn statements(&mut self, depth: usize) -> Vec<Statement<'a>> {
+        let mut statements = Vec::new();
+        loop {
+            if self.unwinding || self.at(Kind::End) || self.current.kind.closes_block() {
+                // Words that close something else are reported by whoever opened something.
+                if depth > 0 || self.unwinding || !self.stray_closer() {
+                    return statements;
+                }
+                continue;
+            }
+            if self.current.kind.starts_function() {
+                // A function cannot stand here, so everything that is open lacks its end.
+                return statements;
+            }
+            let before = self.current.span;
+            if let Some(statement) = self.statement(depth) {
+                self.end_of_statement(&statement);
+                statements.push(statement);
+            } else {
+                self.skip_statement(before);
+            }
+        }
+    }
+
+    /// Reports `fi`, `else` or `od` where only `end` can stand, and skips it.
+    fn stray_closer(&mut self) -> bool {
+        if matches!(self.current.kind, Kind::EndBody | Kind::End) {
+            return false;
+        }
+        let message = format!("{} closes nothing", self.found());
+        let remark = if self.at(Kind::Od) { "there is no `do`" } else { "there is no `if`" };
+        self.report_here("stray-token", message, remark, "remove it, or write what it closes");
+        self.skip();
+        self.eat(Kind::Semicolon);
+        true
+    }
+
+    /// Skips the rest of a statement that could not be read.
+    fn skip_statement(&mut self, before: Span) {
+        let mut moved = self.current.span != before;
+        loop {
+            let kind = self.current.kind;
+            if self.unwinding || kind == Kind::End || kind.closes_block() || kind.starts_function()
+            {
+                return;
+            }
+            if kind == Kind::Semicolon {
+                self.bump();
+                return;
+            }
+            if moved && (kind.starts_statement() && kind != Kind::Constrain || kind == Kind::Decl) {
+                return;
+            }
+            self.skip();
+            moved = true;
+        }
+    }
+
+    /// The `;` behind a statement; it may be missing before a word that closes a block and behind
+    /// `fi` and `od`.
+    fn end_of_statement(&mut self, statement: &Statement<'a>) {
+        let structured = matches!(statement.kind, StatementKind::If(..) | StatementKind::While(..));
+        if self.eat(Kind::Semicolon)
+            || structured
+            || self.unwinding
+            || matches!(statement.kind, StatementKind::Empty)
+            || self.current.kind.closes_block()
+            || self.current.kind.starts_function()
+            || self.at(Kind::End)
+        {
+            return;
+        }
+        let found = self.current;
+        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
+        let next = found.kind;
+        if !next.starts_statement() && next != Kind::Name && next != Kind::Decl {
+            self.skip_statement(found.span);
+        }
+    }
+
+    /// A statement with its labels, without the `;` behind it; `None` if it could not be read.
+    fn statement(&mut self, depth: usize) -> Option<Statement<'a>> {
+        if depth > NESTING_LIMIT {
+            self.too_deep();
+            return None;
+        }
+        let mut labels = Vec::new();
+        while matches!(self.current.kind, Kind::Name | Kind::OddName) && self.peek() == Kind::Colon
+        {
+            labels.extend(self.name("a label"));
+            self.bump();
+        }
+        let first = self.current;
+        let kind = match first.kind {
+            Kind::Semicolon => StatementKind::Empty,
+            kind if kind.closes_block() && !labels.is_empty() => StatementKind::Empty,
+            Kind::Skip => self.word(StatementKind::Skip),
+            Kind::EndThread => {
+                self.starts(first, "end_thread");
+                self.word(StatementKind::EndThread)
+            }
+            Kind::Sync => {
+                self.starts(first, "sync");
+                self.bump();
+                self.name("a synchronization")?;
+                StatementKind::Sync
+            }
+            Kind::AtomicBegin => self.word(StatementKind::AtomicBegin),
+            Kind::AtomicEnd => self.word(StatementKind::AtomicEnd),
+            Kind::Goto => {
+                self.bump();
+                let targets = self.names("a label");
+                if targets.len() > 1 {
+                    let boppo = ("a goto with several targets", first.place);
+                    self.file.traits.boppo.get_or_insert(boppo);
+                }
+                StatementKind::Goto(targets)
+            }
+            Kind::If => self.conditional(depth)?,
+            Kind::While => {
+                self.bump();
+                let condition = self.expression();
+                self.keyword(Kind::Do, "do", "after the condition");
+                let body = self.statements(depth + 1);
+                self.close(Kind::Od, "od", first);
+                StatementKind::While(condition.unwrap_or(Expression::Choice), body)
+            }
+            Kind::Return => {
+                self.bump();
+                let empty = matches!(self.current.kind, Kind::Semicolon | Kind::End)
+                    || self.current.kind.closes_block();
+                StatementKind::Return(if empty { Vec::new() } else { self.expressions()? })
+            }
+            Kind::Assert => {
+                self.bump();
+                StatementKind::Assert(self.condition("assert")?)
+            }
+            Kind::Assume => {
+                self.bump();
+                StatementKind::Assume(self.condition("assume")?)
+            }
+            Kind::Constrain => {
+                self.bump();
+                self.file.traits.getafix.get_or_insert(("constrain as a statement", first.place));
+                StatementKind::Assume(self.condition("constrain")?)
+            }
+            Kind::Abortif => {
+                self.bump();
+                self.file.traits.boppo.get_or_insert(("abortif", first.place));
+                StatementKind::Assume(self.condition("abortif")?.negated())
+            }
+            Kind::Dead => {
+                self.bump();
+                self.file.traits.boppo.get_or_insert(("dead", first.place));
+                StatementKind::Dead(self.names("a variable"))
+            }
+            Kind::StartThread => {
+                self.bump();
+                self.starts(first, "start_thread");
+                let statement = self.statement(depth + 1)?;
+                if matches!(statement.kind, StatementKind::Empty) {
+                    self.no_statement();
+                    return None;
+                }
+                StatementKind::Start(Box::new(statement))
+            }
+            Kind::Name | Kind::OddName => self.assignment_or_call(first)?,
+            Kind::Decl | Kind::Enforce => {
+                self.misplaced_head();
+                return None;
+            }
+            _ => {
+                self.no_statement();
+                return None;
+            }
+        };
+        if let StatementKind::Call(_) = &kind {
+            if labels.iter().any(|label: &Name<'_>| is_async(label.text)) {
+                self.starts(first, "ASYNC_n");
+                let call =
+                    Statement { labels: Vec::new(), kind, span: first.span, place: first.place };
+                let kind = StatementKind::Start(Box::new(call));
+                return Some(Statement { labels, kind, span: first.span, place: first.place });
+            }
+        }
+        Some(Statement { labels, kind, span: first.span, place: first.place })
+    }
+
+    fn starts(&mut self, token: Token<'a>, word: &'static str) {
+        self.file.traits.starts.get_or_insert((word, token.place));
+    }
+
+    /// A statement of one word.
+    fn word(&mut self, kind: StatementKind<'a>) -> StatementKind<'a> {
+        self.bump();
+        kind
+    }
+
+    fn too_deep(&mut self) {
+        let message = format!("statements are nested more than {NESTING_LIMIT} levels deep");
+        self.report_here(
+            "nesting-too-deep",
+            message,
+            "too deep",
+            "move the inner ones to a function",
+        );
+        // What is inside cannot be told from what is outside any more.
+        let mut open = 1usize;
+        loop {
+            match self.current.kind {
+                Kind::If | Kind::While => open += 1,
+                Kind::Fi | Kind::Od => open -= 1,
+                Kind::End => return,
+                kind if kind.starts_function() => return,
+                _ => {}
+            }
+            if open == 0 {
+                return;
+            }
+            self.skip();
+        }
+    }
+
+    /// `if e then .. elsif e then .. else .. fi`, at the first word.
+    fn conditional(&mut self, depth: usize) -> Option<StatementKind<'a>> {
+        let first = self.current;
+        let mut branches = Vec::new();
+        let mut otherwise = Vec::new();
+        loop {
+            let place = self.bump().place;
+            let condition = self.expression().unwrap_or(Expression::Choice);
+            self.keyword(Kind::Then, "then", "after the condition");
+            let body = self.statements(depth + 1);
+            branches.push(Branch { condition, body, place });
+            if self.unwinding {
+                return None;
+            }
+            if self.at(Kind::Elsif) {
+                continue;
+            }
+            if self.eat(Kind::Else) {
+                otherwise = self.statements(depth + 1);
+            }
+            self.close(Kind::Fi, "fi", first);
+            return Some(StatementKind::If(branches, otherwise));
+        }
+    }
+
+    /// A word between a condition and its statements.
+    fn keyword(&mut self, kind: Kind, word: &str, context: &str) {
+        if !self.expect(kind, "missing-keyword", word, context) {
+            // Where the condition was not understood, the word may still come.
+            while !self.current.kind.is_keyword()
+                && !matches!(self.current.kind, Kind::End | Kind::Semicolon)
+            {
+                self.skip();
+            }
+            self.eat(kind);
+        }
+    }
+
+    /// The word that closes a block.
+    fn close(&mut self, kind: Kind, word: &str, opened: Token<'a>) {
+        if self.unwinding || self.eat(kind) {
+            return;
+        }
+        let message = format!("expected `{word}`, found {}", self.found());
+        self.report(
+            Diagnostic::error(
+                "unclosed-block",
+                message,
+                self.current.span,
+                format!("`{word}` is missing before this"),
+            )
+            .with_label(opened.span, "the block begins here"),
+        );
+        // `fi` for `od` and the other way round is a slip; anything else closes something outside.
+        if matches!(self.current.kind, Kind::Fi | Kind::Od) {
+            self.bump();
+        }
+    }
+
+    /// `a, b` where at least one expression must be.
+    fn expressions(&mut self) -> Option<Vec<Expression<'a>>> {
+        let mut expressions = Vec::new();
+        loop {
+            expressions.push(self.expression()?);
+            if !self.eat(Kind::Comma) {
+                return Some(expressions);
+            }
+        }
+    }
+
+    /// The condition of an `assert` and its like. The parentheses are part of the expression.
+    fn condition(&mut self, word: &str) -> Option<Expression<'a>> {
+        if !self.at(Kind::OpenParen) {
+            self.expect(Kind::OpenParen, "missing-parenthesis", "(", &format!("after `{word}`"));
+        }
+        self.expression()
+    }
+
+    /// `x, y := ..`, `f(..)`.
+    fn assignment_or_call(&mut self, first: Token<'a>) -> Option<StatementKind<'a>> {
+        let targets = self.names("a variable");
+        if self.at(Kind::OpenParen) && targets.len() == 1 {
+            let arguments = self.arguments()?;
+            return Some(StatementKind::Call(Call {
+                targets: Vec::new(),
+                function: targets[0],
+                arguments,
+            }));
+        }
+        if !self.at(Kind::Assign) {
+            self.no_assignment(first, &targets);
+            return None;
+        }
+        self.bump();
+        if self.at(Kind::Name) && self.peek() == Kind::OpenParen {
+            let function = self.name("a function")?;
+            let arguments = self.arguments()?;
+            if !matches!(self.current.kind, Kind::Semicolon | Kind::End)
+                && !self.current.kind.is_keyword()
+            {
+                self.call_in_expression(function.span, function.text);
+                return None;
+            }
+            return Some(StatementKind::Call(Call { targets, function, arguments }));
+        }
+        let values = self.expressions()?;
+        let constraint = if self.eat(Kind::Constrain) { Some(self.expression()?) } else { None };
+        Some(StatementKind::Assign(Assignment { targets, values, constraint }))
+    }
+
+    /// `(a, b)`, at the parenthesis.
+    fn arguments(&mut self) -> Option<Vec<Expression<'a>>> {
+        self.bump();
+        if self.eat(Kind::CloseParen) {
+            return Some(Vec::new());
+        }
+        let arguments = self.expressions()?;
+        self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the arguments");
+        Some(arguments)
+    }
+
+    /// Names behind which neither `:=` nor `(` stands.
+    fn no_assignment(&mut self, first: Token<'a>, targets: &[Name<'a>]) {
+        if self.at(Kind::Equal) {
+            let help = "`:=` assigns, `=` compares";
+            let message = "expected `:=`, found `=`".to_owned();
+            self.report_here("missing-sign", message, "`:=` is meant", help);
+            return;
+        }
+        let meant = nearest(first.text, WORDS);
+        if targets.len() == 1 && meant.is_some() {
+            let message = format!("{} starts no statement", quote(first.text));
+            let help = format!("did you mean `{}`?", meant.unwrap_or_default());
+            self.report(
+                Diagnostic::error("unknown-statement", message, first.span, "unknown word")
+                    .with_help(help),
+            );
+            return;
+        }
+        self.expect(Kind::Assign, "missing-sign", ":=", "after the variables");
+    }
+
+    fn misplaced_head(&mut self) {
+        let word = self.current.text;
+        let message = format!("`{word}` stands behind a statement");
+        let help = "declarations and `enforce` stand at the beginning of the function";
+        self.report_here("misplaced-declaration", message, "too late", help);
+    }
+
+    fn no_statement(&mut self) {
+        let message = format!("expected a statement, found {}", self.found());
+        let (remark, help) = match self.current.kind {
+            Kind::Brace => {
+                ("no statement", "blocks are closed by `end`, `fi` and `od`, without braces")
+            }
+            Kind::Begin => ("no statement", "functions cannot be nested"),
+            _ => ("a statement is missing here", ""),
+        };
+        self.report_here("missing-statement", message, remark, help);
+    }
+}

@@ -1,0 +1,43 @@
+//! The public programs of Boppo's regression suite, where they are at hand.
+
+use selvedge_front_bool::{Dialect, Options, parse};
+use selvedge_program::validate::validate;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The `.bp` files below a folder.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "bp") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_program_is_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/benchmarks/boppo");
+    if !folder.is_dir() {
+        eprintln!("skipped: {} is not there", folder.display());
+        return;
+    }
+    let mut found = Vec::new();
+    files(&folder, &mut found);
+    found.sort();
+    assert_eq!(found.len(), 22);
+    for path in found {
+        let text = fs::read_to_string(&path).expect("a text");
+        let options = Options { starts_per_site: Some(2), ..Options::default() };
+        let parsed = parse(&text, &options);
+        let name = path.display();
+        let program = parsed.program.unwrap_or_else(|| panic!("{name}: {:?}", parsed.diagnostics));
+        assert_eq!(validate(&program), [], "{name}");
+        assert_eq!(parsed.dialect, Dialect::Boppo, "{name}");
+        let unbounded = path.parent().is_some_and(|folder| folder.ends_with("Threads4"));
+        assert_eq!(parsed.limited_starts, unbounded.then_some(2), "{name}");
+        assert_eq!(parse(&text, &Options::default()).program.is_none(), unbounded, "{name}");
+    }
+}
