@@ -14,9 +14,9 @@ use selvedge_program::{Connective, Expr, GlobalId, LocalId, Variable};
 pub struct Names<'a> {
     pub functions: FxHashMap<&'a str, usize>,
     globals: FxHashMap<&'a str, GlobalId>,
-    /// The globals in order, for suggestions.
-    global_names: Vec<&'a str>,
-    function_names: Vec<&'a str>,
+    /// What was declared, in order, for suggestions.
+    declared_globals: Vec<&'a str>,
+    declared_functions: Vec<&'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -25,8 +25,8 @@ impl<'a> Names<'a> {
         let mut names = Self {
             functions: FxHashMap::default(),
             globals: FxHashMap::default(),
-            global_names: file.globals.iter().map(|name| name.text).collect(),
-            function_names: file.functions.iter().map(|one| one.name.text).collect(),
+            declared_globals: file.globals.iter().map(|name| name.text).collect(),
+            declared_functions: file.functions.iter().map(|one| one.name.text).collect(),
         };
         let mut first: FxHashMap<&str, Name<'a>> = FxHashMap::default();
         for (at, &name) in file.globals.iter().enumerate() {
@@ -45,7 +45,7 @@ impl<'a> Names<'a> {
     pub fn function(&self, name: Name<'a>, complaints: &mut Complaints) -> Option<usize> {
         let found = self.functions.get(name.text).copied();
         if found.is_none() {
-            let known = self.function_names.iter().copied();
+            let known = self.declared_functions.iter().copied();
             unknown("unknown-function", "function", name, known, complaints);
         }
         found
@@ -53,7 +53,7 @@ impl<'a> Names<'a> {
 
     /// The function whose name this one was probably meant to be.
     pub fn near_function(&self, name: &str) -> Option<&'a str> {
-        nearest(name, self.function_names.iter().copied())
+        nearest(name, self.declared_functions.iter().copied())
     }
 }
 
@@ -101,21 +101,21 @@ fn unknown<'a>(
 pub struct Scope<'n, 'a> {
     names: &'n Names<'a>,
     locals: FxHashMap<&'a str, LocalId>,
-    local_names: Vec<&'a str>,
+    declared_locals: Vec<&'a str>,
 }
 
 impl<'n, 'a> Scope<'n, 'a> {
     /// The names that a function sees; reports locals that are declared twice.
     pub fn new(names: &'n Names<'a>, function: &Function<'a>, complaints: &mut Complaints) -> Self {
         let mut locals = FxHashMap::default();
-        let mut local_names = Vec::new();
+        let mut declared_locals = Vec::new();
         let mut first: FxHashMap<&str, Name<'a>> = FxHashMap::default();
         for (at, &name) in function.parameters.iter().chain(&function.locals).enumerate() {
             declare(&mut first, name, "variable", complaints);
             locals.entry(name.text).or_insert(LocalId::from_index(at));
-            local_names.push(name.text);
+            declared_locals.push(name.text);
         }
-        Self { names, locals, local_names }
+        Self { names, locals, declared_locals }
     }
 
     /// The variable of this name; reports it if there is none.
@@ -124,7 +124,7 @@ impl<'n, 'a> Scope<'n, 'a> {
         let global = || self.names.globals.get(name.text).map(|&id| Variable::Global(id));
         let found = local.or_else(global);
         if found.is_none() {
-            let known = self.local_names.iter().chain(&self.names.global_names).copied();
+            let known = self.declared_locals.iter().chain(&self.names.declared_globals).copied();
             unknown("unknown-variable", "variable", name, known, complaints);
         }
         found

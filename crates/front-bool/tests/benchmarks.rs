@@ -18,6 +18,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "says why nothing was tested")]
 fn every_program_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/benchmarks/boppo");
     if !folder.is_dir() {

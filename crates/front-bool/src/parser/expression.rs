@@ -121,12 +121,10 @@ impl<'a> Stacks<'a> {
 fn join<'a>(left: Operand<'a>, connective: Connective, right: Operand<'a>) -> Operand<'a> {
     if connective == Connective::Implies {
         let depth = left.depth();
+        let right_depth = right.depth();
         let (mut premises, conclusion, base) = match right.expression {
             Expression::Implies(premises, conclusion) => (premises, conclusion, right.base),
-            _ => {
-                let base = right.depth();
-                (Vec::new(), Box::new(right.expression), base)
-            }
+            other => (Vec::new(), Box::new(other), right_depth),
         };
         premises.push(left.expression);
         let expression = Expression::Implies(premises, conclusion);

@@ -204,16 +204,15 @@ impl<'a> Parser<'a, '_> {
                 return None;
             }
         };
-        if let StatementKind::Call(_) = &kind {
-            if labels.iter().any(|label: &Name<'_>| is_async(label.text)) {
-                self.starts(first, "ASYNC_n");
-                let call =
-                    Statement { labels: Vec::new(), kind, span: first.span, place: first.place };
-                let kind = StatementKind::Start(Box::new(call));
-                return Some(Statement { labels, kind, span: first.span, place: first.place });
-            }
+        let (span, place) = (first.span, first.place);
+        let is_call = matches!(kind, StatementKind::Call(_));
+        if is_call && labels.iter().any(|label: &Name<'_>| is_async(label.text)) {
+            self.starts(first, "ASYNC_n");
+            let call = Statement { labels: Vec::new(), kind, span, place };
+            let kind = StatementKind::Start(Box::new(call));
+            return Some(Statement { labels, kind, span, place });
         }
-        Some(Statement { labels, kind, span: first.span, place: first.place })
+        Some(Statement { labels, kind, span, place })
     }
 
     fn starts(&mut self, token: Token<'a>, word: &'static str) {
