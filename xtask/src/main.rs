@@ -1,6 +1,7 @@
 //! Selvedge's own tooling: `cargo xtask <task>`.
 
 mod bench;
+mod corpus;
 mod differential;
 mod layers;
 
@@ -11,6 +12,7 @@ usage: cargo xtask <task>
 
 tasks:
   layers                     compare the edges between crates with the table in xtask/src/layers.rs
+  corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
   differential [PROGRAMS]    run all engines against each other on random programs (default 3000)
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench pds [--quick]        print the benchmark table of the pushdown library
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
             Ok(programs) => differential::run(programs),
             Err(_) => Err(format!("`{programs}` is not a number of programs\n\n{USAGE}")),
         },
+        ["corpus"] => corpus::write(None),
+        ["corpus", folder] => corpus::write(Some(folder)),
         ["bench", suite, rest @ ..] => bench::run(suite, rest),
         // One case in a process of its own, so that its peak memory can be told.
         ["bench-case", name] => bench::run_case(name),

@@ -8,6 +8,7 @@
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
 //!   words of the definition and without any thought of cost.
 //! - [`family`]: models that grow with the number of locks.
+//! - [`models`]: concurrent algorithms as texts of Boolean programs and as Promela, in any size.
 //! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
 //!
 //! ```
@@ -24,6 +25,7 @@ pub mod definition;
 pub mod family;
 pub mod generate;
 pub mod lock_words;
+pub mod models;
 pub mod naive;
 pub mod queries;
 pub mod rng;
