@@ -1,8 +1,10 @@
 //! Context-bounded analysis: programs with data, decided below a bound on contexts (paper 001).
 //!
 //! Where to start reading: [`mod@sequentialize`] (the reduction of a concurrent program to a
-//! sequential one).
+//! sequential one), [`mod@monitor`] (questions about locks and units as questions about data).
 
+mod expr;
+pub mod monitor;
 mod names;
 pub mod sequentialize;
 pub mod unsupported;

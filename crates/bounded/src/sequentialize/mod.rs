@@ -26,6 +26,7 @@ mod procedure;
 mod steps;
 mod variables;
 
+use crate::expr::{all, current};
 use crate::names::Names;
 use crate::unsupported::Unsupported;
 use depth::{Depths, depths};
@@ -37,7 +38,7 @@ use selvedge_program::{
     Procedure, ProcedureId, Program, Start, Successors, Target, Thread, ThreadId, Update, Variable,
 };
 use steps::Steps;
-use variables::{Variables, all, current};
+use variables::Variables;
 
 /// Programs whose translation would have more edges and variables than this are refused.
 const SIZE_LIMIT: usize = 20_000_000;

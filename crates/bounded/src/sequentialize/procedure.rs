@@ -16,7 +16,8 @@
 
 use super::depth::{Depths, Inside};
 use super::steps::{Steps, thread_of};
-use super::variables::{Variables, all, current, mentions_globals};
+use super::variables::Variables;
+use crate::expr::{all, current, mentions_globals};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, GlobalId, NodeId, Passing, PassingId, Procedure,

@@ -9,7 +9,7 @@
 //!    may depend on a global or on whether a thread was started. The start of an atomic section
 //!    counts too, because the round cannot advance inside.
 
-use super::variables::mentions_globals;
+use crate::expr::mentions_globals;
 use selvedge_base::IdVec;
 use selvedge_program::{Action, Edge, NodeId, ProcedureId, Program, Target, ThreadId, Variable};
 use selvedge_program::{Position, StatePattern};

@@ -10,6 +10,7 @@
 //! 1. Rounds are counted from 0 here and from 1 in names.
 //! 2. No name of a global is the name of a local of the program.
 
+use crate::expr::{all, current, join_all, mentions_globals};
 use crate::names::Names;
 use selvedge_base::{IdVec, Place};
 use selvedge_program::{
@@ -229,37 +230,4 @@ impl Declare<'_> {
         let guesses = (2..=rounds).map(|round| guess(self, round)).collect();
         Copies { rounds: copies, guesses }
     }
-}
-
-/// The value of a global before the step.
-pub fn current(global: GlobalId) -> Expr {
-    Expr::Current(Variable::Global(global))
-}
-
-/// The conjunction; nothing if there is nothing to join.
-pub fn all(parts: impl IntoIterator<Item = Expr>) -> Option<Expr> {
-    join_all(Connective::And, parts.into_iter().collect())
-}
-
-/// Joins expressions as a balanced tree, so that many of them do not nest deeply.
-pub fn join_all(connective: Connective, mut parts: Vec<Expr>) -> Option<Expr> {
-    while parts.len() > 1 {
-        let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
-        let mut rest = parts.into_iter();
-        while let Some(left) = rest.next() {
-            joined.push(match rest.next() {
-                Some(right) => left.join(connective, right),
-                None => left,
-            });
-        }
-        parts = joined;
-    }
-    parts.pop()
-}
-
-/// Whether an expression depends on a global.
-pub fn mentions_globals(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.variables(&mut |variable, _| found |= matches!(variable, Variable::Global(_)));
-    found
 }

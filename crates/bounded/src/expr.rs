@@ -1,0 +1,37 @@
+//! # Idea
+//! Shorthands for expressions that transformations write.
+
+use selvedge_program::{Connective, Expr, GlobalId, Variable};
+
+/// The value of a global before the step.
+pub fn current(global: GlobalId) -> Expr {
+    Expr::Current(Variable::Global(global))
+}
+
+/// The conjunction; nothing if there is nothing to join.
+pub fn all(parts: impl IntoIterator<Item = Expr>) -> Option<Expr> {
+    join_all(Connective::And, parts.into_iter().collect())
+}
+
+/// Joins expressions as a balanced tree, so that many of them do not nest deeply.
+pub fn join_all(connective: Connective, mut parts: Vec<Expr>) -> Option<Expr> {
+    while parts.len() > 1 {
+        let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(left) = rest.next() {
+            joined.push(match rest.next() {
+                Some(right) => left.join(connective, right),
+                None => left,
+            });
+        }
+        parts = joined;
+    }
+    parts.pop()
+}
+
+/// Whether an expression depends on a global.
+pub fn mentions_globals(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.variables(&mut |variable, _| found |= matches!(variable, Variable::Global(_)));
+    found
+}

@@ -1,0 +1,96 @@
+//! # Idea
+//! Questions about locks and units of work for engines that know only data. Locks become shared
+//! Booleans; a pattern or an automaton becomes a counter of its phases beside them, which the threads
+//! move on when they take the next access. The target is a label: the node behind the last access.
+//!
+//! # Source
+//! SEMANTICS, "The patterns"; paper 000 Defn. 3 for automata. Which accesses are meant is guessed:
+//! every edge with an access comes once without and once with the move to the next phase.
+//!
+//! # Requires
+//! Locks and units are nested; the query fits the program.
+//!
+//! # Invariants
+//! 1. Every step of the new program is one step of the original one ([`Origin`]), and the threads
+//!    keep their ids. So bounds on rounds and contexts mean the same in both.
+//! 2. The unit conditions need no variables. Whether an access is inside a unit is part of the
+//!    control state ([`selvedge_lower`]); and a unit that has begun to match cannot end before it has
+//!    matched, since a run in which it does ends in no violation.
+
+mod phases;
+mod unlocked;
+
+use phases::Phases;
+use selvedge_base::{IdVec, Interrupt};
+use selvedge_program::{
+    EdgeId, Move, Program, Query, Run, Schedule, ScheduledStep, Target, ThreadId, Unknown,
+};
+use unlocked::unlocked;
+
+/// From the steps of a new program to those of the original one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// The step that an edge stands for.
+    pub moves: IdVec<EdgeId, Move>,
+    /// Which access of the query it is, from 1.
+    pub matched: IdVec<EdgeId, Option<u32>>,
+}
+
+/// A program with a monitor for one query.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Monitored {
+    /// The program, without locks.
+    pub program: Program,
+    /// What is reached by the runs that answer the query.
+    pub target: Target,
+    /// Where its steps come from.
+    pub origin: Origin,
+}
+
+/// The program with its locks as data. Reads, writes and units are steps without meaning in it.
+///
+/// # Errors
+/// If locks or units are not nested, or if the interrupt was raised.
+pub fn locks_to_data(
+    program: &Program,
+    interrupt: &Interrupt,
+) -> Result<(Program, Origin), Unknown> {
+    let everyone: Vec<ThreadId> = program.threads.ids().collect();
+    let built = unlocked(program, &everyone, None, interrupt)?;
+    Ok((built.program, built.origin))
+}
+
+/// The program with its locks as data and a monitor for the query. Threads that take no part in the
+/// query stay where they are, unless there is data that they could change.
+///
+/// # Errors
+/// As [`locks_to_data`].
+pub fn monitor(
+    program: &Program,
+    query: &Query,
+    interrupt: &Interrupt,
+) -> Result<Monitored, Unknown> {
+    let participants = if program.has_data() {
+        program.threads.ids().collect()
+    } else {
+        match query {
+            Query::Pattern(query) => vec![query.unit_thread, query.other_thread],
+            Query::Automaton(automaton) => automaton.participants(),
+        }
+    };
+    let phases = Phases::new(query);
+    unlocked(program, &participants, Some(&phases), interrupt)
+}
+
+/// A run of the new program as a schedule of the original one.
+pub fn schedule(run: &Run, origin: &Origin) -> Schedule {
+    let steps = run.steps.iter().map(|step| match step.step {
+        Move::Edge(edge) => ScheduledStep {
+            thread: step.thread,
+            step: origin.moves[edge],
+            matched: origin.matched[edge],
+        },
+        Move::Return => ScheduledStep { thread: step.thread, step: Move::Return, matched: None },
+    });
+    Schedule { steps: steps.collect() }
+}

@@ -1,0 +1,305 @@
+//! Questions about locks and units, asked of the monitored program, against trying all schedules of
+//! the original one and against the tupling engine.
+
+mod common;
+
+use common::{oracle, rounds};
+use selvedge_base::Interrupt;
+use selvedge_bounded::monitor::{Monitored, locks_to_data, monitor, schedule};
+use selvedge_engine::tupling::Tupling;
+use selvedge_program::{
+    IndexedSymbol, Move, Observable, Program, Query, Run, RunStep, StepKind, Successors, Target,
+    ThreadId, UnitRole, Units, Valuation, Verdict, validate,
+};
+use selvedge_replay::{Configuration, State, replay};
+use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::queries::{all_patterns, describe, random_automaton, some_patterns};
+use selvedge_testkit::rng::Rng;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::ControlFlow;
+
+const ROUNDS: u32 = 3;
+const DEPTH: usize = 3;
+
+/// How far a query has matched, with whether the units of `u` and `u'` are still open.
+type Progress = (usize, [bool; 2]);
+
+/// The progress after an event, in all ways to read it.
+fn progress(
+    query: &Query,
+    (phase, open): Progress,
+    event: IndexedSymbol,
+    inside: bool,
+) -> Vec<Progress> {
+    let mut next = Vec::new();
+    match query {
+        Query::Automaton(automaton) => {
+            let at = &automaton.phases[phase];
+            if at.loops.contains(&event) {
+                next.push((phase, open));
+            }
+            if at.advance == event {
+                next.push((phase + 1, open));
+            }
+        }
+        Query::Pattern(query) => {
+            let mut later = open;
+            if event.symbol == Observable::EndUnit {
+                if event.thread == query.unit_thread {
+                    later[0] = false;
+                } else if event.thread == query.other_thread {
+                    later[1] = false;
+                }
+            }
+            next.push((phase, later));
+            let access = query.pattern.accesses[phase];
+            let is_next =
+                query.thread_of(access) == event.thread && query.symbol_of(access) == event.symbol;
+            let role = usize::from(access.role == UnitRole::Other);
+            let is_first =
+                query.pattern.accesses[..phase].iter().all(|before| before.role != access.role);
+            if is_next
+                && (!query.needs_unit(access.role) || if is_first { inside } else { open[role] })
+            {
+                let mut later = open;
+                later[role] = true;
+                next.push((phase + 1, later));
+            }
+        }
+    }
+    next
+}
+
+/// Some stack grows too high, or there are too many states.
+struct TooLarge;
+
+/// The least number of rounds within which the query is answered.
+fn least_rounds(program: &Program, query: &Query) -> Result<Option<u32>, TooLarge> {
+    let successors = Successors::new(program);
+    let phases = match query {
+        Query::Pattern(query) => query.pattern.accesses.len(),
+        Query::Automaton(automaton) => automaton.phases.len(),
+    };
+    let mut seen: Vec<HashSet<(Configuration, Progress)>> =
+        vec![HashSet::new(); program.threads.len()];
+    let mut begin = vec![(Configuration::initial(program), (0, [false; 2]))];
+    for round in 1..=ROUNDS {
+        for (at, thread) in program.threads.ids().enumerate() {
+            let mut reached: Vec<(Configuration, Progress)> = Vec::new();
+            for state in begin {
+                if seen[at].insert(state.clone()) {
+                    reached.push(state);
+                }
+            }
+            let mut position = 0;
+            while position < reached.len() {
+                let (configuration, now) = reached[position].clone();
+                position += 1;
+                for step in configuration.moves(program, &successors, thread) {
+                    let mut next = configuration.clone();
+                    let Ok(kind) = next.step(program, thread, step) else { continue };
+                    if next.threads[thread].stack.len() > DEPTH || reached.len() > 8_000 {
+                        return Err(TooLarge);
+                    }
+                    let inside = configuration.threads[thread].unit_depth > 0;
+                    let observed = match kind {
+                        StepKind::Read(x) => Some(Observable::Read(x)),
+                        StepKind::Write(x) => Some(Observable::Write(x)),
+                        StepKind::BeginUnit => Some(Observable::BeginUnit),
+                        StepKind::EndUnit => Some(Observable::EndUnit),
+                        _ => None,
+                    };
+                    let after = match observed {
+                        None => vec![now],
+                        Some(symbol) => {
+                            progress(query, now, IndexedSymbol { thread, symbol }, inside)
+                        }
+                    };
+                    for after in after {
+                        if after.0 == phases {
+                            return Ok(Some(round));
+                        }
+                        let state = (next.clone(), after);
+                        if seen[at].insert(state.clone()) {
+                            reached.push(state);
+                        }
+                    }
+                }
+            }
+            begin = reached;
+        }
+    }
+    Ok(None)
+}
+
+type Reached = (State, usize, Option<(ThreadId, Move)>);
+
+/// A run of the monitored program to its target, by breadth.
+fn run_of(monitored: &Monitored) -> Run {
+    let program = &monitored.program;
+    let Target::Label(found) = &monitored.target else { panic!("the target is a label") };
+    let successors = Successors::new(program);
+    // States with the number of the one before and the step from there.
+    let mut states: Vec<Reached> = Vec::new();
+    let mut known: HashMap<State, usize> = HashMap::new();
+    _ = State::for_each_initial(program, &mut |state| {
+        known.insert(state.clone(), states.len());
+        states.push((state, 0, None));
+        ControlFlow::Continue(())
+    });
+    let mut at = 0;
+    loop {
+        let state = states[at].0.clone();
+        let top = |thread| state.top(thread).is_some_and(|top| found.contains(&top));
+        if program.threads.ids().any(top) {
+            break;
+        }
+        for thread in program.threads.ids() {
+            let flow = state.successors(program, &successors, thread, &mut |step, next| {
+                if !known.contains_key(&next) {
+                    known.insert(next.clone(), states.len());
+                    states.push((next, at, Some((thread, step))));
+                }
+                ControlFlow::Continue(())
+            });
+            assert!(flow.is_ok());
+        }
+        at += 1;
+    }
+    let mut steps = Vec::new();
+    while let (_, before, Some((thread, step))) = states[at] {
+        let (globals, locals) = (Valuation::default(), Valuation::default());
+        steps.push(RunStep { thread, step, globals, locals });
+        at = before;
+    }
+    steps.reverse();
+    Run { steps, ..Run::default() }
+}
+
+#[test]
+fn monitored_programs_answer_like_all_schedules_and_never_contradict_tupling() {
+    let mut verdicts: BTreeMap<(Option<u32>, bool), usize> = BTreeMap::new();
+    for seed in 0..130 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { statements: 9, functions: 2, ..Shape::SMALL };
+        let program = random_model(&mut rng, &shape).to_program();
+        let mut queries = some_patterns(&program, &mut rng, 4);
+        if rng.percent(30) {
+            let paper = all_patterns(&program, Units::Paper);
+            if !paper.is_empty() {
+                queries.push(rng.pick(&paper).clone());
+            }
+        }
+        queries.extend(random_automaton(&program, &mut rng).map(Query::Automaton));
+        let mut tupling = Tupling::new(&program, 100_000, 100_000, Interrupt::new());
+        for query in queries {
+            let Ok(expected) = least_rounds(&program, &query) else { continue };
+            let what = || format!("seed {seed}: {}", describe(&program, &query));
+            let monitored = monitor(&program, &query, &Interrupt::new()).expect("it is nested");
+            assert_eq!(validate::validate(&monitored.program), [], "{}", what());
+            let targets = [monitored.target.clone()];
+            let Some(sets) = oracle(&monitored.program, &targets, rounds(ROUNDS), DEPTH as u32)
+            else {
+                continue;
+            };
+            assert_eq!(sets.least(0), expected, "{}", what());
+            let violated =
+                matches!(tupling.decide(&query).expect("no fault"), Verdict::Violation(_));
+            assert!(violated || expected.is_none(), "{}", what());
+            *verdicts.entry((expected, violated)).or_default() += 1;
+            if expected.is_some() {
+                let schedule = schedule(&run_of(&monitored), &monitored.origin);
+                let trace = replay(&program, &query, &schedule);
+                assert!(trace.is_ok(), "{}: {trace:?}", what());
+            }
+        }
+    }
+    let count = |rounds: Option<u32>| verdicts.get(&(rounds, rounds.is_some())).copied();
+    for rounds in [None, Some(1), Some(2)] {
+        assert!(count(rounds).is_some_and(|count| count > 5), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn locks_as_data_allow_the_same_schedules() {
+    let mut compared = 0;
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { statements: 5, ..Shape::CONTENDED };
+        let program = random_model(&mut rng, &shape).to_program();
+        let (unlocked, origin) = locks_to_data(&program, &Interrupt::new()).expect("it is nested");
+        assert_eq!(validate::validate(&unlocked), [], "seed {seed}");
+        assert_eq!(origin.moves.len(), unlocked.edges.len());
+        assert!(origin.matched.iter().all(Option::is_none));
+        // The schedules up to a length, as sequences of steps of the original program.
+        let Some(expected) = schedules(&program, 6) else { continue };
+        let found = unlocked_schedules(&unlocked, &origin.moves, 6);
+        assert_eq!(found, expected, "seed {seed}");
+        compared += 1;
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+type Steps = Vec<(ThreadId, Move)>;
+
+fn schedules(program: &Program, length: usize) -> Option<HashSet<Steps>> {
+    let successors = Successors::new(program);
+    let mut all = HashSet::new();
+    let mut last = vec![(Configuration::initial(program), Steps::new())];
+    for _ in 0..length {
+        let mut next = Vec::new();
+        for (configuration, steps) in last {
+            for thread in program.threads.ids() {
+                for step in configuration.moves(program, &successors, thread) {
+                    let mut after = configuration.clone();
+                    if after.step(program, thread, step).is_ok() {
+                        let mut steps = steps.clone();
+                        steps.push((thread, step));
+                        next.push((after, steps));
+                    }
+                }
+            }
+        }
+        all.extend(next.iter().map(|(_, steps)| steps.clone()));
+        if all.len() > 10_000 {
+            return None;
+        }
+        last = next;
+    }
+    Some(all)
+}
+
+fn unlocked_schedules(
+    program: &Program,
+    moves: &selvedge_base::IdVec<selvedge_program::EdgeId, Move>,
+    length: usize,
+) -> HashSet<Steps> {
+    let successors = Successors::new(program);
+    let mut all = HashSet::new();
+    let mut last = Vec::new();
+    _ = State::for_each_initial(program, &mut |state| {
+        last.push((state, Steps::new()));
+        ControlFlow::Continue(())
+    });
+    for _ in 0..length {
+        let mut next = Vec::new();
+        for (state, steps) in last {
+            for thread in program.threads.ids() {
+                let flow = state.successors(program, &successors, thread, &mut |step, after| {
+                    let original = match step {
+                        Move::Edge(edge) => moves[edge],
+                        Move::Return => Move::Return,
+                    };
+                    let mut steps = steps.clone();
+                    steps.push((thread, original));
+                    next.push((after, steps));
+                    ControlFlow::Continue(())
+                });
+                assert!(flow.is_ok());
+            }
+        }
+        all.extend(next.iter().map(|(_, steps)| steps.clone()));
+        last = next;
+    }
+    all
+}
