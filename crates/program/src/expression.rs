@@ -30,7 +30,7 @@ where
 }
 
 /// How tightly a connective binds; larger is tighter.
-fn strength(connective: Connective) -> u8 {
+pub fn strength(connective: Connective) -> u8 {
     match connective {
         Connective::Implies => 1,
         Connective::Or => 2,

@@ -45,9 +45,7 @@ pub mod step;
 
 pub use check::{ReplayError, replay};
 pub use exhaustive::Exhaustive;
-pub use exhaustive::bounded::{
-    BoundedLevel, BoundedLimits, BoundedSets, Top, VisibleState, bounded_states,
-};
+pub use exhaustive::bounded::{BoundedLevel, BoundedLimits, BoundedSets, bounded_states};
 pub use meeting::replay_meeting;
 pub use query::{meeting_error, query_error};
 pub use run::{RunError, State, replay_run};

@@ -19,11 +19,20 @@ pub enum Kind {
     Number(Option<u32>),
     /// `->`.
     Arrow,
-    /// `@`, `:`, `{`, `}` or `,`.
+    /// `:=`.
+    Becomes,
+    /// `!=`.
+    Unequal,
+    /// `=>`.
+    Implies,
+    /// One of [`SIGNS`].
     Sign(char),
     /// The end of the text.
     End,
 }
+
+/// The signs of one character.
+const SIGNS: &str = "@:{},()&|^=!*'.";
 
 /// A token.
 #[derive(Clone, Debug)]
@@ -53,11 +62,8 @@ pub fn tokens(text: &str, complaints: &mut Complaints) -> Vec<Token> {
                 lexer.skip_while(|character| character != '\n');
                 continue;
             }
-            '@' | ':' | '{' | '}' | ',' => Kind::Sign(next),
-            '-' if lexer.rest().starts_with('>') => {
-                lexer.at += 1;
-                Kind::Arrow
-            }
+            '-' | ':' | '!' | '=' if let Some(pair) = lexer.pair(next) => pair,
+            sign if SIGNS.contains(sign) => Kind::Sign(sign),
             '"' => lexer.quoted(start),
             '0'..='9' => lexer.number(start),
             'A'..='Z' | 'a'..='z' | '_' => {
@@ -105,6 +111,19 @@ impl<'a> Lexer<'a, '_> {
     fn complain(&mut self, start: usize, code: &'static str, message: String, help: &str) {
         let span = self.span(start);
         self.complaints.push(Diagnostic::error(code, message, span, "here").with_help(help));
+    }
+
+    /// A sign of two characters, of which the first was read.
+    fn pair(&mut self, first: char) -> Option<Kind> {
+        let pair = match (first, self.rest().as_bytes().first()?) {
+            ('-', b'>') => Kind::Arrow,
+            (':', b'=') => Kind::Becomes,
+            ('!', b'=') => Kind::Unequal,
+            ('=', b'>') => Kind::Implies,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(pair)
     }
 
     fn number(&mut self, start: usize) -> Kind {
@@ -169,10 +188,8 @@ impl<'a> Lexer<'a, '_> {
     fn unknown(&mut self, start: usize) {
         self.skip_while(|character| {
             !character.is_ascii_alphanumeric()
-                && !matches!(
-                    character,
-                    '\n' | ' ' | '\t' | '@' | ':' | '{' | '}' | ',' | '"' | '/' | '-'
-                )
+                && !matches!(character, '\n' | ' ' | '\t' | '"' | '/' | '-')
+                && !SIGNS.contains(character)
         });
         let count = self.text[start..self.at].chars().count();
         let message = match count {

@@ -19,6 +19,37 @@
 //! `"java.util.Stack.pop"`. Atomic sets may be opened several times. `//` starts a comment. The
 //! actions are `skip`, `read x`, `write x`, `acquire l`, `release l`, `begin`, `end` and `call p`.
 //!
+//! With data:
+//!
+//! ```text
+//! program
+//! global x = F
+//! global y
+//! thread A main main {
+//!   procedure main locals ok nodes 6 entry 0 exit 5 {
+//!     0 -> 1 start B(y)
+//!     1 -> 2 begin atomic
+//!     2 -> 3 call swap(x, *) into x, y
+//!     3 -> 4 end atomic when x != y do ok := y
+//!     4 -> 5 assert ok & !x
+//!   }
+//!   procedure swap (a, b) -> 2 enforce !(a & b) nodes 2 entry 0 exit 1 {
+//!     0 -> 1 return b, a
+//!   }
+//! }
+//! thread B waits main main {
+//!   procedure main (y) nodes 2 entry 0 exit 1 {
+//!     0 -> 1 skip do x, .y := *, y constrain 'x => '.y
+//!   }
+//! }
+//! label done at A main 4
+//! ```
+//!
+//! A local hides a global of the same name; a dot before the name means the global. `'x` is the value
+//! after the step, `*` either value. The updates of an edge come behind its action, in this order:
+//! `when` a guard, `do` an assignment, `constrain` what holds before and after. The book has the
+//! grammar.
+//!
 //! - [`print`](print()) and [`parse`](parse()): out and in.
 //! - [`complaints`]: collects the diagnostics of one text, with a limit.
 //! - [`nearest`]: finds the name that was probably meant.

@@ -4,18 +4,22 @@
 //!
 //! # Invariants
 //! 1. A program is returned iff no error is, and it satisfies the invariants of [`crate::model`].
-//! 2. There is no recursion, and memory is bounded by a multiple of the length of the text.
+//! 2. Only expressions are read by recursion, and not deeply. Memory is bounded by a multiple of the
+//!    length of the text.
+
+mod data;
+mod expression;
 
 use super::complaints::Complaints;
 use super::lexer::{Kind, Token, tokens};
 use super::nearest::nearest;
-use crate::data::Frame;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
-    Procedure, ProcedureId, Program, Start, Thread, ThreadId,
+    Procedure, ProcedureId, Program, Thread, ThreadId,
 };
 use crate::validate::validate;
-use selvedge_base::{Diagnostic, Id, Place, Severity, Span};
+use data::LabelAt;
+use selvedge_base::{Diagnostic, Id, IdVec, Place, Severity, Span};
 use std::collections::HashMap;
 
 /// Reads a program; `None` iff there is an error among the diagnostics.
@@ -37,10 +41,17 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         locks: Table::default(),
         sets: Table::default(),
         locations: Table::default(),
+        globals: Table::default(),
         threads: Table::default(),
+        procedures: IdVec::new(),
+        locals: Table::default(),
+        starts: Vec::new(),
+        label_places: Vec::new(),
+        allows_next: false,
         complaints,
     };
     parser.file();
+    parser.late_names();
     let Parser { program, mut complaints, .. } = parser;
     if !complaints.has_errors() {
         for breach in validate(&program) {
@@ -65,9 +76,25 @@ struct Reference {
     span: Span,
 }
 
+/// What a call or a start names.
+enum Named {
+    Procedure(Reference),
+    Thread(Reference),
+}
+
+/// The procedures of a thread: their names, and for each its first node and how many it has.
+#[derive(Default)]
+struct Procedures {
+    names: Table,
+    nodes: Vec<(usize, u32)>,
+}
+
 /// A mistake that was reported: reading goes on at the next line.
 struct Mistake;
 type Read<T> = Result<T, Mistake>;
+
+/// The words that begin a declaration.
+const ITEMS: [&str; 6] = ["lock", "set", "global", "numeral", "thread", "label"];
 
 struct Parser<'a> {
     text: &'a str,
@@ -78,7 +105,16 @@ struct Parser<'a> {
     locks: Table,
     sets: Table,
     locations: Table,
+    globals: Table,
     threads: Table,
+    procedures: IdVec<ThreadId, Procedures>,
+    /// The locals of the procedure that is being read.
+    locals: Table,
+    /// The edges that start threads, which may be declared later.
+    starts: Vec<(EdgeId, Reference)>,
+    label_places: Vec<LabelAt>,
+    /// Whether the expression that is being read may speak of values after the step.
+    allows_next: bool,
     complaints: Complaints,
 }
 
@@ -97,8 +133,15 @@ impl Parser<'_> {
             let item = match self.word() {
                 Some("lock") => self.lock(),
                 Some("set") => self.set(),
+                Some("global") => self.global(),
+                Some("numeral") => self.numeral(),
                 Some("thread") => self.thread(),
-                _ => self.unexpected("expected `lock`, `set` or `thread`"),
+                Some("label") => self.label(),
+                _ => {
+                    let help = self.word().and_then(|word| nearest(word, ITEMS));
+                    let help = help.map(|word| format!("did you mean `{word}`?"));
+                    self.unexpected_with_help("expected a declaration", help)
+                }
             };
             if item.is_err() {
                 // What belongs to a declaration that could not be read is skipped with it.
@@ -111,7 +154,7 @@ impl Parser<'_> {
     }
 
     fn is_at_item(&self) -> bool {
-        matches!(self.word(), Some("lock" | "set" | "thread"))
+        self.word().is_some_and(|word| ITEMS.contains(&word))
     }
 
     fn lock(&mut self) -> Read<()> {
@@ -155,6 +198,7 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.name("a thread")?;
         let place = self.optional_place()?;
+        let start = self.start()?;
         self.keyword("main")?;
         let main = self.name("the main procedure")?;
         self.sign('{')?;
@@ -165,10 +209,10 @@ impl Parser<'_> {
             name: name.name,
             place,
             main: self.program.procedures.next_id(),
-            start: Start::AtFirst,
+            start,
         });
-        let mut own = Table::default();
-        let first = self.program.procedures.len();
+        self.procedures.push(Procedures::default());
+        let mut own = Procedures::default();
         let mut calls = Vec::new();
         let mut complete = true;
         while !self.is_sign('}') {
@@ -194,33 +238,44 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
-        if !complete {
-            return Ok(());
+        if complete {
+            self.own_names(thread, &own.names, &main, calls);
         }
-        let main = self.resolve(&own, &main, "unknown-procedure", "procedure of this thread");
-        if let Ok(main) = main {
+        self.procedures[thread] = own;
+        Ok(())
+    }
+
+    /// Fills in what names procedures of a thread that was read: its main and its calls.
+    fn own_names(
+        &mut self,
+        thread: ThreadId,
+        own: &Table,
+        main: &Reference,
+        calls: Vec<(EdgeId, Reference)>,
+    ) {
+        let first = self.program.threads[thread].main.index();
+        let what = "procedure of this thread";
+        if let Ok(main) = self.resolve(own, main, "unknown-procedure", what) {
             self.program.threads[thread].main = ProcedureId::from_index(first + main);
         }
         for (edge, callee) in calls {
-            let callee =
-                self.resolve(&own, &callee, "unknown-procedure", "procedure of this thread");
-            if let Ok(callee) = callee {
+            if let Ok(callee) = self.resolve(own, &callee, "unknown-procedure", what) {
                 let callee = ProcedureId::from_index(first + callee);
                 self.program.edges[edge].action = Action::Call(callee);
             }
         }
-        Ok(())
     }
 
     fn procedure(
         &mut self,
         thread: ThreadId,
-        own: &mut Table,
+        own: &mut Procedures,
         calls: &mut Vec<(EdgeId, Reference)>,
     ) -> Read<()> {
         self.at += 1;
         let name = self.name("a procedure")?;
         let place = self.optional_place()?;
+        let frame = self.frame()?;
         let mut end = Place::NONE;
         if self.word() == Some("end") {
             self.at += 1;
@@ -239,7 +294,8 @@ impl Parser<'_> {
         self.keyword("exit")?;
         let exit = self.node(first, nodes)?;
         self.sign('{')?;
-        let _ = declare(own, &name, "procedure", &mut self.complaints);
+        let _ = declare(&mut own.names, &name, "procedure", &mut self.complaints);
+        own.nodes.push((first, nodes));
         let id = self.program.procedures.push(Procedure {
             name: name.name,
             thread,
@@ -247,7 +303,7 @@ impl Parser<'_> {
             end,
             entry,
             exit,
-            frame: Frame::default(),
+            frame,
         });
         for _ in 0..nodes {
             self.program.nodes.push(id);
@@ -286,27 +342,25 @@ impl Parser<'_> {
         }
         self.at += 1;
         let target = self.node(first, nodes)?;
-        let action = self.action()?;
-        let callee = if action.is_none() { Some(self.name("a procedure")?) } else { None };
+        let (action, named) = self.action()?;
+        let passing = if named.is_some() { self.passing()? } else { None };
+        let update = self.update()?;
         let place = self.optional_place()?;
-        // The callee of a call is filled in when all procedures of the thread are known.
-        let action = action.unwrap_or(Action::Skip);
-        let edge = self.program.edges.push(Edge {
-            source,
-            target,
-            action,
-            update: None,
-            passing: None,
-            place,
-        });
-        calls.extend(callee.map(|callee| (edge, callee)));
+        let edge = self.program.edges.push(Edge { source, target, action, update, passing, place });
+        match named {
+            None => {}
+            Some(Named::Procedure(callee)) => calls.push((edge, callee)),
+            Some(Named::Thread(thread)) => self.starts.push((edge, thread)),
+        }
         Ok(())
     }
 
-    /// An action; `None` for a call, whose name comes next.
-    fn action(&mut self) -> Read<Option<Action>> {
-        const ACTIONS: [&str; 8] =
-            ["skip", "read", "write", "acquire", "release", "begin", "end", "call"];
+    /// An action; a call or a start is a `skip` until what it names is known.
+    fn action(&mut self) -> Read<(Action, Option<Named>)> {
+        const ACTIONS: [&str; 11] = [
+            "skip", "read", "write", "acquire", "release", "begin", "end", "call", "start",
+            "assert", "return",
+        ];
         let Some(at) = self.word().and_then(|word| ACTIONS.iter().position(|one| *one == word))
         else {
             let help = self.word().and_then(|word| nearest(word, ACTIONS));
@@ -314,16 +368,35 @@ impl Parser<'_> {
             return self.unexpected_with_help("expected an action", help);
         };
         self.at += 1;
-        Ok(Some(match ACTIONS[at] {
+        let action = match ACTIONS[at] {
             "read" => Action::Read(self.reference_to_location()?),
             "write" => Action::Write(self.reference_to_location()?),
             "acquire" => Action::Acquire(self.reference_to_lock()?),
             "release" => Action::Release(self.reference_to_lock()?),
+            "begin" if self.is_atomic() => Action::BeginAtomic,
+            "end" if self.is_atomic() => Action::EndAtomic,
             "begin" => Action::BeginUnit,
             "end" => Action::EndUnit,
-            "skip" => Action::Skip,
-            _ => return Ok(None),
-        }))
+            "assert" => Action::Assert(self.condition()?),
+            "return" => Action::Return(self.returned()?),
+            "call" => {
+                let callee = self.name("a procedure")?;
+                return Ok((Action::Skip, Some(Named::Procedure(callee))));
+            }
+            "start" => {
+                let thread = self.name("a thread")?;
+                return Ok((Action::Skip, Some(Named::Thread(thread))));
+            }
+            _ => Action::Skip,
+        };
+        Ok((action, None))
+    }
+
+    /// Reads the word `atomic` if it comes next.
+    fn is_atomic(&mut self) -> bool {
+        let is_atomic = self.word() == Some("atomic");
+        self.at += usize::from(is_atomic);
+        is_atomic
     }
 
     fn reference_to_location(&mut self) -> Read<LocationId> {
@@ -352,13 +425,8 @@ impl Parser<'_> {
         if let Some(&at) = table.numbers.get(&name.name) {
             return Ok(at);
         }
-        let message = format!("there is no {what} {:?}", shorten(&name.name));
-        let mut diagnostic = Diagnostic::error(code, message, name.span, "not declared");
         let names = table.declared.iter().map(|(name, _)| name.as_str());
-        if let Some(meant) = nearest(&name.name, names) {
-            diagnostic = diagnostic.with_help(format!("did you mean {meant:?}?"));
-        }
-        self.complaints.push(diagnostic);
+        self.complaints.push(unknown(name, code, what, names));
         Err(Mistake)
     }
 
@@ -461,8 +529,12 @@ impl Parser<'_> {
     }
 
     fn unexpected_with_help<T>(&mut self, message: &str, help: Option<String>) -> Read<T> {
-        let span = self.token().span;
-        let remark = if self.is_at_end() { "the text ends here" } else { "here" };
+        self.unexpected_at(self.token().span, message, help)
+    }
+
+    fn unexpected_at<T>(&mut self, span: Span, message: &str, help: Option<String>) -> Read<T> {
+        let is_end = self.tokens.last().is_some_and(|end| end.span == span);
+        let remark = if is_end { "the text ends here" } else { "here" };
         let mut diagnostic = Diagnostic::error("unexpected-text", message, span, remark);
         diagnostic.help = help;
         self.complaints.push(diagnostic);
@@ -490,6 +562,21 @@ fn declare(
     }
     table.numbers.insert(name.name.clone(), at);
     Ok(())
+}
+
+/// A complaint about a name that is not declared, with the one that was probably meant.
+fn unknown<'n>(
+    name: &Reference,
+    code: &'static str,
+    what: &str,
+    declared: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let message = format!("there is no {what} {:?}", shorten(&name.name));
+    let diagnostic = Diagnostic::error(code, message, name.span, "not declared");
+    match nearest(&name.name, declared) {
+        Some(meant) => diagnostic.with_help(format!("did you mean {meant:?}?")),
+        None => diagnostic,
+    }
 }
 
 /// A name short enough for a message.

@@ -3,9 +3,15 @@
 //!
 //! # Requires
 //! A program that satisfies the invariants of [`crate::model`]: the text keeps names in place of
-//! ids, and the grouping of nodes and edges in place of their owners.
+//! ids, and the grouping of nodes and edges in place of their owners. Updates, conditions, returned
+//! and passed values stand where they are used; they read back numbered in this order, each used
+//! once, and an update that does nothing as none.
 
-use crate::model::{Action, AtomicSetId, NodeId, Procedure, ProcedureId, Program};
+use crate::data::{Expr, Passing, Update, Variable};
+use crate::expression::shown;
+use crate::model::{
+    Action, AtomicSetId, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
+};
 use selvedge_base::{Id, Place};
 use std::fmt::Write;
 
@@ -18,7 +24,9 @@ pub fn print(program: &Program) -> String {
         printer.text.push('\n');
     }
     printer.sets();
+    printer.globals();
     printer.threads();
+    printer.labels();
     printer.text
 }
 
@@ -73,6 +81,43 @@ impl Printer<'_> {
         self.put(format_args!("set {} {{", Word(&self.program.atomic_sets[set].name)));
     }
 
+    fn globals(&mut self) {
+        let program = self.program;
+        for global in &program.globals {
+            self.put(format_args!("global {}", Word(&global.name)));
+            if let Some(value) = global.initial {
+                self.text.push_str(if value { " = T" } else { " = F" });
+            }
+            self.place(global.place);
+            self.text.push('\n');
+        }
+        for numeral in &program.numerals {
+            self.put(format_args!("numeral {} {{", Word(&numeral.name)));
+            for (at, &bit) in numeral.bits.iter().enumerate() {
+                let separator = if at == 0 { " " } else { ", " };
+                self.put(format_args!("{separator}{}", Word(&program.globals[bit].name)));
+            }
+            self.text.push_str(" }\n");
+        }
+    }
+
+    fn labels(&mut self) {
+        let program = self.program;
+        // The first node of each procedure that a label stands in.
+        let mut first_nodes = std::collections::BTreeMap::new();
+        for (node, &procedure) in program.nodes.iter_enumerated() {
+            first_nodes.entry(procedure).or_insert(node);
+        }
+        for label in &program.labels {
+            let id = program.nodes[label.node];
+            let procedure = &program.procedures[id];
+            let thread = Word(&program.threads[procedure.thread].name);
+            let node = label.node.index() - first_nodes[&id].index();
+            let (name, procedure) = (Word(&label.name), Word(&procedure.name));
+            self.put(format_args!("label {name} at {thread} {procedure} {node}\n"));
+        }
+    }
+
     fn threads(&mut self) {
         let program = self.program;
         let mut procedures = program.procedures.iter_enumerated().peekable();
@@ -80,6 +125,12 @@ impl Printer<'_> {
         for (id, thread) in program.threads.iter_enumerated() {
             self.put(format_args!("thread {}", Word(&thread.name)));
             self.place(thread.place);
+            if let Start::ByEdge { after } = thread.start {
+                self.text.push_str(" waits");
+                if let Some(before) = after {
+                    self.put(format_args!(" after {}", Word(&program.threads[before].name)));
+                }
+            }
             self.put(format_args!(" main {} {{\n", Word(&program.procedures[thread.main].name)));
             while let Some((own, procedure)) = procedures.next_if(|(_, one)| one.thread == id) {
                 let nodes = program.nodes.as_slice()[first_node..]
@@ -98,6 +149,7 @@ impl Printer<'_> {
         let local = |node: NodeId| node.index() - first;
         self.put(format_args!("  procedure {}", Word(&procedure.name)));
         self.place(procedure.place);
+        self.frame(procedure);
         if procedure.end != Place::NONE {
             self.put(format_args!(" end @{}", procedure.end));
         }
@@ -106,20 +158,9 @@ impl Printer<'_> {
         let edges = &program.edges.as_slice()[self.next_edge..];
         for edge in edges.iter().take_while(|edge| program.nodes[edge.source] == id) {
             self.put(format_args!("    {} -> {} ", local(edge.source), local(edge.target)));
-            match edge.action {
-                Action::Skip => self.text.push_str("skip"),
-                Action::Read(x) => self.named("read", &program.locations[x].name),
-                Action::Write(x) => self.named("write", &program.locations[x].name),
-                Action::Acquire(l) => self.named("acquire", &program.locks[l].name),
-                Action::Release(l) => self.named("release", &program.locks[l].name),
-                Action::BeginUnit => self.text.push_str("begin"),
-                Action::EndUnit => self.text.push_str("end"),
-                Action::Call(p) => self.named("call", &program.procedures[p].name),
-                Action::Assert(_)
-                | Action::Return(_)
-                | Action::Start(_)
-                | Action::BeginAtomic
-                | Action::EndAtomic => todo!("the text form of data"),
+            self.action(procedure, edge);
+            if let Some(update) = edge.update {
+                self.update(procedure, &program.updates[update]);
             }
             self.place(edge.place);
             self.text.push('\n');
@@ -128,9 +169,148 @@ impl Printer<'_> {
         self.text.push_str("  }\n");
     }
 
+    /// Parameters, results, further locals and what is enforced.
+    fn frame(&mut self, procedure: &Procedure) {
+        let frame = &procedure.frame;
+        let (parameters, others) = frame.locals.as_slice().split_at(frame.parameters);
+        for (locals, before, after) in [(parameters, " (", ")"), (others, " locals ", "")] {
+            if !locals.is_empty() {
+                self.text.push_str(before);
+                for (at, local) in locals.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { ", " };
+                    self.put(format_args!("{separator}{}", Word(&local.name)));
+                    self.place(local.place);
+                }
+                self.text.push_str(after);
+            }
+            if before == " (" && frame.results > 0 {
+                self.put(format_args!(" -> {}", frame.results));
+            }
+        }
+        if let Some(condition) = frame.enforced {
+            self.text.push_str(" enforce ");
+            self.expression(procedure, &self.program.conditions[condition]);
+        }
+    }
+
+    fn action(&mut self, procedure: &Procedure, edge: &Edge) {
+        let program = self.program;
+        match edge.action {
+            Action::Skip => self.text.push_str("skip"),
+            Action::Read(x) => self.named("read", &program.locations[x].name),
+            Action::Write(x) => self.named("write", &program.locations[x].name),
+            Action::Acquire(l) => self.named("acquire", &program.locks[l].name),
+            Action::Release(l) => self.named("release", &program.locks[l].name),
+            Action::BeginUnit => self.text.push_str("begin"),
+            Action::EndUnit => self.text.push_str("end"),
+            Action::BeginAtomic => self.text.push_str("begin atomic"),
+            Action::EndAtomic => self.text.push_str("end atomic"),
+            Action::Call(p) => {
+                self.named("call", &program.procedures[p].name);
+                self.passing(procedure, edge.passing);
+            }
+            Action::Start(t) => {
+                self.named("start", &program.threads[t].name);
+                self.passing(procedure, edge.passing);
+            }
+            Action::Assert(condition) => {
+                self.text.push_str("assert ");
+                self.expression(procedure, &program.conditions[condition]);
+            }
+            Action::Return(values) => {
+                self.text.push_str("return");
+                let values = &program.returns[values];
+                if !values.is_empty() {
+                    self.text.push(' ');
+                    self.list(values, |printer, value| printer.expression(procedure, value));
+                }
+            }
+        }
+    }
+
+    fn passing(&mut self, procedure: &Procedure, passing: Option<PassingId>) {
+        let Some(passing) = passing else { return };
+        let Passing { arguments, results } = &self.program.passings[passing];
+        self.text.push('(');
+        self.list(arguments, |printer, argument| printer.expression(procedure, argument));
+        self.text.push(')');
+        if !results.is_empty() {
+            self.text.push_str(" into ");
+            self.list(results, |printer, result| match result {
+                Some(target) => printer.variable(procedure, *target),
+                None => printer.text.push('_'),
+            });
+        }
+    }
+
+    fn update(&mut self, procedure: &Procedure, update: &Update) {
+        if let Some(guard) = &update.guard {
+            self.text.push_str(" when ");
+            self.expression(procedure, guard);
+        }
+        if !update.assignments.is_empty() {
+            self.text.push_str(" do ");
+            self.list(&update.assignments, |printer, (target, _)| {
+                printer.variable(procedure, *target);
+            });
+            self.text.push_str(" := ");
+            self.list(&update.assignments, |printer, (_, value)| {
+                printer.expression(procedure, value);
+            });
+        }
+        if let Some(constraint) = &update.constraint {
+            self.text.push_str(" constrain ");
+            self.expression(procedure, constraint);
+        }
+    }
+
+    fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) {
+        for (at, one) in items.iter().enumerate() {
+            if at > 0 {
+                self.text.push_str(", ");
+            }
+            item(self, one);
+        }
+    }
+
+    fn expression(&mut self, procedure: &Procedure, expr: &Expr) {
+        let program = self.program;
+        let names = |variable: Variable, f: &mut std::fmt::Formatter<'_>| {
+            write_variable(program, procedure, variable, f)
+        };
+        self.put(format_args!("{}", shown(expr, &names)));
+    }
+
+    fn variable(&mut self, procedure: &Procedure, variable: Variable) {
+        self.expression(procedure, &Expr::Current(variable));
+    }
+
     fn named(&mut self, action: &str, name: &str) {
         self.put(format_args!("{action} {}", Word(name)));
     }
+}
+
+/// A variable as it is written in a procedure: with a dot if it is a global that a local hides, in
+/// quotes if its name means something else in an expression or behind one.
+fn write_variable(
+    program: &Program,
+    procedure: &Procedure,
+    variable: Variable,
+    f: &mut std::fmt::Formatter<'_>,
+) -> std::fmt::Result {
+    let locals = &procedure.frame.locals;
+    let name = match variable {
+        Variable::Global(global) => &program.globals[global].name,
+        Variable::Local(local) => &locals[local].name,
+    };
+    let is_global = matches!(variable, Variable::Global(_));
+    if is_global && locals.iter().any(|local| local.name == *name) {
+        f.write_char('.')?;
+    }
+    if matches!(name.as_str(), "T" | "F" | "_" | "when" | "do" | "constrain") {
+        return write!(f, "\"{name}\"");
+    }
+    write!(f, "{}", Word(name))
 }
 
 /// A name as it is written: bare if it is an identifier, in double quotes otherwise.

@@ -20,7 +20,7 @@ use crate::run::{Refusal, State, is_in_target, target_error};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
 use selvedge_program::{
-    Bound, Measure, NodeId, Program, Successors, Target, ThreadId, Unknown, Valuation,
+    Bound, Measure, NodeId, Program, Successors, Target, ThreadId, Unknown, Valuation, VisibleState,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -48,34 +48,13 @@ pub struct BoundedSets {
 pub struct BoundedLevel {
     /// The values of the globals at moments when no thread is inside an atomic section.
     pub states: BTreeSet<Valuation>,
-    /// The same with the labels of the nodes on top of the stacks.
+    /// The same with the first labels of the nodes on top of the stacks; the empty label stands for
+    /// a node without one, and for a thread that was not started yet.
     pub visible: BTreeSet<VisibleState>,
     /// Which of the targets are reached, in their order.
     pub reached: Vec<bool>,
     /// How many global configurations there are, stacks and locals included.
     pub configurations: usize,
-}
-
-/// What can be seen of a state: the globals, and where every thread is.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct VisibleState {
-    /// The globals.
-    pub globals: Valuation,
-    /// The tops of the stacks, by thread.
-    pub tops: Vec<Top>,
-}
-
-/// The top of a stack.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Top {
-    /// A node with this label, its first one.
-    Label(String),
-    /// A node without a label.
-    Unlabelled,
-    /// The thread has returned from its main.
-    Ended,
-    /// The thread was not started yet.
-    Waiting,
 }
 
 impl BoundedSets {
@@ -277,13 +256,10 @@ impl Search<'_> {
     }
 
     fn visible(&self, state: &State) -> VisibleState {
+        let label = |top: NodeId| self.labels[top].clone().unwrap_or_default();
         let top = |thread: ThreadId| match state.top(thread) {
-            Some(top) => match &self.labels[top] {
-                Some(label) => Top::Label(label.clone()),
-                None => Top::Unlabelled,
-            },
-            None if state.has_ended(thread) => Top::Ended,
-            None => Top::Waiting,
+            None if state.has_ended(thread) => None,
+            top => Some(top.map(label).unwrap_or_default()),
         };
         let tops = self.program.threads.ids().map(top).collect();
         VisibleState { globals: state.globals.clone(), tops }
