@@ -282,6 +282,14 @@ pub trait BddManager {
         Some(literals)
     }
 
+    /// `f ∧ ¬g`.
+    ///
+    /// # Errors
+    /// [`OutOfNodes`] at the node limit.
+    fn difference(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes> {
+        self.and(f, &self.not(g)?)
+    }
+
     /// The variables that `f` depends on, increasing.
     fn support(&self, f: &Self::Node) -> Vec<Var> {
         let mut vars = vec![false; self.variables()];
@@ -301,6 +309,99 @@ pub trait BddManager {
         let total = i32::try_from(self.variables()).expect("more variables than MAX_VARIABLES");
         fraction(self, f, &mut FxHashMap::default()) * 2f64.powi(total)
     }
+
+    /// How many assignments of `vars` satisfy `f`; `u128::MAX` if there are more than fit.
+    ///
+    /// `vars` must be strictly increasing and contain the support of `f`.
+    fn count(&self, f: &Self::Node, vars: &[Var]) -> u128 {
+        let mut ranks = vec![None; self.variables()];
+        for (rank, var) in vars.iter().enumerate() {
+            ranks[var.index()] = Some(rank);
+        }
+        let (count, rank) = ranked_count(self, f, &ranks, vars.len(), &mut FxHashMap::default());
+        doubled(count, rank)
+    }
+
+    /// The least satisfying assignment of `vars`, compared by the first of `vars` first (`false`
+    /// before `true`), among those that begin with `prefix`; `None` if there is none.
+    ///
+    /// `vars` may be in any order and must contain the support of `f`.
+    fn pick_from(&self, f: &Self::Node, vars: &[Var], prefix: &[bool]) -> Option<Vec<bool>> {
+        let mut fixed = vec![None; self.variables()];
+        for (var, &value) in vars.iter().zip(prefix) {
+            fixed[var.index()] = Some(value);
+        }
+        if !can_hold(self, f, &fixed) {
+            return None;
+        }
+        let mut values = prefix.to_vec();
+        for var in &vars[prefix.len()..] {
+            fixed[var.index()] = Some(false);
+            if !can_hold(self, f, &fixed) {
+                fixed[var.index()] = Some(true);
+            }
+            values.push(fixed[var.index()] == Some(true));
+        }
+        Some(values)
+    }
+}
+
+/// How many assignments of the variables below the root satisfy `f`, and the rank of the root among
+/// the variables (`end` for a constant).
+fn ranked_count<M: BddManager + ?Sized>(
+    manager: &M,
+    f: &M::Node,
+    ranks: &[Option<usize>],
+    end: usize,
+    known: &mut FxHashMap<M::Node, (u128, usize)>,
+) -> (u128, usize) {
+    match manager.shape(f) {
+        Shape::Constant(value) => (u128::from(value), end),
+        Shape::Decision { var, low, high } => {
+            if let Some(&result) = known.get(f) {
+                return result;
+            }
+            let rank = ranks[var.index()].expect("the variables to count must contain the support");
+            let mut sum = 0u128;
+            for child in [&low, &high] {
+                let (count, below) = ranked_count(manager, child, ranks, end, known);
+                sum = sum.saturating_add(doubled(count, below - rank - 1));
+            }
+            known.insert(f.clone(), (sum, rank));
+            (sum, rank)
+        }
+    }
+}
+
+/// `count · 2^times`, or the greatest number.
+fn doubled(count: u128, times: usize) -> u128 {
+    if count == 0 {
+        return 0;
+    }
+    match u32::try_from(times) {
+        Ok(times) if times <= count.leading_zeros() && times < 128 => count << times,
+        _ => u128::MAX,
+    }
+}
+
+/// Whether some assignment with these values satisfies `f`.
+fn can_hold<M: BddManager + ?Sized>(manager: &M, f: &M::Node, fixed: &[Option<bool>]) -> bool {
+    let mut seen: FxHashSet<M::Node> = FxHashSet::default();
+    let mut stack = vec![f.clone()];
+    while let Some(node) = stack.pop() {
+        match manager.shape(&node) {
+            Shape::Constant(true) => return true,
+            Shape::Constant(false) => {}
+            Shape::Decision { var, low, high } => {
+                if seen.insert(node) {
+                    let value = fixed[var.index()];
+                    stack.extend((value != Some(false)).then_some(high));
+                    stack.extend((value != Some(true)).then_some(low));
+                }
+            }
+        }
+    }
+    false
 }
 
 /// Calls `visit` once for each decision node of `f`, in no particular order.

@@ -1,13 +1,16 @@
 //! Context-bounded analysis: programs with data, decided below a bound on contexts (paper 001).
 //!
-//! Where to start reading: [`mod@sequentialize`] (the reduction of a concurrent program to a
-//! sequential one), [`mod@monitor`] (questions about locks and units as questions about data).
+//! Where to start reading: [`symbolic`] (the lazy and the eager search over decision diagrams),
+//! [`mod@sequentialize`] (the reduction of a concurrent program to a sequential one),
+//! [`mod@monitor`] (questions about locks and units as questions about data).
 
 mod expr;
 pub mod monitor;
 mod names;
 pub mod sequentialize;
+pub mod symbolic;
 pub mod unsupported;
 
 pub use sequentialize::{Sequential, sequentialize};
+pub use symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;

@@ -110,6 +110,28 @@ impl Engine {
         Ok(result)
     }
 
+    /// `f ∧ ¬g`.
+    pub(super) fn difference(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+        if f == BOTTOM || g == TOP || f == g {
+            return Ok(BOTTOM);
+        }
+        if g == BOTTOM {
+            return Ok(f);
+        }
+        let operands = [f, g, BOTTOM];
+        if let Some(result) = self.cache.get(Operation::DIFFERENCE, operands) {
+            return Ok(result);
+        }
+        let var = self.table.var(f).min(self.table.var(g));
+        let (f0, f1) = self.split(f, var);
+        let (g0, g1) = self.split(g, var);
+        let low = self.difference(f0, g0)?;
+        let high = self.difference(f1, g1)?;
+        let result = self.table.make(var, low, high)?;
+        self.cache.put(Operation::DIFFERENCE, operands, result);
+        Ok(result)
+    }
+
     pub(super) fn ite(&mut self, f: Edge, g: Edge, h: Edge) -> Result<Edge, OutOfNodes> {
         match (f, g, h) {
             (TOP, _, _) => return Ok(g),

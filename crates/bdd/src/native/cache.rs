@@ -20,6 +20,7 @@ impl Operation {
     pub(super) const ITE: Self = Self(4);
     pub(super) const EXISTS: Self = Self(5);
     pub(super) const AND_EXISTS: Self = Self(6);
+    pub(super) const DIFFERENCE: Self = Self(9);
     const EMPTY: Self = Self(0);
 
     /// Renaming by the map with this number.

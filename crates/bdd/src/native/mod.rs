@@ -316,6 +316,10 @@ impl BddManager for NativeManager {
         self.run(|engine| engine.product(f.edge, g.edge, &product))
     }
 
+    fn difference(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+        self.run(|engine| engine.difference(f.edge, g.edge))
+    }
+
     fn shape(&self, f: &NativeNode) -> Shape<NativeNode> {
         let node = self.state.borrow().engine.table.node(f.edge);
         if node.var == LEAF {

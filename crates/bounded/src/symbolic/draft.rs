@@ -1,0 +1,298 @@
+//! # Idea
+//! The relation of one step, as far as it concerns the running activation and what is shared: guard,
+//! assignments, constraint, the action, and what is enforced before. Only variables that the step
+//! writes have a value after it; all others keep theirs without being mentioned, so that the image
+//! of a set quantifies and renames nothing but what is written.
+//!
+//! # Source
+//! [`selvedge_program::data`], semantics 1 to 6; the comments name them.
+
+use super::control::Branch;
+use super::layout::{Bit, Layout, Pair};
+use super::space::{Bdd, Renaming, Space};
+use super::values::{Values, becomes, values};
+use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_program::{
+    Action, Edge, Expr, LocalId, ProcedureId, Program, Start, ThreadId, Update, Variable,
+};
+use std::collections::BTreeMap;
+
+/// How the image of a set under a step is computed: `down(∃ cube. set ∧ relation)`.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    pub(super) relation: Bdd,
+    pub(super) cube: Bdd,
+    pub(super) down: Renaming,
+    /// Changes nothing.
+    pub(super) same: Renaming,
+}
+
+impl Image {
+    /// The image of a set.
+    pub(super) fn of(&self, space: &Space, set: &Bdd) -> Result<Bdd, OutOfNodes> {
+        space.product(set, &self.relation, self.same, &self.cube, self.down)
+    }
+}
+
+/// A step under construction.
+pub(super) struct Draft<'s> {
+    space: &'s Space,
+    pub(super) relation: Bdd,
+    /// What is written: the variable before and after.
+    pub(super) written: BTreeMap<Var, Var>,
+    /// What is forgotten without being written.
+    pub(super) forgotten: Vec<Var>,
+}
+
+/// Where the program's variables are found, for the steps of one procedure.
+pub(super) struct Scope<'s> {
+    pub(super) space: &'s Space,
+    pub(super) layout: &'s Layout,
+    pub(super) program: &'s Program,
+    pub(super) procedure: ProcedureId,
+    /// By local of the procedure.
+    pub(super) locals: &'s [Pair],
+}
+
+impl<'s> Scope<'s> {
+    /// A variable before and after a step.
+    pub(super) fn pair(&self, variable: Variable) -> Pair {
+        use selvedge_base::Id;
+        match variable {
+            Variable::Global(global) => self.layout.global(global),
+            Variable::Local(local) => self.locals[local.index()],
+        }
+    }
+
+    /// Where an expression over current values can be true and false.
+    pub(super) fn values(&self, expr: &Expr) -> Result<Values, OutOfNodes> {
+        values(self.space, expr, &|variable, _| self.pair(variable).now)
+    }
+
+    /// What the procedure enforces, over current values.
+    pub(super) fn enforced(&self) -> Result<Bdd, OutOfNodes> {
+        match self.program.procedures[self.procedure].frame.enforced {
+            Some(condition) => Ok(self.values(&self.program.conditions[condition])?.yes),
+            None => Ok(self.space.top()),
+        }
+    }
+
+    /// The edge of a step, if it is one.
+    pub(super) fn edge(&self, branch: &Branch) -> Option<&'s Edge> {
+        branch.edge().map(|edge| &self.program.edges[edge])
+    }
+
+    fn update(&self, branch: &Branch) -> Option<&'s Update> {
+        self.edge(branch).and_then(|edge| edge.update).map(|id| &self.program.updates[id])
+    }
+
+    /// Where an assertion can fail (1, 6).
+    pub(super) fn failure(&self, branch: &Branch) -> Result<Option<Bdd>, OutOfNodes> {
+        let Some(Edge { action: Action::Assert(condition), .. }) = self.edge(branch) else {
+            return Ok(None);
+        };
+        let false_ = self.values(&self.program.conditions[*condition])?.no;
+        let mut result = self.space.and(&self.before()?, &false_)?;
+        if let Some(guard) = self.update(branch).and_then(|update| update.guard.as_ref()) {
+            result = self.space.and(&result, &self.values(guard)?.yes)?;
+        }
+        Ok(Some(result))
+    }
+
+    /// What every step needs: that the procedure's condition holds and the context is active.
+    fn before(&self) -> Result<Bdd, OutOfNodes> {
+        let active = self.layout.shared.iter().find(|one| one.bit == Bit::Active);
+        let active = match active {
+            Some(active) => self.space.literal(active.value.now, true)?,
+            None => self.space.top(),
+        };
+        self.space.and(&active, &self.enforced()?)
+    }
+
+    /// A step that does nothing.
+    pub(super) fn empty(&self) -> Draft<'s> {
+        Draft {
+            space: self.space,
+            relation: self.space.top(),
+            written: BTreeMap::new(),
+            forgotten: Vec::new(),
+        }
+    }
+
+    /// The relation of a step without what happens to stacks.
+    pub(super) fn draft(&self, branch: &Branch) -> Result<Draft<'s>, OutOfNodes> {
+        let space = self.space;
+        let mut draft = self.empty();
+        draft.relation = self.before()?;
+        if let Some(update) = self.update(branch) {
+            if let Some(guard) = &update.guard {
+                draft.restrict(&self.values(guard)?.yes)?;
+            }
+            for (target, expr) in &update.assignments {
+                draft.write(self.pair(*target), &self.values(expr)?)?;
+            }
+            if let Some(constraint) = &update.constraint {
+                let written = &draft.written;
+                let place = |variable, next| {
+                    let now = self.pair(variable).now;
+                    if next { written.get(&now).copied().unwrap_or(now) } else { now }
+                };
+                let holds = values(space, constraint, &place)?.yes;
+                draft.restrict(&holds)?;
+            }
+        }
+        match self.edge(branch).map(|edge| edge.action) {
+            Some(Action::Assert(condition)) => {
+                draft.restrict(&self.values(&self.program.conditions[condition])?.yes)?;
+            }
+            Some(Action::BeginAtomic) => self.count_section(&mut draft, true)?,
+            Some(Action::EndAtomic) => self.count_section(&mut draft, false)?,
+            Some(Action::Start(thread)) => self.start(&mut draft, branch, thread)?,
+            _ => {}
+        }
+        Ok(draft)
+    }
+
+    /// A section begins or ends (4).
+    fn count_section(&self, draft: &mut Draft<'_>, begins: bool) -> Result<(), OutOfNodes> {
+        let depth = self.layout.depth();
+        let pairs: Vec<(Var, Var)> = depth
+            .iter()
+            .map(|bit| if begins { (bit.now, bit.next) } else { (bit.next, bit.now) })
+            .collect();
+        draft.restrict(&successor(self.space, &pairs)?)?;
+        draft.written.extend(depth.iter().map(|bit| (bit.now, bit.next)));
+        Ok(())
+    }
+
+    /// A thread is started (5).
+    fn start(
+        &self,
+        draft: &mut Draft<'_>,
+        branch: &Branch,
+        thread: ThreadId,
+    ) -> Result<(), OutOfNodes> {
+        let space = self.space;
+        let started = self.layout.find(Bit::Started(thread)).value;
+        draft.restrict(&space.literal(started.now, false)?)?;
+        if let Start::ByEdge { after: Some(before) } = self.program.threads[thread].start {
+            let before = self.layout.find(Bit::Started(before)).value;
+            draft.restrict(&space.literal(before.now, true)?)?;
+        }
+        draft.write(started, &Values { yes: space.top(), no: space.bottom() })?;
+        for (at, argument) in self.arguments(branch).iter().enumerate() {
+            let passed = self.layout.find(Bit::Passed(thread, at)).value;
+            draft.write(passed, &self.values(argument)?)?;
+        }
+        Ok(())
+    }
+
+    /// What a step passes.
+    pub(super) fn arguments(&self, branch: &Branch) -> &'s [Expr] {
+        let passing = self.edge(branch).and_then(|edge| edge.passing);
+        passing.map_or(&[], |id| &self.program.passings[id].arguments)
+    }
+
+    /// Where results go.
+    pub(super) fn results(&self, branch: &Branch) -> &'s [Option<Variable>] {
+        let passing = self.edge(branch).and_then(|edge| edge.passing);
+        passing.map_or(&[], |id| &self.program.passings[id].results)
+    }
+
+    /// What a step returns; empty if any values are returned.
+    pub(super) fn returned(&self, branch: &Branch) -> &'s [Expr] {
+        match self.edge(branch).map(|edge| edge.action) {
+            Some(Action::Return(values)) => &self.program.returns[values],
+            _ => &[],
+        }
+    }
+
+    /// Demands what the procedure enforces of the values after the step (6).
+    pub(super) fn enforce_after(&self, draft: &mut Draft<'_>) -> Result<(), OutOfNodes> {
+        let Some(condition) = self.program.procedures[self.procedure].frame.enforced else {
+            return Ok(());
+        };
+        let written = &draft.written;
+        let place = |variable, _| {
+            let now = self.pair(variable).now;
+            written.get(&now).copied().unwrap_or(now)
+        };
+        let holds = values(self.space, &self.program.conditions[condition], &place)?.yes;
+        draft.restrict(&holds)
+    }
+
+    /// Forgets the locals for which `keep` does not hold.
+    pub(super) fn forget(
+        &self,
+        draft: &mut Draft<'_>,
+        keep: impl Fn(LocalId) -> bool,
+    ) -> Result<(), OutOfNodes> {
+        let locals = self.program.procedures[self.procedure].frame.locals.ids();
+        let dead: Vec<Pair> = locals
+            .zip(self.locals)
+            .filter(|&(local, _)| !keep(local))
+            .map(|(_, &pair)| pair)
+            .collect();
+        draft.forget(&dead)
+    }
+}
+
+impl Draft<'_> {
+    /// Adds a condition.
+    pub(super) fn restrict(&mut self, condition: &Bdd) -> Result<(), OutOfNodes> {
+        self.relation = self.space.and(&self.relation, condition)?;
+        Ok(())
+    }
+
+    /// Gives a variable one of the values. If it was written before, that value is lost.
+    pub(super) fn write(&mut self, target: Pair, values: &Values) -> Result<(), OutOfNodes> {
+        if self.written.insert(target.now, target.next).is_some() {
+            let cube = self.space.cube(vec![target.next])?;
+            self.relation = self.space.exists(&self.relation, &cube)?;
+        }
+        self.restrict(&becomes(self.space, target.next, values)?)
+    }
+
+    /// Forgets the values of variables.
+    pub(super) fn forget(&mut self, dead: &[Pair]) -> Result<(), OutOfNodes> {
+        let lost: Vec<Var> =
+            dead.iter().filter_map(|pair| self.written.remove(&pair.now)).collect();
+        self.relation = self.space.exists(&self.relation, &self.space.cube(lost)?)?;
+        self.forgotten.extend(dead.iter().map(|pair| pair.now));
+        Ok(())
+    }
+
+    /// Where the step is possible at all.
+    pub(super) fn domain(&self) -> Result<Bdd, OutOfNodes> {
+        let after = self.space.cube(self.written.values().copied().collect())?;
+        self.space.exists(&self.relation, &after)
+    }
+
+    /// The finished image.
+    pub(super) fn finish(self) -> Result<Image, OutOfNodes> {
+        let mut cube = self.forgotten;
+        cube.extend(self.written.keys());
+        let down = self.written.iter().map(|(&now, &next)| (next, now)).collect();
+        Ok(Image {
+            cube: self.space.cube(cube)?,
+            down: self.space.renaming(down)?,
+            same: self.space.renaming(Vec::new())?,
+            relation: self.relation,
+        })
+    }
+}
+
+/// The constraint that the number written by the second variables is one more than that of the
+/// first ones; the lowest bits come first.
+pub(super) fn successor(space: &Space, pairs: &[(Var, Var)]) -> Result<Bdd, OutOfNodes> {
+    let mut carry = space.top();
+    let mut result = space.top();
+    for &(from, to) in pairs {
+        let bit = space.literal(from, true)?;
+        let sum = space.without(&space.or(&bit, &carry)?, &space.and(&bit, &carry)?)?;
+        let values = Values { no: space.not(&sum)?, yes: sum };
+        result = space.and(&result, &becomes(space, to, &values)?)?;
+        carry = space.and(&bit, &carry)?;
+    }
+    space.without(&result, &carry)
+}

@@ -1,0 +1,205 @@
+//! # Idea
+//! The steps of a thread as relational products over the layout of the tuples: within an activation,
+//! into a called procedure (whose arguments get variables of their own), and out of it (likewise the
+//! results).
+//!
+//! # Source
+//! Paper 001 Fig. 3, rules R1, R2, R3, R7, with parameters, results and updates on every edge.
+
+use super::control::{Body, Branch, Control, Point, Way};
+use super::draft::{Image, Scope};
+use super::layout::{Bit, Layout, Pair};
+use super::space::{Bdd, Space};
+use super::values::Values;
+use selvedge_base::Id;
+use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_program::{Action, LocalId, Program, ThreadId};
+
+/// What a step does to the sets at its source.
+#[derive(Clone, Debug)]
+pub(super) enum Effect {
+    /// Leads to another point of the body.
+    Go {
+        target: usize,
+        image: Image,
+    },
+    /// Opens an activation.
+    Call {
+        callee: usize,
+        /// To the state after the call, with the arguments.
+        image: Image,
+        target: usize,
+        /// From the state after the return, with the results.
+        back: Image,
+    },
+    /// Closes the activation.
+    Return {
+        /// To the state after it, with the results.
+        image: Image,
+    },
+}
+
+/// A step, ready to be applied.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) effect: Effect,
+    /// Where an assertion fails.
+    pub(super) failure: Option<Bdd>,
+    /// Where it starts a thread, and which.
+    pub(super) start: Option<(ThreadId, Bdd)>,
+}
+
+/// A body with its steps.
+#[derive(Clone, Debug)]
+pub(super) struct Routine {
+    pub(super) body: Body,
+    /// By branch of the body.
+    pub(super) steps: Vec<Step>,
+    /// What holds where it begins: for a called procedure, that its parameters have the values of
+    /// their copies and what it enforces.
+    pub(super) begins: Bdd,
+    /// The parameters that matter.
+    pub(super) parameters: Vec<usize>,
+}
+
+/// Prepares all bodies of a thread.
+pub(super) fn routines(
+    space: &Space,
+    layout: &Layout,
+    program: &Program,
+    thread: ThreadId,
+    control: &Control,
+) -> Result<Vec<Routine>, OutOfNodes> {
+    let parameters: Vec<Vec<usize>> = control
+        .bodies
+        .iter()
+        .map(|body| {
+            let parameters = program.procedures[body.procedure].frame.parameters;
+            (0..parameters).filter(|&at| body.live[body.entry][at]).collect()
+        })
+        .collect();
+    let mut result = Vec::new();
+    for (at, body) in control.bodies.iter().enumerate() {
+        let locals: Vec<Pair> = layout.locals.iter().map(|local| local.value).collect();
+        let frame = &program.procedures[body.procedure].frame;
+        let scope = Scope {
+            space,
+            layout,
+            program,
+            procedure: body.procedure,
+            locals: &locals[..frame.locals.len()],
+        };
+        let maker = Maker { scope, thread, body, parameters: &parameters };
+        let mut steps = Vec::with_capacity(body.branches.len());
+        for branch in &body.branches {
+            steps.push(maker.step(branch)?);
+        }
+        let mut begins = space.top();
+        if at > 0 {
+            let live = parameters[at].iter().map(|&at| &layout.locals[at]);
+            let equal: Vec<(Var, Var)> = live.map(|local| (local.entry, local.value.now)).collect();
+            begins = space.and(&space.equal(&equal)?, &maker.scope.enforced()?)?;
+            let dead = body.live[body.entry].iter().enumerate().filter(|&(_, &live)| !live);
+            let dead = dead.map(|(at, _)| layout.locals[at].value.now).collect();
+            begins = space.exists(&begins, &space.cube(dead)?)?;
+        }
+        let parameters = parameters[at].clone();
+        result.push(Routine { body: body.clone(), steps, begins, parameters });
+    }
+    Ok(result)
+}
+
+struct Maker<'s> {
+    scope: Scope<'s>,
+    thread: ThreadId,
+    body: &'s Body,
+    /// By body: the parameters that matter.
+    parameters: &'s [Vec<usize>],
+}
+
+impl Maker<'_> {
+    fn step(&self, branch: &Branch) -> Result<Step, OutOfNodes> {
+        let Scope { layout, space, .. } = self.scope;
+        if branch.step.is_none() {
+            return self.first_moment(branch);
+        }
+        let mut draft = self.scope.draft(branch)?;
+        let mut start = None;
+        if let Some(Action::Start(thread)) = self.scope.edge(branch).map(|edge| edge.action) {
+            start = Some((thread, draft.domain()?));
+        }
+        let effect = match branch.way {
+            Way::Go(target) => {
+                if self.body.points[target] != Point::Ended {
+                    self.scope.enforce_after(&mut draft)?;
+                }
+                self.scope.forget(&mut draft, |local| self.lives(target, local))?;
+                Effect::Go { target, image: draft.finish()? }
+            }
+            Way::Return => {
+                for (at, value) in self.scope.returned(branch).iter().enumerate() {
+                    let value = self.scope.values(value)?;
+                    draft.restrict(&super::values::becomes(space, layout.locals[at].result, &value)?)?;
+                }
+                self.scope.forget(&mut draft, |_| false)?;
+                Effect::Return { image: draft.finish()? }
+            }
+            Way::Call { callee, target } => {
+                for &at in &self.parameters[callee] {
+                    let value = self.scope.values(&self.scope.arguments(branch)[at])?;
+                    let argument = layout.locals[at].argument;
+                    draft.restrict(&super::values::becomes(space, argument, &value)?)?;
+                }
+                let results = self.scope.results(branch);
+                let assigned = |local| {
+                    results.contains(&Some(selvedge_program::Variable::Local(local)))
+                };
+                let keep = |local| self.lives(target, local) && !assigned(local);
+                self.scope.forget(&mut draft, keep)?;
+                let image = draft.finish()?;
+                Effect::Call { callee, image, target, back: self.back(branch, target)? }
+            }
+        };
+        Ok(Step { effect, failure: self.scope.failure(branch)?, start })
+    }
+
+    /// Results are assigned, last of all.
+    fn back(&self, branch: &Branch, target: usize) -> Result<Image, OutOfNodes> {
+        let Scope { layout, space, .. } = self.scope;
+        let mut draft = self.scope.empty();
+        for (at, variable) in self.scope.results(branch).iter().enumerate() {
+            let result = layout.locals[at].result;
+            draft.forgotten.push(result);
+            if let Some(variable) = variable {
+                let (yes, no) = (space.literal(result, true)?, space.literal(result, false)?);
+                draft.write(self.scope.pair(*variable), &Values { yes, no })?;
+            }
+        }
+        self.scope.enforce_after(&mut draft)?;
+        self.scope.forget(&mut draft, |local| self.lives(target, local))?;
+        draft.finish()
+    }
+
+    /// A thread that was started takes its arguments and is at its entry.
+    fn first_moment(&self, branch: &Branch) -> Result<Step, OutOfNodes> {
+        let Scope { layout, space, .. } = self.scope;
+        let Way::Go(target) = branch.way else { unreachable!("the first moment is in main") };
+        let mut draft = self.scope.empty();
+        let started = layout.find(Bit::Started(self.thread)).value.now;
+        draft.restrict(&space.literal(started, true)?)?;
+        let parameters = self.scope.program.procedures[self.body.procedure].frame.parameters;
+        let live = (0..parameters).filter(|&at| self.body.live[target][at]);
+        let pairs: Vec<(Var, Var)> = live
+            .map(|at| {
+                let passed = layout.find(Bit::Passed(self.thread, at)).value.now;
+                (passed, self.scope.locals[at].now)
+            })
+            .collect();
+        draft.restrict(&space.equal(&pairs)?)?;
+        Ok(Step { effect: Effect::Go { target, image: draft.finish()? }, failure: None, start: None })
+    }
+
+    fn lives(&self, point: usize, local: LocalId) -> bool {
+        self.body.live[point][local.index()]
+    }
+}

@@ -1,0 +1,75 @@
+//! # Idea
+//! What an expression can be, as two Boolean functions: where it can be true and where it can be
+//! false. Both hold where choices leave it open. Choices are free of each other, so the functions of
+//! a compound follow from those of its parts.
+//!
+//! # Source
+//! [`selvedge_program::data`], semantics 1.
+
+use super::space::{Bdd, Space};
+use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_program::{Connective, Expr, Variable};
+
+/// Where an expression can have each value.
+#[derive(Clone)]
+pub(super) struct Values {
+    /// Where it can be true.
+    pub(super) yes: Bdd,
+    /// Where it can be false.
+    pub(super) no: Bdd,
+}
+
+impl Values {
+    fn swapped(self) -> Self {
+        Self { yes: self.no, no: self.yes }
+    }
+}
+
+/// The values of an expression; `place` says where a variable (its next value, if the flag is set)
+/// is found.
+pub(super) fn values(
+    space: &Space,
+    expr: &Expr,
+    place: &dyn Fn(Variable, bool) -> Var,
+) -> Result<Values, OutOfNodes> {
+    Ok(match expr {
+        Expr::Constant(true) => Values { yes: space.top(), no: space.bottom() },
+        Expr::Constant(false) => Values { yes: space.bottom(), no: space.top() },
+        Expr::Choice => Values { yes: space.top(), no: space.top() },
+        Expr::Current(variable) => literal(space, place(*variable, false))?,
+        Expr::Next(variable) => literal(space, place(*variable, true))?,
+        Expr::Not(inner) => values(space, inner, place)?.swapped(),
+        Expr::Binary(connective, left, right) => {
+            let left = values(space, left, place)?;
+            let right = values(space, right, place)?;
+            match connective {
+                Connective::And => both(space, &left, &right)?,
+                Connective::Or => both(space, &left.swapped(), &right.swapped())?.swapped(),
+                Connective::Implies => both(space, &left, &right.swapped())?.swapped(),
+                Connective::Xor => differ(space, &left, &right)?,
+                Connective::Equal => differ(space, &left, &right)?.swapped(),
+            }
+        }
+    })
+}
+
+/// The constraint that `target` gets one of the values.
+pub(super) fn becomes(space: &Space, target: Var, values: &Values) -> Result<Bdd, OutOfNodes> {
+    let yes = space.and(&space.literal(target, true)?, &values.yes)?;
+    let no = space.and(&space.literal(target, false)?, &values.no)?;
+    space.or(&yes, &no)
+}
+
+fn literal(space: &Space, var: Var) -> Result<Values, OutOfNodes> {
+    Ok(Values { yes: space.literal(var, true)?, no: space.literal(var, false)? })
+}
+
+fn both(space: &Space, left: &Values, right: &Values) -> Result<Values, OutOfNodes> {
+    Ok(Values { yes: space.and(&left.yes, &right.yes)?, no: space.or(&left.no, &right.no)? })
+}
+
+fn differ(space: &Space, left: &Values, right: &Values) -> Result<Values, OutOfNodes> {
+    let yes = space.or(&space.and(&left.yes, &right.no)?, &space.and(&left.no, &right.yes)?)?;
+    let no = space.or(&space.and(&left.yes, &right.yes)?, &space.and(&left.no, &right.no)?)?;
+    Ok(Values { yes, no })
+}
