@@ -19,8 +19,7 @@
 
 use selvedge_base::Id;
 use selvedge_program::{
-    Action, EdgeId, Expr, LocalId, Move, NodeId, ProcedureId, Program, Start, Successors, ThreadId,
-    Variable,
+    Action, EdgeId, Expr, Move, NodeId, ProcedureId, Program, Start, Successors, ThreadId, Variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,6 +81,7 @@ pub(super) struct Body {
 pub(super) struct Control {
     pub(super) bodies: Vec<Body>,
     /// Whether a procedure can be active twice at once.
+    #[expect(dead_code, reason = "for the search by configurations")]
     pub(super) recursive: bool,
 }
 
@@ -130,9 +130,15 @@ impl Control {
     /// Marks the points behind steps that touch something shared, and those where threads begin.
     fn find_switches(&mut self, program: &Program) {
         // Whether a return from a body touches something shared.
-        let touches: Vec<bool> = self.bodies.iter().map(|body| {
-            body.branches.iter().any(|one| one.way == Way::Return && one.is_shared(program, body))
-        }).collect();
+        let touches: Vec<bool> = self
+            .bodies
+            .iter()
+            .map(|body| {
+                body.branches
+                    .iter()
+                    .any(|one| one.way == Way::Return && one.is_shared(program, body))
+            })
+            .collect();
         let mut marks: Vec<Vec<bool>> =
             self.bodies.iter().map(|body| vec![false; body.points.len()]).collect();
         marks[0][self.bodies[0].entry] = true;
@@ -146,7 +152,8 @@ impl Control {
                         let enforced = enforces_shared(program, self.bodies[callee].procedure);
                         marks[callee][entry] |= shared || enforced;
                         let results = branch.passed_results(program);
-                        let global = results.iter().any(|one| matches!(one, Some(Variable::Global(_))));
+                        let global =
+                            results.iter().any(|one| matches!(one, Some(Variable::Global(_))));
                         let enforced = enforces_shared(program, body.procedure);
                         marks[at][target] |= global || enforced || touches[callee];
                     }
@@ -323,12 +330,6 @@ impl Body {
             }
         }
     }
-
-    /// The locals that matter at a point.
-    pub(super) fn live_at(&self, point: usize) -> impl Iterator<Item = LocalId> + '_ {
-        let live = self.live[point].iter().enumerate();
-        live.filter(|&(_, &live)| live).map(|(at, _)| LocalId::from_index(at))
-    }
 }
 
 /// Marks the locals whose current value an expression reads. What a constraint says of the next
@@ -381,20 +382,16 @@ fn is_recursive(bodies: &[Body]) -> bool {
         let ready = (0..bodies.len()).find(|&at| !done[at] && open[at].is_empty());
         let Some(ready) = ready else { break };
         done[ready] = true;
-        open.iter_mut().for_each(|calls| {
+        for calls in &mut open {
             calls.remove(&ready);
-        });
+        }
     }
     done.contains(&false)
 }
 
 /// The greatest number of atomic sections that a thread can be in at once, or `None` if it is more
 /// than `limit`.
-pub(super) fn atomic_depth(
-    program: &Program,
-    controls: &[Control],
-    limit: u32,
-) -> Option<u32> {
+pub(super) fn atomic_depth(program: &Program, controls: &[Control], limit: u32) -> Option<u32> {
     let mut most = 0;
     for control in controls {
         // By body and depth at its entry: the depths at its points.
@@ -430,7 +427,8 @@ pub(super) fn atomic_depth(
                     }
                     Way::Return => {
                         if returned.insert((body, entered, depth)) {
-                            let sites = called.range((body, entered, 0, 0, 0)..)
+                            let sites = called
+                                .range((body, entered, 0, 0, 0)..)
                                 .take_while(|site| (site.0, site.1) == (body, entered));
                             work.extend(sites.map(|&(_, _, caller, entered, target)| {
                                 (caller, entered, target, depth)

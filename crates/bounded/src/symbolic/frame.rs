@@ -109,11 +109,9 @@ impl Frame {
     }
 
     /// The renaming of one moment of some rounds to another.
-    pub(super) fn shift(
-        &self,
-        moves: &[(Vec<Var>, Vec<Var>)],
-    ) -> Result<Renaming, OutOfNodes> {
-        let pairs = moves.iter().flat_map(|(from, to)| from.iter().copied().zip(to.iter().copied()));
+    pub(super) fn shift(&self, moves: &[(Vec<Var>, Vec<Var>)]) -> Result<Renaming, OutOfNodes> {
+        let pairs =
+            moves.iter().flat_map(|(from, to)| from.iter().copied().zip(to.iter().copied()));
         self.space.renaming(pairs.collect())
     }
 

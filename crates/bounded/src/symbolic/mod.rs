@@ -147,14 +147,20 @@ impl SymbolicSearch {
     /// One round more of the tuples.
     fn round(&mut self) -> Result<Option<Run>, Unknown> {
         let tuples = &mut self.tuples;
-        if tuples.rounds >= tuples.frame.layout.rounds() {
-            let text = format!("more than {} rounds need too many variables", tuples.rounds);
+        if tuples.round >= tuples.frame.layout.rounds() {
+            let text = format!("more than {} rounds need too many variables", tuples.round);
             return Err(Unknown::Unsupported(text));
         }
         let found = tuples
             .advance(&self.program, &self.target)
             .map_err(|error| tuples.frame.space.reason(error))?;
         Ok(found.map(|_| Run::default()))
+    }
+
+    /// Completes a round that the target ended. If a limit forbids it, the states stay those of the
+    /// round before.
+    fn finish(&mut self) {
+        let _ = self.tuples.finish(&self.program);
     }
 
     /// Everything within one context more, from the start.
@@ -226,23 +232,24 @@ impl Search for SymbolicSearch {
     }
 
     fn count_states(&mut self) -> u128 {
+        self.finish();
         self.tuples.frame.space.manager.count(&self.tuples.ends, &self.tuples.end_vars())
     }
 
     fn states(&mut self, limit: usize) -> Vec<Valuation> {
+        self.finish();
         let manager = &self.tuples.frame.space.manager;
         let vars: Vec<Var> = self.tuples.end_vars();
         let mut states: Vec<Valuation> = Vec::new();
         let mut next = manager.pick_from(&self.tuples.ends, &vars, &[]);
         while let Some(state) = next.filter(|_| states.len() < limit) {
             // The next one differs first where this one has its last false that can become true.
-            next = state.iter().enumerate().rev().filter(|&(_, &value)| !value).find_map(
-                |(at, _)| {
+            next =
+                state.iter().enumerate().rev().filter(|&(_, &value)| !value).find_map(|(at, _)| {
                     let prefix: Vec<bool> =
                         state[..at].iter().copied().chain(std::iter::once(true)).collect();
                     manager.pick_from(&self.tuples.ends, &vars, &prefix)
-                },
-            );
+                });
             states.push(Valuation(state));
         }
         states

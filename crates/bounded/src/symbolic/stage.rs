@@ -32,6 +32,9 @@ use std::collections::BTreeSet;
 /// Sets by the context of the entry.
 type ByEntry = Vec<Bdd>;
 
+/// Under which condition a point counts, if it does.
+type At<'a> = &'a dyn Fn(&Routine, usize) -> Result<Option<Bdd>, OutOfNodes>;
+
 /// What is known about one thread.
 pub(super) struct ThreadStages {
     pub(super) routines: Vec<Routine>,
@@ -75,7 +78,8 @@ impl ThreadStages {
         }
         let calls = routines.iter().map(|routine| vec![Vec::new(); routine.steps.len()]).collect();
         // Nothing is entered in context 0 but the first activation.
-        let nowhere = |routine: &Routine| vec![vec![frame.space.bottom(); routine.body.points.len()]];
+        let nowhere =
+            |routine: &Routine| vec![vec![frame.space.bottom(); routine.body.points.len()]];
         let reached = routines.iter().map(nowhere).collect();
         let entries = vec![vec![frame.space.bottom()]; routines.len()];
         Self { routines, callers, reached, calls, entries }
@@ -296,14 +300,23 @@ impl ThreadStages {
         let mut fresh = vec![space.bottom(); self.routines.len()];
         for caller in 0..self.routines.len() {
             for entry in 0..context {
-                let history = (caller > 0).then(|| self.entries[caller][entry].clone());
-                self.extend_entries(frame, context, caller, entry, history, &mut fresh, &mut queue)?;
+                let history = self.entries[caller][entry].clone();
+                let history = Some(&history).filter(|_| caller > 0);
+                self.extend_entries(
+                    frame, context, caller, entry, history, &mut fresh, &mut queue,
+                )?;
             }
         }
         while let Some(caller) = queue.pop_first() {
             let history = std::mem::replace(&mut fresh[caller], space.bottom());
             self.extend_entries(
-                frame, context, caller, context, Some(history), &mut fresh, &mut queue,
+                frame,
+                context,
+                caller,
+                context,
+                Some(&history),
+                &mut fresh,
+                &mut queue,
             )?;
         }
         Ok(())
@@ -316,7 +329,7 @@ impl ThreadStages {
         context: usize,
         caller: usize,
         entry: usize,
-        history: Option<Bdd>,
+        history: Option<&Bdd>,
         fresh: &mut [Bdd],
         queue: &mut BTreeSet<usize>,
     ) -> Result<(), OutOfNodes> {
@@ -328,7 +341,7 @@ impl ThreadStages {
                 continue;
             }
             let call = space.exists(call, &frame.locals)?;
-            let entered = match &history {
+            let entered = match history {
                 Some(history) => {
                     space.product(history, &call, frame.same, &frame.entry, frame.enter)?
                 }
@@ -363,7 +376,7 @@ impl ThreadStages {
         &self,
         frame: &Frame,
         context: usize,
-        at: &dyn Fn(&Routine, usize) -> Result<Option<Bdd>, OutOfNodes>,
+        at: At<'_>,
     ) -> Result<Bdd, OutOfNodes> {
         let space = &frame.space;
         let mut effect = space.bottom();
@@ -431,7 +444,8 @@ pub(super) fn meets(
     match target {
         Target::Assertion => steps.iter().filter_map(|step| step.failure.clone()).collect(),
         Target::Label(nodes) => {
-            let here = matches!(routine.body.points[point], Point::Node(node) if nodes.contains(&node));
+            let here =
+                matches!(routine.body.points[point], Point::Node(node) if nodes.contains(&node));
             let mut conditions: Vec<Bdd> = here.then(|| frame.space.top()).into_iter().collect();
             // A thread that is started is at its entry at once.
             let labelled = |thread: ThreadId| nodes.contains(&entry_of(program, thread));

@@ -19,10 +19,7 @@ use selvedge_program::{Action, LocalId, Program, ThreadId};
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     /// Leads to another point of the body.
-    Go {
-        target: usize,
-        image: Image,
-    },
+    Go { target: usize, image: Image },
     /// Opens an activation.
     Call {
         callee: usize,
@@ -58,8 +55,6 @@ pub(super) struct Routine {
     /// What holds where it begins: for a called procedure, that its parameters have the values of
     /// their copies and what it enforces.
     pub(super) begins: Bdd,
-    /// The parameters that matter.
-    pub(super) parameters: Vec<usize>,
 }
 
 /// Prepares all bodies of a thread.
@@ -103,8 +98,7 @@ pub(super) fn routines(
             let dead = dead.map(|(at, _)| layout.locals[at].value.now).collect();
             begins = space.exists(&begins, &space.cube(dead)?)?;
         }
-        let parameters = parameters[at].clone();
-        result.push(Routine { body: body.clone(), steps, begins, parameters });
+        result.push(Routine { body: body.clone(), steps, begins });
     }
     Ok(result)
 }
@@ -139,7 +133,11 @@ impl Maker<'_> {
             Way::Return => {
                 for (at, value) in self.scope.returned(branch).iter().enumerate() {
                     let value = self.scope.values(value)?;
-                    draft.restrict(&super::values::becomes(space, layout.locals[at].result, &value)?)?;
+                    draft.restrict(&super::values::becomes(
+                        space,
+                        layout.locals[at].result,
+                        &value,
+                    )?)?;
                 }
                 self.scope.forget(&mut draft, |_| false)?;
                 Effect::Return { image: draft.finish()? }
@@ -151,9 +149,8 @@ impl Maker<'_> {
                     draft.restrict(&super::values::becomes(space, argument, &value)?)?;
                 }
                 let results = self.scope.results(branch);
-                let assigned = |local| {
-                    results.contains(&Some(selvedge_program::Variable::Local(local)))
-                };
+                let assigned =
+                    |local| results.contains(&Some(selvedge_program::Variable::Local(local)));
                 let keep = |local| self.lives(target, local) && !assigned(local);
                 self.scope.forget(&mut draft, keep)?;
                 let image = draft.finish()?;
@@ -196,7 +193,11 @@ impl Maker<'_> {
             })
             .collect();
         draft.restrict(&space.equal(&pairs)?)?;
-        Ok(Step { effect: Effect::Go { target, image: draft.finish()? }, failure: None, start: None })
+        Ok(Step {
+            effect: Effect::Go { target, image: draft.finish()? },
+            failure: None,
+            start: None,
+        })
     }
 
     fn lives(&self, point: usize, local: LocalId) -> bool {

@@ -22,12 +22,12 @@
 //! 2. `suffix[i]` is `(O_1..O_{k-1}, Z_2..Z_k)`: the threads behind `i` in the previous rounds;
 //!    `None` in the first round.
 
+use super::Mode;
 use super::control::{Control, Point};
 use super::frame::Frame;
 use super::space::Bdd;
 use super::stage::{ThreadStages, entry_of};
 use super::steps::{Routine, routines};
-use super::Mode;
 use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
 use selvedge_program::{NodeId, Position, Program, StatePattern, Target, ThreadId};
@@ -37,17 +37,22 @@ pub(super) struct Tuples {
     pub(super) frame: Frame,
     pub(super) mode: Mode,
     pub(super) threads: Vec<ThreadStages>,
-    /// How many rounds are done.
-    pub(super) rounds: usize,
+    /// The round that was begun last.
+    pub(super) round: usize,
+    /// The thread whose context in this round was explored last, if nothing was concluded from it.
+    open: Option<usize>,
+    /// The histories `(I_1..I_k, O_1..O_{k-1})` that runs bring to that context.
+    feasible: Bdd,
     /// Of the latest complete context of each thread.
     pub(super) effects: Vec<Bdd>,
     pub(super) prefix: Vec<Option<Bdd>>,
     pub(super) suffix: Vec<Option<Bdd>>,
-    /// The shared states at the end of the latest round, where they were left by the last thread.
+    /// The globals at the end of the latest complete round, where the last thread left them.
     pub(super) ends: Bdd,
 }
 
 /// How a target was met.
+#[expect(dead_code, reason = "for the run")]
 pub(super) enum Found {
     /// In the context of a thread: `(I_1..I_k, O_1..O_{k-1})` of that thread.
     Within(usize, Bdd),
@@ -75,53 +80,86 @@ impl Tuples {
             effects: vec![bottom.clone(); count],
             prefix: vec![None; count],
             suffix: vec![None; count],
-            rounds: 0,
+            round: 0,
+            open: None,
+            feasible: bottom.clone(),
             ends: frame.initial(program, |turn| turn.output)?,
             threads,
             frame,
         })
     }
 
-    /// One round more. Stops in the middle when the target is met.
+    /// Goes on to the end of the next round, or until the target is met. Afterwards, or if it was
+    /// met at an earlier call, [`Tuples::finish`] completes the round.
     pub(super) fn advance(
         &mut self,
         program: &Program,
         target: &Target,
     ) -> Result<Option<Found>, OutOfNodes> {
-        let round = self.rounds + 1;
-        self.compose_suffixes(round)?;
+        self.finish(program)?;
+        self.round += 1;
+        self.compose_suffixes()?;
         for thread in 0..self.threads.len() {
-            let feasible = self.feasible(program, round, thread)?;
-            let real = round == 1 && thread == 0 || self.mode == Mode::Lazy;
-            let allowed = if real { feasible.clone() } else { self.frame.space.top() };
-            self.threads[thread].advance(&self.frame, round, &allowed)?;
+            self.explore(program, thread)?;
             let met = self.threads[thread].violations(&self.frame, program, target)?;
-            let met = self.frame.space.and(&met, &feasible)?;
+            let met = self.frame.space.and(&met, &self.feasible)?;
             if !self.frame.space.is_bottom(&met) {
                 return Ok(Some(Found::Within(thread, met)));
             }
-            let effect = self.threads[thread].effect(&self.frame, round, &|routine, point| {
-                Ok(routine.body.switch[point].then(|| self.frame.space.top()))
-            })?;
-            self.effects[thread] = self.frame.space.and(&effect, &allowed)?;
-            if thread + 1 < self.threads.len() {
-                let before = self.prefix[thread].clone();
-                let prefix = self.append(round, before.as_ref(), &self.effects[thread])?;
-                self.prefix[thread + 1] = Some(prefix);
-            } else {
-                self.ends = self.project(round, &self.effects[thread], &feasible)?;
-            }
-            self.frame.space.collect();
+            self.conclude(thread)?;
         }
-        self.rounds = round;
         match target {
             Target::State(pattern) => self.find_state(program, pattern),
             _ => Ok(None),
         }
     }
 
+    /// Completes the round without looking for the target.
+    pub(super) fn finish(&mut self, program: &Program) -> Result<(), OutOfNodes> {
+        if let Some(thread) = self.open {
+            self.conclude(thread)?;
+            for thread in thread + 1..self.threads.len() {
+                self.explore(program, thread)?;
+                self.conclude(thread)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next context of a thread.
+    fn explore(&mut self, program: &Program, thread: usize) -> Result<(), OutOfNodes> {
+        self.feasible = self.find_feasible(program, thread)?;
+        let real = self.round == 1 && thread == 0 || self.mode == Mode::Lazy;
+        let allowed = if real { self.feasible.clone() } else { self.frame.space.top() };
+        self.threads[thread].advance(&self.frame, self.round, &allowed)?;
+        self.open = Some(thread);
+        Ok(())
+    }
+
+    /// What the context means for the threads behind it.
+    fn conclude(&mut self, thread: usize) -> Result<(), OutOfNodes> {
+        let (frame, space) = (&self.frame, &self.frame.space);
+        let mut effect = self.threads[thread].effect(frame, self.round, &|routine, point| {
+            Ok(routine.body.switch[point].then(|| space.top()))
+        })?;
+        if self.mode == Mode::Lazy {
+            effect = space.and(&effect, &self.feasible)?;
+        }
+        self.effects[thread] = effect;
+        if thread + 1 < self.threads.len() {
+            let before = self.prefix[thread].clone();
+            self.prefix[thread + 1] = Some(self.append(before.as_ref(), &self.effects[thread])?);
+        } else {
+            self.ends = self.project(&self.effects[thread])?;
+        }
+        self.open = None;
+        self.frame.space.collect();
+        Ok(())
+    }
+
     /// The products of the threads behind each, over the rounds before `round`.
-    fn compose_suffixes(&mut self, round: usize) -> Result<(), OutOfNodes> {
+    fn compose_suffixes(&mut self) -> Result<(), OutOfNodes> {
+        let round = self.round;
         if round == 1 {
             return Ok(());
         }
@@ -136,20 +174,15 @@ impl Tuples {
         for thread in (0..self.threads.len()).rev() {
             self.suffix[thread] = Some(suffix.clone());
             if thread > 0 {
-                suffix =
-                    space.product(&suffix, &self.effects[thread], frame.same, &cube, shift)?;
+                suffix = space.product(&suffix, &self.effects[thread], frame.same, &cube, shift)?;
             }
         }
         Ok(())
     }
 
     /// The histories `(I_1..I_k, O_1..O_{k-1})` that runs bring to the next context of a thread.
-    fn feasible(
-        &self,
-        program: &Program,
-        round: usize,
-        thread: usize,
-    ) -> Result<Bdd, OutOfNodes> {
+    fn find_feasible(&self, program: &Program, thread: usize) -> Result<Bdd, OutOfNodes> {
+        let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let starts = frame.moments(1..=round, |turn| turn.start);
         match (&self.prefix[thread], &self.suffix[thread]) {
@@ -161,19 +194,13 @@ impl Tuples {
                 space.and(&initial, &space.rename(suffix, shift)?)
             }
             (Some(prefix), None) => space.exists(prefix, &space.cube(starts)?),
-            (Some(prefix), Some(suffix)) => {
-                space.and_exists(prefix, suffix, &space.cube(starts)?)
-            }
+            (Some(prefix), Some(suffix)) => space.and_exists(prefix, suffix, &space.cube(starts)?),
         }
     }
 
     /// The product of the threads before one, and the one.
-    fn append(
-        &self,
-        round: usize,
-        prefix: Option<&Bdd>,
-        effect: &Bdd,
-    ) -> Result<Bdd, OutOfNodes> {
+    fn append(&self, prefix: Option<&Bdd>, effect: &Bdd) -> Result<Bdd, OutOfNodes> {
+        let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let starts = frame.moments(1..=round, |turn| turn.start);
         let inputs = frame.moments(1..=round, |turn| turn.input);
@@ -192,19 +219,20 @@ impl Tuples {
     }
 
     /// The globals that the last thread leaves.
-    fn project(&self, round: usize, effect: &Bdd, feasible: &Bdd) -> Result<Bdd, OutOfNodes> {
+    fn project(&self, effect: &Bdd) -> Result<Bdd, OutOfNodes> {
+        let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let mut cube = frame.moments(1..=round, |turn| turn.input);
         cube.extend(frame.moments(1..=round - 1, |turn| turn.output));
         let hidden = frame.moment(round, |turn| turn.output);
         let hidden = hidden.filter(|(bit, _)| !matches!(bit.bit, super::layout::Bit::Global(_)));
         cube.extend(hidden.map(|(_, var)| var));
-        space.and_exists(effect, feasible, &space.cube(cube)?)
+        space.and_exists(effect, &self.feasible, &space.cube(cube)?)
     }
 
     /// The variables of [`Tuples::ends`], in the order of the globals.
     pub(super) fn end_vars(&self) -> Vec<Var> {
-        let globals = self.frame.moment(self.rounds.max(1), |turn| turn.output);
+        let globals = self.frame.moment(self.round.max(1), |turn| turn.output);
         let globals = globals.filter(|(bit, _)| matches!(bit.bit, super::layout::Bit::Global(_)));
         globals.map(|(_, var)| var).collect()
     }
@@ -217,7 +245,7 @@ impl Tuples {
     ) -> Result<Option<Found>, OutOfNodes> {
         use selvedge_bdd::BddManager;
         let (frame, space) = (&self.frame, &self.frame.space);
-        let round = self.rounds;
+        let round = self.round;
         let mut product: Option<Bdd> = None;
         let mut products = Vec::new();
         for (thread, stages) in self.threads.iter().enumerate() {
@@ -229,7 +257,7 @@ impl Tuples {
                     stands(frame, program, id, position, routine, point)
                 })?,
             };
-            let next = self.append(round, product.as_ref(), &effect)?;
+            let next = self.append(product.as_ref(), &effect)?;
             products.push(next.clone());
             product = Some(next);
         }

@@ -1,0 +1,106 @@
+//! The symbolic search against the definition of bounded schedules.
+
+mod common;
+
+use common::{Shape, oracle, random_program};
+use selvedge_base::{Id, Interrupt};
+use selvedge_bounded::{Mode, SymbolicOptions, SymbolicSearch};
+use selvedge_program::{
+    Bound, Measure, NodeId, Position, Program, Search, StatePattern, Target, Valuation,
+};
+use selvedge_testkit::rng::Rng;
+
+/// A search; `None` if atomic sections nest without bound.
+fn search(
+    program: &Program,
+    target: &Target,
+    measure: Measure,
+    mode: Mode,
+) -> Option<SymbolicSearch> {
+    let options = SymbolicOptions::default();
+    SymbolicSearch::new(program, target, measure, mode, options, &Interrupt::new()).ok()
+}
+
+fn random_target(rng: &mut Rng, program: &Program) -> Target {
+    let node = |rng: &mut Rng| NodeId::from_index(rng.below(program.nodes.len()));
+    match rng.below(4) {
+        0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
+        1 => Target::State(StatePattern {
+            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            threads: program
+                .threads
+                .iter()
+                .map(|_| match rng.below(4) {
+                    0 => Position::At(vec![node(rng), node(rng)]),
+                    1 => Position::Ended,
+                    _ => Position::Any,
+                })
+                .collect(),
+        }),
+        _ => Target::Assertion,
+    }
+}
+
+/// Compares states and verdicts for all bounds up to `most`.
+fn compare(
+    program: &Program,
+    target: &Target,
+    bound: Bound,
+    mode: Mode,
+    seed: u64,
+) -> Option<bool> {
+    let expected = oracle(program, std::slice::from_ref(target), bound, 3)?;
+    let mut search = search(program, target, bound.measure, mode)?;
+    for (at, level) in expected.levels.iter().enumerate() {
+        let what = format!("seed {seed}, {mode:?}, {bound:?}, level {}, {target:?}", at + 1);
+        let found = search.advance().expect("no limit is met");
+        assert_eq!(found.reached.is_some(), level.reached[0], "{what}\n{program:#?}");
+        let states: Vec<Valuation> = level.states.iter().cloned().collect();
+        assert_eq!(search.states(usize::MAX), states, "{what}\n{program:#?}");
+        assert_eq!(search.count_states(), states.len() as u128, "{what}");
+        if found.reached.is_some() {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+const SMALL: Shape = Shape {
+    threads: 3,
+    globals: 3,
+    locals: 2,
+    procedures: 3,
+    nodes: 4,
+    edges: 6,
+    recursion: 30,
+    enforced: 20,
+    waiting: 30,
+    atomic: 1,
+};
+
+fn differential(seeds: std::ops::Range<u64>, measure: Measure, most: u32) {
+    let (mut compared, mut reached) = (0, 0);
+    for seed in seeds.clone() {
+        let mut rng = Rng::new(seed);
+        let program = random_program(&mut rng, &SMALL);
+        let target = random_target(&mut rng, &program);
+        for mode in [Mode::Lazy, Mode::Eager] {
+            let bound = Bound { measure, limit: most };
+            if let Some(met) = compare(&program, &target, bound, mode, seed) {
+                compared += 1;
+                reached += u64::from(met);
+            }
+        }
+    }
+    assert!(compared > seeds.end - seeds.start && reached > compared / 10);
+}
+
+#[test]
+fn rounds_of_random_programs() {
+    differential(0..120, Measure::Rounds, 3);
+}
+
+#[test]
+fn contexts_of_random_programs() {
+    differential(1000..1040, Measure::Contexts, 4);
+}
