@@ -2,8 +2,12 @@
 //!
 //! Where to start reading: [`symbolic`] (the lazy and the eager search over decision diagrams),
 //! [`mod@sequentialize`] (the reduction of a concurrent program to a sequential one),
-//! [`mod@monitor`] (questions about locks and units as questions about data).
+//! [`mod@monitor`] (questions about locks and units as questions about data), [`expand`] (a program
+//! as shared states, stack symbols and successors), [`explicit`] (search over these by contexts or
+//! rounds).
 
+pub mod expand;
+pub mod explicit;
 mod expr;
 pub mod monitor;
 mod names;
@@ -11,6 +15,7 @@ pub mod sequentialize;
 pub mod symbolic;
 pub mod unsupported;
 
+pub use explicit::ExplicitSearch;
 pub use sequentialize::{Sequential, sequentialize};
 pub use symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;

@@ -1,0 +1,127 @@
+//! # Idea
+//! What an expression can be. Every occurrence of a choice is free of all others, so the values of a
+//! compound follow from those of its parts.
+//!
+//! # Source
+//! [`selvedge_program::data`], semantics 1.
+
+use super::layout::Shared;
+use selvedge_base::Id;
+use selvedge_program::{Connective, Expr, Variable};
+
+/// A set of truth values: bit 0 if it can be false, bit 1 if it can be true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Values(u8);
+
+impl Values {
+    const BOTH: Self = Self(3);
+
+    pub fn can_be_false(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    pub fn can_be_true(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    fn only(value: bool) -> Self {
+        Self(1 << u8::from(value))
+    }
+
+    fn negated(self) -> Self {
+        Self(self.0 >> 1 | self.0 << 1 & 2)
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self((self.0 | other.0) & 1 | self.0 & other.0 & 2)
+    }
+
+    fn equal(self, other: Self) -> Self {
+        let same = self.0 & other.0 != 0;
+        let different = self.0 & other.negated().0 != 0;
+        Self(u8::from(different) | u8::from(same) << 1)
+    }
+}
+
+/// The variables that one activation sees.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    pub shared: Shared,
+    pub locals: u64,
+}
+
+impl View {
+    pub fn get(self, variable: Variable) -> bool {
+        match variable {
+            Variable::Global(global) => self.shared.0 >> global.index() & 1 == 1,
+            Variable::Local(local) => self.locals >> local.index() & 1 == 1,
+        }
+    }
+
+    /// What an expression over current values can be.
+    pub fn values(self, expr: &Expr) -> Values {
+        values(expr, self, self)
+    }
+}
+
+/// What an expression over the values before and after a step can be.
+pub fn values(expr: &Expr, before: View, after: View) -> Values {
+    match expr {
+        Expr::Constant(value) => Values::only(*value),
+        Expr::Choice => Values::BOTH,
+        Expr::Current(variable) => Values::only(before.get(*variable)),
+        Expr::Next(variable) => Values::only(after.get(*variable)),
+        Expr::Not(inner) => values(inner, before, after).negated(),
+        Expr::Binary(connective, left, right) => {
+            let left = values(left, before, after);
+            let right = values(right, before, after);
+            match connective {
+                Connective::And => left.and(right),
+                Connective::Or => left.negated().and(right.negated()).negated(),
+                Connective::Xor => left.equal(right).negated(),
+                Connective::Equal => left.equal(right),
+                Connective::Implies => left.and(right.negated()).negated(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Meaning = fn(bool, bool) -> bool;
+
+    #[test]
+    fn compounds_follow_from_their_parts() {
+        let view = View { shared: Shared(0), locals: 0 };
+        let sets = [
+            (Expr::Constant(false), vec![false]),
+            (Expr::Constant(true), vec![true]),
+            (Expr::Choice, vec![false, true]),
+        ];
+        let connectives: [(Connective, Meaning); 5] = [
+            (Connective::And, |a, b| a && b),
+            (Connective::Or, |a, b| a || b),
+            (Connective::Xor, |a, b| a != b),
+            (Connective::Equal, |a, b| a == b),
+            (Connective::Implies, |a, b| !a || b),
+        ];
+        for (connective, meaning) in connectives {
+            for (left, lefts) in &sets {
+                for (right, rights) in &sets {
+                    let expr = left.clone().join(connective, right.clone());
+                    let found = view.values(&expr);
+                    let all: Vec<bool> = lefts
+                        .iter()
+                        .flat_map(|&a| rights.iter().map(move |&b| meaning(a, b)))
+                        .collect();
+                    assert_eq!(found.can_be_true(), all.contains(&true), "{expr:?}");
+                    assert_eq!(found.can_be_false(), all.contains(&false), "{expr:?}");
+                    let negated = view.values(&expr.not());
+                    assert_eq!(negated.can_be_true(), all.contains(&false));
+                }
+            }
+        }
+    }
+}

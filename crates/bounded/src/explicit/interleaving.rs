@@ -1,0 +1,234 @@
+//! # Idea
+//! The plain search space: global configurations with their whole stacks, one step at a time. It is
+//! the fastest and gives the shortest runs, but within one context a stack may grow without bound;
+//! then it gives up.
+//!
+//! # Source
+//! A stack grows without bound within one context iff some head (shared state, top symbol) occurs,
+//! when a procedure is entered, above an activation that was entered with the same head in the same
+//! context: what led from one to the other can be repeated. The converse is the pigeonhole principle.
+//!
+//! # Invariants
+//! 1. A configuration's number is its number in [`Levels`](super::levels::Levels).
+
+use super::configurations::Configurations;
+use super::goal::Goal;
+use super::levels::{Found, Halt, History, Space};
+use super::stacks::{StackId, Stacks};
+use super::witness::Taken;
+use crate::expand::{Effect, Expansion, Shared, Successor, SymbolId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::Id;
+use selvedge_program::{ThreadId, Unknown};
+
+/// Stacks of this depth and deeper are watched.
+const WATCHED_DEPTH: u32 = 4;
+
+/// What was found first of the target.
+#[derive(Clone, Copy)]
+pub enum Hit {
+    /// A configuration.
+    State(u32),
+    /// An assertion that fails: where, by which thread, with which successor.
+    Fail(u32, usize, u32),
+}
+
+/// Configurations and the steps between them.
+pub struct Interleaving<'p> {
+    pub expansion: Expansion<'p>,
+    pub stacks: Stacks,
+    pub configurations: Configurations,
+    pub hit: Option<Hit>,
+    pub steps: u64,
+    goal: Goal,
+    /// The globals of all configurations outside of atomic sections.
+    globals: FxHashSet<u64>,
+    scratch: Vec<StackId>,
+    /// How many configurations were found by a call of a thread to a depth.
+    calls: FxHashMap<(usize, u32), u32>,
+}
+
+impl<'p> Interleaving<'p> {
+    /// The space with its initial configurations.
+    pub fn new(mut expansion: Expansion<'p>, goal: Goal) -> Result<Self, Unknown> {
+        let threads = expansion.program().threads.len();
+        let mut stacks = Stacks::new();
+        let mut at_first = Vec::new();
+        for thread in expansion.program().threads.ids() {
+            at_first.push(stacks.push(expansion.first(thread), Stacks::empty()));
+        }
+        let mut space = Self {
+            stacks,
+            configurations: Configurations::new(threads),
+            hit: None,
+            steps: 0,
+            goal,
+            globals: FxHashSet::default(),
+            scratch: Vec::new(),
+            calls: FxHashMap::default(),
+            expansion,
+        };
+        for shared in space.expansion.initial()? {
+            let (state, _) = space.configurations.insert(shared, &at_first);
+            space.look_at(state);
+        }
+        Ok(space)
+    }
+
+    /// The globals at moments outside of atomic sections.
+    pub fn globals(&self) -> &FxHashSet<u64> {
+        &self.globals
+    }
+
+    /// The tops of the stacks of a configuration.
+    pub fn tops(&self, state: u32) -> impl Iterator<Item = (ThreadId, Option<SymbolId>)> {
+        let stacks = self.configurations.stacks(state).iter().enumerate();
+        stacks.map(|(at, &stack)| (ThreadId::from_index(at), self.stacks.top(stack)))
+    }
+
+    /// The way to the target.
+    pub fn run(&self, history: &History, hit: Hit) -> (Shared, Vec<Taken>) {
+        let (way, last) = match hit {
+            Hit::State(state) => (history.way(state, None), None),
+            Hit::Fail(state, thread, number) => {
+                (history.way(state, Some(thread)), Some((state, thread, number)))
+            }
+        };
+        let (first, way) = way;
+        let mut taken: Vec<Taken> = Vec::with_capacity(way.len() + 1);
+        for (origin, state) in way {
+            let stack = self.configurations.stacks(state)[origin.thread];
+            taken.push(Taken {
+                thread: origin.thread,
+                successor: origin.step,
+                shared: self.configurations.shared(state),
+                top: self.stacks.top(stack),
+            });
+        }
+        if let Some((state, thread, successor)) = last {
+            let stack = self.configurations.stacks(state)[thread];
+            let shared = self.configurations.shared(state);
+            taken.push(Taken { thread, successor, shared, top: self.stacks.top(stack) });
+        }
+        (self.configurations.shared(first), taken)
+    }
+
+    /// Notes what a new configuration shows.
+    fn look_at(&mut self, state: u32) {
+        let shared = self.configurations.shared(state);
+        let layout = self.expansion.layout();
+        if layout.in_atomic(shared).is_none() {
+            self.globals.insert(layout.globals(shared));
+        }
+        if self.hit.is_none() && self.goal.reached(&self.expansion, shared, self.tops(state)) {
+            self.hit = Some(Hit::State(state));
+        }
+    }
+
+    /// The shared state and the stack of the thread after a step; `None` if it is not possible or
+    /// an assertion fails.
+    #[inline]
+    fn after(&mut self, successor: Successor, below: StackId) -> Option<(Shared, StackId)> {
+        let Successor { shared, effect, .. } = successor;
+        match effect {
+            Effect::Step(top) => Some((shared, self.stacks.push(top, below))),
+            Effect::Push(callee, caller) => {
+                let caller = self.stacks.push(caller, below);
+                Some((shared, self.stacks.push(callee, caller)))
+            }
+            Effect::Pop(values) => match self.stacks.pop(below) {
+                None => Some((shared, below)),
+                Some((caller, rest)) => {
+                    let (shared, top) = self.expansion.resume(shared, values, caller)?;
+                    Some((shared, self.stacks.push(top, rest)))
+                }
+            },
+            Effect::Fail => None,
+        }
+    }
+}
+
+impl Space for Interleaving<'_> {
+    const CLOSED: bool = false;
+
+    fn explore(&mut self, state: u32, thread: usize, found: &mut Vec<Found>) -> Result<(), Halt> {
+        let shared = self.configurations.shared(state);
+        let stack = self.configurations.stacks(state)[thread];
+        let Some((top, below)) = self.stacks.pop(stack) else { return Ok(()) };
+        self.scratch.clear();
+        self.scratch.extend_from_slice(self.configurations.stacks(state));
+        for step in self.expansion.successors(ThreadId::from_index(thread), shared, top)? {
+            let successor = self.expansion.successor(step);
+            self.steps += 1;
+            let Some((shared, stack)) = self.after(successor, below) else {
+                let asked = matches!(self.goal, Goal::Assertion) && self.hit.is_none();
+                if asked && successor.effect == Effect::Fail {
+                    self.hit = Some(Hit::Fail(state, thread, step));
+                }
+                continue;
+            };
+            self.scratch[thread] = stack;
+            let (next, is_new) = self.configurations.insert(shared, &self.scratch);
+            if is_new {
+                self.look_at(next);
+            }
+            found.push(Found { state: next, step });
+        }
+        Ok(())
+    }
+
+    fn is_exhausted(&mut self, state: u32, thread: usize) -> Result<bool, Halt> {
+        let shared = self.configurations.shared(state);
+        let stack = self.configurations.stacks(state)[thread];
+        let Some((top, below)) = self.stacks.pop(stack) else { return Ok(true) };
+        self.scratch.clear();
+        self.scratch.extend_from_slice(self.configurations.stacks(state));
+        for step in self.expansion.successors(ThreadId::from_index(thread), shared, top)? {
+            let successor = self.expansion.successor(step);
+            if successor.effect == Effect::Fail {
+                if matches!(self.goal, Goal::Assertion) && self.hit.is_none() {
+                    return Ok(false);
+                }
+            } else if let Some((shared, stack)) = self.after(successor, below) {
+                self.scratch[thread] = stack;
+                if self.configurations.find(shared, &self.scratch).is_none() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks for a head that is above itself. Of all configurations that calls lead to at a depth,
+    /// the first, second, fourth, eighth, .. are looked at.
+    fn inspect(&mut self, state: u32, thread: usize, history: &History) -> Result<(), Halt> {
+        let depth_of = |state: u32| self.stacks.depth(self.configurations.stacks(state)[thread]);
+        let depth = depth_of(state);
+        let origin = history.origin(state);
+        let is_call = origin.is_some_and(|origin| depth > depth_of(origin.before));
+        if depth < WATCHED_DEPTH || !is_call {
+            return Ok(());
+        }
+        let calls = self.calls.entry((thread, depth)).or_insert(0);
+        *calls += 1;
+        if !calls.is_power_of_two() {
+            return Ok(());
+        }
+        let mut entered = FxHashSet::default();
+        let (mut at, mut open, mut origin) = (state, depth, origin);
+        while let Some(here) = origin.filter(|origin| origin.thread == thread) {
+            let depth_before = depth_of(here.before);
+            if depth_of(at) == open && depth_before < open {
+                let stack = self.configurations.stacks(at)[thread];
+                let head = (self.configurations.shared(at), self.stacks.top(stack));
+                if !entered.insert(head) {
+                    return Err(Halt::Unbounded);
+                }
+                open = depth_before;
+            }
+            at = here.before;
+            origin = history.origin_before(at, thread);
+        }
+        Ok(())
+    }
+}
