@@ -68,11 +68,13 @@ mod emit;
 mod graph;
 mod names;
 mod parser;
+pub mod print;
 mod starts;
 mod threads;
 mod token;
 
 pub use dialect::Dialect;
+pub use print::{Unprintable, print};
 
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::text::complaints::Complaints;
