@@ -58,14 +58,14 @@ pub fn print(program: &Program) -> Result<String, Unprintable> {
     let mut text = String::new();
     if !globals.is_empty() {
         let names: Vec<&str> = globals.iter().map(String::as_str).collect();
-        text.push_str(&format!("decl {};\n\n", names.join(", ")));
+        text.extend(["decl ", &names.join(", "), ";\n\n"]);
     }
     let functions = overview.function_names(program, &globals)?;
     let prologue = prologue(program, &globals);
     if overview.wrapped {
         text.push_str("void main() begin\n");
         if let Some(prologue) = &prologue {
-            text.push_str(&format!("    {prologue}\n"));
+            text.extend(["    ", prologue, "\n"]);
         }
         text.push_str(&overview.starts(program, &functions));
         text.push_str("end\n\n");
@@ -304,7 +304,7 @@ impl Overview {
         for thread in at_first {
             let main = program.threads[thread].main;
             let arguments = vec!["*"; program.procedures[main].frame.parameters].join(", ");
-            text.push_str(&format!("    {word}{}({arguments});\n", functions[main]));
+            text.extend(["    ", word, &functions[main], "(", &arguments, ");\n"]);
         }
         text
     }
@@ -329,13 +329,13 @@ impl Overview {
         let (parameters, locals) = body.locals.split_at(split);
         let mut text = format!("{kind} {}({}) begin\n", head.name, parameters.join(", "));
         if !locals.is_empty() {
-            text.push_str(&format!("    decl {};\n", locals.join(", ")));
+            text.extend(["    decl ", &locals.join(", "), ";\n"]);
         }
         if let Some(enforced) = &body.enforced {
-            text.push_str(&format!("    enforce {enforced};\n"));
+            text.extend(["    enforce ", enforced, ";\n"]);
         }
         if let Some(prologue) = head.prologue {
-            text.push_str(&format!("    {prologue}\n"));
+            text.extend(["    ", prologue, "\n"]);
         }
         text.push_str(&body.statements);
         text.push_str("end\n");

@@ -389,7 +389,7 @@ impl Writer<'_> {
         }
         let mut text = format!("{} := {}", targets.join(", "), values.join(", "));
         if let Some(condition) = condition {
-            text.push_str(&format!(" constrain {}", self.expression(&condition)));
+            text.extend([" constrain ", &self.expression(&condition)]);
         }
         text.push(';');
         vec![text]
@@ -495,12 +495,12 @@ impl Writer<'_> {
         for item in &self.items {
             if item.place.line != 0 && item.place.line != line {
                 line = item.place.line;
-                text.push_str(&format!("    // line {line}\n"));
+                text.extend(["    // line ", &line.to_string(), "\n"]);
             }
             text.push_str("    ");
             let own = item.at.as_ref().and_then(|at| labels.get(at));
             for label in own.into_iter().flatten() {
-                text.push_str(&format!("{label}: "));
+                text.extend([label, ": "]);
             }
             let shown = match &item.line {
                 Line::Statement(statement) => statement.clone(),
