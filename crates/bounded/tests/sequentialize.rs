@@ -4,10 +4,12 @@
 mod common;
 
 use common::{Do, Shape, oracle, random_program, rounds, sketch, values_at};
-use selvedge_base::{Id, Place};
+use selvedge_base::{Id, IdVec, Place};
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::sequentialize::sequentialize_towards;
-use selvedge_program::{Action, Lock, NodeId, Position, Program, StatePattern, Target, validate};
+use selvedge_program::{
+    Action, Lock, NodeId, Position, Program, Start, StatePattern, Target, ThreadId, validate,
+};
 use selvedge_testkit::rng::Rng;
 
 const SMALL: Shape = Shape {
@@ -148,6 +150,24 @@ fn the_round_does_not_advance_inside_an_atomic_section() {
     let open = [Do::Begin, Do::Call(1), Do::Lower(0), Do::End, Do::Call(1)];
     let inner = [Do::Raise(0), Do::Raise(0)];
     assert!(fails(&sketch(1, &[watcher, &[&open, &inner]]), 2));
+}
+
+#[test]
+fn a_thread_that_is_started_after_its_last_turn_is_at_its_entry() {
+    let mut program = sketch(1, &[&[&[Do::Raise(0)]], &[&[Do::Raise(0)]], &[&[Do::Raise(0)]]]);
+    let waiting = ThreadId::from_index(1);
+    program.threads[waiting].start = Start::ByEdge { after: None };
+    let start = program.edges.ids().last().expect("there is an edge");
+    program.edges[start].action = Action::Start(waiting);
+    let entry = program.procedures[program.threads[waiting].main].entry;
+    let mut threads = IdVec::filled(Position::Any, 3);
+    threads[waiting] = Position::At(vec![entry]);
+    let pattern = StatePattern { globals: Vec::new(), threads };
+    for target in [Target::Label(vec![entry]), Target::State(pattern)] {
+        let sequential = sequentialize_towards(&program, &target, 1).expect("it is supported");
+        let found = values_at(&sequential.program, sequential.done, &sequential.shared, 5);
+        assert!(found.expect("it is small").1, "{target:?}");
+    }
 }
 
 #[test]

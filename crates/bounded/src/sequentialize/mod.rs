@@ -229,6 +229,10 @@ impl Driver<'_> {
     ) -> NodeId {
         let variables = self.variables;
         let frame = &self.program.procedures[self.program.threads[id].main].frame;
+        let wanted = match target {
+            Target::State(pattern) => Some(&pattern.threads[id]),
+            _ => None,
+        };
         let next = self.node();
         let mut begin = at;
         let mut arguments = vec![Expr::Choice; frame.parameters];
@@ -242,7 +246,14 @@ impl Driver<'_> {
                 let here = variables.in_round(round as u32);
                 self.update(at, begin, all(here.into_iter().chain([current(started)])), Vec::new());
             }
-            self.update(at, next, None, self.reset());
+            let mut never = self.reset();
+            // It may still be started after its last turn; the checker looks at that.
+            if let (Some(there), Some(Position::At(nodes))) = (self.there[id], wanted)
+                && nodes.contains(&self.program.procedures[self.program.threads[id].main].entry)
+            {
+                never.push((Variable::Global(there), Expr::Constant(true)));
+            }
+            self.update(at, next, None, never);
             arguments = variables.arguments[id].iter().map(|&value| current(value)).collect();
         }
         let returned = self.node();
@@ -256,9 +267,7 @@ impl Driver<'_> {
             current(variables.atomic[0]).not().join(Connective::Or, current(variables.error))
         });
         let mut assignments = self.reset();
-        if let (Some(there), Target::State(pattern)) = (self.there[id], target)
-            && pattern.threads[id] == Position::Ended
-        {
+        if let (Some(there), Some(Position::Ended)) = (self.there[id], wanted) {
             assignments.push((Variable::Global(there), current(variables.leave).not()));
         }
         self.update(returned, next, outside, assignments);
@@ -285,7 +294,12 @@ impl Driver<'_> {
             at = self.step(at, same, Vec::new());
         }
         if let Target::State(pattern) = target {
-            let there = self.there.iter().flatten().map(|&there| current(there));
+            let there = self.there.iter_enumerated().filter_map(|(id, there)| {
+                let started = variables.started[id].as_ref();
+                let started = started.and_then(|copies| copies.rounds.last().copied());
+                all(there.map(current).into_iter().chain(started.map(current)))
+                    .filter(|_| there.is_some())
+            });
             let globals = pattern.globals.iter().map(|&(global, value)| {
                 let copies = &variables.shared[global].rounds;
                 let last = current(*copies.last().expect("there is a round"));

@@ -54,7 +54,7 @@ pub struct Translation<'a> {
 }
 
 /// What a step asks for and changes. Expressions of the source get a copy per round.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Parts {
     /// Conditions of the source.
     pub guards: Vec<Expr>,
@@ -239,6 +239,7 @@ impl Body<'_, '_> {
                     parts.saved.push((known, value.clone()));
                 }
                 parts.starts = Some(thread);
+                self.start_reaches(source, thread, &parts);
             }
             Action::BeginAtomic => parts.own_assignments = self.deeper(),
             Action::EndAtomic => {
@@ -344,6 +345,27 @@ impl Body<'_, '_> {
         let flags = [self.all.variables.error, self.all.variables.leave];
         failing.own_assignments.extend(flags.map(|flag| (flag, Expr::Constant(true))));
         self.in_rounds(source, self.gone, &failing);
+    }
+
+    /// A start brings the started thread to a node of the target, whoever moves next.
+    fn start_reaches(&mut self, source: NodeId, thread: ThreadId, parts: &Parts) {
+        let main = self.all.source.threads[thread].main;
+        if !self.all.steps.label[self.all.source.procedures[main].entry] {
+            return;
+        }
+        let mut reaching = parts.clone();
+        reaching.guards.extend(self.enforced.cloned());
+        let flags = [self.all.variables.error, self.all.variables.leave];
+        reaching.own_assignments.extend(flags.map(|flag| (flag, Expr::Constant(true))));
+        let done = match self.enforced {
+            None => self.gone,
+            Some(condition) => {
+                let done = self.node();
+                self.in_rounds(done, self.gone, &Parts::asking(condition));
+                done
+            }
+        };
+        self.in_rounds(source, done, &reaching);
     }
 
     /// One level deeper inside atomic sections.
