@@ -9,7 +9,7 @@ use selvedge_program::{
     NodeId, Passing, Procedure, ProcedureId, Program, Start, Target, Thread, ThreadId, Update,
     Valuation, Variable, validate,
 };
-use selvedge_replay::{BoundedLimits, BoundedSets, Top, bounded_states};
+use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::rng::Rng;
 use std::collections::BTreeSet;
 
@@ -268,7 +268,7 @@ pub fn values_at(
     labelled.labels = vec![Label { name: "here".to_owned(), node }];
     let sets = oracle(&labelled, &[Target::Assertion], rounds(1), call_depth)?;
     let level = &sets.levels[0];
-    let here = [Top::Label("here".to_owned())];
+    let here = [Some("here".to_owned())];
     let values =
         level.visible.iter().filter(|state| state.tops == here).map(|state| {
             Valuation(globals.iter().map(|&global| state.globals.get(global)).collect())
