@@ -1,7 +1,7 @@
 //! # Idea
 //! The plain search space: global configurations with their whole stacks, one step at a time. It is
 //! the fastest and gives the shortest runs, but within one context a stack may grow without bound;
-//! then it gives up.
+//! then it gives up in favour of [`super::aggregate`].
 //!
 //! # Source
 //! A stack grows without bound within one context iff some head (shared state, top symbol) occurs,

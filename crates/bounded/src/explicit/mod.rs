@@ -2,7 +2,7 @@
 //! Explicit search by contexts or by rounds, for programs with little data. Two search spaces share
 //! one order of exploration ([`levels`]): global configurations with their whole stacks
 //! ([`interleaving`]), and, once a stack turns out to grow without bound within one context, shared
-//! states with one regular set of stacks per thread.
+//! states with one regular set of stacks per thread ([`aggregate`]).
 //!
 //! # Source
 //! Qadeer and Rehof, *Context-bounded model checking of concurrent software* (TACAS 2005); paper 001
@@ -10,21 +10,27 @@
 //! [`Level::complete`] is said only when no thread leads from any configuration to another one.
 //!
 //! # Invariants
-//! 1. Both spaces give the same states and the same answers at every level.
+//! 1. Both spaces give the same states and the same answers at every level, except that sets of
+//!    stacks may be found complete later.
 //! 2. Runs have no more contexts, or rounds, than the level at which they were found.
 
+mod aggregate;
 mod configurations;
 mod goal;
 mod interleaving;
+mod language;
 mod levels;
+mod saturation;
 mod stacks;
 mod visible;
 mod witness;
 
 use crate::expand::{Expansion, valuation};
+use aggregate::Aggregates;
 use goal::Goal;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
+use rustc_hash::FxHashSet;
 use selvedge_base::Interrupt;
 use selvedge_program::{
     Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation, VisibleState,
@@ -42,18 +48,41 @@ pub enum Stacks {
 }
 
 /// An explicit search.
+///
+/// ```
+/// use selvedge_base::Interrupt;
+/// use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+/// use selvedge_program::{Measure, Search, Target};
+///
+/// let (program, _) = selvedge_program::text::parse(
+///     "program thread T main m { procedure m nodes 2 entry 0 exit 1 { 0 -> 1 skip } }",
+/// );
+/// let program = program.expect("a program");
+/// let (target, measure) = (Target::Assertion, Measure::Contexts);
+/// let interrupt = Interrupt::new();
+/// let mut search =
+///     ExplicitSearch::new(&program, &target, measure, Stacks::Automatic, &interrupt).unwrap();
+/// let level = search.advance().unwrap();
+/// assert!(level.complete && level.reached.is_none());
+/// ```
 pub struct ExplicitSearch<'p> {
+    program: &'p Program,
+    target: Target,
     measure: Measure,
-    space: Plain<'p>,
+    interrupt: Interrupt,
+    space: SearchSpace<'p>,
+    levels: Levels,
+    /// How many levels were explored.
+    level: u32,
     run: Option<Run>,
     visible: Visible,
-    /// How many configurations `visible` knows.
+    /// How many states of the space `visible` knows.
     looked_at: u32,
 }
 
-struct Plain<'p> {
-    space: Interleaving<'p>,
-    levels: Levels,
+enum SearchSpace<'p> {
+    Stacks(Box<Interleaving<'p>>),
+    Sets(Box<Aggregates<'p>>),
 }
 
 impl<'p> ExplicitSearch<'p> {
@@ -65,7 +94,7 @@ impl<'p> ExplicitSearch<'p> {
         program: &'p Program,
         target: &Target,
         measure: Measure,
-        _stacks: Stacks,
+        stacks: Stacks,
         interrupt: &Interrupt,
     ) -> Result<Self, Unknown> {
         let threads = program.threads.len();
@@ -74,28 +103,22 @@ impl<'p> ExplicitSearch<'p> {
                 "the explicit search handles at most {MOST_THREADS} threads, but there are {threads}"
             )));
         }
-        let expansion = Expansion::new(program)?;
-        let space = Interleaving::new(expansion, Goal::new(program, target))?;
-        let initial = space.configurations.len();
-        let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, interrupt);
+        let (space, levels) = match stacks {
+            Stacks::Automatic => single_stacks(program, target, measure, interrupt)?,
+            Stacks::Sets => sets_of_stacks(program, target, measure, interrupt)?,
+        };
         Ok(Self {
+            program,
+            target: target.clone(),
             measure,
-            space: Plain { space, levels },
+            interrupt: interrupt.clone(),
+            space,
+            levels,
+            level: 0,
             run: None,
             visible: Visible::new(program),
             looked_at: 0,
         })
-    }
-
-    fn look(&mut self) {
-        let space = &self.space.space;
-        for state in self.looked_at..space.configurations.len() as u32 {
-            let tops = space.tops(state).map(|(_, top)| self.visible.top(&space.expansion, top));
-            let tops: Box<[u32]> = tops.collect();
-            let shared = space.configurations.shared(state);
-            self.visible.add(space.expansion.layout(), shared, tops);
-        }
-        self.looked_at = space.configurations.len() as u32;
     }
 
     /// How many visible states are reachable within the bound so far: values of the globals, with
@@ -110,6 +133,112 @@ impl<'p> ExplicitSearch<'p> {
         self.look();
         self.visible.first(limit)
     }
+
+    /// Explores the next level, and all before it if the space was changed.
+    fn explore(&mut self) -> Result<bool, Halt> {
+        match &mut self.space {
+            SearchSpace::Stacks(space) => {
+                self.levels.advance(&mut **space)?;
+                self.levels.is_complete(&mut **space)
+            }
+            SearchSpace::Sets(space) => {
+                while space.level <= self.level {
+                    space.level += 1;
+                    self.levels.advance(&mut **space)?;
+                }
+                self.levels.is_complete(&mut **space)
+            }
+        }
+    }
+
+    /// Rebuilds the run to the target once it was found.
+    fn rebuild(&mut self) -> Result<(), Halt> {
+        if self.run.is_some() {
+            return Ok(());
+        }
+        let history = self.levels.history();
+        self.run = match &mut self.space {
+            SearchSpace::Stacks(space) => space.hit.map(|hit| {
+                let (first, taken) = space.run(history, hit);
+                witness::run(&space.expansion, first, &taken)
+            }),
+            SearchSpace::Sets(space) => match space.hit {
+                None => None,
+                Some(hit) => {
+                    let (first, taken) = space.run(history, hit)?;
+                    Some(witness::run(&space.expansion, first, &taken))
+                }
+            },
+        };
+        Ok(())
+    }
+
+    /// Adds what can be seen of the states since the last time.
+    fn look(&mut self) {
+        let visible = &mut self.visible;
+        match &self.space {
+            SearchSpace::Stacks(space) => {
+                let count = space.configurations.len() as u32;
+                for state in self.looked_at..count {
+                    let shared = space.configurations.shared(state);
+                    let top = |(thread, top)| visible.top(&space.expansion, shared, thread, top);
+                    let tops: Box<[u32]> = space.tops(state).map(top).collect();
+                    visible.add(space.expansion.layout(), shared, tops);
+                }
+                self.looked_at = count;
+            }
+            SearchSpace::Sets(space) => {
+                let count = space.len() as u32;
+                for state in self.looked_at..count {
+                    let shared = space.shared(state);
+                    let tops: Vec<Vec<u32>> = space
+                        .tops(state)
+                        .map(|(thread, tops)| {
+                            let seen = |top| visible.top(&space.expansion, shared, thread, top);
+                            let mut seen: Vec<u32> = tops.map(seen).collect();
+                            seen.sort_unstable();
+                            seen.dedup();
+                            seen
+                        })
+                        .collect();
+                    visible.add_all(space.expansion.layout(), shared, &tops);
+                }
+                self.looked_at = count;
+            }
+        }
+    }
+
+    fn globals(&self) -> &FxHashSet<u64> {
+        match &self.space {
+            SearchSpace::Stacks(space) => space.globals(),
+            SearchSpace::Sets(space) => space.globals(),
+        }
+    }
+}
+
+fn single_stacks<'p>(
+    program: &'p Program,
+    target: &Target,
+    measure: Measure,
+    interrupt: &Interrupt,
+) -> Result<(SearchSpace<'p>, Levels), Unknown> {
+    let space = Interleaving::new(Expansion::new(program)?, Goal::new(program, target))?;
+    let (threads, initial) = (program.threads.len(), space.configurations.len());
+    let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, interrupt);
+    Ok((SearchSpace::Stacks(Box::new(space)), levels))
+}
+
+fn sets_of_stacks<'p>(
+    program: &'p Program,
+    target: &Target,
+    measure: Measure,
+    interrupt: &Interrupt,
+) -> Result<(SearchSpace<'p>, Levels), Unknown> {
+    let expansion = Expansion::new(program)?;
+    let space = Aggregates::new(expansion, Goal::new(program, target), measure, interrupt)?;
+    let (threads, initial) = (program.threads.len(), space.len());
+    let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, interrupt);
+    Ok((SearchSpace::Sets(Box::new(space)), levels))
 }
 
 impl Search for ExplicitSearch<'_> {
@@ -118,27 +247,31 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn advance(&mut self) -> Result<Level, Unknown> {
-        let Plain { space, levels } = &mut self.space;
-        let halted = |halt| match halt {
-            Halt::Unknown(unknown) => unknown,
-            Halt::Unbounded => Unknown::Unsupported("a stack grows without bound".to_owned()),
-        };
-        levels.advance(space).map_err(halted)?;
-        let complete = levels.is_complete(space).map_err(halted)?;
-        if let (None, Some(hit)) = (&self.run, space.hit) {
-            let (first, taken) = space.run(levels.history(), hit);
-            self.run = Some(witness::run(&space.expansion, first, &taken));
+        let mut explored = self.explore();
+        if let Err(Halt::Unbounded) = explored {
+            let Self { program, target, measure, interrupt, .. } = self;
+            (self.space, self.levels) = sets_of_stacks(program, target, *measure, interrupt)?;
+            self.looked_at = 0;
+            self.visible = Visible::new(self.program);
+            explored = self.explore();
         }
+        let unknown = |halt| match halt {
+            Halt::Unknown(unknown) => unknown,
+            Halt::Unbounded => unreachable!("sets of stacks have no bound to exceed"),
+        };
+        let complete = explored.map_err(unknown)?;
+        self.level += 1;
+        self.rebuild().map_err(unknown)?;
         Ok(Level { reached: self.run.clone(), complete })
     }
 
     fn count_states(&mut self) -> u128 {
-        self.space.space.globals().len() as u128
+        self.globals().len() as u128
     }
 
     fn states(&mut self, limit: usize) -> Vec<Valuation> {
-        let count = self.space.space.expansion.program().globals.len();
-        let words = self.space.space.globals().iter();
+        let count = self.program.globals.len();
+        let words = self.globals().iter();
         let mut all: Vec<Valuation> = words.map(|&word| valuation(word, count)).collect();
         all.sort_unstable();
         all.truncate(limit);
@@ -146,15 +279,21 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn statistics(&self) -> Statistics {
-        let Interleaving { expansion, stacks, configurations, steps, .. } = &self.space.space;
-        Statistics {
-            counts: vec![
-                ("configurations", configurations.len() as u64),
-                ("steps", *steps),
-                ("stack-symbols", expansion.symbols() as u64),
-                ("stacks", stacks.len() as u64),
-                ("deepest-stack", u64::from(stacks.deepest())),
+        let counts = match &self.space {
+            SearchSpace::Stacks(space) => vec![
+                ("configurations", space.configurations.len() as u64),
+                ("steps", space.steps),
+                ("stack-symbols", space.expansion.symbols() as u64),
+                ("stacks", space.stacks.len() as u64),
+                ("deepest-stack", u64::from(space.stacks.deepest())),
             ],
-        }
+            SearchSpace::Sets(space) => vec![
+                ("aggregates", space.len() as u64),
+                ("contexts", space.contexts() as u64),
+                ("stack-symbols", space.expansion.symbols() as u64),
+                ("sets-of-stacks", space.sets() as u64),
+            ],
+        };
+        Statistics { counts }
     }
 }

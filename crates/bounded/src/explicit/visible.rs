@@ -1,9 +1,7 @@
 //! # Idea
-//! What can be seen of a global configuration: the globals, and for each thread the label of the
-//! node on top of its stack. CUBA counts these.
-//!
-//! # Requires
-//! Nodes have at most one label each, or only the first one matters.
+//! What can be seen of a global configuration: the globals, and for each thread the first label of
+//! the node on top of its stack. CUBA counts these. A node without a label, and a thread that was not
+//! started, are seen with the empty label.
 //!
 //! # Invariants
 //! 1. Two labels with the same name are the same.
@@ -11,14 +9,17 @@
 use crate::expand::{Expansion, Layout, Shared, SymbolId, valuation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Id;
-use selvedge_program::{Program, VisibleState};
+use selvedge_program::{Program, ThreadId, VisibleState};
 
-/// A visible state in short: the globals and one number per thread, zero for none.
+/// A visible state in short: the globals and one number per thread, zero for one that has ended.
 type Seen = (u64, Box<[u32]>);
+
+/// The number of the empty label.
+const UNLABELLED: u32 = 1;
 
 /// The visible states of a set of configurations.
 pub struct Visible {
-    /// For each node one more than the number of its label, zero for none.
+    /// For each node one more than the number of its label.
     labels: Vec<u32>,
     names: Vec<String>,
     seen: FxHashSet<Seen>,
@@ -28,31 +29,64 @@ pub struct Visible {
 impl Visible {
     /// None yet.
     pub fn new(program: &Program) -> Self {
-        let mut labels = vec![0; program.nodes.len()];
-        let mut names = Vec::new();
+        let mut labels = vec![UNLABELLED; program.nodes.len()];
+        let mut names = vec![String::new()];
         let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
         for label in &program.labels {
+            if label.name.is_empty() {
+                continue;
+            }
             let number = *numbers.entry(&label.name).or_insert_with(|| {
                 names.push(label.name.clone());
                 names.len() as u32
             });
             let slot = &mut labels[label.node.index()];
-            if *slot == 0 {
+            if *slot == UNLABELLED {
                 *slot = number;
             }
         }
         Self { labels, names, seen: FxHashSet::default(), globals: program.globals.len() }
     }
 
-    /// The number of what is seen of a top.
-    pub fn top(&self, expansion: &Expansion<'_>, top: Option<SymbolId>) -> u32 {
-        top.map_or(0, |top| self.labels[expansion.node(top).index()])
+    /// The number of what is seen of a thread.
+    pub fn top(
+        &self,
+        expansion: &Expansion<'_>,
+        shared: Shared,
+        thread: ThreadId,
+        top: Option<SymbolId>,
+    ) -> u32 {
+        match top {
+            None => 0,
+            Some(_) if expansion.layout().waits(shared, thread) => UNLABELLED,
+            Some(top) => self.labels[expansion.node(top).index()],
+        }
     }
 
     /// Adds a state unless it is inside an atomic section.
     pub fn add(&mut self, layout: &Layout, shared: Shared, tops: Box<[u32]>) {
         if layout.in_atomic(shared).is_none() {
             self.seen.insert((layout.globals(shared), tops));
+        }
+    }
+
+    /// Adds all combinations of tops, of which every thread has at least one.
+    pub fn add_all(&mut self, layout: &Layout, shared: Shared, tops: &[Vec<u32>]) {
+        let mut which = vec![0; tops.len()];
+        loop {
+            let combination = tops.iter().zip(&which).map(|(tops, &at)| tops[at]);
+            self.add(layout, shared, combination.collect());
+            // The next combination, as one counts.
+            let mut carried = true;
+            for (at, tops) in which.iter_mut().zip(tops) {
+                if carried {
+                    *at = (*at + 1) % tops.len();
+                    carried = *at == 0;
+                }
+            }
+            if carried {
+                return;
+            }
         }
     }
 
