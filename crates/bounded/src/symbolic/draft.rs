@@ -11,7 +11,7 @@ use super::control::Branch;
 use super::layout::{Bit, Layout, Pair};
 use super::space::{Bdd, Renaming, Space};
 use super::values::{Values, becomes, values};
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{BddManager, OutOfNodes, Var};
 use selvedge_program::{
     Action, Edge, Expr, LocalId, ProcedureId, Program, Start, ThreadId, Update, Variable,
 };
@@ -20,11 +20,15 @@ use std::collections::BTreeMap;
 /// How the image of a set under a step is computed: `down(∃ cube. set ∧ relation)`.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
-    pub(super) relation: Bdd,
-    pub(super) cube: Bdd,
-    pub(super) down: Renaming,
+    relation: Bdd,
+    cube: Bdd,
+    down: Renaming,
     /// Changes nothing.
-    pub(super) same: Renaming,
+    same: Renaming,
+    /// What is written: the variable before and after.
+    written: BTreeMap<Var, Var>,
+    /// What is forgotten without being written.
+    forgotten: Vec<Var>,
 }
 
 impl Image {
@@ -32,6 +36,37 @@ impl Image {
     pub(super) fn of(&self, space: &Space, set: &Bdd) -> Result<Bdd, OutOfNodes> {
         space.product(set, &self.relation, self.same, &self.cube, self.down)
     }
+
+    /// An element of a set from which the step leads to an element that is known.
+    pub(super) fn before(
+        &self,
+        space: &Space,
+        set: &Bdd,
+        after: &Assignment,
+    ) -> Result<Option<Assignment>, OutOfNodes> {
+        let kept = after.iter().filter(|(var, _)| !self.forgotten.contains(var));
+        let place = |(&var, &value)| (self.written.get(&var).copied().unwrap_or(var), value);
+        let fixed: Vec<(Var, bool)> = kept.map(place).collect();
+        let pairs = space.and(set, &self.relation)?;
+        let Some(mut before) = pick(space, &pairs, &fixed)? else { return Ok(None) };
+        for next in self.written.values() {
+            before.remove(next);
+        }
+        Ok(Some(before))
+    }
+}
+
+/// Values of some variables; others may have any.
+pub(super) type Assignment = BTreeMap<Var, bool>;
+
+/// An element of a set with the fixed values.
+pub(super) fn pick(
+    space: &Space,
+    set: &Bdd,
+    fixed: &[(Var, bool)],
+) -> Result<Option<Assignment>, OutOfNodes> {
+    let set = space.and(set, &space.manager.conjunction(fixed)?)?;
+    Ok(space.manager.pick_cube(&set).map(|literals| literals.into_iter().collect()))
 }
 
 /// A step under construction.
@@ -270,7 +305,7 @@ impl Draft<'_> {
 
     /// The finished image.
     pub(super) fn finish(self) -> Result<Image, OutOfNodes> {
-        let mut cube = self.forgotten;
+        let mut cube = self.forgotten.clone();
         cube.extend(self.written.keys());
         let down = self.written.iter().map(|(&now, &next)| (next, now)).collect();
         Ok(Image {
@@ -278,6 +313,8 @@ impl Draft<'_> {
             down: self.space.renaming(down)?,
             same: self.space.renaming(Vec::new())?,
             relation: self.relation,
+            written: self.written,
+            forgotten: self.forgotten,
         })
     }
 }
