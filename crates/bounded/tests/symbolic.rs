@@ -8,6 +8,7 @@ use selvedge_bounded::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
     Bound, Measure, NodeId, Position, Program, Search, StatePattern, Target, Valuation,
 };
+use selvedge_replay::replay_run;
 use selvedge_testkit::rng::Rng;
 
 /// A search; `None` if atomic sections nest without bound.
@@ -58,7 +59,16 @@ fn compare(
         let states: Vec<Valuation> = level.states.iter().cloned().collect();
         assert_eq!(search.states(usize::MAX), states, "{what}\n{program:#?}");
         assert_eq!(search.count_states(), states.len() as u128, "{what}");
-        if found.reached.is_some() {
+        if let Some(run) = found.reached {
+            if let Err(error) = replay_run(program, &run, target) {
+                panic!("{what}: {error:?}\n{program:#?}\n{run:#?}");
+            }
+            let needed = match bound.measure {
+                Measure::Rounds => run.rounds(),
+                Measure::Contexts => run.contexts(),
+            };
+            // A state that is there at first needs none.
+            assert!(needed as usize == at + 1 || at == 0, "{what}: needs {needed}");
             return Some(true);
         }
     }

@@ -18,7 +18,7 @@ pub(super) struct Frame {
     /// Changes nothing.
     pub(super) same: Renaming,
     /// No atomic section is open.
-    outside: Bdd,
+    pub(super) outside: Bdd,
     /// The bits that are zero at every switch, now.
     private: Bdd,
     /// All shared bits, now.
@@ -152,6 +152,12 @@ impl Frame {
     /// What a caller knows after a call returned: its set with the arguments, and the summary.
     pub(super) fn apply_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, OutOfNodes> {
         self.space.product(call, summary, self.lift, &self.replaced, self.lower)
+    }
+
+    /// A call and a summary that fits, with the state between them: what is shared after the return
+    /// stands where steps have what comes next.
+    pub(super) fn join_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, OutOfNodes> {
+        self.space.and(call, &self.space.rename(summary, self.lift)?)
     }
 
     /// The values that a run begins with, at a moment of the first round.

@@ -6,6 +6,7 @@
 //! - `control`, `layout`: the control flow of a thread; the variables and their order.
 //! - `values`, `draft`, `steps`: expressions and steps as relations.
 //! - `frame`, `stage`, `tuples`: the saturation of paper 001 Fig. 5.
+//! - `witness`, `trail`: the run to a target.
 //!
 //! # Source
 //! Paper 001 §3 (sequential analysis, which is what one thread amounts to), §6 and Fig. 5 (lazy),
@@ -26,15 +27,19 @@ mod layout;
 mod space;
 mod stage;
 mod steps;
+mod trail;
 mod tuples;
 mod values;
+mod witness;
 
 use self::control::{Control, Reductions, atomic_depth};
 use self::frame::Frame;
 use self::layout::{Layout, shared_bits};
 use self::space::Space;
-use self::tuples::Tuples;
-use selvedge_base::Interrupt;
+use self::trail::{Goal, NoTrail, Trail, find_trail};
+use self::tuples::{Found, Tuples};
+use self::witness::assemble;
+use selvedge_base::{Id, Interrupt};
 use selvedge_bdd::{BddManager, MAX_VARIABLES, OutOfNodes, Var};
 use selvedge_program::{
     Action, Level, Measure, Position, Program, Run, Search, Statistics, Successors, Target,
@@ -67,6 +72,9 @@ impl Default for SymbolicOptions {
 const MOST_SECTIONS: u32 = 255;
 /// The greatest number of rounds, if the diagrams have enough variables for them.
 const MOST_ROUNDS: usize = 64;
+
+/// The greatest number of steps of one thread in a run.
+const MOST_STEPS: usize = 1 << 20;
 
 /// A symbolic search that widens its bound step by step.
 pub struct SymbolicSearch {
@@ -154,7 +162,49 @@ impl SymbolicSearch {
         let found = tuples
             .advance(&self.program, &self.target)
             .map_err(|error| tuples.frame.space.reason(error))?;
-        Ok(found.map(|_| Run::default()))
+        found.map(|found| self.run(&found)).transpose()
+    }
+
+    /// A run to the target.
+    fn run(&self, found: &Found) -> Result<Run, Unknown> {
+        let program = &self.program;
+        let stopped = |error| self.tuples.frame.space.reason(error);
+        let interfaces = self.tuples.interfaces(found).map_err(stopped)?;
+        let bits = shared_bits(program, self.depth, None);
+        let layout = Layout::new(&bits, 0, most_locals(program));
+        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let frame = Frame::new(space, layout, None).map_err(stopped)?;
+        let successors = Successors::new(program);
+        let everything = Reductions { liveness: false, switches: false };
+        let mut trails = Vec::new();
+        for (thread, interface) in program.threads.ids().zip(&interfaces) {
+            let at = thread.index();
+            let goal = match (found, &self.target) {
+                (Found::Within(met, _), target) if *met == at => Goal::Meet(target),
+                (Found::Between(_), Target::State(pattern)) => {
+                    Goal::Leave(pattern.threads.get(thread).unwrap_or(&Position::Any))
+                }
+                _ => Goal::Leave(&Position::Any),
+            };
+            if interface.inputs.is_empty() {
+                trails.push(Trail::default());
+                continue;
+            }
+            let control = Control::new(program, &successors, thread, everything);
+            let trail = find_trail(&frame, program, thread, &control, interface, goal, MOST_STEPS);
+            trails.push(match trail {
+                Ok(trail) => trail,
+                Err(NoTrail::Stopped(error)) => return Err(frame.space.reason(error)),
+                Err(NoTrail::TooLong) => {
+                    let limit = MOST_STEPS as u64;
+                    return Err(Unknown::WitnessTooLong { steps: limit, limit });
+                }
+                // Not possible unless the search is wrong; then the replayer refuses the run.
+                Err(NoTrail::Missing) => Trail::default(),
+            });
+            frame.space.collect();
+        }
+        Ok(assemble(program, &frame, &interfaces, &trails))
     }
 
     /// Completes a round that the target ended. If a limit forbids it, the states stay those of the
@@ -197,8 +247,7 @@ fn prepare(
     interrupt: &Interrupt,
 ) -> Result<Tuples, Unknown> {
     let bits = shared_bits(program, depth, contexts);
-    let frames = program.procedures.iter().map(|one| one.frame.locals.len().max(one.frame.results));
-    let locals = frames.max().unwrap_or(0);
+    let locals = most_locals(program);
     let rounds = (1..=MOST_ROUNDS)
         .take_while(|&rounds| Layout::needed(&bits, rounds, locals) <= MAX_VARIABLES)
         .last();
@@ -214,6 +263,12 @@ fn prepare(
     };
     let frame = Frame::new(space, layout, contexts).map_err(stopped)?;
     Tuples::new(frame, program, controls, mode).map_err(stopped)
+}
+
+/// How many locals or results a procedure has at most.
+fn most_locals(program: &Program) -> usize {
+    let frames = program.procedures.iter().map(|one| one.frame.locals.len().max(one.frame.results));
+    frames.max().unwrap_or(0)
 }
 
 impl Search for SymbolicSearch {

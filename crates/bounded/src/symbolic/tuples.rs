@@ -52,13 +52,13 @@ pub(super) struct Tuples {
 }
 
 /// How a target was met.
-#[expect(dead_code, reason = "for the run")]
+#[derive(Debug)]
 pub(super) enum Found {
     /// In the context of a thread: `(I_1..I_k, O_1..O_{k-1})` of that thread.
     Within(usize, Bdd),
-    /// At the end of the round: for every thread the product of those before it and itself, up to
-    /// the positions asked for.
-    Between(Vec<Bdd>),
+    /// At the end of the round: for every thread its effect up to the position asked for, and the
+    /// product of those before it and itself, `(Z_1..Z_k, I_1..I_k)` as if for the next one.
+    Between(Vec<(Bdd, Bdd)>),
 }
 
 impl Tuples {
@@ -258,7 +258,7 @@ impl Tuples {
                 })?,
             };
             let next = self.append(product.as_ref(), &effect)?;
-            products.push(next.clone());
+            products.push((effect, next.clone()));
             product = Some(next);
         }
         let Some(product) = product else { return Ok(None) };
@@ -276,7 +276,7 @@ impl Tuples {
         if space.is_bottom(&met) {
             return Ok(None);
         }
-        if let Some(last) = products.last_mut() {
+        if let Some((_, last)) = products.last_mut() {
             *last = met;
         }
         Ok(Some(Found::Between(products)))

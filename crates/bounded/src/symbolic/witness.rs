@@ -1,0 +1,204 @@
+//! # Idea
+//! From sets to a run: pick shared states for all turns of all threads that fit together, walking
+//! over the products along the schedule from where the target was met; find the run of every thread
+//! for its part of them; put the steps in the order of the schedule.
+//!
+//! # Invariants
+//! 1. Values are picked from sets in which they were found, so that every later choice exists.
+
+use super::draft::{Assignment, pick};
+use super::frame::Frame;
+use super::layout::{Bit, Turn};
+use super::space::Bdd;
+use super::trail::{Interface, Trail};
+use super::tuples::{Found, Tuples};
+use selvedge_base::{Id, IdVec};
+use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_program::{Program, Run, RunStep, Start, ThreadId, Valuation};
+
+/// The shared states of one moment, by round and bit that crosses switches.
+type States = Vec<Vec<bool>>;
+
+impl Tuples {
+    /// What every thread finds and leaves on a run to the target.
+    pub(super) fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, OutOfNodes> {
+        let threads = self.threads.len();
+        let round = self.round;
+        let mut inputs: Vec<States> = vec![Vec::new(); threads];
+        let mut outputs: Vec<States> = vec![Vec::new(); threads];
+        match found {
+            Found::Within(thread, met) => {
+                let thread = *thread;
+                let history = self.pick(met, &[])?;
+                inputs[thread] = self.read(&history, round, |turn| turn.input);
+                outputs[thread] = self.read(&history, round - 1, |turn| turn.output);
+                let mut starts = inputs[thread].clone();
+                if let Some(prefix) = &self.prefix[thread] {
+                    let mut fixed = self.fix(&inputs[thread], 1, |turn| turn.input);
+                    fixed.extend(self.fix(&outputs[thread], 1, |turn| turn.output));
+                    let both = match &self.suffix[thread] {
+                        Some(suffix) => self.frame.space.and(prefix, suffix)?,
+                        None => prefix.clone(),
+                    };
+                    starts = self.read(&self.pick(&both, &fixed)?, round, |turn| turn.start);
+                }
+                let products: Vec<&Bdd> = self.prefix[..=thread].iter().flatten().collect();
+                self.go_back(thread, &starts, &products, &self.effects, &mut inputs, &mut outputs)?;
+                for after in thread + 1..threads {
+                    inputs[after] = outputs[after - 1][..round - 1].to_vec();
+                    let Some(suffix) = &self.suffix[after] else { continue };
+                    let mut fixed = self.fix(&inputs[after], 1, |turn| turn.input);
+                    fixed.extend(self.fix(&starts[1..], 2, |turn| turn.start));
+                    let both = self.frame.space.and(&self.effects[after], suffix)?;
+                    let picked = self.pick(&both, &fixed)?;
+                    outputs[after] = self.read(&picked, round - 1, |turn| turn.output);
+                }
+            }
+            Found::Between(parts) => {
+                let Some((_, whole)) = parts.last() else { return Ok(Vec::new()) };
+                let picked = self.pick(whole, &[])?;
+                let starts = self.read(&picked, round, |turn| turn.start);
+                // After the last thread, seen as the input of one more.
+                inputs.push(self.read(&picked, round, |turn| turn.input));
+                outputs.push(Vec::new());
+                let products: Vec<&Bdd> = parts.iter().map(|(_, product)| product).collect();
+                let effects: Vec<Bdd> = parts.iter().map(|(effect, _)| effect.clone()).collect();
+                self.go_back(threads, &starts, &products, &effects, &mut inputs, &mut outputs)?;
+                inputs.truncate(threads);
+                outputs.truncate(threads);
+            }
+        }
+        let hidden: Vec<bool> = self.frame.layout.crossing().map(|bit| counts(bit.bit)).collect();
+        let interface = |(inputs, outputs): (States, States)| {
+            let part = |state: &Vec<bool>, count: bool| -> Vec<bool> {
+                let kept = state.iter().zip(&hidden).filter(|(_, hidden)| **hidden == count);
+                kept.map(|(&value, _)| value).collect()
+            };
+            // An idle context is one that is not counted.
+            let idle = |(at, input): (usize, &Vec<bool>)| {
+                hidden.contains(&true)
+                    && outputs.get(at).is_some_and(|out| part(out, true) == part(input, true))
+            };
+            Interface {
+                active: inputs.iter().enumerate().map(|one| !idle(one)).collect(),
+                inputs: inputs.iter().map(|state| part(state, false)).collect(),
+                outputs: outputs.iter().map(|state| part(state, false)).collect(),
+            }
+        };
+        Ok(inputs.into_iter().zip(outputs).map(interface).collect())
+    }
+
+    /// From the inputs of a thread back to the first one; `products[t - 1]` is the product of the
+    /// threads before `t`.
+    fn go_back(
+        &self,
+        thread: usize,
+        starts: &States,
+        products: &[&Bdd],
+        effects: &[Bdd],
+        inputs: &mut [States],
+        outputs: &mut [States],
+    ) -> Result<(), OutOfNodes> {
+        for before in (0..thread).rev() {
+            outputs[before] = inputs[before + 1].clone();
+            if before == 0 {
+                inputs[0].clone_from(starts);
+                break;
+            }
+            let mut fixed = self.fix(starts, 1, |turn| turn.start);
+            fixed.extend(self.fix(&outputs[before], 1, |turn| turn.output));
+            let both = self.frame.space.and(products[before - 1], &effects[before])?;
+            let picked = self.pick(&both, &fixed)?;
+            inputs[before] = self.read(&picked, self.round, |turn| turn.input);
+        }
+        Ok(())
+    }
+
+    fn pick(&self, set: &Bdd, fixed: &[(Var, bool)]) -> Result<Assignment, OutOfNodes> {
+        let picked = pick(&self.frame.space, set, fixed)?;
+        Ok(picked.expect("the set was found not to be empty"))
+    }
+
+    /// The states of a moment in the first rounds.
+    fn read(
+        &self,
+        values: &Assignment,
+        rounds: usize,
+        moment: impl Fn(&Turn) -> Var + Copy,
+    ) -> States {
+        let value = |var: Var| values.get(&var).copied().unwrap_or(false);
+        (1..=rounds)
+            .map(|round| self.frame.moment(round, moment).map(|(_, var)| value(var)).collect())
+            .collect()
+    }
+
+    /// The literals of states of a moment from some round on.
+    fn fix(
+        &self,
+        states: &[Vec<bool>],
+        first: usize,
+        moment: impl Fn(&Turn) -> Var + Copy,
+    ) -> Vec<(Var, bool)> {
+        let mut literals = Vec::new();
+        for (at, state) in states.iter().enumerate() {
+            let vars = self.frame.moment(first + at, moment).map(|(_, var)| var);
+            literals.extend(vars.zip(state.iter().copied()));
+        }
+        literals
+    }
+}
+
+fn counts(bit: Bit) -> bool {
+    matches!(bit, Bit::Contexts(_))
+}
+
+/// The run that consists of the runs of the threads, round by round. `frame` is that of the trails.
+pub(super) fn assemble(
+    program: &Program,
+    frame: &Frame,
+    interfaces: &[Interface],
+    trails: &[Trail],
+) -> Run {
+    let rounds = interfaces.iter().map(|one| one.inputs.len()).max().unwrap_or(0);
+    let mut run = Run::default();
+    let begin = interfaces.first().and_then(|one| one.inputs.first());
+    let globals = begin.map_or(&[][..], |state| &state[..program.globals.len()]);
+    run.globals = Valuation(globals.to_vec());
+    let last = |thread: usize| {
+        let one = &interfaces[thread];
+        one.outputs.last().or(one.inputs.last())
+    };
+    // Everybody's last shared state knows whether a thread was started, but only the latest one is
+    // sure to know it.
+    let passed = |bit: Bit| {
+        let at = frame.layout.crossing().position(|one| one.bit == bit);
+        (0..interfaces.len()).filter_map(last).any(|state| at.is_some_and(|at| state[at]))
+    };
+    run.locals = IdVec::new();
+    for (id, thread) in program.threads.iter_enumerated() {
+        let main = &program.procedures[thread.main].frame;
+        let locals = trails[id.index()].locals.clone().unwrap_or_else(|| {
+            let waits = thread.start != Start::AtFirst;
+            let value = |at| waits && at < main.parameters && passed(Bit::Passed(id, at));
+            Valuation((0..main.locals.len()).map(value).collect())
+        });
+        run.locals.push(locals);
+    }
+    let mut next = vec![0; trails.len()];
+    for round in 1..=rounds {
+        for (thread, trail) in trails.iter().enumerate() {
+            while let Some(step) = trail.steps.get(next[thread]).filter(|one| one.context == round)
+            {
+                next[thread] += 1;
+                run.steps.push(RunStep {
+                    thread: ThreadId::from_index(thread),
+                    step: step.step,
+                    globals: step.globals.clone(),
+                    locals: step.locals.clone(),
+                });
+            }
+        }
+    }
+    run.fails = trails.iter().any(|trail| trail.fails);
+    run
+}
