@@ -344,7 +344,7 @@ impl TrailSearch<'_> {
     ) -> Result<Trail, NoTrail> {
         let space = &self.frame.space;
         let mut trail = Trail { locals: None, steps: Vec::new(), fails: last.is_some() };
-        let (mut at, mut state) = (end, self.complete(end, state));
+        let (mut at, mut state) = (end, self.complete(end, &state));
         if let Some(step) = last {
             trail.steps.push(self.record(at, &state, step));
         }
@@ -414,14 +414,14 @@ impl TrailSearch<'_> {
             };
             let source = image.before(space, set, &state)?.ok_or(NoTrail::Missing)?;
             at = before;
-            state = self.complete(at, source);
+            state = self.complete(at, &source);
         }
         trail.steps.reverse();
         Ok(trail)
     }
 
     /// The values of all variables of a place; those that do not matter are false.
-    fn complete(&self, at: usize, values: Assignment) -> Assignment {
+    fn complete(&self, at: usize, values: &Assignment) -> Assignment {
         let layout = &self.frame.layout;
         let place = self.increments[at].place;
         let routine = &self.routines[place.body];
@@ -454,7 +454,7 @@ impl TrailSearch<'_> {
     fn after_call(&self, call: usize, values: &Assignment) -> Assignment {
         let layout = &self.frame.layout;
         let from = self.calls[call].from;
-        let mut state = self.complete(from, values.clone());
+        let mut state = self.complete(from, values);
         let step = &self.routines[self.increments[from].place.body].steps[self.calls[call].branch];
         if let Effect::Call { callee, .. } = step.effect {
             let callee = self.routines[callee].body.procedure;

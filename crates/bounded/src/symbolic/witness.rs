@@ -100,7 +100,7 @@ impl Tuples {
         outputs: &mut [States],
     ) -> Result<(), OutOfNodes> {
         for before in (0..thread).rev() {
-            outputs[before] = inputs[before + 1].clone();
+            outputs[before].clone_from(&inputs[before + 1]);
             if before == 0 {
                 inputs[0].clone_from(starts);
                 break;
