@@ -3,6 +3,8 @@
 //! - [`source`], [`build`], [`generate`], [`shrink`]: small structured models, which can be printed as
 //!   EML or built as a [`Program`](selvedge_program::Program) without any front end; random ones; and
 //!   the way from a model on which a test fails to a smallest one.
+//! - [`boolean`]: the same for concurrent Boolean programs, which can also be printed in Boppo's
+//!   dialect.
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
@@ -20,6 +22,7 @@
 //! assert!(model.to_eml().contains("process T1 {"));
 //! ```
 
+pub mod boolean;
 pub mod build;
 pub mod definition;
 pub mod family;
@@ -33,5 +36,6 @@ pub mod shrink;
 pub mod source;
 pub mod straight;
 
+pub use boolean::{BoolModel, BoolStatement};
 pub use rng::Rng;
 pub use source::{Block, Function, Model, Process, Statement};

@@ -20,10 +20,12 @@ use crate::run::{Refusal, State, is_in_target, target_error};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
 use selvedge_program::{
-    Bound, Measure, NodeId, Program, Successors, Target, ThreadId, Unknown, Valuation, VisibleState,
+    Bound, Measure, NodeId, ProcedureId, Program, Start, Successors, Target, Thread, ThreadId,
+    Unknown, Valuation, VisibleState,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// What ends the search early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,8 +50,8 @@ pub struct BoundedSets {
 pub struct BoundedLevel {
     /// The values of the globals at moments when no thread is inside an atomic section.
     pub states: BTreeSet<Valuation>,
-    /// The same with the first labels of the nodes on top of the stacks; the empty label stands for
-    /// a node without one, and for a thread that was not started yet.
+    /// The same with the labels of the nodes on top of the stacks, if all threads run from the
+    /// beginning and all nodes but exits have exactly one label; empty otherwise.
     pub visible: BTreeSet<VisibleState>,
     /// Which of the targets are reached, in their order.
     pub reached: Vec<bool>,
@@ -86,7 +88,7 @@ pub fn bounded_states(
         limits,
         interrupt,
         successors: Successors::new(program),
-        labels: first_labels(program),
+        labels: single_labels(program),
         states: IdVec::new(),
         numbers: FxHashMap::default(),
         seen: IdVec::filled(FxHashSet::default(), program.threads.len()),
@@ -124,12 +126,20 @@ pub fn bounded_states(
     Ok(BoundedSets { levels, cut: search.cut })
 }
 
-fn first_labels(program: &Program) -> IdVec<NodeId, Option<String>> {
-    let mut labels: IdVec<NodeId, Option<String>> = IdVec::filled(None, program.nodes.len());
+/// The label of every node, if all nodes but exits have exactly one and no thread waits.
+fn single_labels(program: &Program) -> Option<IdVec<NodeId, String>> {
+    let mut counts = IdVec::filled(0, program.nodes.len());
+    let mut labels = IdVec::filled(String::new(), program.nodes.len());
     for label in &program.labels {
-        labels[label.node].get_or_insert_with(|| label.name.clone());
+        counts[label.node] += 1;
+        labels[label.node].clone_from(&label.name);
     }
-    labels
+    let has_one = |(node, &procedure): (NodeId, &ProcedureId)| {
+        counts[node] == 1 || program.procedures[procedure].exit == node
+    };
+    let runs = |thread: &Thread| thread.start == Start::AtFirst;
+    let single = program.nodes.iter_enumerated().all(has_one) && program.threads.iter().all(runs);
+    single.then_some(labels)
 }
 
 define_id!(
@@ -143,9 +153,9 @@ struct Search<'a> {
     limits: BoundedLimits,
     interrupt: &'a Interrupt,
     successors: Successors,
-    labels: IdVec<NodeId, Option<String>>,
-    states: IdVec<Number, State>,
-    numbers: FxHashMap<State, Number>,
+    labels: Option<IdVec<NodeId, String>>,
+    states: IdVec<Number, Rc<State>>,
+    numbers: FxHashMap<Rc<State>, Number>,
     /// For every thread, the states from which it has been continued.
     seen: IdVec<ThreadId, FxHashSet<Number>>,
     /// What was reached so far.
@@ -195,7 +205,7 @@ impl Search<'_> {
 
     /// The states one step of a thread further.
     fn expand(&mut self, thread: ThreadId, number: Number) -> Result<Vec<Number>, Unknown> {
-        let state = self.states[number].clone();
+        let state = Rc::clone(&self.states[number]);
         let program = self.program;
         for step in state.control.moves(program, &self.successors, thread) {
             if state.can_fail(program, thread, step).is_ok() {
@@ -247,21 +257,19 @@ impl Search<'_> {
         }
         if state.in_atomic().is_none() {
             self.level.states.insert(state.globals.clone());
-            self.level.visible.insert(self.visible(&state));
+            if let Some(labels) = &self.labels {
+                self.level.visible.insert(visible(&state, labels));
+            }
         }
         self.level.configurations += 1;
-        let number = self.states.push(state.clone());
+        let state = Rc::new(state);
+        let number = self.states.push(Rc::clone(&state));
         self.numbers.insert(state, number);
         Ok(number)
     }
+}
 
-    fn visible(&self, state: &State) -> VisibleState {
-        let label = |top: NodeId| self.labels[top].clone().unwrap_or_default();
-        let top = |thread: ThreadId| match state.top(thread) {
-            None if state.has_ended(thread) => None,
-            top => Some(top.map(label).unwrap_or_default()),
-        };
-        let tops = self.program.threads.ids().map(top).collect();
-        VisibleState { globals: state.globals.clone(), tops }
-    }
+fn visible(state: &State, labels: &IdVec<NodeId, String>) -> VisibleState {
+    let top = |thread| state.top(thread).map(|top| labels[top].clone());
+    VisibleState { globals: state.globals.clone(), tops: state.threads.ids().map(top).collect() }
 }

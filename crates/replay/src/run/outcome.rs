@@ -104,12 +104,12 @@ impl State {
     /// # Errors
     /// If it cannot, with the reason.
     pub fn can_fail(&self, program: &Program, thread: ThreadId, step: Move) -> Result<(), Refusal> {
-        let view = self.can_move(program, thread)?;
-        self.control.clone().step_control(program, thread, step)?;
         let edge = edge_of(program, step);
         let Some(Edge { action: Action::Assert(condition), .. }) = edge else {
             return Err(Refusal::AssertionHolds);
         };
+        let view = self.can_move(program, thread)?;
+        self.control.clone().step_control(program, thread, step)?;
         if !view.holds(update_of(program, edge).and_then(|update| update.guard.as_ref())) {
             return Err(Refusal::Guard);
         }
@@ -158,16 +158,22 @@ impl State {
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<(), Refusal> {
         let view = self.can_move(program, thread)?;
-        let mut next = self.clone();
-        let kind = next.control.step_control(program, thread, step)?;
+        let mut control = self.control.clone();
+        let kind = control.step_control(program, thread, step)?;
         let edge = edge_of(program, step);
         let update = update_of(program, edge);
         if !view.holds(update.and_then(|update| update.guard.as_ref())) {
             return Err(Refusal::Guard);
         }
+        let top = control.threads[thread].stack.last();
+        let after = top.map(|&top| program.nodes[top]);
+        let (globals, threads) = (self.globals.clone(), self.threads.clone());
+        let mut next = Self { control, globals, threads };
         self.act(program, thread, view, edge, &mut next)?;
         let cells = self.cells(program, thread, view, edge, kind);
-        Combinations { program, thread, step, kind, view, update, cells, next, record }.visit(visit)
+        let combinations =
+            Combinations { program, thread, step, kind, view, update, cells, after, record };
+        combinations.visit(next, visit)
     }
 
     /// What the running procedure of a thread sees, if the thread can move at all (4, 5) and what
@@ -298,14 +304,19 @@ struct Combinations<'s> {
     view: View<'s>,
     update: Option<&'s Update>,
     cells: Vec<(Cell, Values)>,
-    /// The state with the control after the step and the data before it.
-    next: State,
+    /// The procedure on top after the step.
+    after: Option<ProcedureId>,
     record: Option<Record<'s>>,
 }
 
 impl Combinations<'_> {
-    /// Visits the combinations that pass, or says why none does.
-    fn visit(&self, visit: &mut dyn FnMut(State) -> ControlFlow<()>) -> Result<(), Refusal> {
+    /// Visits the combinations that pass, or says why none does. `next` is the state with the control
+    /// after the step and the data before it.
+    fn visit(
+        &self,
+        next: State,
+        visit: &mut dyn FnMut(State) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
         self.check_counts()?;
         let mut sets = Vec::with_capacity(self.cells.len());
         for &(cell, set) in &self.cells {
@@ -316,9 +327,12 @@ impl Combinations<'_> {
             return Err(Refusal::TooManyChoices);
         }
         let mut values: Vec<bool> = sets.iter().map(|set| set.single().unwrap_or(false)).collect();
+        if free.is_empty() {
+            return self.combine(next, &values).map(|state| _ = visit(state));
+        }
         let mut found = Err(Refusal::Constraint);
         loop {
-            match self.combine(&values) {
+            match self.combine(next.clone(), &values) {
                 Ok(state) => {
                     found = Ok(());
                     if visit(state).is_break() {
@@ -378,8 +392,7 @@ impl Combinations<'_> {
     }
 
     /// The state in which the cells have these values.
-    fn combine(&self, chosen: &[bool]) -> Result<State, Refusal> {
-        let mut state = self.next.clone();
+    fn combine(&self, mut state: State, chosen: &[bool]) -> Result<State, Refusal> {
         let cells = || self.cells.iter().map(|&(cell, _)| cell).zip(chosen.iter().copied());
         for (cell, value) in cells() {
             if let Cell::Updated(target) = cell {
@@ -428,8 +441,7 @@ impl Combinations<'_> {
         let Some(record) = self.record else { return Ok(()) };
         let locals_of =
             |procedure: ProcedureId| self.program.procedures[procedure].frame.locals.len();
-        let top = self.next.control.threads[self.thread].stack.last();
-        let locals = top.map_or(0, |&top| locals_of(self.program.nodes[top]));
+        let locals = self.after.map_or(0, locals_of);
         let mut counts =
             vec![(record.globals, self.program.globals.len()), (record.locals, locals)];
         if let Some((Cell::Started(thread, _), _)) = self.cells.last() {
@@ -463,10 +475,7 @@ impl Combinations<'_> {
 
     /// The procedure on top after the step, or the thread's main if there is none any more.
     fn scope_after(&self) -> ProcedureId {
-        match self.next.control.threads[self.thread].stack.last() {
-            Some(&top) => self.program.nodes[top],
-            None => self.program.threads[self.thread].main,
-        }
+        self.after.unwrap_or(self.program.threads[self.thread].main)
     }
 }
 
