@@ -77,17 +77,38 @@ pub fn render_with(
         Ownership::Remarks => Bars::none(rows.len()),
         Ownership::Bars => Bars::new(&rows, &columns, program),
     };
+    lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
+}
+
+/// Rows in columns, one for each of `columns`, or as a list if the screen is too narrow for that.
+pub(crate) fn lay_out(
+    rows: &[Row<'_>],
+    columns: &[ThreadId],
+    program: &Program,
+    terminal: Terminal,
+) -> String {
+    lay_out_with(rows, columns, &[Bars::none(rows.len())], program, terminal)
+}
+
+/// As [`lay_out`], with the first of the `bars` for which there is room.
+fn lay_out_with(
+    rows: &[Row<'_>],
+    columns: &[ThreadId],
+    bars: &[Bars],
+    program: &Program,
+    terminal: Terminal,
+) -> String {
     let names =
         columns.iter().map(|&thread| MARK + visible(&program.threads[thread].name).chars().count());
     let widest = rows.iter().map(Cell::needed).chain(names).max().unwrap_or(0);
     let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
-    for bars in [bars, Bars::none(rows.len())] {
+    for bars in bars {
         let width = widest.min(available.saturating_sub(GAP + bars.width));
         if width == widest || width >= NARROWEST {
-            return table(&rows, &columns, width, &bars, program, terminal);
+            return table(rows, columns, width, bars, program, terminal);
         }
     }
-    listing(&rows, program, terminal)
+    listing(rows, program, terminal)
 }
 
 /// Blanks before the first column.
@@ -118,7 +139,7 @@ pub(crate) struct Row<'a> {
     /// Which access of the query it is, from 1.
     pub matched: Option<u32>,
     /// Whether it belongs to the short form.
-    shown: bool,
+    pub shown: bool,
     /// The locks that the thread holds after it, in the order of acquisition.
     pub held: Vec<LockId>,
     /// What kind of row it is.

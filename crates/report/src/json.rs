@@ -268,7 +268,10 @@ impl<'a> Stats<'a> {
 }
 
 /// The counts as an object, in their own order.
-fn as_map<S: Serializer>(statistics: &Statistics, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_map<S: Serializer>(
+    statistics: &Statistics,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(statistics.counts.iter().copied())
 }
 

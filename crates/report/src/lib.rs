@@ -7,7 +7,7 @@
 //! Where to start reading: [`diagnostic`] (complaints about input), [`text`] with its columns in
 //! [`interleaving`] (answers for people), [`json`] (answers for programs), [`meetings_text`] and
 //! [`meetings_json`] (the same for races and deadlocks), [`model`], [`model_json`] and [`dot`] (what
-//! was understood of the input).
+//! was understood of the input), [`reach`] (runs over data).
 //!
 //! The findings of a whole check are written from one [`Checks`] by [`findings_text`] (with the
 //! quoted source of [`quotes`]), [`findings_json`], [`sarif`], [`junit`] and [`html`]; [`lock_order`]
@@ -45,6 +45,7 @@ pub mod model_json;
 pub mod outline;
 mod ownership;
 pub mod quotes;
+pub mod reach;
 pub mod sarif;
 pub mod terminal;
 pub mod text;

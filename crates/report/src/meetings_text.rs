@@ -13,7 +13,7 @@ use crate::escape::visible;
 use crate::interleaving::{self, Ownership};
 use crate::meetings::{Analysis, Meetings};
 use crate::terminal::{Terminal, Tone};
-use crate::text::{Options, Witnesses, fill};
+use crate::text::{Options, Witnesses, fill, statistics};
 use selvedge_base::Place;
 use selvedge_program::{Meeting, Program, Trace, Verdict};
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ pub fn render(meetings: &Meetings<'_>, options: Options, terminal: Terminal) -> 
     summary(&mut out, meetings, terminal);
     coverage(&mut out, meetings, terminal);
     if options.statistics {
-        statistics(&mut out, meetings);
+        statistics(&mut out, meetings.engine, meetings.statistics, meetings.peak_memory);
     }
     out
 }
@@ -183,16 +183,5 @@ fn coverage(out: &mut String, meetings: &Meetings<'_>, terminal: Terminal) {
     }
     for claim in claims {
         out.push_str(&fill(&claim, terminal.width));
-    }
-}
-
-fn statistics(out: &mut String, meetings: &Meetings<'_>) {
-    let counts = &meetings.statistics.counts;
-    let memory = meetings.peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
-    let all = counts.iter().copied().chain(memory);
-    let width = all.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let _ = writeln!(out, "\nengine {}", visible(meetings.engine));
-    for (name, value) in all {
-        let _ = writeln!(out, "  {name:width$}  {value:>12}");
     }
 }

@@ -12,7 +12,7 @@ use crate::escape::visible;
 use crate::interleaving::{self, Detail};
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
-use selvedge_program::{Answer, Query, Trace, Units, Verdict};
+use selvedge_program::{Answer, Query, Statistics, Trace, Units, Verdict};
 use std::fmt::Write as _;
 
 /// What to print.
@@ -43,7 +43,7 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
     summary(&mut out, answers, terminal);
     coverage(&mut out, answers, terminal);
     if options.statistics {
-        statistics(&mut out, answers);
+        statistics(&mut out, answers.engine, answers.statistics, answers.peak_memory);
     }
     out
 }
@@ -258,12 +258,17 @@ pub(crate) fn fill(text: &str, width: usize) -> String {
     out
 }
 
-fn statistics(out: &mut String, answers: &Answers<'_>) {
-    let counts = &answers.statistics.counts;
-    let memory = answers.peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
-    let all = counts.iter().copied().chain(memory);
+/// What the work cost, in counts.
+pub(crate) fn statistics(
+    out: &mut String,
+    engine: &str,
+    statistics: &Statistics,
+    peak_memory: Option<u64>,
+) {
+    let memory = peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
+    let all = statistics.counts.iter().copied().chain(memory);
     let width = all.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let _ = writeln!(out, "\nengine {}", visible(answers.engine));
+    let _ = writeln!(out, "\nengine {}", visible(engine));
     for (name, value) in all {
         let _ = writeln!(out, "  {name:width$}  {value:>12}");
     }

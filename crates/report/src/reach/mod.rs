@@ -1,0 +1,73 @@
+//! # Idea
+//! Answers of `selvedge reach`: [`text`] for people, [`json`] for programs, with the words for
+//! statements and values in [`words`] and the table of a run in [`rows`].
+
+pub mod json;
+pub mod rows;
+pub mod text;
+pub mod words;
+
+use crate::diagnostic::Source;
+use selvedge_base::Diagnostic;
+use selvedge_program::{Measure, NodeId, Program, ReachAnswer, Valuation, VisibleState};
+use std::time::Duration;
+
+/// The outcome of one analysis of one file.
+#[derive(Clone, Debug)]
+pub struct Reach<'a> {
+    /// The file that was analysed.
+    pub source: Source<'a>,
+    /// What the front end made of it.
+    pub program: &'a Program,
+    /// What was asked.
+    pub question: Question<'a>,
+    /// The name of the engine.
+    pub engine: &'a str,
+    /// Why this engine, if it was not named.
+    pub chosen: Option<&'a str>,
+    /// The engine's answer.
+    pub answer: &'a ReachAnswer,
+    /// Whether to show how many states each bound has.
+    pub show_states: bool,
+    /// The states themselves, if they were asked for.
+    pub listed: Option<&'a Listed>,
+    /// The nodes on runs to the target, if they were asked for.
+    pub projection: Option<&'a [NodeId]>,
+    /// How many threads each start site may start, if some site had to be cut off.
+    pub starts_per_site: Option<u32>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The largest memory use that was seen, in bytes.
+    pub peak_memory: Option<u64>,
+    /// Complaints that did not stop the analysis, each with the text that it is about.
+    pub warnings: Vec<(Source<'a>, &'a Diagnostic)>,
+}
+
+impl Reach<'_> {
+    /// What the bound counts.
+    pub fn measure(&self) -> Measure {
+        self.answer.bound.measure
+    }
+}
+
+/// What was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Question<'a> {
+    /// Whether an assertion can fail.
+    Assertions,
+    /// Whether a thread can reach this label.
+    Label(&'a str),
+    /// Whether this state can be reached, as it was written.
+    State(&'a str),
+    /// Which states can be reached.
+    States,
+}
+
+/// States, the first ones of all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Listed {
+    /// Values of the globals.
+    Shared(Vec<Valuation>),
+    /// With the tops of the stacks.
+    Visible(Vec<VisibleState>),
+}

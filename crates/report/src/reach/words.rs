@@ -1,0 +1,252 @@
+//! # Idea
+//! Statements, values and states in the words of the program: an update as the assignment that it
+//! is, globals that write a number as that number.
+//!
+//! # Invariants
+//! 1. Names of the model are as in the source; whoever prints to a screen escapes them.
+
+use selvedge_program::expression::shown;
+use selvedge_program::{
+    Action, Edge, Expr, GlobalId, Numeral, ProcedureId, Program, Update, Valuation, Variable,
+    VisibleState,
+};
+use std::fmt;
+
+/// What kind of statement an edge is, as one word.
+pub fn action(program: &Program, edge: &Edge) -> &'static str {
+    match edge.action {
+        Action::Skip => match edge.update.map(|id| &program.updates[id]) {
+            None => "skip",
+            Some(update) if update.assignments.is_empty() => "assume",
+            Some(_) => "assign",
+        },
+        Action::Read(_) => "read",
+        Action::Write(_) => "write",
+        Action::Acquire(_) => "acquire",
+        Action::Release(_) => "release",
+        Action::BeginUnit => "begin",
+        Action::EndUnit => "end",
+        Action::Call(_) => "call",
+        Action::Assert(_) => "assert",
+        Action::Return(_) => "return",
+        Action::Start(_) => "start",
+        Action::BeginAtomic => "begin-atomic",
+        Action::EndAtomic => "end-atomic",
+    }
+}
+
+/// What the statement of an edge is about: a procedure, a thread, a lock, the assigned variables.
+pub fn object(program: &Program, edge: &Edge) -> Option<String> {
+    match edge.action {
+        Action::Skip => {
+            let update = &program.updates[edge.update?];
+            if let Some(numeral) = constant_numeral(program, update) {
+                return Some(numeral.0.name.clone());
+            }
+            let owner = program.nodes[edge.source];
+            let names: Vec<&str> = update
+                .assignments
+                .iter()
+                .map(|&(target, _)| name(program, owner, target))
+                .collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        }
+        Action::Read(location) | Action::Write(location) => {
+            Some(program.locations[location].name.clone())
+        }
+        Action::Acquire(lock) | Action::Release(lock) => Some(program.locks[lock].name.clone()),
+        Action::Call(callee) => Some(program.procedures[callee].name.clone()),
+        Action::Start(thread) => Some(program.threads[thread].name.clone()),
+        Action::Assert(condition) => {
+            Some(expression(program, program.nodes[edge.source], &program.conditions[condition]))
+        }
+        Action::Return(_)
+        | Action::BeginUnit
+        | Action::EndUnit
+        | Action::BeginAtomic
+        | Action::EndAtomic => None,
+    }
+}
+
+/// The statement of an edge.
+pub fn statement(program: &Program, edge: &Edge) -> String {
+    let owner = program.nodes[edge.source];
+    let expr = |expr: &Expr| expression(program, owner, expr);
+    let exprs = |all: &[Expr]| all.iter().map(expr).collect::<Vec<_>>().join(", ");
+    let passing = edge.passing.map(|id| &program.passings[id]);
+    let arguments = passing.map_or(String::new(), |passing| exprs(&passing.arguments));
+    let acts = match edge.action {
+        Action::Skip => String::new(),
+        Action::Call(callee) => {
+            let targets: Vec<&str> = passing
+                .iter()
+                .flat_map(|passing| &passing.results)
+                .map(|target| target.map_or("_", |target| name(program, owner, target)))
+                .collect();
+            let call = format!("{}({arguments})", program.procedures[callee].name);
+            if targets.is_empty() { call } else { format!("{} := {call}", targets.join(", ")) }
+        }
+        Action::Start(thread) if arguments.is_empty() => {
+            format!("start {}", program.threads[thread].name)
+        }
+        Action::Start(thread) => format!("start {}({arguments})", program.threads[thread].name),
+        Action::Assert(condition) => format!("assert {}", expr(&program.conditions[condition])),
+        Action::Return(values) => format!("return {}", exprs(&program.returns[values])),
+        Action::BeginUnit => "begin unit".to_owned(),
+        Action::EndUnit => "end unit".to_owned(),
+        Action::BeginAtomic => "begin atomic".to_owned(),
+        Action::EndAtomic => "end atomic".to_owned(),
+        Action::Read(_) | Action::Write(_) | Action::Acquire(_) | Action::Release(_) => {
+            format!("{} {}", action(program, edge), object(program, edge).unwrap_or_default())
+        }
+    };
+    let computes = edge.update.map(|id| update(program, owner, &program.updates[id]));
+    match (acts.trim_end(), computes) {
+        ("", None) => "skip".to_owned(),
+        ("", Some(computes)) => computes,
+        (acts, None) => acts.to_owned(),
+        (acts, Some(computes)) => format!("{acts}; {computes}"),
+    }
+}
+
+fn update(program: &Program, owner: ProcedureId, update: &Update) -> String {
+    if let Some((numeral, value)) = constant_numeral(program, update) {
+        return format!("{} := {value}", numeral.name);
+    }
+    let expr = |expr: &Expr| expression(program, owner, expr);
+    let mut parts = Vec::new();
+    parts.extend(update.guard.as_ref().map(|guard| format!("assume {}", expr(guard))));
+    if !update.assignments.is_empty() {
+        let targets: Vec<&str> =
+            update.assignments.iter().map(|&(target, _)| name(program, owner, target)).collect();
+        let values: Vec<String> = update.assignments.iter().map(|(_, value)| expr(value)).collect();
+        parts.push(format!("{} := {}", targets.join(", "), values.join(", ")));
+    }
+    let mut text = parts.join("; ");
+    if let Some(constraint) = &update.constraint {
+        text += " constrain ";
+        text += &expr(constraint);
+    }
+    text
+}
+
+/// The numeral that an update sets to a constant, all of its bits and nothing else.
+fn constant_numeral<'p>(program: &'p Program, update: &Update) -> Option<(&'p Numeral, u64)> {
+    let numeral = program.numerals.iter().find(|numeral| {
+        !numeral.bits.is_empty()
+            && numeral.bits.len() == update.assignments.len()
+            && numeral.bits.len() <= 64
+    })?;
+    let mut number = 0;
+    for (at, &bit) in numeral.bits.iter().enumerate() {
+        let value = update.assignments.iter().find_map(|(target, value)| match value {
+            Expr::Constant(value) if *target == Variable::Global(bit) => Some(*value),
+            _ => None,
+        })?;
+        number |= u64::from(value) << at;
+    }
+    Some((numeral, number))
+}
+
+/// An expression of a procedure.
+pub fn expression(program: &Program, owner: ProcedureId, expr: &Expr) -> String {
+    let names = |variable: Variable, f: &mut fmt::Formatter<'_>| {
+        f.write_str(name(program, owner, variable))
+    };
+    shown(expr, &names).to_string()
+}
+
+/// The name of a variable of a procedure.
+pub fn name(program: &Program, owner: ProcedureId, variable: Variable) -> &str {
+    match variable {
+        Variable::Global(id) => &program.globals[id].name,
+        Variable::Local(id) => &program.procedures[owner].frame.locals[id].name,
+    }
+}
+
+/// What a name stands for at some moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// A Boolean variable.
+    Bit(bool),
+    /// A number that globals write together.
+    Number(u64),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bit(true) => f.write_str("T"),
+            Self::Bit(false) => f.write_str("F"),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// The changed variables with their new values; a numeral of which a bit changed stands for its bits.
+/// Locals are those of `owner`; `globals` are the values after the change.
+pub fn values<'p>(
+    program: &'p Program,
+    owner: Option<ProcedureId>,
+    globals: &Valuation,
+    changes: &[(Variable, bool)],
+) -> Vec<(&'p str, Value)> {
+    let mut values = Vec::new();
+    let changed = |bit: GlobalId| changes.iter().any(|&(v, _)| v == Variable::Global(bit));
+    for numeral in &program.numerals {
+        if numeral.bits.iter().any(|&bit| changed(bit)) {
+            values.push((numeral.name.as_str(), Value::Number(number(numeral, globals))));
+        }
+    }
+    for &(variable, value) in changes {
+        match variable {
+            Variable::Global(id) if in_a_numeral(program, id) => {}
+            Variable::Global(id) => values.push((&program.globals[id].name, Value::Bit(value))),
+            Variable::Local(id) => {
+                let local = owner.map(|owner| &program.procedures[owner].frame.locals[id]);
+                values.extend(local.map(|local| (local.name.as_str(), Value::Bit(value))));
+            }
+        }
+    }
+    values
+}
+
+/// All globals with their values, numerals first.
+pub fn shared_state<'p>(program: &'p Program, globals: &Valuation) -> Vec<(&'p str, Value)> {
+    let all: Vec<(Variable, bool)> =
+        program.globals.ids().map(|id| (Variable::Global(id), globals.get(id))).collect();
+    values(program, None, globals, &all)
+}
+
+/// A shared state as text: `q=3`, `x=T y=F`, or `-` without globals.
+pub fn shared_text(program: &Program, globals: &Valuation) -> String {
+    joined(&shared_state(program, globals))
+}
+
+/// A visible state as CUBA writes it: `q|a,b`.
+pub fn visible_text(program: &Program, state: &VisibleState) -> String {
+    let shared = match shared_state(program, &state.globals).as_slice() {
+        [(_, number @ Value::Number(_))] => number.to_string(),
+        several => joined(several),
+    };
+    let tops: Vec<&str> = state.tops.iter().map(|top| top.as_deref().unwrap_or("-")).collect();
+    format!("{shared}|{}", tops.join(","))
+}
+
+/// `x=T y=F`, or `-` for nothing.
+pub fn joined(values: &[(&str, Value)]) -> String {
+    if values.is_empty() {
+        return "-".to_owned();
+    }
+    let parts: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    parts.join(" ")
+}
+
+fn in_a_numeral(program: &Program, global: GlobalId) -> bool {
+    program.numerals.iter().any(|numeral| numeral.bits.contains(&global))
+}
+
+fn number(numeral: &Numeral, globals: &Valuation) -> u64 {
+    let bits = numeral.bits.iter().take(64).enumerate();
+    bits.map(|(at, &bit)| u64::from(globals.get(bit)) << at).sum()
+}
