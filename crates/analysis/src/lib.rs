@@ -26,12 +26,14 @@ pub mod deadlocks;
 pub mod engine_kind;
 pub mod lock_order;
 pub mod questions;
+pub mod reach;
 
 pub use check::{CheckOptions, Checked, Fixes, check};
 pub use deadlocks::possible_deadlocks;
 pub use engine_kind::EngineKind;
 pub use lock_order::lock_order;
 pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};
+pub use reach::{ReachEngine, ReachOptions, Reached, reach};
 
 /// The book's pages with Rust code, as tests.
 #[cfg(doctest)]

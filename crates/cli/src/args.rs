@@ -4,12 +4,14 @@
 
 pub mod check;
 pub mod meeting;
+pub mod reach;
 
 use check::CheckArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use meeting::{DeadlockArgs, RaceArgs};
+use reach::{ReachArgs, SequentializeArgs};
 use selvedge_analysis::EngineKind;
 use selvedge_program::{PATTERNS, Units};
 use std::path::PathBuf;
@@ -28,6 +30,7 @@ Examples:
   selvedge demo                        analyse a built-in example
   selvedge check models/               find deadlocks, atomicity violations and races
   selvedge atomicity program.eml       find atomicity violations, or prove that there are none
+  selvedge reach program.bp            can an assertion fail within a few contexts?
   selvedge show program.eml            print what was understood of a program
   selvedge patterns                    print the 32 access patterns";
 
@@ -118,6 +121,19 @@ pub enum Command {
     /// one holds.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", meeting::DEADLOCK_EXAMPLES))]
     Deadlock(DeadlockArgs),
+    /// Decides whether an assertion can fail, or a label or a state be reached.
+    ///
+    /// For programs with data: the schedules are bounded by rounds or by contexts, and everything
+    /// below the bound is decided, with recursion of any depth. Without a bound it widens until a
+    /// violation, a proof or a limit.
+    #[command(after_help = format!("{}\n\n{}", reach::REACH_EXAMPLES, reach::REACH_EXIT_CODES))]
+    Reach(Box<ReachArgs>),
+    /// Writes a sequential program that stands for a concurrent one.
+    ///
+    /// The result is a Boolean program with one thread whose assertion can fail if and only if one
+    /// of the concurrent program can fail within the given number of rounds.
+    #[command(after_help = reach::SEQUENTIALIZE_EXAMPLES)]
+    Sequentialize(SequentializeArgs),
     /// Analyses a built-in example: a stack whose wrapper locks the wrong object.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),

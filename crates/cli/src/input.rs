@@ -2,10 +2,11 @@
 //! From a path to a model: read the file, find out which language it is in, and print what the front
 //! end has to say about it.
 
+use crate::args::reach::{Dialect, Input};
 use crate::exit::Exit;
 use crate::output::Output;
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::{Ipa, Program};
+use selvedge_program::{Ipa, Program, Target};
 use selvedge_report::Source;
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,14 +39,158 @@ pub struct Model {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// The languages of models.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// EML.
+    Eml,
+    /// The model's own text form.
+    TextForm,
+    /// Concurrent Boolean programs.
+    Boolean,
+    /// Concurrent pushdown systems.
+    Pushdown,
+}
+
+impl Language {
+    /// The language of a text: by the extension of its name, or by its first word.
+    fn of(path: &Path, text: &str) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("slv") => return Self::TextForm,
+            Some("bp") => return Self::Boolean,
+            Some("pds") => return Self::Pushdown,
+            Some("eml") => return Self::Eml,
+            _ => {}
+        }
+        match first_word(text) {
+            "program" => Self::TextForm,
+            "decl" | "void" | "bool" | "dfs" => Self::Boolean,
+            _ => Self::Eml,
+        }
+    }
+}
+
+/// A model with data, and what its files ask about it.
+#[derive(Clone, Debug)]
+pub struct DataModel {
+    /// The source.
+    pub text: Text,
+    /// The language that it is in.
+    pub language: Language,
+    /// What the front end made of it.
+    pub program: Program,
+    /// The target that a file beside it names, as it was written.
+    pub target: Option<(String, Target)>,
+    /// How many threads a start site may start, if some had to be cut off.
+    pub starts_per_site: Option<u32>,
+    /// Labels of the source that no thread can reach, because no thread has their procedure.
+    pub unused_labels: Vec<String>,
+    /// What the front end had to say, and that did not stop it.
+    pub warnings: Vec<Diagnostic>,
+}
+
 /// Texts of this many bytes and more are refused: places count in 32 bits.
 const TOO_LARGE: u64 = u32::MAX as u64;
 
 /// Reads the model at `path`; `-` is standard input. Mistakes have been printed when this returns.
 pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
-    let text = text(path, output)?;
-    let in_text_form = path.extension().is_some_and(|extension| extension == "slv");
-    parse(text, in_text_form, output)
+    let input = Input {
+        file: path.to_owned(),
+        dialect: None,
+        starts_per_site: None,
+        init: None,
+        spec: None,
+    };
+    let DataModel { text, program, warnings, .. } = data_model(&input, output)?;
+    Ok(Model { text, program, warnings })
+}
+
+/// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been
+/// printed when this returns.
+pub fn data_model(input: &Input, output: Output) -> Result<DataModel, Exit> {
+    let text = text(&input.file, output)?;
+    let language = Language::of(&input.file, &text.text);
+    match language {
+        Language::Eml | Language::TextForm => {
+            let Model { text, program, warnings } =
+                parse(text, language == Language::TextForm, output)?;
+            Ok(DataModel {
+                text,
+                language,
+                program,
+                target: None,
+                starts_per_site: None,
+                unused_labels: Vec::new(),
+                warnings,
+            })
+        }
+        Language::Boolean => boolean(text, input, output),
+        Language::Pushdown => pushdown(text, input, output),
+    }
+}
+
+fn boolean(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit> {
+    let options = selvedge_front_bool::Options {
+        dialect: input.dialect.map(|dialect| match dialect {
+            Dialect::Boppo => selvedge_front_bool::Dialect::Boppo,
+            Dialect::Getafix => selvedge_front_bool::Dialect::Getafix,
+        }),
+        starts_per_site: input.starts_per_site,
+    };
+    let parsed = selvedge_front_bool::parse(&text.text, &options);
+    output.diagnostics(&parsed.diagnostics, &text.source());
+    Ok(DataModel {
+        text,
+        language: Language::Boolean,
+        program: parsed.program.ok_or(Exit::BadInput)?,
+        target: None,
+        starts_per_site: parsed.limited_starts,
+        unused_labels: parsed.unused_labels,
+        warnings: parsed.diagnostics,
+    })
+}
+
+fn pushdown(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit> {
+    let init = beside(input.init.as_deref(), &input.file, "init", output)?;
+    let spec = beside(input.spec.as_deref(), &input.file, "spec", output)?;
+    let texts = selvedge_front_pds::Texts {
+        system: &text.text,
+        init: init.as_ref().map(|init| init.text.as_str()),
+        spec: spec.as_ref().map(|spec| spec.text.as_str()),
+    };
+    let parsed = selvedge_front_pds::parse(&texts);
+    output.diagnostics(&parsed.diagnostics.system, &text.source());
+    for (file, diagnostics) in
+        [(&init, &parsed.diagnostics.init), (&spec, &parsed.diagnostics.spec)]
+    {
+        if let Some(file) = file {
+            output.diagnostics(diagnostics, &file.source());
+        }
+    }
+    let target = spec.zip(parsed.target);
+    Ok(DataModel {
+        text,
+        language: Language::Pushdown,
+        program: parsed.program.ok_or(Exit::BadInput)?,
+        target: target.map(|(spec, target)| (spec.text.trim().to_owned(), target)),
+        starts_per_site: None,
+        unused_labels: Vec::new(),
+        warnings: parsed.diagnostics.system,
+    })
+}
+
+/// The file that was named, or the one beside `file` with another extension, if there is one.
+fn beside(
+    named: Option<&Path>,
+    file: &Path,
+    extension: &str,
+    output: Output,
+) -> Result<Option<Text>, Exit> {
+    if let Some(path) = named {
+        return text(path, output).map(Some);
+    }
+    let path = file.with_extension(extension);
+    if path.is_file() { text(&path, output).map(Some) } else { Ok(None) }
 }
 
 /// Parses a text that is a model in text form if `in_text_form` says so or it begins like one, and

@@ -5,10 +5,10 @@
 
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use selvedge_program::{Program, Query};
+use selvedge_program::{Measure, Program, Query};
 use selvedge_report::describe;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a run may take without a bar.
@@ -48,6 +48,27 @@ pub fn show(program: &Program, queries: &[Query], answered: &AtomicUsize, done: 
         }
     }
     bar.finish_and_clear();
+}
+
+/// Shows the bound that is being explored until the work is done.
+pub fn show_level(measure: Measure, level: &AtomicU32, done: &Done) {
+    if done.wait(PATIENCE) {
+        return;
+    }
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(20))
+        .with_elapsed(PATIENCE);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}, {wide_msg}") {
+        spinner.set_style(style);
+    }
+    loop {
+        let bound = measure.count(level.load(Ordering::Relaxed));
+        spinner.set_message(format!("exploring {bound}"));
+        spinner.tick();
+        if done.wait(PERIOD) {
+            break;
+        }
+    }
+    spinner.finish_and_clear();
 }
 
 fn current(query: &Query, program: &Program) -> String {

@@ -6,6 +6,8 @@ mod demo;
 mod manual;
 mod meeting;
 mod patterns;
+mod reach;
+mod sequentialize;
 mod show;
 
 use crate::args::{Cli, Command};
@@ -20,6 +22,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Check(args) => check::run(&args, output),
         Command::Race(args) => meeting::race(&args, output),
         Command::Deadlock(args) => meeting::deadlock(&args, output),
+        Command::Reach(args) => reach::run(&args, output),
+        Command::Sequentialize(args) => sequentialize::run(&args, output),
         Command::Demo(args) => demo::run(args, output),
         Command::Show(args) => show::run(&args, output),
         Command::Patterns => patterns::run(output),

@@ -1,0 +1,123 @@
+//! # Idea
+//! The engines of context-bounded analysis by name, which of them fits a program, and the one seam
+//! through which they are called.
+
+use super::ReachOptions;
+use selvedge_base::Interrupt;
+use selvedge_bounded::explicit::ExplicitSearch;
+use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
+use selvedge_program::{
+    Level, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
+};
+
+/// An engine for questions about data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ReachEngine {
+    /// Decision diagrams, over inputs of contexts that some run brings.
+    Lazy,
+    /// Decision diagrams, over all inputs of contexts.
+    Eager,
+    /// Explicit states, by contexts.
+    Explicit,
+}
+
+impl ReachEngine {
+    /// All engines.
+    pub const ALL: [Self; 3] = [Self::Lazy, Self::Eager, Self::Explicit];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lazy => "lazy",
+            Self::Eager => "eager",
+            Self::Explicit => "explicit",
+        }
+    }
+
+    /// The engine with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.name() == name)
+    }
+
+    /// The engine for a program if none is named, and why.
+    pub fn choose(program: &Program) -> (Self, &'static str) {
+        let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
+        let largest = locals.max().unwrap_or(0);
+        if program.globals.len() + largest <= FEW_BITS {
+            (Self::Explicit, "there is little data")
+        } else {
+            (Self::Lazy, "there is much data")
+        }
+    }
+}
+
+/// With at most this many globals and locals of one procedure, states are searched one by one.
+const FEW_BITS: usize = 16;
+
+/// A search that has begun.
+pub(super) enum Running<'p> {
+    Explicit(Box<ExplicitSearch<'p>>),
+    Other(Box<dyn Search + 'p>),
+}
+
+impl<'p> Running<'p> {
+    pub fn new(
+        engine: ReachEngine,
+        program: &'p Program,
+        target: &Target,
+        options: &ReachOptions,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Unknown> {
+        let measure = options.measure;
+        let symbolic = |mode| {
+            let options = SymbolicOptions::default();
+            SymbolicSearch::new(program, target, measure, mode, options, interrupt)
+        };
+        Ok(match engine {
+            ReachEngine::Lazy => Self::Other(Box::new(symbolic(Mode::Lazy)?)),
+            ReachEngine::Eager => Self::Other(Box::new(symbolic(Mode::Eager)?)),
+            ReachEngine::Explicit => {
+                Self::Explicit(Box::new(ExplicitSearch::new(program, target, measure, interrupt)?))
+            }
+        })
+    }
+
+    fn search(&mut self) -> &mut (dyn Search + 'p) {
+        match self {
+            Self::Explicit(search) => &mut **search,
+            Self::Other(search) => &mut **search,
+        }
+    }
+
+    pub fn advance(&mut self) -> Result<Level, Unknown> {
+        self.search().advance()
+    }
+
+    pub fn count_states(&mut self) -> u128 {
+        self.search().count_states()
+    }
+
+    pub fn states(&mut self, limit: usize) -> Vec<Valuation> {
+        self.search().states(limit)
+    }
+
+    pub fn statistics(&mut self) -> Statistics {
+        self.search().statistics()
+    }
+
+    /// How many visible states there are, if the engine knows the stacks.
+    pub fn count_visible(&mut self) -> Option<u64> {
+        match self {
+            Self::Explicit(search) => Some(search.count_visible()),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// The first visible states, if the engine knows the stacks.
+    pub fn visible_states(&mut self, limit: usize) -> Option<Vec<VisibleState>> {
+        match self {
+            Self::Explicit(search) => Some(search.visible_states(limit)),
+            Self::Other(_) => None,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! # Idea
+//! The arguments of `reach` and `sequentialize`, which ask about programs with data.
+
+use super::{Format, parse_seconds};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
+use selvedge_analysis::ReachEngine;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Shown after the help of `reach`.
+pub const REACH_EXAMPLES: &str = "\
+Examples:
+  selvedge reach driver.bp
+  selvedge reach driver.bp --rounds 4 --engine lazy
+  selvedge reach driver.bp --label ERROR --format json > report.json
+  selvedge reach driver.bp --target 'stopped=1|*,DONE'
+  selvedge reach system.pds --contexts 4 --states
+  selvedge reach system.pds --target '20|23,19,-' --projection";
+
+/// Shown after the help of `reach`.
+pub const REACH_EXIT_CODES: &str = "\
+Exit codes:
+  0  safe: not reachable in any execution of the model; or all states were found
+  1  violation: a run was found, and executed on the model
+  2  bad input or usage
+  3  unknown: safe within the bound that is named, or a limit was met
+  4  internal error, never a verdict";
+
+/// Shown after the help of `sequentialize`.
+pub const SEQUENTIALIZE_EXAMPLES: &str = "\
+Examples:
+  selvedge sequentialize driver.bp --rounds 3 -o driver-3.bp
+  selvedge sequentialize driver.bp --rounds 2 | selvedge reach -";
+
+/// A Boolean program or a pushdown system, and how to read it.
+#[derive(Args, Debug)]
+pub struct Input {
+    /// A Boolean program (`.bp`), a concurrent pushdown system (`.pds`), an EML program, or a model
+    /// in text form (`.slv`); `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The dialect of a Boolean program [default: found out from the text].
+    #[arg(long, value_enum)]
+    pub dialect: Option<Dialect>,
+    /// How many threads a start site in a loop or in a recursive procedure starts at most.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub starts_per_site: Option<u32>,
+    /// The initial configuration of a pushdown system [default: the `.init` file beside it].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub init: Option<PathBuf>,
+    /// The target of a pushdown system [default: the `.spec` file beside it, if there is one].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub spec: Option<PathBuf>,
+}
+
+/// Dialects of Boolean programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Dialect {
+    /// That of Boppo and SATABS, with `start_thread`.
+    Boppo,
+    /// That of GETAFIX, with static threads.
+    Getafix,
+}
+
+/// The arguments of `reach`.
+#[derive(Args, Debug)]
+pub struct ReachArgs {
+    /// What to read.
+    #[command(flatten)]
+    pub input: Input,
+    /// Ask whether any assertion can fail; this is the default where the program has assertions.
+    #[arg(long, conflicts_with_all = ["label", "target"])]
+    pub assertions: bool,
+    /// Ask whether a thread can reach this label.
+    #[arg(long, value_name = "LABEL", conflicts_with = "target")]
+    pub label: Option<String>,
+    /// Ask whether a state can be reached: the shared state, `|`, and where each thread is. The
+    /// shared state is a number (`.pds`) or values such as `x=1,y=0`; a thread is at a label (or a
+    /// stack symbol), `-` (ended) or `*` (anywhere). What comes after `|` may be left out.
+    #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
+    pub target: Option<String>,
+    /// Explore this many rounds: all threads in turn, so many times.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "contexts")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
+    /// Explore this many contexts in all, in any order.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub contexts: Option<u32>,
+    /// The decision procedure [default: chosen by the size of the data].
+    #[arg(long, value_parser = engines())]
+    pub engine: Option<ReachEngine>,
+    /// Print how many states can be reached within each bound, or list them with `--states=list`.
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "count")]
+    pub states: Option<StatesForm>,
+    /// List at most this many states.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    pub max_states: usize,
+    /// Also print the statements that lie on some run to the target within the bound.
+    #[arg(long)]
+    pub projection: bool,
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Stop after this time; the answer is unknown then.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Stop above this much memory; the answer is unknown then.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
+    /// Leave the run out of the output.
+    #[arg(long)]
+    pub no_witness: bool,
+    /// Show every step of a run, also those that change nothing.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Print what the work cost.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// How to show states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StatesForm {
+    /// How many there are.
+    Count,
+    /// The states themselves, too.
+    List,
+}
+
+/// The arguments of `sequentialize`.
+#[derive(Args, Debug)]
+pub struct SequentializeArgs {
+    /// What to read.
+    #[command(flatten)]
+    pub input: Input,
+    /// How many rounds the sequential program simulates.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub rounds: u32,
+    /// Where to write the program [default: standard output].
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+fn engines() -> impl TypedValueParser<Value = ReachEngine> {
+    PossibleValuesParser::new(ReachEngine::ALL.map(ReachEngine::name))
+        .try_map(|name| ReachEngine::from_name(&name).ok_or("no such engine"))
+}

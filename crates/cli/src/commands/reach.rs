@@ -1,0 +1,169 @@
+//! # Idea
+//! `selvedge reach`: from the file and the options to one question about data, from the question to
+//! an answer under the limits, from the answer to the screen.
+
+use crate::args::Format;
+use crate::args::reach::{ReachArgs, StatesForm};
+use crate::exit::Exit;
+use crate::input::{self, DataModel, Language};
+use crate::output::Output;
+use crate::progress;
+use crate::target;
+use crate::watchdog::{self, Done, Limits};
+use selvedge_analysis::{InternalError, ReachOptions, Reached, projection, reach};
+use selvedge_base::Interrupt;
+use selvedge_program::{Action, Measure, NodeId, Program, Target, Unknown, Verdict};
+use selvedge_report::reach::text::Options as TextOptions;
+use selvedge_report::reach::{self as report, Listed, Question, Reach};
+use selvedge_report::{Detail, json};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::data_model(&args.input, output)?;
+    let program = &model.program;
+    let (question, target) = asked(args, &model).map_err(|diagnostic| {
+        output.diagnostics(&[*diagnostic], &model.text.source());
+        Exit::BadInput
+    })?;
+    let options = options(args, &model);
+    let limits = Limits {
+        // A deadline beyond what the clock can show is none.
+        deadline: args.timeout.and_then(|timeout| start.checked_add(timeout)),
+        memory: args.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+    };
+    let peak = AtomicU64::new(0);
+    let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
+    let (mut reached, projected) = outcome.map_err(|error| {
+        output.complain(&format!("internal error: {error}"));
+        Exit::Internal
+    })?;
+    let listed =
+        (args.states == Some(StatesForm::List)).then(|| list(&mut reached, args, &options));
+    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
+    let answer = Reach {
+        source: model.text.source(),
+        program,
+        show_states: args.states.is_some() || question == Question::States,
+        question,
+        engine: reached.engine.name(),
+        chosen: reached.chosen,
+        answer: &reached.answer,
+        listed: listed.as_ref(),
+        projection: projected.as_deref(),
+        starts_per_site: options.starts_per_site,
+        elapsed: start.elapsed(),
+        peak_memory: (peak > 0).then_some(peak),
+        warnings: model.warnings.iter().map(|warning| (model.text.source(), warning)).collect(),
+    };
+    print(&answer, args, output)?;
+    Ok(Exit::from_verdict(reached.answer.verdict.word()))
+}
+
+/// The question: the one of the options, or the one of the input.
+fn asked<'a>(
+    args: &'a ReachArgs,
+    model: &'a DataModel,
+) -> Result<(Question<'a>, Option<Target>), Box<selvedge_base::Diagnostic>> {
+    let program = &model.program;
+    if let Some(label) = &args.label {
+        return Ok((Question::Label(label), Some(target::label(program, label)?)));
+    }
+    if let Some(state) = &args.target {
+        return Ok((Question::State(state), Some(target::state(program, state)?)));
+    }
+    if let (Some((text, target)), false) = (&model.target, args.assertions) {
+        return Ok((Question::State(text), Some(target.clone())));
+    }
+    let asserts = || program.edges.iter().any(|edge| matches!(edge.action, Action::Assert(_)));
+    if args.assertions || model.language == Language::Boolean || asserts() {
+        return Ok((Question::Assertions, Some(Target::Assertion)));
+    }
+    Ok((Question::States, None))
+}
+
+fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
+    let natural = match model.language {
+        Language::Pushdown => Measure::Contexts,
+        Language::Eml | Language::TextForm | Language::Boolean => Measure::Rounds,
+    };
+    let (measure, limit) = match (args.rounds, args.contexts) {
+        (Some(rounds), _) => (Measure::Rounds, Some(rounds)),
+        (None, Some(contexts)) => (Measure::Contexts, Some(contexts)),
+        (None, None) => (natural, None),
+    };
+    ReachOptions {
+        engine: args.engine,
+        measure,
+        limit,
+        visible: model.language == Language::Pushdown,
+        starts_per_site: model.starts_per_site,
+    }
+}
+
+/// Decides the question, and the projection if it is asked for, under the limits.
+fn decide<'p>(
+    program: &'p Program,
+    target: Option<&Target>,
+    args: &ReachArgs,
+    options: &ReachOptions,
+    limits: Limits,
+    peak: &AtomicU64,
+) -> Result<(Reached<'p>, Option<Vec<NodeId>>), InternalError> {
+    let (interrupt, done, level) = (Interrupt::new(), Done::default(), AtomicU32::new(0));
+    // A limit that reading the file has used up holds before the search.
+    watchdog::check(limits, &interrupt, peak);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, peak));
+        if progress::wanted() {
+            scope.spawn(|| progress::show_level(options.measure, &level, &done));
+        }
+        let _end = done.guard();
+        let mut reached = reach(program, target, options, &interrupt, &mut |bound| {
+            level.store(bound, Ordering::Relaxed);
+        })?;
+        let mut projected = None;
+        if let (true, Some(target)) = (args.projection, target) {
+            match projection(program, target, reached.answer.bound, &interrupt) {
+                Ok(nodes) => projected = Some(nodes),
+                Err(why) => withdraw(&mut reached, why),
+            }
+        }
+        Ok((reached, projected))
+    })
+}
+
+/// A projection that could not be computed leaves a question open, unless there is a violation.
+fn withdraw(reached: &mut Reached<'_>, why: Unknown) {
+    if !matches!(reached.answer.verdict, Verdict::Violation(_)) {
+        reached.answer.verdict = Verdict::Unknown(why);
+    }
+}
+
+fn list(reached: &mut Reached<'_>, args: &ReachArgs, options: &ReachOptions) -> Listed {
+    let visible = if options.visible { reached.visible_states(args.max_states) } else { None };
+    match visible {
+        Some(states) => Listed::Visible(states),
+        None => Listed::Shared(reached.states(args.max_states)),
+    }
+}
+
+fn print(reach: &Reach<'_>, args: &ReachArgs, output: Output) -> Result<(), Exit> {
+    match args.format {
+        Format::Json => {
+            let witnesses =
+                if args.no_witness { json::Witnesses::Omitted } else { json::Witnesses::Included };
+            output.write(|out| report::json::write(reach, witnesses, out))
+        }
+        Format::Text => {
+            let shown = TextOptions {
+                witness: !args.no_witness,
+                detail: if args.verbose { Detail::Everything } else { Detail::Events },
+                statistics: args.stats,
+            };
+            output.print(&report::text::render(reach, shown, output.stdout()))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! # Idea
+//! From the text of `--target` and `--label` to what they mean in a program. A target is
+//! `shared|position,position,…`, one position per thread; the shared part is a number if the program
+//! has exactly one numeral, or values such as `x=1,y=0`, or `*`.
+
+use selvedge_base::{Diagnostic, IdVec, Severity};
+use selvedge_program::text::nearest::nearest;
+use selvedge_program::{
+    GlobalId, NodeId, Numeral, Position, Program, StatePattern, Target, ThreadId,
+};
+
+/// The label `name` of any thread.
+///
+/// # Errors
+/// If there is no such label.
+pub fn label(program: &Program, name: &str) -> Result<Target, Diagnostic> {
+    let nodes = labelled(program, name, None);
+    if nodes.is_empty() { Err(no_label(program, name, None)) } else { Ok(Target::Label(nodes)) }
+}
+
+/// The states that a text describes.
+///
+/// # Errors
+/// If the text names something that does not exist, or does not fit the program.
+pub fn state(program: &Program, text: &str) -> Result<Target, Diagnostic> {
+    let (shared, positions) = match text.split_once('|') {
+        Some((shared, positions)) => (shared, Some(positions)),
+        None => (text, None),
+    };
+    let globals = shared_part(program, shared.trim())?;
+    let count = program.threads.len();
+    let threads: IdVec<ThreadId, Position> = match positions {
+        None => IdVec::filled(Position::Any, count),
+        Some(positions) => {
+            let positions: Vec<&str> = positions.split(',').map(str::trim).collect();
+            if positions.len() != count {
+                let message = format!(
+                    "`{text}` has {} positions, but the program has {count} threads",
+                    positions.len()
+                );
+                return Err(wrong(message).with_help(shape(program)));
+            }
+            let positions = program.threads.ids().zip(positions);
+            positions
+                .map(|(thread, text)| position(program, thread, text))
+                .collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Target::State(StatePattern { globals, threads }))
+}
+
+fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, Diagnostic> {
+    if text.is_empty() || text == "*" {
+        return Ok(Vec::new());
+    }
+    if let (Ok(number), [numeral]) = (text.parse::<u64>(), program.numerals.as_slice()) {
+        return bits(numeral, number);
+    }
+    let mut globals = Vec::new();
+    for part in text.split(',') {
+        let Some((name, value)) = part.split_once('=') else {
+            let message =
+                format!("`{}` is neither a number nor a value such as `x=1`", part.trim());
+            return Err(wrong(message).with_help(shape(program)));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if let Some(numeral) = program.numerals.iter().find(|numeral| numeral.name == name) {
+            let number = value
+                .parse()
+                .map_err(|_| wrong(format!("`{value}` is not a number, as `{name}` is")))?;
+            globals.extend(bits(numeral, number)?);
+            continue;
+        }
+        let global = program.globals.iter_enumerated().find(|(_, global)| global.name == name);
+        let Some((global, _)) = global else {
+            let names = program.globals.iter().map(|global| global.name.as_str());
+            let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+            let complaint = Diagnostic::global(
+                "unknown-variable",
+                Severity::Error,
+                format!("there is no global `{name}`"),
+            );
+            return Err(match near {
+                Some(near) => complaint.with_help(near),
+                None => complaint,
+            });
+        };
+        let value = match value {
+            "1" | "T" | "true" => true,
+            "0" | "F" | "false" => false,
+            _ => {
+                let message = format!("`{value}` is not a Boolean value");
+                return Err(wrong(message).with_help("write 0 or 1".to_owned()));
+            }
+        };
+        globals.push((global, value));
+    }
+    Ok(globals)
+}
+
+/// The values of the bits of a number.
+fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, bool)>, Diagnostic> {
+    let width = numeral.bits.len();
+    if width < 64 && number >> width != 0 {
+        return Err(wrong(format!("{} is never as large as {number}", numeral.name)));
+    }
+    let bit = |at: usize| at < 64 && number >> at & 1 == 1;
+    Ok(numeral.bits.iter().enumerate().map(|(at, &global)| (global, bit(at))).collect())
+}
+
+fn position(program: &Program, thread: ThreadId, text: &str) -> Result<Position, Diagnostic> {
+    match text {
+        "*" => Ok(Position::Any),
+        "-" => Ok(Position::Ended),
+        name => {
+            let nodes = labelled(program, name, Some(thread));
+            if nodes.is_empty() {
+                Err(no_label(program, name, Some(thread)))
+            } else {
+                Ok(Position::At(nodes))
+            }
+        }
+    }
+}
+
+fn labelled(program: &Program, name: &str, thread: Option<ThreadId>) -> Vec<NodeId> {
+    let mut nodes: Vec<NodeId> =
+        labels(program, thread).filter(|(label, _)| *label == name).map(|(_, node)| node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+fn labels(program: &Program, thread: Option<ThreadId>) -> impl Iterator<Item = (&str, NodeId)> {
+    let owner = |node: NodeId| program.procedures[program.nodes[node]].thread;
+    program
+        .labels
+        .iter()
+        .filter(move |label| thread.is_none_or(|thread| owner(label.node) == thread))
+        .map(|label| (label.name.as_str(), label.node))
+}
+
+fn no_label(program: &Program, name: &str, thread: Option<ThreadId>) -> Diagnostic {
+    let of = thread.map_or(String::new(), |id| format!(" in {}", program.threads[id].name));
+    let complaint = Diagnostic::global(
+        "unknown-label",
+        Severity::Error,
+        format!("there is no label `{name}`{of}"),
+    );
+    match nearest(name, labels(program, thread).map(|(label, _)| label)) {
+        Some(near) => complaint.with_help(format!("did you mean `{near}`?")),
+        None => complaint,
+    }
+}
+
+fn wrong(message: String) -> Diagnostic {
+    Diagnostic::global("bad-target", Severity::Error, message)
+}
+
+/// What a target of this program looks like.
+fn shape(program: &Program) -> String {
+    let shared = match (program.numerals.as_slice(), program.globals.iter().next()) {
+        ([numeral], _) => numeral.name.clone(),
+        (_, Some(global)) => format!("{}=1", global.name),
+        (_, None) => "*".to_owned(),
+    };
+    let names: Vec<&str> = program.threads.iter().map(|thread| thread.name.as_str()).collect();
+    format!("write `{shared}|{}`, with a label, `-` or `*` for each thread", names.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::{Id, Place};
+    use selvedge_program::text::parse;
+    use selvedge_program::{Global, Label};
+
+    fn sample() -> Program {
+        let text = "program
+            thread A main f { procedure f nodes 2 entry 0 exit 1 { 0 -> 1 skip } }
+            thread B main g { procedure g nodes 2 entry 0 exit 1 { 0 -> 1 skip } }";
+        let mut program = parse(text).0.expect("it is a program");
+        let global =
+            |name: &str| Global { name: name.to_owned(), place: Place::NONE, initial: None };
+        let bits = ["q0", "q1", "x"].map(|name| program.globals.push(global(name)));
+        program.numerals.push(Numeral { name: "q".to_owned(), bits: bits[..2].to_vec() });
+        for (name, node) in [("START", 0), ("START", 2), ("END", 3)] {
+            let label = Label { name: name.to_owned(), node: NodeId::from_index(node) };
+            program.labels.push(label);
+        }
+        program
+    }
+
+    fn pattern(text: &str) -> StatePattern {
+        match state(&sample(), text) {
+            Ok(Target::State(pattern)) => pattern,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_values_and_positions() {
+        let global = GlobalId::from_index;
+        let two = pattern("2|START,-");
+        assert_eq!(two.globals, [(global(0), false), (global(1), true)]);
+        let at = Position::At(vec![NodeId::from_index(0)]);
+        assert_eq!(two.threads.as_slice(), [at, Position::Ended]);
+        assert_eq!(pattern("x=T , q=1").globals.len(), 3);
+        let any = pattern("*|*, END");
+        assert!(any.globals.is_empty());
+        assert_eq!(any.threads.as_slice()[1], Position::At(vec![NodeId::from_index(3)]));
+    }
+
+    #[test]
+    fn labels_of_all_threads() {
+        let nodes = [0, 2].map(NodeId::from_index).to_vec();
+        assert_eq!(label(&sample(), "START"), Ok(Target::Label(nodes)));
+        let missing = label(&sample(), "STRAT").expect_err("there is none");
+        assert_eq!(missing.help.as_deref(), Some("did you mean `START`?"));
+    }
+
+    #[test]
+    fn mistakes_have_codes() {
+        for (text, code) in [
+            ("4", "bad-target"),
+            ("y=1", "unknown-variable"),
+            ("x=2", "bad-target"),
+            ("q=x", "bad-target"),
+            ("x", "bad-target"),
+            ("0|*", "bad-target"),
+            ("0|END,*", "unknown-label"),
+        ] {
+            assert_eq!(state(&sample(), text).expect_err(text).code, code, "{text}");
+        }
+    }
+}
