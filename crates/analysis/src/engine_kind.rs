@@ -1,6 +1,7 @@
 //! # Idea
 //! The engines by name, and the one seam through which they are called.
 
+use crate::context_bounded::ContextBounded;
 use crate::questions::Options;
 use selvedge_base::Interrupt;
 use selvedge_engine::Fault;
@@ -19,11 +20,14 @@ pub enum EngineKind {
     TuplingBdd,
     /// Breadth-first search over all interleavings.
     Exhaustive,
+    /// A monitor in shared state, within a bound on rounds.
+    ContextBounded,
 }
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [Self; 3] = [Self::Tupling, Self::TuplingBdd, Self::Exhaustive];
+    pub const ALL: [Self; 4] =
+        [Self::Tupling, Self::TuplingBdd, Self::Exhaustive, Self::ContextBounded];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -31,6 +35,7 @@ impl EngineKind {
             Self::Tupling => "tupling",
             Self::TuplingBdd => "tupling-bdd",
             Self::Exhaustive => "exhaustive",
+            Self::ContextBounded => "context-bounded",
         }
     }
 
@@ -118,7 +123,7 @@ pub(crate) fn engine<'p>(
     options: &Options,
     interrupt: &Interrupt,
 ) -> Box<dyn Engine + 'p> {
-    let Options { engine, call_depth, max_witness_steps, max_facts } = *options;
+    let Options { engine, call_depth, rounds, max_witness_steps, max_facts } = *options;
     let interrupt = interrupt.clone();
     match engine {
         EngineKind::Tupling => Box::new(Layered {
@@ -130,5 +135,6 @@ pub(crate) fn engine<'p>(
         }),
         EngineKind::TuplingBdd => Box::new(TuplingBdd::new(program, max_witness_steps, interrupt)),
         EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, interrupt)),
+        EngineKind::ContextBounded => Box::new(ContextBounded::new(program, rounds, interrupt)),
     }
 }

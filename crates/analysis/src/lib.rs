@@ -22,6 +22,7 @@
 //! ```
 
 pub mod check;
+mod context_bounded;
 pub mod deadlocks;
 pub mod engine_kind;
 pub mod lock_order;

@@ -20,6 +20,8 @@ pub struct Options {
     pub engine: EngineKind,
     /// How many open calls per thread the exhaustive engine follows.
     pub call_depth: u32,
+    /// How many rounds the context-bounded engine explores.
+    pub rounds: u32,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts an
@@ -30,7 +32,7 @@ pub struct Options {
 impl Options {
     /// The engine with the default limits.
     pub fn new(engine: EngineKind) -> Self {
-        Self { engine, call_depth: 8, max_witness_steps: 1_000_000, max_facts: 20_000 }
+        Self { engine, call_depth: 8, rounds: 2, max_witness_steps: 1_000_000, max_facts: 20_000 }
     }
 }
 
@@ -136,6 +138,11 @@ fn answer_all<Q: Clone>(
         // Engines look at the flag only now and then, which adds up over many questions.
         let decided = match interrupt.poll() {
             Some(reason) => Verdict::Unknown(Unknown::Stopped(reason)),
+            // Lock histories and exhaustive search know no values.
+            None if program.has_data() => Verdict::Unknown(Unknown::Unsupported(
+                "the program computes with data; `selvedge reach` asks about such programs"
+                    .to_owned(),
+            )),
             None => decide(&mut *engine, query).map_err(|fault| blame(fault.to_string()))?,
         };
         let verdict = match decided {

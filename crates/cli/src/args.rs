@@ -210,13 +210,17 @@ pub struct AtomicityOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["patterns", "units", "threads", "locations"])]
     pub property: Option<PathBuf>,
-    /// The decision procedure: tupling with explicit tuples, tupling over decision diagrams, or
-    /// all interleavings up to a call depth.
+    /// The decision procedure: tupling with explicit tuples, tupling over decision diagrams, all
+    /// interleavings up to a call depth, or all within a number of rounds.
     #[arg(long, default_value = EngineKind::Tupling.name(), value_parser = engines())]
     pub engine: EngineKind,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
+    /// How many rounds the context-bounded engine explores.
+    #[arg(long, value_name = "NUMBER", required_if_eq("engine", "context-bounded"))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
     /// Stop after this time; undecided queries are unknown.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,

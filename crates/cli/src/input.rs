@@ -153,29 +153,36 @@ fn boolean(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit>
 fn pushdown(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit> {
     let init = beside(input.init.as_deref(), &input.file, "init", output)?;
     let spec = beside(input.spec.as_deref(), &input.file, "spec", output)?;
-    let texts = selvedge_front_pds::Texts {
-        system: &text.text,
-        init: init.as_ref().map(|init| init.text.as_str()),
-        spec: spec.as_ref().map(|spec| spec.text.as_str()),
-    };
-    let parsed = selvedge_front_pds::parse(&texts);
-    output.diagnostics(&parsed.diagnostics.system, &text.source());
-    for (file, diagnostics) in
-        [(&init, &parsed.diagnostics.init), (&spec, &parsed.diagnostics.spec)]
-    {
-        if let Some(file) = file {
-            output.diagnostics(diagnostics, &file.source());
+    let content = |file: &Option<Text>| file.as_ref().map(|file| file.text.clone());
+    let parsed =
+        selvedge_front_pds::parse(&text.text, content(&init).as_deref(), content(&spec).as_deref());
+    let complain = |complaints: &[selvedge_front_pds::Complaint]| {
+        for (which, file) in [
+            (selvedge_front_pds::Input::Pds, Some(&text)),
+            (selvedge_front_pds::Input::Init, init.as_ref()),
+            (selvedge_front_pds::Input::Spec, spec.as_ref()),
+        ] {
+            let own = complaints.iter().filter(|complaint| complaint.input == which);
+            let own: Vec<Diagnostic> = own.map(|complaint| complaint.diagnostic.clone()).collect();
+            // What is said about a file that is not there is about the system.
+            output.diagnostics(&own, &file.unwrap_or(&text).source());
         }
-    }
-    let target = spec.zip(parsed.target);
+    };
+    let parsed = parsed.map_err(|complaints| {
+        complain(&complaints);
+        Exit::BadInput
+    })?;
+    complain(&parsed.warnings);
+    let target = spec.as_ref().zip(parsed.target);
+    let target = target.map(|(spec, target)| (spec.text.trim().to_owned(), target));
     Ok(DataModel {
-        text,
         language: Language::Pushdown,
-        program: parsed.program.ok_or(Exit::BadInput)?,
-        target: target.map(|(spec, target)| (spec.text.trim().to_owned(), target)),
+        program: parsed.program,
+        target,
         starts_per_site: None,
         unused_labels: Vec::new(),
-        warnings: parsed.diagnostics.system,
+        warnings: parsed.warnings.into_iter().map(|warning| warning.diagnostic).collect(),
+        text,
     })
 }
 

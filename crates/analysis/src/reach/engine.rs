@@ -55,7 +55,7 @@ impl ReachEngine {
 const FEW_BITS: usize = 16;
 
 /// A search that has begun.
-pub(super) enum Running<'p> {
+pub(crate) enum Running<'p> {
     Explicit(Box<ExplicitSearch<'p>>),
     Other(Box<dyn Search + 'p>),
 }

@@ -12,7 +12,7 @@ mod engine;
 pub use engine::ReachEngine;
 
 use crate::questions::InternalError;
-use engine::Running;
+pub(crate) use engine::Running;
 use selvedge_base::{Id, Interrupt};
 use selvedge_program::{
     Action, Bound, LevelCount, Measure, Program, ReachAnswer, Run, RunTrace, Statistics, Target,

@@ -149,6 +149,7 @@ fn decide(
     };
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
+    analysis.rounds = options.rounds.unwrap_or(analysis.rounds);
     let (interrupt, done) = (Interrupt::new(), Done::default());
     let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
     // A limit that reading the file has used up holds before the first query.
