@@ -76,8 +76,8 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
             let violated = match &report.answers[at].verdict {
                 Verdict::Safe => false,
                 Verdict::Violation(_) => true,
-                // Only the search has a limit here, and only on the depth of calls.
-                Verdict::Unknown(Unknown::CallDepth(_)) => continue,
+                // Only the searches have limits here: on the depth of calls, on rounds.
+                Verdict::Unknown(Unknown::CallDepth(_) | Unknown::Within(_)) => continue,
                 Verdict::Unknown(why) => panic!("{}: {}: {why}", file.display(), engine.name()),
             };
             let first = *agreed.get_or_insert(violated);

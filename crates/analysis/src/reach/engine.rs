@@ -4,7 +4,7 @@
 
 use super::ReachOptions;
 use selvedge_base::Interrupt;
-use selvedge_bounded::explicit::ExplicitSearch;
+use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
     Level, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
@@ -76,9 +76,13 @@ impl<'p> Running<'p> {
         Ok(match engine {
             ReachEngine::Lazy => Self::Other(Box::new(symbolic(Mode::Lazy)?)),
             ReachEngine::Eager => Self::Other(Box::new(symbolic(Mode::Eager)?)),
-            ReachEngine::Explicit => {
-                Self::Explicit(Box::new(ExplicitSearch::new(program, target, measure, interrupt)?))
-            }
+            ReachEngine::Explicit => Self::Explicit(Box::new(ExplicitSearch::new(
+                program,
+                target,
+                measure,
+                Stacks::default(),
+                interrupt,
+            )?)),
         })
     }
 

@@ -82,13 +82,11 @@ pub fn reach<'p>(
     on_level: &mut dyn FnMut(u32),
 ) -> Result<Reached<'p>, InternalError> {
     let nothing = Target::Label(Vec::new());
-    let (engine, chosen) = match options.engine {
-        Some(engine) => (engine, None),
-        None => {
-            let (engine, why) = ReachEngine::choose(program);
-            (engine, Some(why))
-        }
-    };
+    let named = options.engine.map(|engine| (engine, None));
+    let (engine, chosen) = named.unwrap_or_else(|| {
+        let (engine, why) = ReachEngine::choose(program);
+        (engine, Some(why))
+    });
     let asked = target.unwrap_or(&nothing);
     let mut answer = ReachAnswer {
         verdict: Verdict::Safe,
@@ -114,7 +112,7 @@ pub fn reach<'p>(
             })?;
             Verdict::Violation(trace)
         }
-        None => conclude(answer.verdict, &answer.bound, answer.complete, options),
+        None => conclude(answer.verdict, answer.bound, answer.complete, options),
     };
     if cannot_fail(program, target) {
         answer.verdict = Verdict::Safe;
@@ -158,7 +156,7 @@ fn widen(
 /// What follows if nothing was found.
 fn conclude(
     verdict: Verdict<RunTrace>,
-    bound: &Bound,
+    bound: Bound,
     complete: bool,
     options: &ReachOptions,
 ) -> Verdict<RunTrace> {
@@ -166,7 +164,7 @@ fn conclude(
         (Verdict::Unknown(why), _) => Verdict::Unknown(why),
         (_, Some(starts)) if complete => Verdict::Unknown(Unknown::Starts(starts)),
         _ if complete => Verdict::Safe,
-        _ => Verdict::Unknown(Unknown::Within(*bound)),
+        _ => Verdict::Unknown(Unknown::Within(bound)),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::output::Output;
 use crate::progress;
 use crate::target;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{InternalError, ReachOptions, Reached, projection, reach};
+use selvedge_analysis::{InternalError, ReachOptions, Reached, reach};
 use selvedge_base::Interrupt;
-use selvedge_program::{Action, Measure, NodeId, Program, Target, Unknown, Verdict};
+use selvedge_program::{Action, Measure, Program, Target};
 use selvedge_report::reach::text::Options as TextOptions;
 use selvedge_report::reach::{self as report, Listed, Question, Reach};
 use selvedge_report::{Detail, json};
@@ -35,8 +35,8 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         memory: args.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
     };
     let peak = AtomicU64::new(0);
-    let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
-    let (mut reached, projected) = outcome.map_err(|error| {
+    let outcome = decide(program, target.as_ref(), &options, limits, &peak);
+    let mut reached = outcome.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
@@ -52,7 +52,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         chosen: reached.chosen,
         answer: &reached.answer,
         listed: listed.as_ref(),
-        projection: projected.as_deref(),
+        projection: None,
         starts_per_site: options.starts_per_site,
         elapsed: start.elapsed(),
         peak_memory: (peak > 0).then_some(peak),
@@ -69,9 +69,18 @@ fn asked<'a>(
 ) -> Result<(Question<'a>, Option<Target>), Box<selvedge_base::Diagnostic>> {
     let program = &model.program;
     if let Some(label) = &args.label {
+        // No thread runs the procedure that has this label.
+        if model.unused_labels.contains(label) {
+            return Ok((Question::Label(label), Some(Target::Label(Vec::new()))));
+        }
         return Ok((Question::Label(label), Some(target::label(program, label)?)));
     }
     if let Some(state) = &args.target {
+        // Stack symbols that no rule leads to are known to the reader of pushdown systems only.
+        if model.language == Language::Pushdown && !state.contains(['*', '=']) {
+            let target = selvedge_front_pds::parse_target(program, state)?;
+            return Ok((Question::State(state), Some(target)));
+        }
         return Ok((Question::State(state), Some(target::state(program, state)?)));
     }
     if let (Some((text, target)), false) = (&model.target, args.assertions) {
@@ -103,15 +112,14 @@ fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
     }
 }
 
-/// Decides the question, and the projection if it is asked for, under the limits.
+/// Decides the question under the limits.
 fn decide<'p>(
     program: &'p Program,
     target: Option<&Target>,
-    args: &ReachArgs,
     options: &ReachOptions,
     limits: Limits,
     peak: &AtomicU64,
-) -> Result<(Reached<'p>, Option<Vec<NodeId>>), InternalError> {
+) -> Result<Reached<'p>, InternalError> {
     let (interrupt, done, level) = (Interrupt::new(), Done::default(), AtomicU32::new(0));
     // A limit that reading the file has used up holds before the search.
     watchdog::check(limits, &interrupt, peak);
@@ -121,25 +129,10 @@ fn decide<'p>(
             scope.spawn(|| progress::show_level(options.measure, &level, &done));
         }
         let _end = done.guard();
-        let mut reached = reach(program, target, options, &interrupt, &mut |bound| {
+        reach(program, target, options, &interrupt, &mut |bound| {
             level.store(bound, Ordering::Relaxed);
-        })?;
-        let mut projected = None;
-        if let (true, Some(target)) = (args.projection, target) {
-            match projection(program, target, reached.answer.bound, &interrupt) {
-                Ok(nodes) => projected = Some(nodes),
-                Err(why) => withdraw(&mut reached, why),
-            }
-        }
-        Ok((reached, projected))
+        })
     })
-}
-
-/// A projection that could not be computed leaves a question open, unless there is a violation.
-fn withdraw(reached: &mut Reached<'_>, why: Unknown) {
-    if !matches!(reached.answer.verdict, Verdict::Violation(_)) {
-        reached.answer.verdict = Verdict::Unknown(why);
-    }
 }
 
 fn list(reached: &mut Reached<'_>, args: &ReachArgs, options: &ReachOptions) -> Listed {

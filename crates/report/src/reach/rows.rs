@@ -1,9 +1,10 @@
 //! # Idea
-//! A run as the rows of an interleaving: every statement with the values that it changed, indented
-//! by open calls; where another thread takes over, a remark shows the calls that stay open.
+//! A run as the rows of an interleaving: every statement, indented by open calls; below it the
+//! values that it changed where the statement does not say them; where another thread takes over, a
+//! remark shows the calls that stay open.
 //!
-//! In the short form the rows that change nothing are left out: branches, assumptions, returns, and
-//! calls in which nothing else happens.
+//! In the short form the rows that neither change nor test anything shared are left out: jumps,
+//! tests of locals, returns, and calls in which nothing else happens.
 
 use crate::escape::visible;
 use crate::interleaving::{Detail, Row, RowRole, lay_out};
@@ -11,38 +12,45 @@ use crate::reach::words;
 use crate::terminal::Terminal;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Move, ProcedureId, Program, RunTrace, RunTraceStep, ThreadId, Valuation, Variable,
+    Action, Edge, Expr, Move, ProcedureId, Program, RunTrace, RunTraceStep, ThreadId, Valuation,
+    Variable,
 };
-use std::fmt::Write as _;
 
 /// Renders a run with one column per thread that moves, or as a list if the screen is too narrow.
 pub fn render(run: &RunTrace, program: &Program, detail: Detail, terminal: Terminal) -> String {
-    let mut rows = Vec::new();
+    let mut rows: Vec<(Row<'_>, Option<Row<'_>>)> = Vec::new();
     let mut globals = run.globals.clone();
     // The rows of the calls that are open, per thread, to be shown when something happens in them.
     let mut open: Vec<Vec<usize>> = vec![Vec::new(); program.threads.len()];
     for (at, step) in run.steps.iter().enumerate() {
         apply(&mut globals, step);
-        let mut row = row(step, &globals, program);
-        row.shown |= detail == Detail::Everything;
+        let mut row = row(step, program);
+        let values = new_values(step, &globals, program);
+        let changes = !step.changes.is_empty() && !is_call(step, program);
+        row.shown |= detail == Detail::Everything || changes;
         let calls = &mut open[step.thread.index()];
         calls.truncate(step.stack.len().saturating_sub(1));
         if row.shown {
             for &call in calls.iter() {
-                let call: &mut Row<'_> = &mut rows[call];
+                let (call, values): &mut (Row<'_>, Option<Row<'_>>) = &mut rows[call];
                 call.shown = true;
+                if let Some(values) = values {
+                    values.shown = true;
+                }
             }
         }
-        let opens = is_call(step, program);
-        rows.push(row);
-        if opens {
-            calls.push(rows.len() - 1);
+        let values = (!values.is_empty()).then(|| remark(&row, &format!("[{values}]")));
+        if is_call(step, program) {
+            calls.push(rows.len());
         }
+        rows.push((row, values));
         let next = run.steps.get(at + 1);
         if next.is_some_and(|next| next.thread != step.thread) {
-            rows.extend(stays_open(run, at, program));
+            rows.extend(stays_open(run, at, program).map(|row| (row, None)));
         }
     }
+    let mut rows: Vec<Row<'_>> =
+        rows.into_iter().flat_map(|(row, values)| std::iter::once(row).chain(values)).collect();
     rows.retain(|row| row.shown);
     let moving: Vec<ThreadId> = program
         .threads
@@ -52,28 +60,14 @@ pub fn render(run: &RunTrace, program: &Program, detail: Detail, terminal: Termi
     lay_out(&rows, &moving, program, terminal)
 }
 
-fn row<'a>(step: &RunTraceStep, globals: &Valuation, program: &Program) -> Row<'a> {
-    let (mut text, mut shown) = match step.step {
+fn row<'a>(step: &RunTraceStep, program: &Program) -> Row<'a> {
+    let (mut text, shown) = match step.step {
         Move::Edge(edge) => {
             let edge = &program.edges[edge];
-            let matters = matches!(
-                edge.action,
-                Action::Assert(_)
-                    | Action::Start(_)
-                    | Action::BeginAtomic
-                    | Action::EndAtomic
-                    | Action::Acquire(_)
-                    | Action::Release(_)
-            );
-            (words::statement(program, edge), matters)
+            (words::statement(program, edge), matters(edge, program))
         }
         Move::Return => ("return".to_owned(), false),
     };
-    let values = words::values(program, owner_after(step, program), globals, &step.changes);
-    if !values.is_empty() {
-        let _ = write!(text, "  [{}]", words::joined(&values));
-        shown |= !is_call(step, program);
-    }
     if step.fails {
         text += "  fails";
     }
@@ -87,6 +81,53 @@ fn row<'a>(step: &RunTraceStep, globals: &Valuation, program: &Program) -> Row<'
         held: Vec::new(),
         role: RowRole::Taken,
     }
+}
+
+/// A row below another one.
+fn remark<'a>(row: &Row<'_>, text: &str) -> Row<'a> {
+    Row {
+        thread: row.thread,
+        depth: row.depth,
+        text: visible(text).into_owned().into(),
+        place: Place::NONE,
+        matched: None,
+        shown: row.shown,
+        held: Vec::new(),
+        role: RowRole::Remark,
+    }
+}
+
+/// Whether a statement belongs to the short form even if it changes nothing: it synchronises, it
+/// asserts, or it depends on what is shared.
+fn matters(edge: &Edge, program: &Program) -> bool {
+    let update = edge.update.map(|id| &program.updates[id]);
+    let tests = update.and_then(|update| update.guard.as_ref()).is_some_and(is_about_globals);
+    let constrains = update.is_some_and(|update| update.constraint.is_some());
+    tests
+        || constrains
+        || !matches!(edge.action, Action::Skip | Action::Call(_) | Action::Return(_))
+}
+
+fn is_about_globals(expr: &Expr) -> bool {
+    let mut global = false;
+    expr.variables(&mut |variable, _| global |= matches!(variable, Variable::Global(_)));
+    global
+}
+
+/// The values that a step changed, unless its statement says them.
+fn new_values(step: &RunTraceStep, globals: &Valuation, program: &Program) -> String {
+    if let Move::Edge(edge) = step.step {
+        let edge = &program.edges[edge];
+        let update = edge.update.map(|id| &program.updates[id]);
+        let constants = update.is_some_and(|update| {
+            update.assignments.iter().all(|(_, value)| matches!(value, Expr::Constant(_)))
+        });
+        if edge.action == Action::Skip && constants {
+            return String::new();
+        }
+    }
+    let values = words::values(program, owner_after(step, program), globals, &step.changes);
+    if values.is_empty() { String::new() } else { words::joined(&values) }
 }
 
 /// The procedure whose activation is on top after a step: the one that changed locals belong to.
