@@ -128,8 +128,11 @@ fn rounds_and_contexts_include_each_other() {
     assert!(compared > 100, "{compared}");
 }
 
+/// Whether a statement is of some kind.
+type Is = fn(&BoolStatement) -> bool;
+
 /// The constructs that must occur.
-const CONSTRUCTS: [(&str, fn(&BoolStatement) -> bool); 13] = [
+const CONSTRUCTS: [(&str, Is); 13] = [
     ("assume", |one| matches!(one, BoolStatement::Assume(_))),
     (
         "assignment of two",

@@ -230,9 +230,9 @@ fn start_threads(rng: &mut Rng, shape: &BoolShape, model: &mut BoolModel) {
 
 /// What expressions may speak of.
 #[derive(Clone, Copy)]
-struct Scope {
-    globals: usize,
-    locals: usize,
+pub(super) struct Scope {
+    pub globals: usize,
+    pub locals: usize,
 }
 
 impl Scope {
@@ -249,7 +249,7 @@ impl Scope {
     }
 
     /// Up to so many different variables.
-    fn variables(self, rng: &mut Rng, count: usize) -> Vec<Variable> {
+    pub fn variables(self, rng: &mut Rng, count: usize) -> Vec<Variable> {
         let mut variables = Vec::new();
         for _ in 0..count {
             variables.extend(self.variable(rng).filter(|one| !variables.contains(one)));
@@ -257,7 +257,7 @@ impl Scope {
         variables
     }
 
-    fn expression(self, rng: &mut Rng, depth: usize) -> Expr {
+    pub fn expression(self, rng: &mut Rng, depth: usize) -> Expr {
         let inner = usize::from(depth > 0);
         let Some(variable) = self.variable(rng) else {
             return if rng.percent(30) { Expr::Choice } else { Expr::Constant(rng.percent(50)) };
@@ -273,11 +273,9 @@ impl Scope {
             }
         }
     }
-}
 
-impl Scope {
     /// A condition that is neither always nor never true, if there is a variable.
-    fn condition(self, rng: &mut Rng) -> Expr {
+    pub fn condition(self, rng: &mut Rng) -> Expr {
         if rng.percent(12) {
             return Expr::Choice;
         }
@@ -288,6 +286,14 @@ impl Scope {
             return literal;
         }
         literal.join(connective(rng), self.expression(rng, 1))
+    }
+
+    /// Something between the values of targets after a step and other values; `None` without targets.
+    pub fn constraint(self, rng: &mut Rng, assignments: &[(Variable, Expr)]) -> Option<Expr> {
+        let &(first, _) = assignments.first()?;
+        let &(last, _) = assignments.last()?;
+        let other = if first == last { self.expression(rng, 1) } else { Expr::Next(last) };
+        Some(Expr::Next(first).join(connective(rng), other))
     }
 }
 
@@ -404,16 +410,15 @@ impl Writer<'_> {
     fn constrained(&mut self) -> BoolStatement {
         let count = self.rng.between(1, 2);
         let targets = self.scope.variables(self.rng, count);
-        let Some(&first) = targets.first() else { return BoolStatement::Skip };
-        let last = targets[targets.len() - 1];
-        let other =
-            if first == last { self.scope.expression(self.rng, 1) } else { Expr::Next(last) };
-        let constraint = Expr::Next(first).join(connective(self.rng), other);
         let value = |target| {
             let free = self.rng.percent(80);
             (target, if free { Expr::Choice } else { self.scope.expression(self.rng, 1) })
         };
-        BoolStatement::Assign(targets.into_iter().map(value).collect(), Some(constraint))
+        let assignments: Vec<(Variable, Expr)> = targets.into_iter().map(value).collect();
+        match self.scope.constraint(self.rng, &assignments) {
+            None => BoolStatement::Skip,
+            constraint => BoolStatement::Assign(assignments, constraint),
+        }
     }
 
     fn returns(&mut self) -> BoolStatement {

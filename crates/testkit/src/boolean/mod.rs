@@ -6,6 +6,9 @@
 //! - [`build`]: the model as a [`Program`](selvedge_program::Program), without a front end.
 //! - [`print`]: the model in Boppo's dialect, with the same meaning.
 //! - [`generate`]: random models. [`targets`]: random questions about them.
+//! - [`decorate`]: updates on edges on which statements have none.
+//! - [`naive`]: steps and bounded schedules once more, by the words of the semantics and without any
+//!   thought of cost.
 //! - [`shrink`]: from a model on which a test fails to a smallest one.
 //!
 //! ```
@@ -34,7 +37,9 @@
 //! [`selvedge_program::data`].
 
 pub mod build;
+pub mod decorate;
 pub mod generate;
+pub mod naive;
 pub mod print;
 pub mod shrink;
 pub mod targets;
