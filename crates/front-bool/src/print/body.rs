@@ -152,13 +152,14 @@ impl Writer<'_> {
                 *least = edge.min(*least);
             }
         }
-        let mut order: Vec<(usize, bool, NodeId)> = Vec::new();
+        // Labels that nothing leads to come first, where they do not separate anything.
+        let mut order: Vec<(Option<EdgeId>, bool, NodeId)> = Vec::new();
         for &node in own.iter().filter(|&&node| node != self.procedure.exit) {
             let wanted = node == self.procedure.entry || self.labelled.contains(&node);
             match (self.edges(node).first(), first.get(&node)) {
-                (Some(&edge), _) => order.push((edge.index(), false, node)),
-                (None, Some(&edge)) => order.push((edge.index(), true, node)),
-                (None, None) if wanted => order.push((usize::MAX, true, node)),
+                (Some(&edge), _) => order.push((Some(edge), false, node)),
+                (None, Some(&edge)) => order.push((Some(edge), true, node)),
+                (None, None) if wanted => order.push((None, true, node)),
                 (None, None) => {}
             }
         }
@@ -235,6 +236,10 @@ impl Writer<'_> {
             if !goals.contains(&goal) {
                 goals.push(goal);
             }
+        }
+        if let [Goal::Node(_)] = goals.as_slice() {
+            // The same jump several times is no choice.
+            return self.statement(at, edges[0], next, true);
         }
         let place = self.edge(edges[0]).place;
         self.put(at, place, Line::Jump(goals));

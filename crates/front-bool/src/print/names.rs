@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(fresh("{a > b}"), "{a > b #2}");
         assert_eq!(fresh("T"), "_T");
         assert_eq!(fresh("_"), "__");
-        assert_eq!(fresh(""), "__2");
+        assert_eq!(fresh(""), "___2");
         assert_eq!(fresh("9é"), "_9_");
         assert_eq!(fresh("x // y"), "x____y");
     }
