@@ -20,6 +20,14 @@ pub struct Name<'a> {
     pub place: Place,
 }
 
+impl Name<'_> {
+    /// Whether it is no name; the parser has said so.
+    pub fn is_odd(&self) -> bool {
+        let starts_with_digit = self.text.starts_with(|first: char| first.is_ascii_digit());
+        starts_with_digit || !self.text.starts_with('{') && !self.text.is_ascii()
+    }
+}
+
 /// A whole text.
 #[derive(Debug, Default)]
 pub struct File<'a> {

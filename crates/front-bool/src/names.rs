@@ -45,7 +45,9 @@ impl<'a> Names<'a> {
     pub fn function(&self, name: Name<'a>, complaints: &mut Complaints) -> Option<usize> {
         let found = self.functions.get(name.text).copied();
         if found.is_none() {
-            let known = self.declared_functions.iter().copied();
+            // What looks like a call may be a misspelt statement.
+            let statements = ["assert", "assume", "abortif", "constrain"];
+            let known = self.declared_functions.iter().copied().chain(statements);
             unknown("unknown-function", "function", name, known, complaints);
         }
         found
@@ -87,6 +89,9 @@ fn unknown<'a>(
     known: impl Iterator<Item = &'a str>,
     complaints: &mut Complaints,
 ) {
+    if name.is_odd() {
+        return;
+    }
     let message = format!("there is no {what} {}", quote(name.text));
     let diagnostic = Diagnostic::error(code, message, name.span, format!("unknown {what}"));
     // Suggestions are for people; with so many names nobody reads on.

@@ -105,9 +105,11 @@ impl<'a> Parser<'a, '_> {
 
     fn take_lexical_complaints(&mut self) {
         for complaint in self.tokens.take_complaints() {
-            // Unknown characters in a part that is skipped belong to the mistake before it.
+            // Unknown characters in a part that is skipped belong to the mistake before it, and what
+            // is wrong with the token behind them is wrong because of them.
             if !self.skipping || complaint.code != "unknown-character" {
                 self.complaints.push(complaint);
+                self.last_error = Some(self.current.span.start);
             }
         }
         // After a comment that is not closed the rest of the text is lost, and whatever is missing
@@ -212,9 +214,23 @@ impl<'a> Parser<'a, '_> {
 
     /// `a, b, c`.
     fn names(&mut self, what: &str) -> Vec<Name<'a>> {
+        self.name_list(what, |_| false)
+    }
+
+    /// `a, b, c` before a `;`, which may be missing: then the next statement follows.
+    fn last_names(&mut self, what: &str) -> Vec<Name<'a>> {
+        let starts_statement = |next| matches!(next, Kind::Assign | Kind::Colon | Kind::OpenParen);
+        self.name_list(what, starts_statement)
+    }
+
+    /// `a, b, c`, up to a name without a comma before it behind which something `foreign` stands.
+    fn name_list(&mut self, what: &str, foreign: impl Fn(Kind) -> bool) -> Vec<Name<'a>> {
         let mut names = Vec::new();
         loop {
             names.extend(self.name(what));
+            if self.at(Kind::Name) && foreign(self.peek()) {
+                return names;
+            }
             if self.at(Kind::Name) {
                 self.expect(Kind::Comma, "missing-comma", ",", "between two names");
             } else if !self.eat(Kind::Comma) {

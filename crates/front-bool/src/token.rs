@@ -188,6 +188,11 @@ impl Kind {
         matches!(self, Self::EndBody | Self::Fi | Self::Elsif | Self::Else | Self::Od)
     }
 
+    /// Whether it is a reserved word that cannot stand in an expression.
+    pub fn ends_expression(self) -> bool {
+        self.is_keyword() && !matches!(self, Self::True | Self::False | Self::Schoose)
+    }
+
     /// Whether a function starts with it.
     pub fn starts_function(self) -> bool {
         matches!(self, Self::Void | Self::Bool | Self::Dfs)

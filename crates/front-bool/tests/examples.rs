@@ -14,7 +14,7 @@ fn examples_are_read_without_a_complaint() {
     for (path, text) in files {
         let parsed = parse(&text, &Options::default());
         // A model without searchers does not call the one it has.
-        let expected = if path.contains("tree-unlocked-2-0") { 1 } else { 0 };
+        let expected = usize::from(path.contains("tree-unlocked-2-0"));
         assert_eq!(parsed.diagnostics.len(), expected, "{path}: {:?}", parsed.diagnostics);
         let program = parsed.program.expect("no errors");
         let is_static = path.contains("static");

@@ -247,6 +247,7 @@ impl<'a> Builder<'_, 'a> {
     fn check_targets(&mut self) {
         let missing = self.targets.iter().filter(|(text, _)| !self.defined.contains_key(*text));
         let mut missing: Vec<Name<'a>> = missing.map(|(_, &(_, name))| name).collect();
+        missing.retain(|name| !name.is_odd());
         missing.sort_by_key(|name| name.span.start);
         for name in missing {
             let what = quote(self.function.name.text);

@@ -66,7 +66,7 @@ impl<'a> Parser<'a, '_> {
     /// `decl a, b;`.
     pub(super) fn declaration(&mut self) -> Vec<Name<'a>> {
         self.bump();
-        let names = self.names("a variable");
+        let names = self.last_names("a variable");
         if self.at(Kind::Assign) || self.at(Kind::Equal) {
             self.report_here(
                 "declared-with-value",
@@ -75,7 +75,7 @@ impl<'a> Parser<'a, '_> {
                 "variables start with any value; assign it in the first statement",
             );
             while !matches!(self.current.kind, Kind::Semicolon | Kind::End)
-                && !self.current.kind.is_keyword()
+                && !self.current.kind.ends_expression()
             {
                 self.skip();
             }
@@ -93,6 +93,7 @@ impl<'a> Parser<'a, '_> {
 
     /// `[dfs] void f(a, b) begin .. end`, at its first word.
     fn function(&mut self) -> Option<Function<'a>> {
+        let column = self.current.place.column;
         if self.at(Kind::Dfs) {
             let place = self.bump().place;
             self.file.traits.boppo.get_or_insert(("dfs", place));
@@ -142,6 +143,12 @@ impl<'a> Parser<'a, '_> {
         };
         self.heads(&mut function);
         function.body = self.statements(0);
+        // A function that begins further to the right is not the next one.
+        while self.current.kind.starts_function() && self.current.place.column > column {
+            self.nested_function();
+            let more = self.statements(0);
+            function.body.extend(more);
+        }
         function.end = self.current.place;
         if self.at(Kind::EndBody) {
             self.bump();
@@ -158,6 +165,26 @@ impl<'a> Parser<'a, '_> {
             );
         }
         name.map(|_| function)
+    }
+
+    /// Reports a function inside another one and skips it.
+    fn nested_function(&mut self) {
+        let message = "a function begins inside of another one".to_owned();
+        let help = "functions cannot be nested; write it before or behind this one";
+        self.report_here("nested-function", message, "inside of a function", help);
+        let mut open = 0usize;
+        while !self.at(Kind::End) {
+            match self.current.kind {
+                Kind::Begin => open += 1,
+                Kind::EndBody => open = open.saturating_sub(1),
+                _ => {}
+            }
+            let closed = self.at(Kind::EndBody) && open == 0;
+            self.skip();
+            if closed {
+                return;
+            }
+        }
     }
 
     /// `<n>`, or nothing for one result.

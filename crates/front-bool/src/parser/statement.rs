@@ -78,7 +78,9 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 return;
             }
-            if moved && (kind.starts_statement() && kind != Kind::Constrain || kind == Kind::Decl) {
+            let wrong = self.last_error == Some(self.current.span.start);
+            let starts = kind.starts_statement() && kind != Kind::Constrain || kind == Kind::Decl;
+            if moved && starts && !wrong {
                 return;
             }
             self.skip();
@@ -101,9 +103,10 @@ impl<'a> Parser<'a, '_> {
             return;
         }
         let found = self.current;
+        let known = self.last_error == Some(found.span.start);
         self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
         let next = found.kind;
-        if !next.starts_statement() && next != Kind::Name && next != Kind::Decl {
+        if known || !next.starts_statement() && next != Kind::Name && next != Kind::Decl {
             self.skip_statement(found.span);
         }
     }
@@ -121,6 +124,10 @@ impl<'a> Parser<'a, '_> {
             self.bump();
         }
         let first = self.current;
+        if first.kind.is_keyword() && self.peek() == Kind::Assign {
+            self.name("a variable");
+            return None;
+        }
         let kind = match first.kind {
             Kind::Semicolon => StatementKind::Empty,
             kind if kind.closes_block() && !labels.is_empty() => StatementKind::Empty,
@@ -139,7 +146,7 @@ impl<'a> Parser<'a, '_> {
             Kind::AtomicEnd => self.word(StatementKind::AtomicEnd),
             Kind::Goto => {
                 self.bump();
-                let targets = self.names("a label");
+                let targets = self.last_names("a label");
                 if targets.len() > 1 {
                     let boppo = ("a goto with several targets", first.place);
                     self.file.traits.boppo.get_or_insert(boppo);
@@ -182,11 +189,15 @@ impl<'a> Parser<'a, '_> {
             Kind::Dead => {
                 self.bump();
                 self.file.traits.boppo.get_or_insert(("dead", first.place));
-                StatementKind::Dead(self.names("a variable"))
+                StatementKind::Dead(self.last_names("a variable"))
             }
             Kind::StartThread => {
                 self.bump();
                 self.starts(first, "start_thread");
+                if depth == NESTING_LIMIT {
+                    self.report_too_deep();
+                    return None;
+                }
                 let statement = self.statement(depth + 1)?;
                 if matches!(statement.kind, StatementKind::Empty) {
                     self.no_statement();
@@ -225,7 +236,7 @@ impl<'a> Parser<'a, '_> {
         kind
     }
 
-    fn too_deep(&mut self) {
+    fn report_too_deep(&mut self) {
         let message = format!("statements are nested more than {NESTING_LIMIT} levels deep");
         self.report_here(
             "nesting-too-deep",
@@ -233,6 +244,10 @@ impl<'a> Parser<'a, '_> {
             "too deep",
             "move the inner ones to a function",
         );
+    }
+
+    fn too_deep(&mut self) {
+        self.report_too_deep();
         // What is inside cannot be told from what is outside any more.
         let mut open = 1usize;
         loop {
@@ -279,7 +294,7 @@ impl<'a> Parser<'a, '_> {
     fn keyword(&mut self, kind: Kind, word: &str, context: &str) {
         if !self.expect(kind, "missing-keyword", word, context) {
             // Where the condition was not understood, the word may still come.
-            while !self.current.kind.is_keyword()
+            while !self.current.kind.ends_expression()
                 && !matches!(self.current.kind, Kind::End | Kind::Semicolon)
             {
                 self.skip();
@@ -330,6 +345,13 @@ impl<'a> Parser<'a, '_> {
 
     /// `x, y := ..`, `f(..)`.
     fn assignment_or_call(&mut self, first: Token<'a>) -> Option<StatementKind<'a>> {
+        if matches!(self.peek(), Kind::Name | Kind::True | Kind::False | Kind::Number) {
+            // `retrun x`: a word that was meant to be another one.
+            if let Some(meant) = nearest(first.text, WORDS) {
+                self.unknown_statement(first, meant);
+                return None;
+            }
+        }
         let targets = self.names("a variable");
         if self.at(Kind::OpenParen) && targets.len() == 1 {
             let arguments = self.arguments()?;
@@ -379,17 +401,20 @@ impl<'a> Parser<'a, '_> {
             self.report_here("missing-sign", message, "`:=` is meant", help);
             return;
         }
-        let meant = nearest(first.text, WORDS);
-        if targets.len() == 1 && meant.is_some() {
-            let message = format!("{} starts no statement", quote(first.text));
-            let help = format!("did you mean `{}`?", meant.unwrap_or_default());
-            self.report(
-                Diagnostic::error("unknown-statement", message, first.span, "unknown word")
-                    .with_help(help),
-            );
+        let meant = if targets.len() == 1 { nearest(first.text, WORDS) } else { None };
+        if let Some(meant) = meant {
+            self.unknown_statement(first, meant);
             return;
         }
         self.expect(Kind::Assign, "missing-sign", ":=", "after the variables");
+    }
+
+    fn unknown_statement(&mut self, first: Token<'a>, meant: &str) {
+        let message = format!("{} starts no statement", quote(first.text));
+        self.report(
+            Diagnostic::error("unknown-statement", message, first.span, "unknown word")
+                .with_help(format!("did you mean `{meant}`?")),
+        );
     }
 
     fn misplaced_head(&mut self) {
