@@ -33,6 +33,8 @@ impl Name<'_> {
 pub struct File<'a> {
     pub globals: Vec<Name<'a>>,
     pub functions: Vec<Function<'a>>,
+    /// Whether some function could not be read, so that names of functions may be missing.
+    pub lost_functions: bool,
     pub traits: Traits,
 }
 

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 pub const EDGE_LIMIT: usize = 1 << 24;
 
 /// The most parts that the expressions of a program may have.
-pub const EXPRESSION_LIMIT: usize = 1 << 27;
+const PART_LIMIT: usize = 1 << 26;
 
 /// A thread of the program to be.
 pub struct Plan {
@@ -44,15 +44,21 @@ pub fn emit(
     edge_limit: usize,
 ) -> Option<Program> {
     let mut program = Program { globals: globals.into_iter().collect(), ..Program::default() };
-    let sizes: Vec<usize> = graphs.functions.iter().map(size).collect();
-    let mut parts = 0;
-    for (at, plan) in plans.iter().enumerate() {
-        let thread = ThreadId::from_index(at);
-        let functions = functions_of(graphs, &plan.root);
-        parts += functions.iter().map(|&function| sizes[function]).sum::<usize>();
-        if parts > EXPRESSION_LIMIT {
-            return None;
+    let functions: Vec<Vec<usize>> =
+        plans.iter().map(|plan| functions_of(graphs, &plan.root)).collect();
+    let sizes: Vec<Size> = graphs.functions.iter().map(|graph| size(graph, instances)).collect();
+    let mut total = Size::default();
+    for (plan, functions) in plans.iter().zip(&functions) {
+        total.add(sizes[plan.root.function()]);
+        for &function in functions {
+            total.add(sizes[function]);
         }
+    }
+    if total.edges > edge_limit || total.parts > PART_LIMIT {
+        return None;
+    }
+    for (at, (plan, functions)) in plans.iter().zip(&functions).enumerate() {
+        let thread = ThreadId::from_index(at);
         let inside = matches!(plan.root, Root::Inside(..));
         let first = program.procedures.len();
         let mut lookup = vec![ProcedureId::from_index(0); graphs.functions.len()];
@@ -74,14 +80,11 @@ pub fn emit(
         if let Root::Inside(function, node, name) = &plan.root {
             cutter.procedure(&graphs.functions[*function], *node, Some(name), &[]);
         }
-        for &function in &functions {
+        for &function in functions {
             let graph = &graphs.functions[function];
             let ends = plan.root == Root::Function(function);
             let at_end = if ends { plan.at_end.as_slice() } else { &[] };
             cutter.procedure(graph, graph.entry, None, at_end);
-            if cutter.program.edges.len() > edge_limit {
-                return None;
-            }
         }
     }
     Some(program)
@@ -105,8 +108,22 @@ pub fn functions_of(graphs: &Graphs<'_>, root: &Root) -> Vec<usize> {
     found.into_iter().collect()
 }
 
-/// How many parts the expressions of a function have.
-fn size(graph: &Graph<'_>) -> usize {
+/// How large a copy of a function can be.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    edges: usize,
+    /// The parts of the expressions, and the locals.
+    parts: usize,
+}
+
+impl Size {
+    fn add(&mut self, other: Self) {
+        self.edges = self.edges.saturating_add(other.edges);
+        self.parts = self.parts.saturating_add(other.parts);
+    }
+}
+
+fn size(graph: &Graph<'_>, instances: &[Vec<ThreadId>]) -> Size {
     fn parts(expr: &Expr) -> usize {
         match expr {
             Expr::Not(inner) => 1 + parts(inner),
@@ -114,20 +131,27 @@ fn size(graph: &Graph<'_>) -> usize {
             _ => 1,
         }
     }
-    let of_edge = |edge: &crate::graph::Step| {
-        let kind = match &edge.kind {
-            StepKind::Call(_, passing) => passing.arguments.iter().map(parts).sum(),
-            StepKind::Return(values) => values.iter().map(parts).sum(),
-            StepKind::Assert(condition) => parts(condition),
-            _ => 0,
+    let all = |exprs: &[Expr]| exprs.iter().map(parts).sum::<usize>();
+    let mut size = Size { edges: 0, parts: graph.locals.len() };
+    for edge in &graph.edges {
+        let (edges, own) = match &edge.kind {
+            StepKind::Call(_, passing) => (1, all(&passing.arguments)),
+            StepKind::Return(values) => (1, all(values)),
+            StepKind::Assert(condition) => (1, parts(condition)),
+            // Each start passes at most all locals.
+            StepKind::Start(site) => {
+                let starts = instances[*site].len();
+                (starts, starts * graph.locals.len())
+            }
+            StepKind::Skip | StepKind::BeginAtomic | StepKind::EndAtomic => (1, 0),
         };
         let update = edge.update.as_ref().map_or(0, |update| {
             let values = update.assignments.iter().map(|(_, value)| parts(value));
             values.chain(update.guard.iter().chain(&update.constraint).map(parts)).sum()
         });
-        1 + kind + update
-    };
-    graph.locals.len() + graph.edges.iter().map(of_edge).sum::<usize>()
+        size.add(Size { edges, parts: own + update });
+    }
+    size
 }
 
 struct Cutter<'g, 'a> {

@@ -17,6 +17,7 @@ pub struct Names<'a> {
     /// What was declared, in order, for suggestions.
     declared_globals: Vec<&'a str>,
     declared_functions: Vec<&'a str>,
+    lost_functions: bool,
 }
 
 impl<'a> Names<'a> {
@@ -27,6 +28,7 @@ impl<'a> Names<'a> {
             globals: FxHashMap::default(),
             declared_globals: file.globals.iter().map(|name| name.text).collect(),
             declared_functions: file.functions.iter().map(|one| one.name.text).collect(),
+            lost_functions: file.lost_functions,
         };
         let mut first: FxHashMap<&str, Name<'a>> = FxHashMap::default();
         for (at, &name) in file.globals.iter().enumerate() {
@@ -44,7 +46,7 @@ impl<'a> Names<'a> {
     /// The function of this name; reports it if there is none.
     pub fn function(&self, name: Name<'a>, complaints: &mut Complaints) -> Option<usize> {
         let found = self.functions.get(name.text).copied();
-        if found.is_none() {
+        if found.is_none() && !self.lost_functions {
             // What looks like a call may be a misspelt statement.
             let statements = ["assert", "assume", "abortif", "constrain"];
             let known = self.declared_functions.iter().copied().chain(statements);

@@ -45,6 +45,7 @@ pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
         last_error: None,
         unwinding: false,
         skipping: false,
+        lost_labels: Vec::new(),
         file: File::default(),
         complaints,
     };
@@ -65,6 +66,8 @@ struct Parser<'a, 'c> {
     unwinding: bool,
     /// What is read belongs to a mistake that was reported.
     skipping: bool,
+    /// The labels of a statement that could not be read.
+    lost_labels: Vec<Name<'a>>,
     file: File<'a>,
     complaints: &'c mut Complaints,
 }

@@ -53,7 +53,7 @@ fn violated(program: &Program, label: Option<&str>) -> bool {
     let Some(label) = label else { return fails(program) };
     let labels = program.labels.iter().filter(|one| one.name == label);
     let target = Target::Label(labels.map(|label| label.node).collect());
-    reached(program, &[target], 4).expect("few states").least(0).is_some()
+    reached(program, &[target], 4, 60_000).expect("few states").least(0).is_some()
 }
 
 #[test]

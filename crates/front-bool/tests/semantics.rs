@@ -244,7 +244,7 @@ fn labels_are_at_the_nodes_of_their_statements() {
         let program = program(text);
         let labels = program.labels.iter().filter(|one| one.name == label);
         let target = Target::Label(labels.map(|label| label.node).collect());
-        common::reached(&program, &[target], 3).expect("few states").least(0).is_some()
+        common::reached(&program, &[target], 3, 60_000).expect("few states").least(0).is_some()
     };
     // A jump with a label is a place of its own.
     let text = "decl a; void main() begin a := T; goto L; E: goto L; L: skip; D: assume(F); N: end";

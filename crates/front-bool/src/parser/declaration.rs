@@ -25,6 +25,8 @@ impl<'a> Parser<'a, '_> {
                 kind if kind.starts_function() => {
                     if let Some(function) = self.function() {
                         self.file.functions.push(function);
+                    } else {
+                        self.file.lost_functions = true;
                     }
                 }
                 _ => self.misplaced(),
@@ -34,6 +36,7 @@ impl<'a> Parser<'a, '_> {
 
     /// What is neither a declaration nor a function.
     fn misplaced(&mut self) {
+        self.file.lost_functions = true;
         let found = self.found();
         let text = self.current.text;
         let kind = self.current.kind;
@@ -169,6 +172,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Reports a function inside another one and skips it.
     fn nested_function(&mut self) {
+        self.file.lost_functions = true;
         let message = "a function begins inside of another one".to_owned();
         let help = "functions cannot be nested; write it before or behind this one";
         self.report_here("nested-function", message, "inside of a function", help);

@@ -47,6 +47,11 @@ impl<'a> Parser<'a, '_> {
                 self.end_of_statement(&statement);
                 statements.push(statement);
             } else {
+                let (span, place) = (self.current.span, self.current.place);
+                let labels = std::mem::take(&mut self.lost_labels);
+                if !labels.is_empty() {
+                    statements.push(Statement { labels, kind: StatementKind::Empty, span, place });
+                }
                 self.skip_statement(before);
             }
         }
@@ -124,13 +129,35 @@ impl<'a> Parser<'a, '_> {
             self.bump();
         }
         let first = self.current;
+        let (span, place) = (first.span, first.place);
+        let Some(kind) = self.kind(first, depth, !labels.is_empty()) else {
+            self.lost_labels.extend(labels);
+            return None;
+        };
+        let is_call = matches!(kind, StatementKind::Call(_));
+        if is_call && labels.iter().any(|label: &Name<'_>| is_async(label.text)) {
+            self.starts(first, "ASYNC_n");
+            let call = Statement { labels: Vec::new(), kind, span, place };
+            let kind = StatementKind::Start(Box::new(call));
+            return Some(Statement { labels, kind, span, place });
+        }
+        Some(Statement { labels, kind, span, place })
+    }
+
+    /// What stands behind the labels of a statement, if there are any.
+    fn kind(
+        &mut self,
+        first: Token<'a>,
+        depth: usize,
+        labelled: bool,
+    ) -> Option<StatementKind<'a>> {
         if first.kind.is_keyword() && self.peek() == Kind::Assign {
             self.name("a variable");
             return None;
         }
-        let kind = match first.kind {
+        Some(match first.kind {
             Kind::Semicolon => StatementKind::Empty,
-            kind if kind.closes_block() && !labels.is_empty() => StatementKind::Empty,
+            kind if kind.closes_block() && labelled => StatementKind::Empty,
             Kind::Skip => self.word(StatementKind::Skip),
             Kind::EndThread => {
                 self.starts(first, "end_thread");
@@ -214,16 +241,7 @@ impl<'a> Parser<'a, '_> {
                 self.no_statement();
                 return None;
             }
-        };
-        let (span, place) = (first.span, first.place);
-        let is_call = matches!(kind, StatementKind::Call(_));
-        if is_call && labels.iter().any(|label: &Name<'_>| is_async(label.text)) {
-            self.starts(first, "ASYNC_n");
-            let call = Statement { labels: Vec::new(), kind, span, place };
-            let kind = StatementKind::Start(Box::new(call));
-            return Some(Statement { labels, kind, span, place });
-        }
-        Some(Statement { labels, kind, span, place })
+        })
     }
 
     fn starts(&mut self, token: Token<'a>, word: &'static str) {

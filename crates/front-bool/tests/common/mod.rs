@@ -84,14 +84,19 @@ pub fn check(source: &str) -> Parsed {
 }
 
 /// What exhaustive search reaches within some rounds; `None` if there are too many states.
-pub fn reached(program: &Program, targets: &[Target], rounds: u32) -> Option<BoundedSets> {
+pub fn reached(
+    program: &Program,
+    targets: &[Target],
+    rounds: u32,
+    states: usize,
+) -> Option<BoundedSets> {
     let bound = Bound { measure: Measure::Rounds, limit: rounds };
-    let limits = BoundedLimits { call_depth: 5, states: 3_000 };
+    let limits = BoundedLimits { call_depth: 5, states };
     bounded_states(program, targets, bound, limits, &Interrupt::new()).ok()
 }
 
 /// Whether an assertion can fail within three rounds.
 pub fn fails(program: &Program) -> bool {
-    let sets = reached(program, &[Target::Assertion], 3).expect("few states");
+    let sets = reached(program, &[Target::Assertion], 3, 60_000).expect("few states");
     sets.least(0).is_some()
 }
