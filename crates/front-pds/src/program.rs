@@ -9,7 +9,8 @@
 //!
 //! # Invariants
 //! 1. Every node but exits, and but the main of an empty thread, has exactly one label.
-//! 2. Rules that no symbol on the stack can ever use are left out.
+//! 2. Every edge has its own update and its own return, as in the text form of programs.
+//! 3. Rules that no symbol on the stack can ever use are left out.
 
 use crate::state::{Number, Stack, State};
 use crate::system::{Rule, System, Thread, Word};
@@ -17,13 +18,13 @@ use selvedge_base::{Diagnostic, Id, Place, Severity};
 use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral, Position,
-    Procedure, ProcedureId, Program, ReturnId, Start, StatePattern, Target, ThreadId, Update,
-    UpdateId, Variable,
+    Procedure, ProcedureId, Program, Start, StatePattern, Target, ThreadId, Update, UpdateId,
+    Variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes and edges a program may have.
-pub const LARGEST: usize = 1 << 20;
+pub const LARGEST: usize = 1 << 18;
 
 /// How many symbols an initial stack may have.
 const DEEPEST: usize = 1000;
@@ -163,8 +164,7 @@ pub fn build(system: &System, initial: &Initial, complaints: &mut Complaints) ->
     }
     let numeral = Numeral { name: "q".to_owned(), bits: program.globals.ids().collect() };
     program.numerals.push(numeral);
-    let nothing = program.returns.push(Vec::new());
-    let mut builder = Builder { program, bits, nothing, updates: BTreeMap::new() };
+    let mut builder = Builder { program, bits };
     for (at, (thread, stack)) in system.threads.iter().zip(&initial.stacks).enumerate() {
         if builder.thread(at, thread, stack).is_none() {
             let message = format!("the program is too large: more than {LARGEST} nodes or edges");
@@ -181,10 +181,6 @@ pub fn build(system: &System, initial: &Initial, complaints: &mut Complaints) ->
 struct Builder {
     program: Program,
     bits: u32,
-    /// The return without values.
-    nothing: ReturnId,
-    /// The updates from one shared state to another.
-    updates: BTreeMap<(u32, u32), UpdateId>,
 }
 
 /// The procedures of a thread: where each symbol is entered.
@@ -291,7 +287,7 @@ impl Builder {
         for &symbol in &symbols {
             for rule in rules.get(&symbol).into_iter().flatten() {
                 let (target, action) = match rule.word {
-                    Word::Pop => (exit, Action::Return(self.nothing)),
+                    Word::Pop => (exit, Action::Return(self.program.returns.push(Vec::new()))),
                     Word::Step(next) => (node(next), Action::Skip),
                     Word::Push(top, next) => (node(next), Action::Call(entries.procedure(top))),
                 };
@@ -333,18 +329,15 @@ impl Builder {
 
     /// The update with the guard `q = from` and the assignment `q := to`.
     fn update(&mut self, from: u32, to: u32) -> UpdateId {
-        let (bits, updates) = (self.bits, &mut self.program.updates);
-        *self.updates.entry((from, to)).or_insert_with(|| {
-            let variable = |bit: u32| Variable::Global(GlobalId::from_index(bit as usize));
-            let literals = (0..bits).map(|bit| {
-                let value = Expr::Current(variable(bit));
-                if from >> bit & 1 == 1 { value } else { value.not() }
-            });
-            let guard = literals.reduce(|left, right| left.join(Connective::And, right));
-            let changed = (0..bits).filter(|bit| (from ^ to) >> bit & 1 == 1);
-            let assignments =
-                changed.map(|bit| (variable(bit), Expr::Constant(to >> bit & 1 == 1))).collect();
-            updates.push(Update { guard, assignments, constraint: None })
-        })
+        let variable = |bit: u32| Variable::Global(GlobalId::from_index(bit as usize));
+        let literals = (0..self.bits).map(|bit| {
+            let value = Expr::Current(variable(bit));
+            if from >> bit & 1 == 1 { value } else { value.not() }
+        });
+        let guard = literals.reduce(|left, right| left.join(Connective::And, right));
+        let changed = (0..self.bits).filter(|bit| (from ^ to) >> bit & 1 == 1);
+        let assignments =
+            changed.map(|bit| (variable(bit), Expr::Constant(to >> bit & 1 == 1))).collect();
+        self.program.updates.push(Update { guard, assignments, constraint: None })
     }
 }

@@ -122,13 +122,20 @@ struct Parser<'t, 'c> {
 
 impl Parser<'_, '_> {
     fn line(&mut self, first: Token, tokens: &[Token]) {
-        let result = match (self.states, first.kind) {
-            (Count::Missing, _) => self.number_of_states(first, tokens),
-            (_, Kind::Pda) => self.thread(first, tokens),
-            _ => self.rule(first, tokens),
+        let (result, help) = match (self.states, first.kind) {
+            (Count::Missing, _) => (
+                self.number_of_states(first, tokens),
+                "the first line has the number of shared states alone",
+            ),
+            (_, Kind::Pda) => {
+                (self.thread(first, tokens), "a thread begins with `PDA 0 9` on a line of its own")
+            }
+            _ => (self.rule(first, tokens), "a rule is written `0 1 -> 0 2`, with `-` for a pop"),
         };
         if let Err(diagnostic) = result {
-            self.complaints.push(*diagnostic);
+            let mut diagnostic = *diagnostic;
+            diagnostic.help.get_or_insert_with(|| help.to_owned());
+            self.complaints.push(diagnostic);
         }
     }
 
@@ -220,10 +227,7 @@ impl Parser<'_, '_> {
     fn arrow(&self, first: Token, tokens: &[Token]) -> Result<(), Box<Diagnostic>> {
         match tokens.get(2) {
             Some(token) if token.kind == Kind::Arrow => Ok(()),
-            other => Err(self
-                .expected("`->`", first.span, tokens, other)
-                .with_help("a rule is written `0 1 -> 0 2`")
-                .into()),
+            other => Err(self.expected("`->`", first.span, tokens, other).into()),
         }
     }
 
