@@ -11,6 +11,7 @@ pub mod explicit;
 mod expr;
 pub mod monitor;
 mod names;
+pub mod reduction;
 pub mod sequentialize;
 pub mod symbolic;
 pub mod unsupported;

@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{Do, Shape, oracle, random_program, rounds, sketch, values_at};
+use common::{Do, Shape, oracle, random_program, random_target, rounds, sketch, values_at};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::sequentialize::sequentialize_towards;
 use selvedge_program::{
-    Action, Lock, NodeId, Position, Program, Start, StatePattern, Target, ThreadId, validate,
+    Action, Lock, Position, Program, Start, StatePattern, Target, ThreadId, validate,
 };
 use selvedge_testkit::rng::Rng;
 
@@ -24,26 +24,6 @@ const SMALL: Shape = Shape {
     waiting: 30,
     atomic: 1,
 };
-
-fn random_target(rng: &mut Rng, program: &Program) -> Target {
-    let node = |rng: &mut Rng| NodeId::from_index(rng.below(program.nodes.len()));
-    match rng.below(4) {
-        0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
-        1 => Target::State(StatePattern {
-            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
-            threads: program
-                .threads
-                .iter()
-                .map(|_| match rng.below(4) {
-                    0 => Position::At(vec![node(rng), node(rng)]),
-                    1 => Position::Ended,
-                    _ => Position::Any,
-                })
-                .collect(),
-        }),
-        _ => Target::Assertion,
-    }
-}
 
 #[test]
 fn random_programs_keep_their_states_and_verdicts() {

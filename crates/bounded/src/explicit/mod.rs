@@ -16,14 +16,14 @@
 
 mod aggregate;
 mod configurations;
-mod goal;
+pub(crate) mod goal;
 mod interleaving;
 mod language;
 mod levels;
 mod saturation;
 mod stacks;
 mod visible;
-mod witness;
+pub(crate) mod witness;
 
 use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;

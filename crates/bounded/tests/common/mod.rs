@@ -6,8 +6,8 @@
 use selvedge_base::{Id, IdVec, Interrupt, Place};
 use selvedge_program::{
     Action, Bound, Connective, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId, Measure,
-    NodeId, Passing, Procedure, ProcedureId, Program, Start, Target, Thread, ThreadId, Update,
-    Valuation, Variable, validate,
+    NodeId, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern, Target,
+    Thread, ThreadId, Update, Valuation, Variable, validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::rng::Rng;
@@ -238,6 +238,27 @@ impl Build<'_> {
                 left.join(connective, self.expr(frame, depth - 1, next))
             }
         }
+    }
+}
+
+/// A random question about a program.
+pub fn random_target(rng: &mut Rng, program: &Program) -> Target {
+    let node = |rng: &mut Rng| NodeId::from_index(rng.below(program.nodes.len()));
+    match rng.below(4) {
+        0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
+        1 => Target::State(StatePattern {
+            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            threads: program
+                .threads
+                .iter()
+                .map(|_| match rng.below(4) {
+                    0 => Position::At(vec![node(rng), node(rng)]),
+                    1 => Position::Ended,
+                    _ => Position::Any,
+                })
+                .collect(),
+        }),
+        _ => Target::Assertion,
     }
 }
 

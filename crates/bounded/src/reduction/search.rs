@@ -1,0 +1,122 @@
+//! # Idea
+//! Reachable shared states by Theorem 1, one guess after the other. What may be guessed for `K` rounds
+//! are the sequences of shared states with which the rounds of some run begin, and these are known
+//! from `K - 1` rounds: so no guess is in vain.
+//!
+//! # Source
+//! Paper 001 §4, Theorem 1. There every tuple of `P^{K-1}` is guessed.
+//!
+//! # Invariants
+//! 1. `guesses` has, for the next number of rounds, every sequence of shared states that the rounds
+//!    of some run begin with, and no other.
+
+use super::level::States;
+use super::single::{Meeting, Single, ends_in_target, single};
+use super::threads::{LocationId, Threads};
+use super::witness::run_to;
+use crate::explicit::goal::Goal;
+use selvedge_base::Interrupt;
+use selvedge_pds::State;
+use selvedge_program::{
+    Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation,
+};
+use std::collections::BTreeSet;
+
+/// A search over the single pushdown system of Fig. 4, by rounds.
+pub struct PdsSearch<'p> {
+    threads: Threads<'p>,
+    goal: Goal,
+    interrupt: Interrupt,
+    guesses: Vec<Vec<LocationId>>,
+    states: States,
+    run: Option<Run>,
+    systems: u64,
+    rules: u64,
+    controls: u64,
+}
+
+impl<'p> PdsSearch<'p> {
+    /// A search for a target in a program.
+    ///
+    /// # Errors
+    /// If the program does not fit.
+    pub fn new(
+        program: &'p Program,
+        target: &Target,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Unknown> {
+        let mut threads = Threads::new(program)?;
+        let guesses = threads.initial()?.into_iter().map(|location| vec![location]).collect();
+        Ok(Self {
+            threads,
+            goal: Goal::new(program, target),
+            interrupt: interrupt.clone(),
+            guesses,
+            states: States::default(),
+            run: None,
+            systems: 0,
+            rules: 0,
+            controls: 0,
+        })
+    }
+}
+
+/// The shared states in which all rounds of a guess can end. An assertion that fails ends its run, but
+/// what the other threads do later they also do in a run in which it does not.
+pub fn ends(threads: &Threads<'_>, single: &Single) -> impl Iterator<Item = LocationId> {
+    let last = |&state: &State| single.controls[state].states.last().copied();
+    let ends: BTreeSet<LocationId> = single.finals.iter().filter_map(last).collect();
+    ends.into_iter().filter(|&end| threads.quiet(end).is_some())
+}
+
+impl Search for PdsSearch<'_> {
+    fn measure(&self) -> Measure {
+        Measure::Rounds
+    }
+
+    fn advance(&mut self) -> Result<Level, Unknown> {
+        let mut longer = Vec::new();
+        for guess in &self.guesses {
+            let threads = &mut self.threads;
+            let single = single(threads, &self.goal, guess, Meeting::Anytime, &self.interrupt)?;
+            self.systems += 1;
+            self.rules += single.pds.rules.len() as u64;
+            self.controls += single.pds.states as u64;
+            let reaches =
+                |state: &State| ends_in_target(threads, &self.goal, &single.controls[*state]);
+            let reaching: Vec<State> = single.finals.iter().copied().filter(reaches).collect();
+            if self.run.is_none() && !reaching.is_empty() {
+                self.run = Some(run_to(threads, &single, &reaching, &self.interrupt)?);
+            }
+            for end in ends(threads, &single) {
+                self.states.add(threads, end);
+                longer.push(guess.iter().copied().chain([end]).collect());
+            }
+        }
+        self.guesses = longer;
+        // With one thread every run has one round.
+        let complete = self.threads.program().threads.len() <= 1;
+        Ok(Level { reached: self.run.clone(), complete })
+    }
+
+    fn count_states(&mut self) -> u128 {
+        self.states.count()
+    }
+
+    fn states(&mut self, limit: usize) -> Vec<Valuation> {
+        self.states.first(&self.threads, limit)
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics {
+            counts: vec![
+                ("systems", self.systems),
+                ("control-locations", self.controls),
+                ("rules", self.rules),
+                ("shared-states", self.threads.locations() as u64),
+                ("stack-symbols", self.threads.symbols() as u64),
+                ("guesses", self.guesses.len() as u64),
+            ],
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! # Idea
+//! One pushdown system for all threads and one guess. A control location `(k, p_1, …, p_K)` has the
+//! number of the current round and the shared state of each; thread after thread runs through all
+//! rounds, and each is called by the one before, so that the stacks pile up.
+//!
+//! # Source
+//! Paper 001 §4, Fig. 4 and Theorem 1. The staging of Appendix A.2, made lazy: only rules of heads
+//! that are reachable from the guess are made, so control locations arise stage by stage; and the
+//! last thread does not go on to the next round unless the current one ended as guessed, so rules
+//! that cannot lead to a configuration of Theorem 1 do not arise. Which shared states may be guessed
+//! is up to the caller.
+//!
+//! For a question about a moment inside the run, a flag in the control location says that the target
+//! was met; the thread that met it does nothing any more. Up to that moment the run is a run of the
+//! program, whatever the other threads do later.
+//!
+//! # Invariants
+//! 1. Rounds are counted from 0; `k = K` is the paper's `K + 1`.
+//! 2. Every rule has a reachable head.
+
+use super::threads::{Act, Gamma, LocationId, Threads};
+use crate::expand::Shared;
+use crate::explicit::goal::{Goal, Spot};
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::{Id, IdVec, Interrupt};
+use selvedge_pds::{Pds, Rhs, RuleId, State, Symbol};
+use selvedge_program::{ThreadId, Unknown};
+
+/// A control location.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Control {
+    /// `k`.
+    pub round: usize,
+    /// For a state: the threads so far are where it wants them. Else: the target was met.
+    pub flag: bool,
+    /// `p_1, …, p_K`.
+    pub states: Box<[LocationId]>,
+}
+
+/// What a rule means.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// Whose step it is.
+    pub thread: ThreadId,
+    /// In which round.
+    pub round: usize,
+    /// What it does.
+    pub act: Act,
+    /// Whether the target is met by it, or before it if it does nothing.
+    pub hits: bool,
+}
+
+/// The system for one guess.
+pub struct Single {
+    /// The rules.
+    pub pds: Pds<Label>,
+    /// The control locations.
+    pub controls: IdVec<State, Control>,
+    /// `(1, p_1, …, p_K)`.
+    pub start: State,
+    /// The control locations with which `e_{n+1}` is reached.
+    pub finals: Vec<State>,
+}
+
+/// How the target has to be met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meeting {
+    /// At any time.
+    Anytime,
+    /// At the end of a run whose last step is one of this thread in the last round. An assertion
+    /// fails there; a label has to be where some thread stands then.
+    AtTheEndBy(ThreadId),
+}
+
+/// Builds the system for a guess.
+///
+/// # Errors
+/// If it was interrupted, or if the program does not fit.
+pub fn single(
+    threads: &mut Threads<'_>,
+    goal: &Goal,
+    guess: &[LocationId],
+    meeting: Meeting,
+    interrupt: &Interrupt,
+) -> Result<Single, Unknown> {
+    let count = threads.program().threads.len();
+    let last = ThreadId::from_index(count.saturating_sub(1));
+    let mut build = Build {
+        goal,
+        guess,
+        meeting,
+        last,
+        controls: IdVec::new(),
+        numbers: FxHashMap::default(),
+        pds: Pds::new(0, 0),
+    };
+    let start = build.control(Control {
+        round: 0,
+        flag: matches!(goal, Goal::State { .. }),
+        states: guess.into(),
+    });
+    let first = match count {
+        0 => Gamma::Final,
+        _ => Gamma::Begin(ThreadId::from_index(0)),
+    };
+    let first = threads.symbol(first);
+    let mut heads = Heads::default();
+    heads.enter((start, first));
+    let mut steps = 0u32;
+    while let Some((entry, head)) = heads.pending.pop() {
+        steps = steps.wrapping_add(1);
+        if steps % 1024 == 0
+            && let Some(reason) = interrupt.poll()
+        {
+            return Err(Unknown::Stopped(reason));
+        }
+        if !heads.rules.contains_key(&head) {
+            let from = build.pds.rules.len();
+            build.rules(threads, head)?;
+            heads.rules.insert(head, (from, build.pds.rules.len()));
+        }
+        let (from, to) = heads.rules[&head];
+        for rule in (from..to).map(RuleId::from_index) {
+            let rule = &build.pds.rules[rule];
+            heads.apply(entry, rule.to, rule.rhs);
+        }
+    }
+    let ends = threads.symbol(Gamma::Final);
+    let mut finals: Vec<State> =
+        heads.rules.keys().filter(|head| head.1 == ends).map(|head| head.0).collect();
+    finals.sort_unstable();
+    build.pds.states = build.controls.len();
+    build.pds.symbols = threads.symbols();
+    Ok(Single { pds: build.pds, controls: build.controls, start, finals })
+}
+
+/// A control location with the top of the stack.
+type Head = (State, Symbol);
+
+/// Which heads are reachable: summaries from the head with which a symbol was pushed to the control
+/// locations in which it is popped.
+#[derive(Default)]
+struct Heads {
+    /// Heads, with the one at which their part of the stack was pushed.
+    facts: FxHashSet<(Head, Head)>,
+    pending: Vec<(Head, Head)>,
+    /// The rules of the heads met so far.
+    rules: FxHashMap<Head, (usize, usize)>,
+    popped: FxHashMap<Head, Vec<State>>,
+    callers: FxHashMap<Head, Vec<(Head, Symbol)>>,
+}
+
+impl Heads {
+    fn enter(&mut self, head: Head) {
+        self.add(head, head);
+    }
+
+    fn add(&mut self, entry: Head, head: Head) {
+        if self.facts.insert((entry, head)) {
+            self.pending.push((entry, head));
+        }
+    }
+
+    fn apply(&mut self, entry: Head, to: State, rhs: Rhs) {
+        match rhs {
+            Rhs::Step(top) => self.add(entry, (to, top)),
+            Rhs::Push(top, below) => {
+                let callee = (to, top);
+                self.enter(callee);
+                let callers = self.callers.entry(callee).or_default();
+                if callers.contains(&(entry, below)) {
+                    return;
+                }
+                callers.push((entry, below));
+                for state in self.popped.get(&callee).cloned().unwrap_or_default() {
+                    self.add(entry, (state, below));
+                }
+            }
+            Rhs::Pop => {
+                let popped = self.popped.entry(entry).or_default();
+                if popped.contains(&to) {
+                    return;
+                }
+                popped.push(to);
+                for (caller, below) in self.callers.get(&entry).cloned().unwrap_or_default() {
+                    self.add(caller, (to, below));
+                }
+            }
+        }
+    }
+}
+
+struct Build<'a> {
+    goal: &'a Goal,
+    guess: &'a [LocationId],
+    meeting: Meeting,
+    last: ThreadId,
+    controls: IdVec<State, Control>,
+    numbers: FxHashMap<Control, State>,
+    pds: Pds<Label>,
+}
+
+impl Build<'_> {
+    fn control(&mut self, control: Control) -> State {
+        if let Some(&known) = self.numbers.get(&control) {
+            return known;
+        }
+        let state = self.controls.push(control.clone());
+        self.numbers.insert(control, state);
+        state
+    }
+
+    /// Adds the rules of a head.
+    fn rules(&mut self, threads: &mut Threads<'_>, (state, symbol): Head) -> Result<(), Unknown> {
+        let control = self.controls[state].clone();
+        let gamma = threads.gamma(symbol);
+        let Some(thread) = gamma.thread() else { return Ok(()) };
+        let round = control.round;
+        let silent = Label { thread, round, act: Act::Silent, hits: false };
+        let add = |build: &mut Self, to: Control, rhs: Rhs, label: Label| {
+            let to = build.control(to);
+            build.pds.rule(state, symbol, to, rhs, label);
+        };
+        if round == self.guess.len() {
+            // The second kind of rules of Fig. 4, second line: the next thread is called.
+            let next = match thread == self.last {
+                true => Gamma::Final,
+                false => Gamma::Begin(ThreadId::from_index(thread.index() + 1)),
+            };
+            let to = Control { round: 0, flag: self.leaves(threads, &control, gamma), ..control };
+            add(self, to, Rhs::Push(threads.symbol(next), symbol), silent);
+            return Ok(());
+        }
+        let location = control.states[round];
+        let before = threads.shared(location);
+        if self.may_move(gamma, round) {
+            let (steps, failing) = threads.steps(location, symbol)?;
+            for step in steps {
+                let mut to = control.clone();
+                to.states[round] = step.to;
+                let label = Label { act: step.act, ..silent };
+                if let (Some(before), Act::Take(_, after, _)) = (before, step.act)
+                    && let Some(started) = self.starts_at_label(threads, before, after)
+                {
+                    match self.meeting {
+                        Meeting::Anytime => {
+                            if let Some(met) = self.met(&to, thread) {
+                                add(self, met, step.rhs, Label { hits: true, ..label });
+                            }
+                        }
+                        // A thread that still has a turn says itself where it ends.
+                        Meeting::AtTheEndBy(_) => {
+                            let is_last = round + 1 == self.guess.len();
+                            to.flag |= is_last && started < thread;
+                        }
+                    }
+                }
+                add(self, to, step.rhs, label);
+            }
+            if let (Goal::Assertion, Some(met)) = (self.goal, self.met(&control, thread)) {
+                for successor in failing {
+                    let shared = before.unwrap_or_default();
+                    let act = Act::Take(successor, shared, gamma.activation());
+                    add(self, met.clone(), Rhs::Step(symbol), Label { act, hits: true, ..silent });
+                }
+            }
+            let at_label = before.is_some_and(|shared| {
+                self.goal.label(&threads.expansion, shared, thread, gamma.activation())
+            });
+            if let (true, Meeting::Anytime) = (at_label, self.meeting)
+                && let Some(met) = self.met(&control, thread)
+            {
+                add(self, met, Rhs::Step(symbol), Label { hits: true, ..silent });
+            }
+        }
+        let is_last = round + 1 == self.guess.len();
+        if self.meeting == Meeting::AtTheEndBy(thread) && is_last && before.is_some() {
+            // The run may end inside an atomic section.
+            let to = Control { round: round + 1, ..control.clone() };
+            add(self, to, Rhs::Step(symbol), silent);
+        }
+        // The first line: the next round.
+        let as_guessed = self.guess.get(round + 1).is_none_or(|&next| next == location);
+        if threads.switchable(location, thread).is_some()
+            && !matches!(gamma, Gamma::Begin(_))
+            && (thread != self.last || as_guessed)
+        {
+            let to = Control { round: round + 1, ..control };
+            add(self, to, Rhs::Step(symbol), silent);
+        }
+        Ok(())
+    }
+
+    /// The flag when a thread leaves with this on top of its stack.
+    fn leaves(&self, threads: &Threads<'_>, control: &Control, gamma: Gamma) -> bool {
+        let Some(thread) = gamma.thread() else { return control.flag };
+        let top = gamma.activation();
+        match (self.goal, self.meeting) {
+            (Goal::State { .. }, _) => {
+                // As if nobody waited: whether the thread does is seen in the end.
+                let nobody = Shared::default();
+                control.flag && self.goal.spot(&threads.expansion, nobody, thread, top)
+            }
+            (Goal::Label(_), Meeting::AtTheEndBy(_)) => {
+                let last = control.states.last().and_then(|&last| threads.shared(last));
+                let label = |shared| self.goal.label(&threads.expansion, shared, thread, top);
+                control.flag || last.is_some_and(label)
+            }
+            _ => control.flag,
+        }
+    }
+
+    /// Whether a thread may move in a round.
+    fn may_move(&self, gamma: Gamma, round: usize) -> bool {
+        match (self.meeting, gamma) {
+            (Meeting::Anytime, _) | (_, Gamma::Begin(_)) => true,
+            (Meeting::AtTheEndBy(last), _) => {
+                gamma.thread() <= Some(last) || round + 1 < self.guess.len()
+            }
+        }
+    }
+
+    /// The control location after a thread has met the target: it idles through the other rounds.
+    fn met(&self, control: &Control, thread: ThreadId) -> Option<Control> {
+        let round = control.round;
+        let in_time = match self.meeting {
+            Meeting::Anytime => true,
+            Meeting::AtTheEndBy(last) => thread == last && round + 1 == self.guess.len(),
+        };
+        let as_guessed = thread != self.last
+            || control.states[round..].iter().zip(&self.guess[round + 1..]).all(|(a, b)| a == b);
+        (in_time && as_guessed && !control.flag).then(|| Control {
+            round: self.guess.len(),
+            flag: true,
+            states: control.states.clone(),
+        })
+    }
+
+    /// The thread that a step starts, if its first node is in the target.
+    fn starts_at_label(
+        &self,
+        threads: &mut Threads<'_>,
+        before: Shared,
+        after: Shared,
+    ) -> Option<ThreadId> {
+        if !matches!(self.goal, Goal::Label(_)) {
+            return None;
+        }
+        threads.program().threads.ids().find(|&thread| {
+            let layout = threads.expansion.layout();
+            if !layout.waits(before, thread) || layout.waits(after, thread) {
+                return false;
+            }
+            let first = threads.expansion.first(thread);
+            self.goal.label(&threads.expansion, after, thread, Some(first))
+        })
+    }
+}
+
+/// Whether a shared state at the end is one that the target asks for, given that the threads are
+/// where it wants them.
+pub fn ends_in_target(threads: &Threads<'_>, goal: &Goal, control: &Control) -> bool {
+    let Goal::State { threads: spots, .. } = goal else { return control.flag };
+    let Some(shared) = control.states.last().and_then(|&last| threads.quiet(last)) else {
+        return false;
+    };
+    let layout = threads.expansion.layout();
+    let started = spots
+        .iter_enumerated()
+        .all(|(thread, spot)| !matches!(spot, Spot::At(_)) || !layout.waits(shared, thread));
+    control.flag && started && goal.shared(layout, shared)
+}
