@@ -29,7 +29,7 @@ const SMALL: Shape = Shape {
 fn random_programs_keep_their_states_and_verdicts() {
     let mut compared = 0;
     let mut reached = 0;
-    for seed in 0..500 {
+    for seed in 0..250 {
         let mut rng = Rng::new(seed);
         let program = random_program(&mut rng, &SMALL);
         let target = random_target(&mut rng, &program);
@@ -53,7 +53,7 @@ fn random_programs_keep_their_states_and_verdicts() {
         }
         assert_eq!(fails, level.reached[0], "seed {seed}, {most} rounds, {target:?}");
     }
-    assert!(compared > 300 && reached > 100);
+    assert!(compared > 150 && reached > 50);
 }
 
 /// Whether the assertion of the sequential program can fail.

@@ -14,8 +14,12 @@ mod level;
 mod projection;
 mod search;
 mod single;
+mod spds;
 mod threads;
+mod tuples;
+mod universe;
 mod witness;
 
 pub use projection::projection;
 pub use search::PdsSearch;
+pub use spds::SpdsSearch;

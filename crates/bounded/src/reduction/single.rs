@@ -109,17 +109,21 @@ pub fn single(
     let mut steps = 0u32;
     while let Some((entry, head)) = heads.pending.pop() {
         steps = steps.wrapping_add(1);
-        if steps % 1024 == 0
+        if steps.is_multiple_of(1024)
             && let Some(reason) = interrupt.poll()
         {
             return Err(Unknown::Stopped(reason));
         }
-        if !heads.rules.contains_key(&head) {
+        let known = heads.rules.get(&head).copied();
+        let (from, to) = if let Some(known) = known {
+            known
+        } else {
             let from = build.pds.rules.len();
             build.rules(threads, head)?;
-            heads.rules.insert(head, (from, build.pds.rules.len()));
-        }
-        let (from, to) = heads.rules[&head];
+            let range = (from, build.pds.rules.len());
+            heads.rules.insert(head, range);
+            range
+        };
         for rule in (from..to).map(RuleId::from_index) {
             let rule = &build.pds.rules[rule];
             heads.apply(entry, rule.to, rule.rhs);
@@ -147,7 +151,9 @@ struct Heads {
     /// The rules of the heads met so far.
     rules: FxHashMap<Head, (usize, usize)>,
     popped: FxHashMap<Head, Vec<State>>,
+    pops: FxHashSet<(Head, State)>,
     callers: FxHashMap<Head, Vec<(Head, Symbol)>>,
+    calls: FxHashSet<(Head, Head, Symbol)>,
 }
 
 impl Heads {
@@ -167,21 +173,19 @@ impl Heads {
             Rhs::Push(top, below) => {
                 let callee = (to, top);
                 self.enter(callee);
-                let callers = self.callers.entry(callee).or_default();
-                if callers.contains(&(entry, below)) {
+                if !self.calls.insert((callee, entry, below)) {
                     return;
                 }
-                callers.push((entry, below));
+                self.callers.entry(callee).or_default().push((entry, below));
                 for state in self.popped.get(&callee).cloned().unwrap_or_default() {
                     self.add(entry, (state, below));
                 }
             }
             Rhs::Pop => {
-                let popped = self.popped.entry(entry).or_default();
-                if popped.contains(&to) {
+                if !self.pops.insert((entry, to)) {
                     return;
                 }
-                popped.push(to);
+                self.popped.entry(entry).or_default().push(to);
                 for (caller, below) in self.callers.get(&entry).cloned().unwrap_or_default() {
                     self.add(caller, (to, below));
                 }
@@ -223,9 +227,10 @@ impl Build<'_> {
         };
         if round == self.guess.len() {
             // The second kind of rules of Fig. 4, second line: the next thread is called.
-            let next = match thread == self.last {
-                true => Gamma::Final,
-                false => Gamma::Begin(ThreadId::from_index(thread.index() + 1)),
+            let next = if thread == self.last {
+                Gamma::Final
+            } else {
+                Gamma::Begin(ThreadId::from_index(thread.index() + 1))
             };
             let to = Control { round: 0, flag: self.leaves(threads, &control, gamma), ..control };
             add(self, to, Rhs::Push(threads.symbol(next), symbol), silent);
@@ -240,7 +245,7 @@ impl Build<'_> {
                 to.states[round] = step.to;
                 let label = Label { act: step.act, ..silent };
                 if let (Some(before), Act::Take(_, after, _)) = (before, step.act)
-                    && let Some(started) = self.starts_at_label(threads, before, after)
+                    && let Some(started) = starts_at_label(threads, self.goal, before, after)
                 {
                     match self.meeting {
                         Meeting::Anytime => {
@@ -335,26 +340,26 @@ impl Build<'_> {
             states: control.states.clone(),
         })
     }
+}
 
-    /// The thread that a step starts, if its first node is in the target.
-    fn starts_at_label(
-        &self,
-        threads: &mut Threads<'_>,
-        before: Shared,
-        after: Shared,
-    ) -> Option<ThreadId> {
-        if !matches!(self.goal, Goal::Label(_)) {
-            return None;
-        }
-        threads.program().threads.ids().find(|&thread| {
-            let layout = threads.expansion.layout();
-            if !layout.waits(before, thread) || layout.waits(after, thread) {
-                return false;
-            }
-            let first = threads.expansion.first(thread);
-            self.goal.label(&threads.expansion, after, thread, Some(first))
-        })
+/// The thread that a step starts, if the target is a label at its first node.
+pub fn starts_at_label(
+    threads: &mut Threads<'_>,
+    goal: &Goal,
+    before: Shared,
+    after: Shared,
+) -> Option<ThreadId> {
+    if !matches!(goal, Goal::Label(_)) {
+        return None;
     }
+    threads.program().threads.ids().find(|&thread| {
+        let layout = threads.expansion.layout();
+        if !layout.waits(before, thread) || layout.waits(after, thread) {
+            return false;
+        }
+        let first = threads.expansion.first(thread);
+        goal.label(&threads.expansion, after, thread, Some(first))
+    })
 }
 
 /// Whether a shared state at the end is one that the target asks for, given that the threads are

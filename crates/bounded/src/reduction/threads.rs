@@ -113,11 +113,6 @@ impl<'p> Threads<'p> {
         *self.location_numbers.entry(location).or_insert_with(|| locations.push(location))
     }
 
-    /// What a location stands for.
-    pub fn get(&self, location: LocationId) -> Location {
-        self.locations[location]
-    }
-
     /// How many locations were met.
     pub fn locations(&self) -> usize {
         self.locations.len()
