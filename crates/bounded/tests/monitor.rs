@@ -216,7 +216,7 @@ fn monitored_programs_answer_like_all_schedules_and_never_contradict_tupling() {
     }
     let count = |rounds: Option<u32>| verdicts.get(&(rounds, rounds.is_some())).copied();
     for rounds in [None, Some(1), Some(2)] {
-        assert!(count(rounds).is_some_and(|count| count > 5), "{verdicts:?}");
+        assert!(count(rounds).is_some_and(|count| count > 2), "{verdicts:?}");
     }
 }
 

@@ -286,7 +286,9 @@ pub fn values_at(
     call_depth: u32,
 ) -> Option<(BTreeSet<Valuation>, bool)> {
     let mut labelled = program.clone();
-    labelled.labels = vec![Label { name: "here".to_owned(), node }];
+    let name = |at: NodeId| if at == node { "here" } else { "elsewhere" };
+    let label = |at: NodeId| Label { name: name(at).to_owned(), node: at };
+    labelled.labels = labelled.nodes.ids().map(label).collect();
     let sets = oracle(&labelled, &[Target::Assertion], rounds(1), call_depth)?;
     let level = &sets.levels[0];
     let here = [Some("here".to_owned())];
