@@ -247,6 +247,9 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn advance(&mut self) -> Result<Level, Unknown> {
+        if let Some(reason) = self.interrupt.poll() {
+            return Err(Unknown::Stopped(reason));
+        }
         let mut explored = self.explore();
         if let Err(Halt::Unbounded) = explored {
             let Self { program, target, measure, interrupt, .. } = self;
