@@ -29,6 +29,14 @@ pub fn join_all(connective: Connective, mut parts: Vec<Expr>) -> Option<Expr> {
     parts.pop()
 }
 
+/// The negation, without a double one at the top.
+pub fn negation(expr: &Expr) -> Expr {
+    match expr {
+        Expr::Not(inner) => (**inner).clone(),
+        other => other.clone().not(),
+    }
+}
+
 /// Whether an expression depends on a global.
 pub fn mentions_globals(expr: &Expr) -> bool {
     let mut found = false;

@@ -97,7 +97,12 @@ pub fn sequentialize_towards(
     };
     let wish = |id: ProcedureId| {
         let procedure = &program.procedures[id];
-        format!("{}_{}", program.threads[procedure.thread].name, procedure.name)
+        let thread = &program.threads[procedure.thread].name;
+        if *thread == procedure.name {
+            thread.clone()
+        } else {
+            format!("{thread}_{}", procedure.name)
+        }
     };
     for (id, procedure) in program.procedures.iter_enumerated() {
         // A main with a twin for the beginning of its thread is entered by calls only.

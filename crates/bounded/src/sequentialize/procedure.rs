@@ -17,7 +17,7 @@
 use super::depth::{Depths, Inside};
 use super::steps::{Steps, thread_of};
 use super::variables::Variables;
-use crate::expr::{all, current, mentions_globals};
+use crate::expr::{all, current, mentions_globals, negation};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, GlobalId, NodeId, Passing, PassingId, Procedure,
@@ -341,7 +341,7 @@ impl Body<'_, '_> {
         }
         let mut failing = Parts { guards: parts.guards.clone(), ..Parts::default() };
         failing.guards.extend(self.enforced.cloned());
-        failing.guards.push(condition.clone().not());
+        failing.guards.push(negation(condition));
         let flags = [self.all.variables.error, self.all.variables.leave];
         failing.own_assignments.extend(flags.map(|flag| (flag, Expr::Constant(true))));
         self.in_rounds(source, self.gone, &failing);
