@@ -18,5 +18,5 @@ pub mod unsupported;
 
 pub use explicit::ExplicitSearch;
 pub use sequentialize::{Sequential, sequentialize};
-pub use symbolic::{Mode, SymbolicOptions, SymbolicSearch};
+pub use symbolic::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;

@@ -4,21 +4,28 @@ mod common;
 
 use common::{Shape, oracle, random_program};
 use selvedge_base::{Id, Interrupt};
-use selvedge_bounded::{Mode, SymbolicOptions, SymbolicSearch};
+use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
     Bound, Measure, NodeId, Position, Program, Search, StatePattern, Target, Valuation,
 };
-use selvedge_replay::replay_run;
+use selvedge_replay::{BoundedSets, replay_run};
 use selvedge_testkit::rng::Rng;
 
-/// A search; `None` if atomic sections nest without bound.
+/// The ways to search.
+const WAYS: [(Mode, Strategy); 3] = [
+    (Mode::Lazy, Strategy::Tuples),
+    (Mode::Eager, Strategy::Tuples),
+    (Mode::Lazy, Strategy::Configurations),
+];
+
+/// A search; `None` if atomic sections nest without bound, or for configurations with recursion.
 fn search(
     program: &Program,
     target: &Target,
     measure: Measure,
-    mode: Mode,
+    (mode, strategy): (Mode, Strategy),
 ) -> Option<SymbolicSearch> {
-    let options = SymbolicOptions::default();
+    let options = SymbolicOptions { strategy, ..SymbolicOptions::default() };
     SymbolicSearch::new(program, target, measure, mode, options, &Interrupt::new()).ok()
 }
 
@@ -47,13 +54,13 @@ fn compare(
     program: &Program,
     target: &Target,
     bound: Bound,
-    mode: Mode,
+    way: (Mode, Strategy),
+    expected: &BoundedSets,
     seed: u64,
 ) -> Option<bool> {
-    let expected = oracle(program, std::slice::from_ref(target), bound, 3)?;
-    let mut search = search(program, target, bound.measure, mode)?;
+    let mut search = search(program, target, bound.measure, way)?;
     for (at, level) in expected.levels.iter().enumerate() {
-        let what = format!("seed {seed}, {mode:?}, {bound:?}, level {}, {target:?}", at + 1);
+        let what = format!("seed {seed}, {way:?}, {bound:?}, level {}, {target:?}", at + 1);
         let found = search.advance().expect("no limit is met");
         assert_eq!(found.reached.is_some(), level.reached[0], "{what}\n{program:#?}");
         let states: Vec<Valuation> = level.states.iter().cloned().collect();
@@ -70,6 +77,11 @@ fn compare(
             // A state that is there at first needs none.
             assert!(needed as usize == at + 1 || at == 0, "{what}: needs {needed}");
             return Some(true);
+        }
+        if found.complete {
+            let later = &expected.levels[at..];
+            assert!(later.iter().all(|one| one.states == level.states), "{what}");
+            assert!(later.iter().all(|one| !one.reached[0]), "{what}");
         }
     }
     Some(false)
@@ -94,9 +106,11 @@ fn differential(seeds: std::ops::Range<u64>, measure: Measure, most: u32) {
         let mut rng = Rng::new(seed);
         let program = random_program(&mut rng, &SMALL);
         let target = random_target(&mut rng, &program);
-        for mode in [Mode::Lazy, Mode::Eager] {
-            let bound = Bound { measure, limit: most };
-            if let Some(met) = compare(&program, &target, bound, mode, seed) {
+        let bound = Bound { measure, limit: most };
+        let targets = std::slice::from_ref(&target);
+        let Some(expected) = oracle(&program, targets, bound, 3) else { continue };
+        for way in WAYS {
+            if let Some(met) = compare(&program, &target, bound, way, &expected, seed) {
                 compared += 1;
                 reached += u64::from(met);
             }

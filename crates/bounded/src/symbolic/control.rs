@@ -81,7 +81,6 @@ pub(super) struct Body {
 pub(super) struct Control {
     pub(super) bodies: Vec<Body>,
     /// Whether a procedure can be active twice at once.
-    #[expect(dead_code, reason = "for the search by configurations")]
     pub(super) recursive: bool,
 }
 

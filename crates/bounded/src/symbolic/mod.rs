@@ -4,8 +4,9 @@
 //! to the shared state in several contexts are all Boolean functions.
 //!
 //! - `control`, `layout`: the control flow of a thread; the variables and their order.
-//! - `values`, `draft`, `steps`: expressions and steps as relations.
-//! - `frame`, `stage`, `tuples`: the saturation of paper 001 Fig. 5.
+//! - `values`, `draft`: expressions and steps as relations.
+//! - `steps`, `frame`, `stage`, `tuples`: the saturation of paper 001 Fig. 5.
+//! - `inline`, `configurations`: complete configurations of programs without recursion.
 //! - `witness`, `trail`: the run to a target.
 //!
 //! # Source
@@ -17,12 +18,21 @@
 //! of work are steps without effect.
 //!
 //! # Bounds
-//! The natural measure is rounds. Contexts are counted by a number in the shared state that an active
-//! context increases and an idle one leaves: `K` contexts in any order are among `K` rounds.
+//! The natural measure is rounds. By tuples, contexts are counted by a number in the shared state
+//! that an active context increases and an idle one leaves: `K` contexts in any order are among `K`
+//! rounds. By configurations, either is a way to order the turns.
+//!
+//! # When it concludes for every bound
+//! By configurations, when a whole round (or one more context) reaches no new configuration; given
+//! memory, that always comes. (Configurations that differ only in steps behind the last one that
+//! touches something shared count as one: whoever moves next can take these steps first.) By tuples, after the first round of a program with one thread, and
+//! never otherwise: that the shared states stay the same for some rounds proves nothing.
 
+mod configurations;
 mod control;
 mod draft;
 mod frame;
+mod inline;
 mod layout;
 mod space;
 mod stage;
@@ -32,15 +42,17 @@ mod tuples;
 mod values;
 mod witness;
 
+use self::configurations::Configurations;
 use self::control::{Control, Reductions, atomic_depth};
 use self::frame::Frame;
+use self::inline::Inlining;
 use self::layout::{Layout, shared_bits};
-use self::space::Space;
+use self::space::{Bdd, Space};
 use self::trail::{Goal, NoTrail, Trail, find_trail};
-use self::tuples::{Found, Tuples};
-use self::witness::assemble;
-use selvedge_base::{Id, Interrupt};
-use selvedge_bdd::{BddManager, MAX_VARIABLES, OutOfNodes, Var};
+use self::tuples::Tuples;
+use self::witness::Plan;
+use selvedge_base::{Id, Interrupt, StopReason};
+use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Var};
 use selvedge_program::{
     Action, Level, Measure, Position, Program, Run, Search, Statistics, Successors, Target,
     Unknown, Valuation,
@@ -55,16 +67,30 @@ pub enum Mode {
     Eager,
 }
 
+/// What the sets consist of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Strategy {
+    /// Configurations for lazy analysis of programs without recursion, tuples otherwise.
+    #[default]
+    Auto,
+    /// Histories of one thread: tuples of shared states at its switches (paper 001 Fig. 5).
+    Tuples,
+    /// Complete configurations. Not for recursion, and always lazy.
+    Configurations,
+}
+
 /// Settings that do not change answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SymbolicOptions {
     /// How many nodes of decision diagrams may be stored at once.
     pub node_limit: usize,
+    /// What the sets consist of.
+    pub strategy: Strategy,
 }
 
 impl Default for SymbolicOptions {
     fn default() -> Self {
-        Self { node_limit: 1 << 25 }
+        Self { node_limit: 1 << 25, strategy: Strategy::Auto }
     }
 }
 
@@ -72,25 +98,39 @@ impl Default for SymbolicOptions {
 const MOST_SECTIONS: u32 = 255;
 /// The greatest number of rounds, if the diagrams have enough variables for them.
 const MOST_ROUNDS: usize = 64;
-
 /// The greatest number of steps of one thread in a run.
 const MOST_STEPS: usize = 1 << 20;
+/// The greatest number of locations of an inlined thread.
+const MOST_LOCATIONS: usize = 1 << 14;
 
 /// A symbolic search that widens its bound step by step.
 pub struct SymbolicSearch {
-    program: Program,
+    setting: Setting,
     target: Target,
     measure: Measure,
+    engine: Engine,
+    /// Work of searches that were given up for larger ones.
+    spent: Spent,
+}
+
+/// What all searches for one question share.
+struct Setting {
+    program: Program,
     mode: Mode,
     options: SymbolicOptions,
     interrupt: Interrupt,
     controls: Vec<Control>,
+    /// The greatest number of open atomic sections.
     depth: u32,
-    tuples: Tuples,
-    /// How many contexts are allowed, if they are counted.
-    contexts: u32,
-    /// Work of searches that were given up for larger ones.
-    spent: Spent,
+}
+
+enum Engine {
+    Tuples {
+        tuples: Box<Tuples>,
+        /// How many contexts are allowed, if they are counted.
+        contexts: u32,
+    },
+    Configurations(Box<Configurations>),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -116,16 +156,15 @@ impl SymbolicSearch {
             matches!(edge.action, Action::Acquire(_) | Action::Release(_))
         };
         if program.edges.iter().any(locked) {
-            let text = "the symbolic engine does not handle locks".to_owned();
-            return Err(Unknown::Unsupported(text));
+            return Err(unsupported("the symbolic engine does not handle locks"));
         }
-        let successors = Successors::new(program);
         let anywhere = |position: &Position| *position == Position::Any;
         let switches = match target {
             Target::State(pattern) => pattern.threads.iter().all(anywhere),
             _ => true,
         };
         let reductions = Reductions { liveness: true, switches };
+        let successors = Successors::new(program);
         let controls: Vec<Control> = program
             .threads
             .ids()
@@ -133,55 +172,152 @@ impl SymbolicSearch {
             .collect();
         let Some(depth) = atomic_depth(program, &controls, MOST_SECTIONS) else {
             let text = format!("more than {MOST_SECTIONS} atomic sections can be open at once");
-            return Err(Unknown::Unsupported(text));
+            return Err(unsupported(&text));
         };
+        let interrupt = interrupt.clone();
+        let program = program.clone();
+        let setting = Setting { program, mode, options, interrupt, controls, depth };
+        let engine = setting.engine(measure)?;
+        Ok(Self { setting, target: target.clone(), measure, engine, spent: Spent::default() })
+    }
+
+    /// Whether complete configurations are explored, rather than tuples.
+    pub fn is_by_configurations(&self) -> bool {
+        matches!(self.engine, Engine::Configurations(_))
+    }
+
+    /// Everything within one context more, from the start.
+    fn count_context(&mut self) -> Result<Option<Run>, Unknown> {
+        let Engine::Tuples { tuples, contexts } = &mut self.engine else { return Ok(None) };
+        *contexts += 1;
+        self.spent.products += tuples.frame.space.products();
+        self.spent.peak = self.spent.peak.max(tuples.frame.space.peak());
+        **tuples = self.setting.tuples(Some(*contexts))?;
+        for _ in 0..*contexts {
+            if let Some(run) = self.setting.round(tuples, &self.target)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The values of the globals within the bound, the variables for them, and their manager. If a
+    /// limit forbids to complete a bound that the target has ended, they are those of the one before.
+    fn ends(&mut self) -> (Bdd, Vec<Var>, &NativeManager) {
+        match &mut self.engine {
+            Engine::Tuples { tuples, .. } => {
+                let _ = tuples.finish(&self.setting.program);
+                (tuples.ends.clone(), tuples.end_vars(), &tuples.frame.space.manager)
+            }
+            Engine::Configurations(search) => {
+                let _ = search.finish(self.measure);
+                let ends = search.ends().unwrap_or_else(|OutOfNodes| search.space.bottom());
+                (ends, search.end_vars(), &search.space.manager)
+            }
+        }
+    }
+}
+
+fn unsupported(text: &str) -> Unknown {
+    Unknown::Unsupported(text.to_owned())
+}
+
+impl Setting {
+    fn stopped(&self, _: OutOfNodes) -> Unknown {
+        Unknown::Stopped(self.interrupt.poll().unwrap_or(StopReason::Memory))
+    }
+
+    fn engine(&self, measure: Measure) -> Result<Engine, Unknown> {
+        let flat = match self.options.strategy {
+            Strategy::Auto if self.mode == Mode::Lazy => self.configurations()?,
+            Strategy::Auto | Strategy::Tuples => None,
+            Strategy::Configurations => {
+                let text =
+                    "complete configurations need a program without recursion, and not too large";
+                Some(self.configurations()?.ok_or_else(|| unsupported(text))?)
+            }
+        };
+        if let Some(search) = flat {
+            return Ok(Engine::Configurations(Box::new(search)));
+        }
         let contexts = (measure == Measure::Contexts).then_some(0);
-        let tuples = prepare(program, &controls, depth, contexts, mode, options, interrupt)?;
-        Ok(Self {
-            program: program.clone(),
-            target: target.clone(),
-            measure,
-            mode,
-            options,
-            interrupt: interrupt.clone(),
-            controls,
-            depth,
-            tuples,
-            contexts: 0,
-            spent: Spent::default(),
-        })
+        Ok(Engine::Tuples { tuples: Box::new(self.tuples(contexts)?), contexts: 0 })
+    }
+
+    /// The search by configurations, if the program allows it.
+    fn configurations(&self) -> Result<Option<Configurations>, Unknown> {
+        let program = &self.program;
+        if self.controls.iter().any(|control| control.recursive) {
+            return Ok(None);
+        }
+        let inlined = self.controls.iter().map(|one| Inlining::new(one, program, MOST_LOCATIONS));
+        let Some(inlined) = inlined.collect::<Option<Vec<Inlining>>>() else { return Ok(None) };
+        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, 0);
+        let mut first = layout.variables;
+        let variables = first + inlined.iter().map(Inlining::variables).sum::<usize>();
+        if variables > MAX_VARIABLES {
+            return Ok(None);
+        }
+        let space = Space::new(variables, self.options.node_limit, &self.interrupt);
+        let mut threads = Vec::new();
+        for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
+            let flat = one.build(&space, &layout, program, thread, control, first);
+            threads.push(flat.map_err(|error| self.stopped(error))?);
+            first += one.variables();
+        }
+        let search = Configurations::new(space, layout, program, threads);
+        Ok(Some(search.map_err(|error| self.stopped(error))?))
+    }
+
+    /// The search by tuples, with a limit on contexts if they are counted.
+    fn tuples(&self, contexts: Option<u32>) -> Result<Tuples, Unknown> {
+        let bits = shared_bits(&self.program, self.depth, contexts);
+        let locals = self.most_locals();
+        let rounds = (1..=MOST_ROUNDS)
+            .take_while(|&rounds| Layout::needed(&bits, rounds, locals) <= MAX_VARIABLES)
+            .last();
+        let Some(rounds) = rounds else {
+            let text = "the program has more variables than the symbolic engine handles";
+            return Err(unsupported(text));
+        };
+        let layout = Layout::new(&bits, rounds, locals);
+        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let frame = Frame::new(space, layout, contexts).map_err(|error| self.stopped(error))?;
+        Tuples::new(frame, &self.program, &self.controls, self.mode)
+            .map_err(|error| self.stopped(error))
+    }
+
+    /// How many locals or results a procedure has at most.
+    fn most_locals(&self) -> usize {
+        let frames = self.program.procedures.iter().map(|one| &one.frame);
+        frames.map(|frame| frame.locals.len().max(frame.results)).max().unwrap_or(0)
     }
 
     /// One round more of the tuples.
-    fn round(&mut self) -> Result<Option<Run>, Unknown> {
-        let tuples = &mut self.tuples;
+    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Run>, Unknown> {
         if tuples.round >= tuples.frame.layout.rounds() {
             let text = format!("more than {} rounds need too many variables", tuples.round);
-            return Err(Unknown::Unsupported(text));
+            return Err(unsupported(&text));
         }
-        let found = tuples
-            .advance(&self.program, &self.target)
-            .map_err(|error| tuples.frame.space.reason(error))?;
-        found.map(|found| self.run(&found)).transpose()
+        let found = tuples.advance(&self.program, target).map_err(|error| self.stopped(error))?;
+        let Some(found) = found else { return Ok(None) };
+        let plan = tuples.plan(&found).map_err(|error| self.stopped(error))?;
+        self.run(&plan, target).map(Some)
     }
 
     /// A run to the target.
-    fn run(&self, found: &Found) -> Result<Run, Unknown> {
+    fn run(&self, plan: &Plan, target: &Target) -> Result<Run, Unknown> {
         let program = &self.program;
-        let stopped = |error| self.tuples.frame.space.reason(error);
-        let interfaces = self.tuples.interfaces(found).map_err(stopped)?;
-        let bits = shared_bits(program, self.depth, None);
-        let layout = Layout::new(&bits, 0, most_locals(program));
+        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, self.most_locals());
         let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
-        let frame = Frame::new(space, layout, None).map_err(stopped)?;
+        let frame = Frame::new(space, layout, None).map_err(|error| self.stopped(error))?;
         let successors = Successors::new(program);
         let everything = Reductions { liveness: false, switches: false };
         let mut trails = Vec::new();
-        for (thread, interface) in program.threads.ids().zip(&interfaces) {
-            let at = thread.index();
-            let goal = match (found, &self.target) {
-                (Found::Within(met, _), target) if *met == at => Goal::Meet(target),
-                (Found::Between(_), Target::State(pattern)) => {
+        for (thread, interface) in program.threads.ids().zip(&plan.interfaces) {
+            let goal = match (plan.meets, target) {
+                (Some(meets), target) if meets == thread.index() => Goal::Meet(target),
+                (None, Target::State(pattern)) => {
                     Goal::Leave(pattern.threads.get(thread).unwrap_or(&Position::Any))
                 }
                 _ => Goal::Leave(&Position::Any),
@@ -194,7 +330,7 @@ impl SymbolicSearch {
             let trail = find_trail(&frame, program, thread, &control, interface, goal, MOST_STEPS);
             trails.push(match trail {
                 Ok(trail) => trail,
-                Err(NoTrail::Stopped(error)) => return Err(frame.space.reason(error)),
+                Err(NoTrail::Stopped(error)) => return Err(self.stopped(error)),
                 Err(NoTrail::TooLong) => {
                     let limit = MOST_STEPS as u64;
                     return Err(Unknown::WitnessTooLong { steps: limit, limit });
@@ -204,71 +340,8 @@ impl SymbolicSearch {
             });
             frame.space.collect();
         }
-        Ok(assemble(program, &frame, &interfaces, &trails))
+        Ok(plan.assemble(program, &frame, &trails))
     }
-
-    /// Completes a round that the target ended. If a limit forbids it, the states stay those of the
-    /// round before.
-    fn finish(&mut self) {
-        let _ = self.tuples.finish(&self.program);
-    }
-
-    /// Everything within one context more, from the start.
-    fn count_context(&mut self) -> Result<Option<Run>, Unknown> {
-        self.contexts += 1;
-        let space = &self.tuples.frame.space;
-        self.spent.products += space.products();
-        self.spent.peak = self.spent.peak.max(space.peak());
-        self.tuples = prepare(
-            &self.program,
-            &self.controls,
-            self.depth,
-            Some(self.contexts),
-            self.mode,
-            self.options,
-            &self.interrupt,
-        )?;
-        for _ in 0..self.contexts {
-            if let Some(run) = self.round()? {
-                return Ok(Some(run));
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn prepare(
-    program: &Program,
-    controls: &[Control],
-    depth: u32,
-    contexts: Option<u32>,
-    mode: Mode,
-    options: SymbolicOptions,
-    interrupt: &Interrupt,
-) -> Result<Tuples, Unknown> {
-    let bits = shared_bits(program, depth, contexts);
-    let locals = most_locals(program);
-    let rounds = (1..=MOST_ROUNDS)
-        .take_while(|&rounds| Layout::needed(&bits, rounds, locals) <= MAX_VARIABLES)
-        .last();
-    let Some(rounds) = rounds else {
-        let text = "the program has more variables than the symbolic engine handles".to_owned();
-        return Err(Unknown::Unsupported(text));
-    };
-    let layout = Layout::new(&bits, rounds, locals);
-    let space = Space::new(layout.variables, options.node_limit, interrupt);
-    let stopped = |OutOfNodes| {
-        let reason = interrupt.poll().unwrap_or(selvedge_base::StopReason::Memory);
-        Unknown::Stopped(reason)
-    };
-    let frame = Frame::new(space, layout, contexts).map_err(stopped)?;
-    Tuples::new(frame, program, controls, mode).map_err(stopped)
-}
-
-/// How many locals or results a procedure has at most.
-fn most_locals(program: &Program) -> usize {
-    let frames = program.procedures.iter().map(|one| one.frame.locals.len().max(one.frame.results));
-    frames.max().unwrap_or(0)
 }
 
 impl Search for SymbolicSearch {
@@ -277,41 +350,57 @@ impl Search for SymbolicSearch {
     }
 
     fn advance(&mut self) -> Result<Level, Unknown> {
-        let reached = match self.measure {
-            Measure::Rounds => self.round()?,
-            Measure::Contexts => self.count_context()?,
+        let setting = &self.setting;
+        let (reached, all) = match (&mut self.engine, self.measure) {
+            (Engine::Configurations(search), measure) => {
+                let met = search
+                    .advance(&setting.program, &self.target, measure)
+                    .map_err(|error| setting.stopped(error))?;
+                let plan = met.map(|met| search.plan(&met)).transpose();
+                let plan = plan.map_err(|error| setting.stopped(error))?;
+                let run = plan.map(|plan| setting.run(&plan, &self.target)).transpose()?;
+                (run, search.complete)
+            }
+            (Engine::Tuples { tuples, .. }, Measure::Rounds) => {
+                let run = setting.round(tuples, &self.target)?;
+                // One thread meets nobody: its first round is everything.
+                (run, setting.program.threads.len() <= 1)
+            }
+            (Engine::Tuples { .. }, Measure::Contexts) => {
+                let alone = setting.program.threads.len() <= 1;
+                (self.count_context()?, alone)
+            }
         };
-        // One thread meets nobody: its first round is everything.
-        let complete = reached.is_none() && self.program.threads.len() <= 1;
-        Ok(Level { reached, complete })
+        Ok(Level { complete: all && reached.is_none(), reached })
     }
 
     fn count_states(&mut self) -> u128 {
-        self.finish();
-        self.tuples.frame.space.manager.count(&self.tuples.ends, &self.tuples.end_vars())
+        let (ends, vars, manager) = self.ends();
+        manager.count(&ends, &vars)
     }
 
     fn states(&mut self, limit: usize) -> Vec<Valuation> {
-        self.finish();
-        let manager = &self.tuples.frame.space.manager;
-        let vars: Vec<Var> = self.tuples.end_vars();
+        let (ends, vars, manager) = self.ends();
         let mut states: Vec<Valuation> = Vec::new();
-        let mut next = manager.pick_from(&self.tuples.ends, &vars, &[]);
+        let mut next = manager.pick_from(&ends, &vars, &[]);
         while let Some(state) = next.filter(|_| states.len() < limit) {
             // The next one differs first where this one has its last false that can become true.
-            next =
-                state.iter().enumerate().rev().filter(|&(_, &value)| !value).find_map(|(at, _)| {
-                    let prefix: Vec<bool> =
-                        state[..at].iter().copied().chain(std::iter::once(true)).collect();
-                    manager.pick_from(&self.tuples.ends, &vars, &prefix)
-                });
+            let falses = state.iter().enumerate().rev().filter(|&(_, &value)| !value);
+            next = falses.map(|(at, _)| at).find_map(|at| {
+                let mut prefix = state[..at].to_vec();
+                prefix.push(true);
+                manager.pick_from(&ends, &vars, &prefix)
+            });
             states.push(Valuation(state));
         }
         states
     }
 
     fn statistics(&self) -> Statistics {
-        let space = &self.tuples.frame.space;
+        let space = match &self.engine {
+            Engine::Tuples { tuples, .. } => &tuples.frame.space,
+            Engine::Configurations(search) => &search.space,
+        };
         Statistics {
             counts: vec![
                 ("relational-products", self.spent.products + space.products()),

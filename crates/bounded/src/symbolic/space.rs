@@ -2,10 +2,9 @@
 //! The decision diagrams of one search, with what it cost: every relational product is counted, and
 //! the greatest number of stored nodes is kept. Counts do not depend on the machine.
 
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::Interrupt;
 use selvedge_bdd::native::{NativeNode, NativeRenaming};
 use selvedge_bdd::{BddManager, NativeManager, OutOfNodes, Var};
-use selvedge_program::Unknown;
 use std::cell::Cell;
 
 /// A Boolean function of the search.
@@ -29,11 +28,6 @@ impl Space {
             products: Cell::new(0),
             peak: Cell::new(0),
         }
-    }
-
-    /// Why an operation failed.
-    pub(super) fn reason(&self, _: OutOfNodes) -> Unknown {
-        Unknown::Stopped(self.interrupt.poll().unwrap_or(StopReason::Memory))
     }
 
     /// Fails if the search is to stop.

@@ -166,7 +166,7 @@ pub(super) fn find_trail(
         entries: BTreeMap::new(),
     };
     let (end, state, last) = search.explore()?.ok_or(NoTrail::Missing)?;
-    search.walk_back(end, state, last, limit)
+    search.walk_back(end, &state, last, limit)
 }
 
 impl TrailSearch<'_> {
@@ -338,13 +338,13 @@ impl TrailSearch<'_> {
     fn walk_back(
         &self,
         end: usize,
-        state: Assignment,
+        state: &Assignment,
         last: Option<Move>,
         limit: usize,
     ) -> Result<Trail, NoTrail> {
         let space = &self.frame.space;
         let mut trail = Trail { locals: None, steps: Vec::new(), fails: last.is_some() };
-        let (mut at, mut state) = (end, self.complete(end, &state));
+        let (mut at, mut state) = (end, self.complete(end, state));
         if let Some(step) = last {
             trail.steps.push(self.record(at, &state, step));
         }

@@ -12,7 +12,7 @@ use super::layout::{Bit, Turn};
 use super::space::Bdd;
 use super::trail::{Interface, Trail};
 use super::tuples::{Found, Tuples};
-use selvedge_base::{Id, IdVec};
+use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
 use selvedge_program::{Program, Run, RunStep, Start, ThreadId, Valuation};
 
@@ -21,7 +21,23 @@ type States = Vec<Vec<bool>>;
 
 impl Tuples {
     /// What every thread finds and leaves on a run to the target.
-    pub(super) fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, OutOfNodes> {
+    pub(super) fn plan(&self, found: &Found) -> Result<Plan, OutOfNodes> {
+        let interfaces = self.interfaces(found)?;
+        let round = |round| (0..self.threads.len()).map(move |thread| (thread, round));
+        let begin = interfaces.first().and_then(|one| one.inputs.first()).cloned();
+        let meets = match found {
+            Found::Within(thread, _) => Some(*thread),
+            Found::Between(_) => None,
+        };
+        Ok(Plan {
+            order: (1..=self.round).flat_map(round).collect(),
+            begin: begin.unwrap_or_default(),
+            interfaces,
+            meets,
+        })
+    }
+
+    fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, OutOfNodes> {
         let threads = self.threads.len();
         let round = self.round;
         let mut inputs: Vec<States> = vec![Vec::new(); threads];
@@ -152,43 +168,43 @@ fn counts(bit: Bit) -> bool {
     matches!(bit, Bit::Contexts(_))
 }
 
-/// The run that consists of the runs of the threads, round by round. `frame` is that of the trails.
-pub(super) fn assemble(
-    program: &Program,
-    frame: &Frame,
-    interfaces: &[Interface],
-    trails: &[Trail],
-) -> Run {
-    let rounds = interfaces.iter().map(|one| one.inputs.len()).max().unwrap_or(0);
-    let mut run = Run::default();
-    let begin = interfaces.first().and_then(|one| one.inputs.first());
-    let globals = begin.map_or(&[][..], |state| &state[..program.globals.len()]);
-    run.globals = Valuation(globals.to_vec());
-    let last = |thread: usize| {
-        let one = &interfaces[thread];
-        one.outputs.last().or(one.inputs.last())
-    };
-    // Everybody's last shared state knows whether a thread was started, but only the latest one is
-    // sure to know it.
-    let passed = |bit: Bit| {
-        let at = frame.layout.crossing().position(|one| one.bit == bit);
-        (0..interfaces.len()).filter_map(last).any(|state| at.is_some_and(|at| state[at]))
-    };
-    run.locals = IdVec::new();
-    for (id, thread) in program.threads.iter_enumerated() {
-        let main = &program.procedures[thread.main].frame;
-        let locals = trails[id.index()].locals.clone().unwrap_or_else(|| {
-            let waits = thread.start != Start::AtFirst;
-            let value = |at| waits && at < main.parameters && passed(Bit::Passed(id, at));
-            Valuation((0..main.locals.len()).map(value).collect())
-        });
-        run.locals.push(locals);
-    }
-    let mut next = vec![0; trails.len()];
-    for round in 1..=rounds {
-        for (thread, trail) in trails.iter().enumerate() {
-            while let Some(step) = trail.steps.get(next[thread]).filter(|one| one.context == round)
-            {
+/// What all threads find and leave on a run, and in which order.
+pub(super) struct Plan {
+    pub(super) interfaces: Vec<Interface>,
+    /// The contexts in order: whose, and which of this thread, from 1.
+    pub(super) order: Vec<(usize, usize)>,
+    /// The shared state at first.
+    pub(super) begin: Vec<bool>,
+    /// The thread that meets the target in its last context; otherwise all end in it together.
+    pub(super) meets: Option<usize>,
+}
+
+impl Plan {
+    /// The run that consists of the runs of the threads. `frame` is that of the trails.
+    pub(super) fn assemble(&self, program: &Program, frame: &Frame, trails: &[Trail]) -> Run {
+        // Globals come first among the shared bits.
+        let globals = Valuation(self.begin[..program.globals.len()].to_vec());
+        let mut run = Run { globals, ..Run::default() };
+        let last = |one: &Interface| one.outputs.last().or(one.inputs.last()).cloned();
+        // What was passed to a thread is known to those who ran after its start, and false before.
+        let passed = |bit: Bit| {
+            let at = frame.layout.crossing().position(|one| one.bit == bit);
+            let mut states = self.interfaces.iter().filter_map(last);
+            at.is_some_and(|at| states.any(|state| state[at]))
+        };
+        for (id, thread) in program.threads.iter_enumerated() {
+            let main = &program.procedures[thread.main].frame;
+            let locals = trails[id.index()].locals.clone().unwrap_or_else(|| {
+                let waits = thread.start != Start::AtFirst;
+                let value = |at| waits && at < main.parameters && passed(Bit::Passed(id, at));
+                Valuation((0..main.locals.len()).map(value).collect())
+            });
+            run.locals.push(locals);
+        }
+        let mut next = vec![0; trails.len()];
+        for &(thread, context) in &self.order {
+            let steps = trails[thread].steps[next[thread]..].iter();
+            for step in steps.take_while(|step| step.context == context) {
                 next[thread] += 1;
                 run.steps.push(RunStep {
                     thread: ThreadId::from_index(thread),
@@ -198,7 +214,7 @@ pub(super) fn assemble(
                 });
             }
         }
+        run.fails = trails.iter().any(|trail| trail.fails);
+        run
     }
-    run.fails = trails.iter().any(|trail| trail.fails);
-    run
 }

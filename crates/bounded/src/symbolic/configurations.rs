@@ -1,0 +1,445 @@
+//! # Idea
+//! Without recursion a program has finitely many configurations: the shared values, and for every
+//! thread its location and locals. They are explored turn by turn, as plain symbolic reachability:
+//! the configurations after the turn of a thread are those before it, closed under its steps. There
+//! is one copy of the shared values, however many rounds there are, and when a whole round adds
+//! nothing, nothing can be added by any number of them: a proof.
+//!
+//! In its turn a thread's own location is control: the set is split by it before and put together
+//! afterwards. What was in the set at the end of its last turn is closed already.
+//!
+//! # Source
+//! Burch et al., *Symbolic Model Checking: 10^20 States and Beyond* (1990), scheduled in rounds as
+//! in paper 001 §2.3; for contexts, as in Qadeer and Rehof (TACAS 2005), every thread continues what
+//! was reachable with one context less.
+//!
+//! # Requires
+//! No thread is recursive.
+//!
+//! # Invariants
+//! 1. At switches no atomic section is open, and its bits are not in the sets.
+
+use super::control::Point;
+use super::draft::{Assignment, pick};
+use super::inline::{Flat, Location};
+use super::layout::{Bit, Layout, Pair};
+use super::space::{Bdd, Space};
+use super::stage::entry_of;
+use super::trail::Interface;
+use super::witness::Plan;
+use selvedge_base::Id;
+use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_program::{Measure, Position, Program, StatePattern, Target, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The search by configurations.
+pub(super) struct Configurations {
+    pub(super) space: Space,
+    pub(super) layout: Layout,
+    threads: Vec<Flat>,
+    /// No atomic section is open, and the bits that say so.
+    outside: (Bdd, Bdd),
+    /// What is reachable at switches within the bound.
+    pub(super) reached: Bdd,
+    /// By thread: what is closed under its steps.
+    closed: Vec<Bdd>,
+    /// All turns that found something.
+    turns: Vec<Turn>,
+    /// What was reachable at first.
+    initial: Bdd,
+    /// The bound that was begun last.
+    pub(super) bound: u32,
+    /// The next thread, and what it and those after it begin with, if a turn met the target.
+    open: Option<(usize, Bdd)>,
+    /// A bound was reached that added nothing.
+    pub(super) complete: bool,
+}
+
+/// A turn of a thread.
+struct Turn {
+    thread: usize,
+    before: Bdd,
+    after: Bdd,
+}
+
+/// The sets of a thread in its turn, by location.
+type Sets = BTreeMap<usize, Bdd>;
+
+/// Where a target was met: the latest turn if a thread met it in its turn, and the configuration.
+pub(super) struct Met {
+    /// The thread, where it was, and what it began its turn with.
+    within: Option<(usize, usize, Bdd)>,
+    state: Assignment,
+}
+
+impl Configurations {
+    pub(super) fn new(
+        space: Space,
+        layout: Layout,
+        program: &Program,
+        threads: Vec<Flat>,
+    ) -> Result<Self, OutOfNodes> {
+        let depth: Vec<Var> = layout.depth().iter().map(|bit| bit.now).collect();
+        let zero: Vec<(Var, bool)> = depth.iter().map(|&var| (var, false)).collect();
+        let outside = (space.manager.conjunction(&zero)?, space.cube(depth)?);
+        let mut literals = Vec::new();
+        for one in layout.crossing() {
+            let value = match one.bit {
+                Bit::Global(global) => program.globals[global].initial,
+                _ => Some(false),
+            };
+            literals.extend(value.map(|value| (one.value.now, value)));
+        }
+        for flat in &threads {
+            literals.extend(flat.numbered(flat.entry));
+        }
+        let initial = space.manager.conjunction(&literals)?;
+        let closed = vec![space.bottom(); threads.len()];
+        Ok(Self {
+            outside,
+            reached: initial.clone(),
+            closed,
+            turns: Vec::new(),
+            initial,
+            bound: 0,
+            open: None,
+            complete: false,
+            threads,
+            layout,
+            space,
+        })
+    }
+
+    /// Goes on to the next bound, or until the target is met.
+    pub(super) fn advance(
+        &mut self,
+        program: &Program,
+        target: &Target,
+        measure: Measure,
+    ) -> Result<Option<Met>, OutOfNodes> {
+        self.finish(measure)?;
+        self.bound += 1;
+        let begin = self.reached.clone();
+        for thread in 0..self.threads.len() {
+            let before = self.before(measure, &begin);
+            let sets = self.turn(thread, &before)?;
+            let met = self.meet(program, target, thread, &sets)?;
+            self.conclude(thread, before.clone(), &sets)?;
+            if let Some((location, state)) = met {
+                self.open = Some((thread + 1, begin));
+                return Ok(Some(Met { within: Some((thread, location, before)), state }));
+            }
+        }
+        self.complete = self.reached == begin;
+        self.space.collect();
+        match target {
+            Target::State(pattern) => self.find_state(program, pattern),
+            _ => Ok(None),
+        }
+    }
+
+    /// Completes the bound without looking for the target.
+    pub(super) fn finish(&mut self, measure: Measure) -> Result<(), OutOfNodes> {
+        while let Some((thread, begin)) = self.open.take().filter(|one| one.0 < self.threads.len())
+        {
+            let before = self.before(measure, &begin);
+            self.open = Some((thread, begin.clone()));
+            let sets = self.turn(thread, &before)?;
+            self.conclude(thread, before, &sets)?;
+            self.open = Some((thread + 1, begin));
+        }
+        Ok(())
+    }
+
+    /// What the next thread begins with.
+    fn before(&self, measure: Measure, begin: &Bdd) -> Bdd {
+        match measure {
+            Measure::Rounds => self.reached.clone(),
+            Measure::Contexts => begin.clone(),
+        }
+    }
+
+    /// Everything that steps of a thread reach from what is not closed under them.
+    fn turn(&self, thread: usize, before: &Bdd) -> Result<Sets, OutOfNodes> {
+        let space = &self.space;
+        let flat = &self.threads[thread];
+        let new = space.without(before, &self.closed[thread])?;
+        let mut sets = Sets::new();
+        flat.split(space, &space.and(&new, &self.outside.0)?, &mut sets)?;
+        let mut fresh = sets.clone();
+        let mut queue: BTreeSet<usize> = sets.keys().copied().collect();
+        while let Some(at) = queue.pop_first() {
+            space.check()?;
+            let Some(set) = fresh.remove(&at) else { continue };
+            for hop in &flat.locations[at].hops {
+                let image = hop.image.of(space, &set)?;
+                let known = sets.entry(hop.target).or_insert_with(|| space.bottom());
+                let new = space.extend(known, &image)?;
+                if !space.is_bottom(&new) {
+                    let fresh = fresh.entry(hop.target).or_insert_with(|| space.bottom());
+                    *fresh = space.or(fresh, &new)?;
+                    queue.insert(hop.target);
+                }
+            }
+        }
+        Ok(sets)
+    }
+
+    /// Puts the sets of a turn together.
+    fn conclude(&mut self, thread: usize, before: Bdd, sets: &Sets) -> Result<(), OutOfNodes> {
+        let space = &self.space;
+        let flat = &self.threads[thread];
+        let mut after = before.clone();
+        for (&at, set) in sets {
+            if flat.locations[at].switch {
+                let left = space.and_exists(set, &self.outside.0, &self.outside.1)?;
+                let here = space.manager.conjunction(&flat.numbered(at))?;
+                after = space.or(&after, &space.and(&left, &here)?)?;
+            }
+        }
+        self.closed[thread] = space.or(&self.closed[thread], &after)?;
+        if after != before {
+            self.reached = space.or(&self.reached, &after)?;
+            self.turns.push(Turn { thread, before, after });
+        }
+        Ok(())
+    }
+
+    /// Where a thread meets a target of its own in its turn.
+    fn meet(
+        &self,
+        program: &Program,
+        target: &Target,
+        thread: usize,
+        sets: &Sets,
+    ) -> Result<Option<(usize, Assignment)>, OutOfNodes> {
+        for (&at, set) in sets {
+            for condition in self.conditions(program, target, &self.threads[thread].locations[at]) {
+                let met = self.space.and(set, &condition)?;
+                if let Some(state) = pick(&self.space, &met, &[])? {
+                    return Ok(Some((at, state)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn conditions(&self, program: &Program, target: &Target, location: &Location) -> Vec<Bdd> {
+        match target {
+            Target::Assertion => {
+                location.hops.iter().filter_map(|hop| hop.failure.clone()).collect()
+            }
+            Target::Label(nodes) => {
+                let here = matches!(location.point, Point::Node(node) if nodes.contains(&node));
+                let mut all: Vec<Bdd> = here.then(|| self.space.top()).into_iter().collect();
+                // A thread that is started is at its entry at once.
+                let starts = location.hops.iter().filter_map(|hop| hop.start.as_ref());
+                let labelled = |thread: ThreadId| nodes.contains(&entry_of(program, thread));
+                let starts = starts.filter(|(thread, _)| labelled(*thread));
+                all.extend(starts.map(|(_, domain)| domain.clone()));
+                all
+            }
+            Target::State(_) => Vec::new(),
+        }
+    }
+
+    /// Whether a state of the pattern is reachable within the bound.
+    fn find_state(
+        &self,
+        program: &Program,
+        pattern: &StatePattern,
+    ) -> Result<Option<Met>, OutOfNodes> {
+        let space = &self.space;
+        let globals = pattern.globals.iter();
+        let values: Vec<(Var, bool)> =
+            globals.map(|&(global, value)| (self.layout.global(global).now, value)).collect();
+        let mut met = space.and(&self.reached, &space.manager.conjunction(&values)?)?;
+        for (thread, position) in pattern.threads.iter_enumerated() {
+            if *position == Position::Any {
+                continue;
+            }
+            let flat = &self.threads[thread.index()];
+            let mut places = space.bottom();
+            for (at, location) in flat.locations.iter().enumerate() {
+                let mut literals = flat.numbered(at);
+                let here = match (location.point, position) {
+                    (Point::Node(node), Position::At(nodes)) => nodes.contains(&node),
+                    (Point::Ended, Position::Ended) => true,
+                    (Point::Waiting, Position::At(nodes)) => {
+                        literals.push((self.layout.find(Bit::Started(thread)).value.now, true));
+                        nodes.contains(&entry_of(program, thread))
+                    }
+                    _ => false,
+                };
+                if here {
+                    places = space.or(&places, &space.manager.conjunction(&literals)?)?;
+                }
+            }
+            met = space.and(&met, &places)?;
+        }
+        Ok(pick(space, &met, &[])?.map(|state| Met { within: None, state }))
+    }
+
+    /// The globals, in their order.
+    pub(super) fn end_vars(&self) -> Vec<Var> {
+        let globals = self.layout.shared.iter().filter(|one| matches!(one.bit, Bit::Global(_)));
+        globals.map(|one| one.value.now).collect()
+    }
+
+    /// The values of the globals within the bound.
+    pub(super) fn ends(&self) -> Result<Bdd, OutOfNodes> {
+        let globals = self.end_vars();
+        let all = (0..self.space.manager.variables()).map(Var::from_index);
+        let cube = self.space.cube(all.filter(|var| !globals.contains(var)).collect())?;
+        self.space.exists(&self.reached, &cube)
+    }
+
+    /// The turns that lead to where the target was met.
+    pub(super) fn plan(&self, met: &Met) -> Result<Plan, OutOfNodes> {
+        let mut backwards: Vec<(usize, Vec<bool>, Option<Vec<bool>>)> = Vec::new();
+        let mut state = self.complete(&met.state);
+        if let Some((thread, location, before)) = &met.within {
+            let start = self.walk_back(*thread, before, *location, &state)?;
+            backwards.push((*thread, self.shared(&start), None));
+            state = start;
+        }
+        let value = |state: &Assignment, var: Var| state.get(&var).copied().unwrap_or(false);
+        let holds =
+            |set: &Bdd, state: &Assignment| self.space.manager.eval(set, &|var| value(state, var));
+        while !holds(&self.initial, &state) {
+            let turn = self.turns.iter().find(|turn| holds(&turn.after, &state));
+            let turn = turn.expect("what is reachable was reached in some turn");
+            let location = self.threads[turn.thread].located(&state);
+            let start = self.walk_back(turn.thread, &turn.before, location, &state)?;
+            backwards.push((turn.thread, self.shared(&start), Some(self.shared(&state))));
+            state = start;
+        }
+        let mut plan = Plan {
+            interfaces: vec![Interface::default(); self.threads.len()],
+            order: Vec::new(),
+            meets: met.within.as_ref().map(|one| one.0),
+            begin: self.shared(&state),
+        };
+        for (thread, input, output) in backwards.into_iter().rev() {
+            let interface = &mut plan.interfaces[thread];
+            interface.inputs.push(input);
+            plan.order.push((thread, interface.inputs.len()));
+            interface.outputs.extend(output);
+            interface.active.push(true);
+        }
+        Ok(plan)
+    }
+
+    /// From a configuration back to one with which the turn of a thread began.
+    fn walk_back(
+        &self,
+        thread: usize,
+        before: &Bdd,
+        location: usize,
+        state: &Assignment,
+    ) -> Result<Assignment, OutOfNodes> {
+        struct Increment {
+            at: usize,
+            set: Bdd,
+            origin: Option<(usize, usize)>,
+        }
+        let space = &self.space;
+        let flat = &self.threads[thread];
+        // The turn is repeated with the other threads where they are now.
+        let own: BTreeSet<Var> = flat.variables().chain(self.shared_now()).collect();
+        let others: Vec<(Var, bool)> =
+            state.iter().filter(|(var, _)| !own.contains(var)).map(|(&var, &v)| (var, v)).collect();
+        let begin = space.and(before, &space.manager.conjunction(&others)?)?;
+        let mut known = Sets::new();
+        flat.split(space, &space.and(&begin, &self.outside.0)?, &mut known)?;
+        let mut increments: Vec<Increment> = known
+            .iter()
+            .map(|(&at, set)| Increment { at, set: set.clone(), origin: None })
+            .collect();
+        let counter: BTreeSet<Var> = flat.counter.iter().copied().collect();
+        let wanted = |state: &Assignment| -> Assignment {
+            let kept = state.iter().filter(|(var, _)| !counter.contains(var));
+            kept.map(|(&var, &value)| (var, value)).collect()
+        };
+        let end = wanted(state);
+        let mut next = 0;
+        let found = loop {
+            let Increment { at, set, .. } = &increments[next];
+            let value = |var| end.get(&var).copied().unwrap_or(false);
+            if *at == location && space.manager.eval(set, &value) {
+                break next;
+            }
+            let (at, set) = (*at, set.clone());
+            for (number, hop) in flat.locations[at].hops.iter().enumerate() {
+                let image = hop.image.of(space, &set)?;
+                let known = known.entry(hop.target).or_insert_with(|| space.bottom());
+                let new = space.extend(known, &image)?;
+                if !space.is_bottom(&new) {
+                    let origin = Some((next, number));
+                    increments.push(Increment { at: hop.target, set: new, origin });
+                }
+            }
+            next += 1;
+        };
+        let (mut at, mut state) = (found, end);
+        while let Some((from, hop)) = increments[at].origin {
+            let image = &flat.locations[increments[from].at].hops[hop].image;
+            let source = image.before(space, &increments[from].set, &state)?;
+            state = wanted(&self.complete(&source.expect("an increment has predecessors")));
+            at = from;
+        }
+        state.extend(flat.numbered(increments[at].at));
+        Ok(state)
+    }
+
+    /// All variables of a configuration; those that do not matter are false.
+    fn complete(&self, values: &Assignment) -> Assignment {
+        let vars = self.threads.iter().flat_map(Flat::variables).chain(self.shared_now());
+        vars.map(|var| (var, values.get(&var).copied().unwrap_or(false))).collect()
+    }
+
+    fn shared_now(&self) -> impl Iterator<Item = Var> {
+        self.layout.shared.iter().map(|one| one.value.now)
+    }
+
+    fn shared(&self, state: &Assignment) -> Vec<bool> {
+        self.layout.crossing().map(|one| state[&one.value.now]).collect()
+    }
+}
+
+impl Flat {
+    /// The literals of a location.
+    fn numbered(&self, location: usize) -> Vec<(Var, bool)> {
+        let bits = self.counter.iter().rev().enumerate();
+        bits.map(|(at, &var)| (var, location >> at & 1 == 1)).collect()
+    }
+
+    /// The location of a configuration.
+    fn located(&self, state: &Assignment) -> usize {
+        self.counter.iter().fold(0, |number, var| number << 1 | usize::from(state[var]))
+    }
+
+    fn variables(&self) -> impl Iterator<Item = Var> {
+        self.counter.iter().copied().chain(self.locals.iter().map(|local: &Pair| local.now))
+    }
+
+    /// The parts of a set by the location of this thread.
+    fn split(&self, space: &Space, set: &Bdd, sets: &mut Sets) -> Result<(), OutOfNodes> {
+        let mut parts = vec![(0, set.clone())];
+        for &var in &self.counter {
+            let cube = space.cube(vec![var])?;
+            let mut halves = Vec::new();
+            for (number, part) in parts {
+                for value in [false, true] {
+                    let half = space.and_exists(&part, &space.literal(var, value)?, &cube)?;
+                    if !space.is_bottom(&half) {
+                        halves.push((number << 1 | usize::from(value), half));
+                    }
+                }
+            }
+            parts = halves;
+        }
+        sets.extend(parts);
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! # Idea
+//! A thread without recursion as one flat graph: a procedure has a copy of its own for every call
+//! string that leads to it, and the locals of the open activations have places by their depth. A
+//! location then says everything about the stack, and every step, calls and returns included, is
+//! one relation.
+//!
+//! # Requires
+//! No procedure of the thread can be active twice at once.
+//!
+//! # Invariants
+//! 1. The locals of a place that is not in use are free in every set: a return forgets them.
+
+use super::control::{Branch, Control, Point, Way};
+use super::draft::{Draft, Image, Scope};
+use super::layout::{Bit, Layout, Pair};
+use super::space::{Bdd, Space};
+use super::values::Values;
+use selvedge_base::Id;
+use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_program::{Action, LocalId, Program, ThreadId, Variable};
+
+/// A copy of a procedure.
+#[derive(Clone, Debug)]
+struct Copy {
+    body: usize,
+    /// The copy that calls it, and the call.
+    caller: Option<(usize, usize)>,
+    depth: usize,
+    /// The location of its first point.
+    first: usize,
+}
+
+/// The shape of an inlined thread.
+#[derive(Clone, Debug)]
+pub(super) struct Inlining {
+    copies: Vec<Copy>,
+    /// By copy and branch: the copy that is called.
+    callees: Vec<Vec<Option<usize>>>,
+    pub(super) locations: usize,
+    /// By depth: how many locals a copy has at most.
+    frames: Vec<usize>,
+}
+
+/// A step between locations.
+#[derive(Clone, Debug)]
+pub(super) struct Hop {
+    pub(super) target: usize,
+    pub(super) image: Image,
+    /// Where an assertion fails.
+    pub(super) failure: Option<Bdd>,
+    /// Where it starts a thread, and which.
+    pub(super) start: Option<(ThreadId, Bdd)>,
+}
+
+/// A location with its steps.
+#[derive(Clone, Debug)]
+pub(super) struct Location {
+    pub(super) point: Point,
+    /// Whether a context can end here.
+    pub(super) switch: bool,
+    pub(super) hops: Vec<Hop>,
+}
+
+/// An inlined thread.
+#[derive(Clone, Debug)]
+pub(super) struct Flat {
+    pub(super) locations: Vec<Location>,
+    pub(super) entry: usize,
+    /// The bits of the number of the location, the highest first.
+    pub(super) counter: Vec<Var>,
+    /// All its locals.
+    pub(super) locals: Vec<Pair>,
+}
+
+impl Inlining {
+    /// The copies of a thread's procedures; `None` if there would be more than `limit` locations.
+    pub(super) fn new(control: &Control, program: &Program, limit: usize) -> Option<Self> {
+        let mut copies = vec![Copy { body: 0, caller: None, depth: 0, first: 0 }];
+        let mut callees = Vec::new();
+        let mut locations = 0;
+        let mut frames: Vec<usize> = Vec::new();
+        while callees.len() < copies.len() {
+            let at = callees.len();
+            let body = &control.bodies[copies[at].body];
+            let depth = copies[at].depth;
+            copies[at].first = locations;
+            locations += body.points.len();
+            if locations > limit {
+                return None;
+            }
+            frames.resize(frames.len().max(depth + 1), 0);
+            let locals = program.procedures[body.procedure].frame.locals.len();
+            frames[depth] = frames[depth].max(locals);
+            let mut called = Vec::new();
+            for (branch, step) in body.branches.iter().enumerate() {
+                called.push(if let Way::Call { callee, .. } = step.way {
+                    let caller = Some((at, branch));
+                    copies.push(Copy { body: callee, caller, depth: depth + 1, first: 0 });
+                    Some(copies.len() - 1)
+                } else {
+                    None
+                });
+            }
+            callees.push(called);
+        }
+        Some(Self { copies, callees, locations, frames })
+    }
+
+    /// How many variables it needs.
+    pub(super) fn variables(&self) -> usize {
+        self.width() + 2 * self.frames.iter().sum::<usize>()
+    }
+
+    fn width(&self) -> usize {
+        (usize::BITS - (self.locations - 1).leading_zeros()) as usize
+    }
+
+    /// The thread with its relations; its variables begin at `first`.
+    pub(super) fn build(
+        &self,
+        space: &Space,
+        layout: &Layout,
+        program: &Program,
+        thread: ThreadId,
+        control: &Control,
+        first: usize,
+    ) -> Result<Flat, OutOfNodes> {
+        let mut next = first;
+        let mut var = || {
+            next += 1;
+            Var::from_index(next - 1)
+        };
+        let counter: Vec<Var> = (0..self.width()).map(|_| var()).collect();
+        let mut frames: Vec<Vec<Pair>> = Vec::new();
+        for &locals in &self.frames {
+            frames.push((0..locals).map(|_| Pair { now: var(), next: var() }).collect());
+        }
+        let builder = Builder { inlining: self, space, layout, program, thread, control, frames };
+        let mut locations = Vec::with_capacity(self.locations);
+        for at in 0..self.copies.len() {
+            let body = &control.bodies[self.copies[at].body];
+            for (point, &kind) in body.points.iter().enumerate() {
+                let mut hops = Vec::new();
+                for branch in body.from(point) {
+                    hops.push(builder.hop(at, branch)?);
+                }
+                locations.push(Location { point: kind, switch: body.switch[point], hops });
+            }
+        }
+        let entry = control.bodies[0].entry;
+        Ok(Flat { locations, entry, counter, locals: builder.frames.concat() })
+    }
+}
+
+struct Builder<'a> {
+    inlining: &'a Inlining,
+    space: &'a Space,
+    layout: &'a Layout,
+    program: &'a Program,
+    thread: ThreadId,
+    control: &'a Control,
+    /// By depth.
+    frames: Vec<Vec<Pair>>,
+}
+
+impl Builder<'_> {
+    fn scope(&self, copy: usize) -> Scope<'_> {
+        let Copy { body, depth, .. } = self.inlining.copies[copy];
+        let procedure = self.control.bodies[body].procedure;
+        let locals = self.program.procedures[procedure].frame.locals.len();
+        Scope {
+            space: self.space,
+            layout: self.layout,
+            program: self.program,
+            procedure,
+            locals: &self.frames[depth][..locals],
+        }
+    }
+
+    fn lives(&self, copy: usize, point: usize, local: LocalId) -> bool {
+        self.control.bodies[self.inlining.copies[copy].body].live[point][local.index()]
+    }
+
+    fn hop(&self, copy: usize, branch: usize) -> Result<Hop, OutOfNodes> {
+        let number = branch;
+        let body = &self.control.bodies[self.inlining.copies[copy].body];
+        let branch = &body.branches[branch];
+        let scope = self.scope(copy);
+        let first = self.inlining.copies[copy].first;
+        let mut draft = match branch.step {
+            Some(_) => scope.draft(branch)?,
+            None => self.first_moment(&scope, branch)?,
+        };
+        let mut start = None;
+        if let Some(Action::Start(thread)) = scope.edge(branch).map(|edge| edge.action) {
+            start = Some((thread, draft.domain()?));
+        }
+        let target = match branch.way {
+            Way::Go(target) => {
+                if branch.step.is_some() && body.points[target] != Point::Ended {
+                    scope.enforce_after(&mut draft)?;
+                }
+                scope.forget(&mut draft, |local| self.lives(copy, target, local))?;
+                first + target
+            }
+            Way::Call { target, .. } => {
+                let Some(callee) = self.inlining.callees[copy][number] else {
+                    unreachable!("calls have copies")
+                };
+                self.call(&scope, &mut draft, branch, copy, callee, target)?
+            }
+            Way::Return => {
+                let Some((caller, call)) = self.inlining.copies[copy].caller else {
+                    unreachable!("the first activation ends")
+                };
+                self.give_back(&scope, &mut draft, branch, caller, call)?
+            }
+        };
+        let failure = scope.failure(branch)?;
+        Ok(Hop { target, image: draft.finish()?, failure, start })
+    }
+
+    fn call(
+        &self,
+        scope: &Scope<'_>,
+        draft: &mut Draft<'_>,
+        branch: &Branch,
+        copy: usize,
+        callee: usize,
+        target: usize,
+    ) -> Result<usize, OutOfNodes> {
+        let inner = self.scope(callee);
+        let entry = self.control.bodies[self.inlining.copies[callee].body].entry;
+        for (at, argument) in scope.arguments(branch).iter().enumerate() {
+            draft.write(inner.locals[at], &scope.values(argument)?)?;
+        }
+        inner.enforce_after(draft)?;
+        let results = scope.results(branch);
+        let assigned = |local| results.contains(&Some(Variable::Local(local)));
+        scope.forget(draft, |local| self.lives(copy, target, local) && !assigned(local))?;
+        inner.forget(draft, |local| self.lives(callee, entry, local))?;
+        Ok(self.inlining.copies[callee].first + entry)
+    }
+
+    fn give_back(
+        &self,
+        scope: &Scope<'_>,
+        draft: &mut Draft<'_>,
+        branch: &Branch,
+        caller: usize,
+        call: usize,
+    ) -> Result<usize, OutOfNodes> {
+        let outer = self.scope(caller);
+        let call = &self.control.bodies[self.inlining.copies[caller].body].branches[call];
+        let Way::Call { target, .. } = call.way else { unreachable!("calls have copies") };
+        let values = scope.returned(branch);
+        let any = Values { yes: self.space.top(), no: self.space.top() };
+        for (at, result) in outer.results(call).iter().enumerate() {
+            let Some(result) = result else { continue };
+            let value = match values.get(at) {
+                Some(value) => scope.values(value)?,
+                None => any.clone(),
+            };
+            draft.write(outer.pair(*result), &value)?;
+        }
+        scope.forget(draft, |_| false)?;
+        outer.enforce_after(draft)?;
+        outer.forget(draft, |local| self.lives(caller, target, local))?;
+        Ok(self.inlining.copies[caller].first + target)
+    }
+
+    /// A thread that was started takes its arguments and is at its entry.
+    fn first_moment<'s>(
+        &self,
+        scope: &Scope<'s>,
+        branch: &Branch,
+    ) -> Result<Draft<'s>, OutOfNodes> {
+        let mut draft = scope.empty();
+        let started = self.layout.find(Bit::Started(self.thread)).value.now;
+        draft.restrict(&self.space.literal(started, true)?)?;
+        let Way::Go(target) = branch.way else { unreachable!("the first moment is in main") };
+        let parameters = self.program.procedures[scope.procedure].frame.parameters;
+        let live = (0..parameters).filter(|&at| self.lives(0, target, LocalId::from_index(at)));
+        let passed = live.map(|at| {
+            let passed = self.layout.find(Bit::Passed(self.thread, at)).value.now;
+            (passed, scope.locals[at].now)
+        });
+        draft.restrict(&self.space.equal(&passed.collect::<Vec<_>>())?)?;
+        Ok(draft)
+    }
+}
