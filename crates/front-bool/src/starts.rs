@@ -13,7 +13,7 @@
 use crate::components::{Components, components};
 use crate::graph::{Graph, Graphs, Root, StepKind};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most threads that a program may have.
 pub const THREAD_LIMIT: usize = 1024;
@@ -56,13 +56,17 @@ pub struct Pools {
 }
 
 /// The number of threads that each site needs if `main` runs; sites without a bound get
-/// `per_site`.
-pub fn pools(graphs: &Graphs<'_>, main: usize, per_site: usize) -> Pools {
+/// `per_site`. `None` if there are more sites than there may be threads.
+pub fn pools(graphs: &Graphs<'_>, main: usize, per_site: usize) -> Option<Pools> {
     let sites = graphs.sites.len();
-    let weights = Weights::new(graphs);
+    let (running, executed) = running(graphs, main)?;
+    let weights = Weights::new(graphs, &running);
     // Root 0 is main, root `s + 1` is what site `s` starts.
     let mut started: Vec<Vec<(usize, Times)>> = vec![weights.of(&Root::Function(main), graphs)];
-    started.extend(graphs.sites.iter().map(|site| weights.of(&site.root, graphs)));
+    for (at, site) in graphs.sites.iter().enumerate() {
+        let counts = executed.contains(&at);
+        started.push(if counts { weights.of(&site.root, graphs) } else { Vec::new() });
+    }
     let successors: Vec<Vec<usize>> =
         started.iter().map(|sites| sites.iter().map(|&(site, _)| site + 1).collect()).collect();
     let Components { of, count } = components(&successors);
@@ -101,7 +105,40 @@ pub fn pools(graphs: &Graphs<'_>, main: usize, per_site: usize) -> Pools {
         }
     }
     pools.unbounded.sort_unstable();
-    pools
+    Some(pools)
+}
+
+/// Which functions and start sites some thread may run if `main` does; `None` if there are too many
+/// sites, since each needs a thread at least.
+fn running(graphs: &Graphs<'_>, main: usize) -> Option<(Vec<bool>, BTreeSet<usize>)> {
+    let mut running = vec![false; graphs.functions.len()];
+    let mut sites: BTreeSet<usize> = BTreeSet::new();
+    let mut open = vec![Root::Function(main)];
+    while let Some(root) = open.pop() {
+        let graph = &graphs.functions[root.function()];
+        let entry = match root {
+            Root::Function(function) if running[function] => continue,
+            Root::Function(function) => {
+                running[function] = true;
+                graph.entry
+            }
+            Root::Inside(_, node, _) => node,
+        };
+        let reachable = reachable(graph, entry);
+        for edge in graph.edges.iter().filter(|edge| reachable[edge.source]) {
+            match edge.kind {
+                StepKind::Call(callee, _) => open.push(Root::Function(callee)),
+                StepKind::Start(site) if sites.insert(site) => {
+                    if sites.len() >= THREAD_LIMIT {
+                        return None;
+                    }
+                    open.push(graphs.sites[site].root.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    Some((running, sites))
 }
 
 /// How often one activation of each function executes each site, in ascending order of the sites.
@@ -110,16 +147,21 @@ struct Weights {
 }
 
 impl Weights {
-    fn new(graphs: &Graphs<'_>) -> Self {
-        let callees: Vec<Vec<usize>> =
-            graphs.functions.iter().map(|graph| called(graph, graph.entry)).collect();
+    /// The weights of these functions; others count for nothing.
+    fn new(graphs: &Graphs<'_>, wanted: &[bool]) -> Self {
+        let callees: Vec<Vec<usize>> = graphs
+            .functions
+            .iter()
+            .zip(wanted)
+            .map(|(graph, wanted)| if *wanted { called(graph, graph.entry) } else { Vec::new() })
+            .collect();
         let Components { of, count } = components(&callees);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
         for (function, &component) in of.iter().enumerate() {
             members[component].push(function);
         }
         let mut weights = Self { functions: vec![Vec::new(); graphs.functions.len()] };
-        for component in &members {
+        for component in members.iter().filter(|members| wanted[members[0]]) {
             let recursive =
                 component.len() > 1 || component.iter().any(|one| callees[*one].contains(one));
             if !recursive {

@@ -58,7 +58,10 @@ fn boppo<'a>(
         return None;
     };
     let limit = options.starts_per_site;
-    let pools = pools(graphs, main, limit.unwrap_or(0) as usize);
+    let Some(pools) = pools(graphs, main, limit.unwrap_or(0) as usize) else {
+        complaints.push(too_many_threads());
+        return None;
+    };
     if limit.is_none() {
         for &site in &pools.unbounded {
             let message = "threads may be started here without bound";
@@ -71,8 +74,7 @@ fn boppo<'a>(
     }
     let total = 1 + pools.sizes.iter().sum::<usize>();
     if total > THREAD_LIMIT {
-        let message = format!("the program has more than {THREAD_LIMIT} threads");
-        complaints.push(Diagnostic::global("too-many-threads", Severity::Error, message));
+        complaints.push(too_many_threads());
     }
     if complaints.has_errors() {
         return None;
@@ -103,6 +105,11 @@ fn boppo<'a>(
     }
     let limited = if pools.unbounded.is_empty() { None } else { limit };
     Some(Threads { plans, instances, limited })
+}
+
+fn too_many_threads() -> Diagnostic {
+    let message = format!("the program has more than {THREAD_LIMIT} threads");
+    Diagnostic::global("too-many-threads", Severity::Error, message)
 }
 
 fn root_name<'g>(graphs: &'g Graphs<'_>, root: &'g Root) -> &'g str {
@@ -172,8 +179,7 @@ fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Opt
         );
     }
     if roots.len() >= THREAD_LIMIT {
-        let message = format!("the program has more than {THREAD_LIMIT} threads");
-        complaints.push(Diagnostic::global("too-many-threads", Severity::Error, message));
+        complaints.push(too_many_threads());
     }
     if complaints.has_errors() {
         return None;

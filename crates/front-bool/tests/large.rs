@@ -124,6 +124,15 @@ fn complaints_are_capped() {
 }
 
 #[test]
+fn many_start_sites_are_noticed_before_they_are_counted() {
+    let starts = "start_thread t(); start_thread skip;".repeat(30_000);
+    let text = format!("void t() begin skip; end void f() begin {starts} end");
+    assert_eq!(codes(&format!("{text} void main() begin f(); end")), ["too-many-threads"]);
+    let codes = codes(&format!("{text} void main() begin skip; end"));
+    assert_eq!(codes, ["unused-function", "unused-function"]);
+}
+
+#[test]
 fn copies_of_functions_are_limited() {
     // A thousand threads with a function of many steps each.
     let body = "a := b;".repeat(20_000);
