@@ -303,6 +303,22 @@ fn globals_start_as_declared_or_with_any_value() {
     assert_eq!(states("x", &["locals l; 0 -> 1 skip do x := l"]), "0 1");
 }
 
+// Locks.
+
+#[test]
+fn locks_are_as_without_data() {
+    let text = "program lock l global x = F global y = F
+        thread A main m { procedure m nodes 4 entry 0 exit 3 {
+            0 -> 1 acquire l do x := T\n 1 -> 2 skip do x := F\n 2 -> 3 release l\n } }
+        thread B main m { procedure m nodes 2 entry 0 exit 1 { 0 -> 1 acquire l do y := x\n } }";
+    let states = |text: &str| {
+        let program = parse(text).0.expect("no errors");
+        explore(&program, &[], Measure::Rounds, 2).levels[1].states.len()
+    };
+    assert_eq!(states(text), 2, "the second thread never sees x");
+    assert_eq!(states(&text.replace("acquire l do y", "skip do y")), 4);
+}
+
 // Bounds.
 
 #[test]

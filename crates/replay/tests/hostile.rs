@@ -22,6 +22,16 @@ fn query(threads: [usize; 2], locations: &[usize]) -> Query {
 }
 
 #[test]
+fn programs_with_data_are_not_searched() {
+    let mut program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
+    let question = query([0, 1], &[0]);
+    let decide = |program| Exhaustive::new(program, 3, Interrupt::new()).decide(&question);
+    assert!(matches!(decide(&program), Verdict::Violation(_)));
+    program.edges[EdgeId::from_index(4)].action = Action::BeginAtomic;
+    assert!(matches!(decide(&program), Verdict::Unknown(Unknown::Unsupported(_))));
+}
+
+#[test]
 fn queries_that_say_nothing_are_refused() {
     let program = straight_line(&[&[read(0), write(1)], &[write(0)]]);
     let symbol = |thread: usize, symbol: Observable| IndexedSymbol {

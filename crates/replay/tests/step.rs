@@ -36,6 +36,32 @@ fn run(program: &Program, mover: usize) -> Vec<StepKind> {
     kinds
 }
 
+/// The relation without data refuses every step whose meaning depends on data.
+#[test]
+fn steps_on_data_are_refused() {
+    for (global, head, edge, refused) in [
+        ("", "", "skip", false),
+        ("global x", "", "skip", false),
+        ("global x", "", "skip when x", true),
+        ("global x", "", "call main do x := T", true),
+        ("", "", "call main", false),
+        ("", "", "assert T", true),
+        ("", "", "return", true),
+        ("", "", "begin atomic", true),
+        ("", "", "end atomic", true),
+        ("", "waits", "skip", true),
+        ("", "waits", "start T", true),
+    ] {
+        let text = format!(
+            "program {global} thread T {head} main main {{ procedure main nodes 2 entry 0 exit 1 {{
+                0 -> 1 {edge} }} }}"
+        );
+        let program = selvedge_program::text::parse(&text).0.expect("no errors");
+        let outcome = go(&program, &mut Configuration::initial(&program), 0);
+        assert_eq!(outcome == Err(StepError::Data), refused, "{text}: {outcome:?}");
+    }
+}
+
 fn one_process(locks: usize, functions: Vec<Function>) -> Program {
     Model { locks, locations: 2, processes: vec![Process { functions }] }.to_program()
 }

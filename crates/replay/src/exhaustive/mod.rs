@@ -86,6 +86,10 @@ impl<'a> Exhaustive<'a> {
     }
 
     fn search(&mut self, goal: &Goal) -> Verdict<Schedule> {
+        if self.locals.program().has_data() {
+            let reason = "the program computes with data, which this search does not know";
+            return Verdict::Unknown(Unknown::Unsupported(reason.to_owned()));
+        }
         if !goal.can_occur(&self.reach) {
             return Verdict::Safe;
         }
