@@ -1,9 +1,12 @@
 //! The numbered sentences of the semantics of data, one by one: what is reachable, and what is not.
 
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Id, Interrupt, StopReason};
 use selvedge_program::text::parse;
-use selvedge_program::{Bound, Measure, Position, Program, StatePattern, Target, Unknown};
-use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
+use selvedge_program::{
+    Bound, EdgeId, Measure, Move, Position, Program, StatePattern, Target, ThreadId, Unknown,
+};
+use selvedge_replay::{BoundedLimits, BoundedSets, State, bounded_states};
+use std::ops::ControlFlow;
 
 /// A program with these globals, and threads with these bodies of their mains, of which the last node
 /// is the exit.
@@ -111,6 +114,27 @@ fn the_constraint_relates_before_and_after() {
     assert_eq!(states("x", &["0 -> 1 skip do x := * constrain 'x & *"]), "0 1");
     // What is no target keeps its value, also in a constraint.
     assert_eq!(states("x y", &["0 -> 1 skip do x := * constrain 'x => 'y"]), "00");
+}
+
+#[test]
+fn a_step_is_possible_if_one_outcome_is() {
+    let step = Move::Edge(EdgeId::from_index(0));
+    for (constraint, outcomes) in [("'x", 1), ("!'x", 1), ("F", 0), ("T", 2)] {
+        let body = format!("0 -> 1 skip do x := * constrain {constraint}");
+        let program = program("x", &[&body], "");
+        let mut initial = None;
+        let _ = State::for_each_initial(&program, &mut |state| {
+            initial = Some(state);
+            ControlFlow::Continue(())
+        });
+        let mut count = 0;
+        let initial = initial.expect("there is a first state");
+        let found = initial.outcomes(&program, ThreadId::from_index(0), step, None, &mut |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((found.is_ok(), count), (outcomes > 0, outcomes), "{constraint}");
+    }
 }
 
 // 3. Calls and returns.

@@ -3,7 +3,8 @@
 use selvedge_base::{Id, Interrupt, Place, StopReason};
 use selvedge_program::{
     Action, Edge, EdgeId, IndexedSymbol, Ipa, LocationId, Move, NodeId, Observable, Pattern,
-    PatternQuery, Phase, Query, Schedule, ScheduledStep, ThreadId, Units, Unknown, Verdict,
+    PatternQuery, Phase, Program, Query, Schedule, ScheduledStep, ThreadId, Units, Unknown,
+    Verdict,
 };
 use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::straight::{acquire, begin, end, read, release, straight_line, write};
@@ -24,8 +25,9 @@ fn query(threads: [usize; 2], locations: &[usize]) -> Query {
 #[test]
 fn programs_with_data_are_not_searched() {
     let mut program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
-    let question = query([0, 1], &[0]);
-    let decide = |program| Exhaustive::new(program, 3, Interrupt::new()).decide(&question);
+    let decide = |program: &Program| {
+        Exhaustive::new(program, 3, Interrupt::new()).decide(&query([0, 1], &[0]))
+    };
     assert!(matches!(decide(&program), Verdict::Violation(_)));
     program.edges[EdgeId::from_index(4)].action = Action::BeginAtomic;
     assert!(matches!(decide(&program), Verdict::Unknown(Unknown::Unsupported(_))));

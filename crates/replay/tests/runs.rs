@@ -183,6 +183,7 @@ fn targets_are_checked_at_the_end() {
         (0, state(&[], [Position::Any, Position::At(vec![node(8)])]), false),
         (4, state(&[], [Position::Any, Position::At(vec![node(7), node(8)])]), true),
         (4, state(&[], [Position::Ended, Position::Any]), false),
+        (0, state(&[], [Position::Any, Position::Ended]), false),
         // Inside an atomic section there is no state to be reached.
         (5, state(&[], [Position::Any, Position::Any]), false),
         (6, state(&[(1, false)], [Position::At(vec![node(4)]), Position::Any]), true),
@@ -195,7 +196,7 @@ fn targets_are_checked_at_the_end() {
     assert_eq!(outcome(6, false, &Target::Assertion), missing);
     assert_eq!(outcome(0, true, &Target::Assertion), missing);
     let unasked = "the run ends with an assertion that fails, which was not asked for";
-    assert_eq!(outcome(7, true, &label), Err(unasked.to_owned()));
+    assert_eq!(outcome(7, true, &entry), Err(unasked.to_owned()));
     let unknown = Target::State(StatePattern {
         globals: vec![(GlobalId::from_index(9), true)],
         threads: IdVec::filled(Position::Any, 2),

@@ -108,17 +108,13 @@ pub fn bounded_states(
             }
         }
         Measure::Contexts => {
-            // What is new in a context can be gone on from by the other threads in the next one.
-            let mut begins = IdVec::filled(begin, program.threads.len());
+            // What is new in a context, every thread can go on from in the next one.
             for _ in 0..bound.limit {
-                let mut ends: IdVec<ThreadId, Vec<Number>> = IdVec::new();
+                let mut end = Vec::new();
                 for thread in program.threads.ids() {
-                    ends.push(search.turn(thread, &begins[thread])?);
+                    end.extend(search.turn(thread, &begin)?);
                 }
-                for thread in program.threads.ids() {
-                    let others = ends.iter_enumerated().filter(|&(other, _)| other != thread);
-                    begins[thread] = others.flat_map(|(_, end)| end).copied().collect();
-                }
+                begin = end;
                 levels.push(search.level.clone());
             }
         }

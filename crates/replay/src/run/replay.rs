@@ -2,7 +2,7 @@
 //! A run is executed step by step with the outcomes that it records, and turned into a trace. A
 //! record says all but one thing: the locals of a caller that change in the very step of the call
 //! are not seen again before the return. So the replayer follows *all* states that agree with the
-//! record (nearly always one) and keeps for each how it came there.
+//! record (nearly always one).
 //!
 //! # Source
 //! [`selvedge_program::data`] for the steps, [`selvedge_program::reach`] for runs and targets.
@@ -11,7 +11,9 @@
 //! The program is valid. Run and target may be anything.
 //!
 //! # Invariants
-//! 1. At most [`MOST_STATES`] states agree with the record at any moment; a run that leaves more open
+//! 1. States that agree with the record differ only in locals below the tops of the stacks. So what
+//!    a step changes on top is the same for all, or any of it is right.
+//! 2. At most [`MOST_STATES`] states agree with the record at any moment; a run that leaves more open
 //!    is refused.
 
 use super::outcome::Record;
@@ -47,29 +49,22 @@ pub fn replay_run(program: &Program, run: &Run, target: &Target) -> Result<RunTr
     }
     let mut states = vec![initial(program, run).map_err(whole)?];
     let mut steps = Vec::with_capacity(run.steps.len());
-    // For every step, how each state after it came about: from which state, with which changes.
-    let mut ways: Vec<Vec<(usize, Changes)>> = Vec::with_capacity(run.steps.len());
     for (at, step) in run.steps.iter().enumerate() {
         let fails = run.fails && at + 1 == run.steps.len();
-        // All states agree in their control, so the first stands for all.
-        steps.push(trace_step(program, &states[0], step, fails));
-        let (next, way) = advance(program, run, step, fails, &states).map_err(|refusal| {
+        let (next, changes) = advance(program, run, step, fails, &states).map_err(|refusal| {
             let message = refused(program, step, refusal);
             RunError { step: Some(at + 1), message }
         })?;
+        // Invariant 1: the first state stands for all.
+        steps.push(trace_step(program, &states[0], step, changes, fails));
         states = next;
-        ways.push(way);
     }
     let is_end = |state: &State| match target {
         Target::Assertion => run.fails && !run.steps.is_empty(),
         Target::Label(_) | Target::State(_) => !run.fails && is_in_target(state, target),
     };
-    let end = states.iter().position(is_end).ok_or_else(|| whole(missed(target, run)))?;
-    let mut state = end;
-    for (step, way) in steps.iter_mut().zip(&mut ways).rev() {
-        let (before, changes) = std::mem::take(&mut way[state]);
-        step.changes = changes;
-        state = before;
+    if !states.iter().any(is_end) {
+        return Err(whole(missed(target, run)));
     }
     let globals = run.globals.clone();
     Ok(RunTrace { globals, steps, contexts: run.contexts(), rounds: run.rounds() })
@@ -96,17 +91,14 @@ fn initial(program: &Program, run: &Run) -> Result<State, String> {
     Ok(State::initial(program, run.globals.clone(), &run.locals))
 }
 
-/// The states that agree with the record after a step, each with the position of a state before it
-/// and what has changed.
-type After = (Vec<State>, Vec<(usize, Changes)>);
-
+/// The states that agree with the record after a step, and what has changed.
 fn advance(
     program: &Program,
     run: &Run,
     step: &RunStep,
     fails: bool,
     states: &[State],
-) -> Result<After, Refusal> {
+) -> Result<(Vec<State>, Changes), Refusal> {
     let started = match started_by(program, step.step) {
         Some(thread) => run.locals.get(thread),
         None => None,
@@ -114,16 +106,19 @@ fn advance(
     let none = Valuation::default();
     let record =
         Record { globals: &step.globals, locals: &step.locals, started: started.unwrap_or(&none) };
-    let mut after: After = (Vec::new(), Vec::new());
+    let mut after: Vec<State> = Vec::new();
+    let mut changed = Changes::new();
     let mut refused = None;
     let mut too_many = false;
-    for (before, state) in states.iter().enumerate() {
+    for state in states {
         let mut keep = |next: State| {
-            if !after.0.contains(&next) {
-                after.1.push((before, changes(state, &next, step.thread)));
-                after.0.push(next);
+            if after.is_empty() {
+                changed = changes(state, &next, step.thread);
             }
-            too_many = after.0.len() > MOST_STATES;
+            if !after.contains(&next) {
+                after.push(next);
+            }
+            too_many = after.len() > MOST_STATES;
             if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = if fails {
@@ -141,8 +136,8 @@ fn advance(
         }
     }
     match refused {
-        Some(refusal) if after.0.is_empty() => Err(refusal),
-        _ => Ok(after),
+        Some(refusal) if after.is_empty() => Err(refusal),
+        _ => Ok((after, changed)),
     }
 }
 
@@ -174,23 +169,23 @@ fn changes(before: &State, after: &State, thread: ThreadId) -> Changes {
     changes
 }
 
-/// A step of the trace, but for what changes. The step need not be possible.
-fn trace_step(program: &Program, state: &State, step: &RunStep, fails: bool) -> RunTraceStep {
-    let nodes = state.control.threads.get(step.thread).map_or(&[][..], |thread| &thread.stack);
+/// A step of the trace, from the state before it.
+fn trace_step(
+    program: &Program,
+    state: &State,
+    step: &RunStep,
+    changes: Changes,
+    fails: bool,
+) -> RunTraceStep {
+    let nodes = &state.control.threads[step.thread].stack;
     let activation = |&node| Activation { procedure: program.nodes[node], node };
     let stack: Vec<Activation> = nodes.iter().map(activation).collect();
-    let place = match step.step {
-        Move::Edge(edge) => program.edges.get(edge).map(|edge| edge.place),
-        Move::Return => stack.last().map(|top| program.procedures[top.procedure].end),
+    let place = match (step.step, stack.last()) {
+        (Move::Edge(edge), _) => program.edges[edge].place,
+        (Move::Return, Some(top)) => program.procedures[top.procedure].end,
+        (Move::Return, None) => Place::NONE,
     };
-    RunTraceStep {
-        thread: step.thread,
-        step: step.step,
-        place: place.unwrap_or(Place::NONE),
-        stack,
-        changes: Vec::new(),
-        fails,
-    }
+    RunTraceStep { thread: step.thread, step: step.step, place, stack, changes, fails }
 }
 
 fn refused(program: &Program, step: &RunStep, refusal: Refusal) -> String {

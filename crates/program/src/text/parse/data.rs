@@ -13,6 +13,9 @@ use crate::model::{
 };
 use selvedge_base::{Id, Span};
 
+/// How many results a procedure may have. Nothing in a text is as long as this number may be large.
+const MOST_RESULTS: u32 = 1000;
+
 /// A label whose thread and procedure were not looked up yet.
 pub(super) struct LabelAt {
     name: String,
@@ -113,7 +116,12 @@ impl Parser<'_> {
         frame.parameters = frame.locals.len();
         if self.token().kind == Kind::Arrow {
             self.at += 1;
-            frame.results = self.number()? as usize;
+            let results = self.number()?;
+            if results > MOST_RESULTS {
+                self.at -= 1;
+                return self.unexpected("a procedure cannot have so many results");
+            }
+            frame.results = results as usize;
         }
         if self.word() == Some("locals") {
             self.at += 1;

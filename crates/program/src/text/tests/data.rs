@@ -163,6 +163,10 @@ fn mistakes_in_declarations_of_data_are_named() {
             "thread A main f { procedure f () nodes 1 entry 0 exit 0 { } }",
             "expected the name of a local",
         ),
+        (
+            "thread A main f { procedure f -> 4000000000 nodes 1 entry 0 exit 0 { } }",
+            "a procedure cannot have so many results",
+        ),
     ] {
         let found = check(&format!("program {text}"));
         assert!(found.iter().any(|one| one.message == message), "{text}: {found:?}");
