@@ -57,9 +57,9 @@ fn random_system(rng: &mut Rng) -> System {
     let shared = rng.below(states) as u32;
     let texts: Vec<String> = stacks
         .iter()
-        .map(|stack| match stack.is_empty() {
-            true => "-".to_owned(),
-            false => stack.iter().map(u32::to_string).collect::<Vec<String>>().join("."),
+        .map(|stack| {
+            let symbols: Vec<String> = stack.iter().map(u32::to_string).collect();
+            if symbols.is_empty() { "-".to_owned() } else { symbols.join(".") }
         })
         .collect();
     let init = format!("{shared}|{}\n", texts.join(","));
@@ -150,7 +150,7 @@ fn visible_states_are_those_of_the_rules() {
         let all: Vec<&Visible> = expected[LEVELS - 1].iter().collect();
         for _ in 0..2 {
             targets += 1;
-            check_target(&system, &expected, *rng.pick(&all));
+            check_target(&system, &expected, rng.pick(&all));
         }
     }
     assert!(compared > 800 && cut > 50 && targets > 1600, "{compared} {cut} {targets}");

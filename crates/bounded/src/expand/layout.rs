@@ -227,3 +227,58 @@ impl Cursor {
 fn bits_for(largest: usize) -> usize {
     (usize::BITS - largest.leading_zeros()) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::Place;
+    use selvedge_program::{Global, Lock};
+
+    fn program(globals: usize, locks: usize) -> Program {
+        let text = "program thread A main m { procedure m nodes 1 entry 0 exit 0 { } }
+                    thread B main m { procedure m nodes 1 entry 0 exit 0 { } }";
+        let mut program = selvedge_program::text::parse(text).0.expect("a program");
+        for at in 0..globals {
+            let global = Global { name: format!("g{at}"), place: Place::NONE, initial: None };
+            program.globals.push(global);
+        }
+        for at in 0..locks {
+            program.locks.push(Lock { name: format!("l{at}"), place: Place::NONE });
+        }
+        program
+    }
+
+    /// How often a thread can acquire the first lock.
+    fn acquisitions(layout: &Layout, mut shared: Shared) -> (u64, Shared) {
+        let (thread, lock) = (ThreadId::from_index(1), LockId::from_index(0));
+        let mut count = 0;
+        while let Ok(next) = layout.acquire(shared, thread, lock) {
+            shared = next.expect("nobody else owns it");
+            count += 1;
+        }
+        (count, shared)
+    }
+
+    #[test]
+    fn counts_get_the_bits_that_are_left() {
+        for (globals, locks, expected) in [(0, 1, 256), (54, 1, 256), (58, 1, 16), (62, 1, 1)] {
+            let layout = Layout::new(&program(globals, locks)).expect("it fits");
+            let word = if globals == 0 { 0 } else { u64::MAX >> (64 - globals) };
+            let (count, mut shared) = acquisitions(&layout, Shared(word));
+            assert_eq!(count, expected, "{globals} globals");
+            assert_eq!(layout.globals(shared), word);
+            let (one, lock) = (ThreadId::from_index(1), LockId::from_index(0));
+            let other = ThreadId::from_index(0);
+            for _ in 0..count {
+                assert_eq!(layout.acquire(shared, other, lock), Ok(None));
+                assert_eq!(layout.release(shared, other, lock), None);
+                shared = layout.release(shared, one, lock).expect("it owns the lock");
+            }
+            assert_eq!(shared, Shared(word), "invariant 1");
+            assert_eq!(layout.release(shared, one, lock), None);
+        }
+        assert!(Layout::new(&program(63, 1)).is_err());
+        assert!(Layout::new(&program(64, 0)).is_ok());
+        assert!(Layout::new(&program(0, 32)).is_ok() && Layout::new(&program(0, 33)).is_err());
+    }
+}

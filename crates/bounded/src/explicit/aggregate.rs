@@ -30,6 +30,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Id, Interrupt};
 use selvedge_program::{Measure, ThreadId, Unknown};
 
+/// With how many others of its shared state a new aggregate is compared, the latest first: dropping
+/// saves work, but is not needed.
+const MOST_COMPARED: usize = 1024;
+
 /// An aggregate.
 struct Aggregate {
     shared: Shared,
@@ -386,7 +390,7 @@ impl<'p> Aggregates<'p> {
     /// Whether an aggregate is inside another one as in invariant 3.
     fn is_dropped(&mut self, shared: Shared, sets: &[LanguageId], by: Option<usize>) -> bool {
         let Some(others) = self.by_shared.get(&shared) else { return false };
-        for &other in others {
+        for &other in others.iter().rev().take(MOST_COMPARED) {
             let Aggregate { sets: larger, level, thread, .. } = &self.all[other as usize];
             let allows = *level < self.level
                 || match (self.measure, by, thread) {

@@ -66,24 +66,20 @@ impl Goal {
                 let (mut mask, mut value) = (0u64, 0u64);
                 let mut contradiction = false;
                 for &(global, wanted) in &pattern.globals {
-                    let bit = 1u64 << global.index();
-                    contradiction |= mask & bit != 0 && (value & bit != 0) != wanted;
+                    // A global that does not exist has no value.
+                    let bit = program.globals.get(global).map_or(0, |_| 1u64 << global.index());
+                    contradiction |= bit == 0 || mask & bit != 0 && (value & bit != 0) != wanted;
                     mask |= bit;
                     value |= if wanted { bit } else { 0 };
                 }
+                let nowhere = || Spot::At(NodeSet::new(program, &[]));
                 let spot = |position: &Position| match position {
+                    _ if contradiction => nowhere(),
                     Position::Any => Spot::Any,
                     Position::At(nodes) => Spot::At(NodeSet::new(program, nodes)),
                     Position::Ended => Spot::Ended,
                 };
-                let mut threads: IdVec<ThreadId, Spot> = pattern.threads.iter().map(spot).collect();
-                if contradiction {
-                    threads = program
-                        .threads
-                        .iter()
-                        .map(|_| Spot::At(NodeSet::new(program, &[])))
-                        .collect();
-                }
+                let threads = pattern.threads.iter().map(spot).collect();
                 Self::State { mask, value, threads }
             }
         }

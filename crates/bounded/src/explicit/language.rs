@@ -275,3 +275,91 @@ fn normalize(automaton: &Automaton) -> Automaton {
     }
     Automaton { states }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::Id;
+
+    /// Nodes with their moves, as (symbol, target), and whether they accept.
+    struct Listed(Vec<(Vec<(usize, u32)>, bool)>);
+
+    impl Graph for Listed {
+        fn accepts(&self, node: u32) -> bool {
+            self.0[node as usize].1
+        }
+
+        fn moves(&self, node: u32, visit: &mut dyn FnMut(SymbolId, u32)) {
+            for &(symbol, to) in &self.0[node as usize].0 {
+                visit(SymbolId::from_index(symbol), to);
+            }
+        }
+    }
+
+    fn language(languages: &mut Languages, graph: &Listed, empty: bool) -> LanguageId {
+        let set = languages.of_graph(graph, Some(0), empty, &Interrupt::new());
+        set.expect("no interrupt").expect("not empty")
+    }
+
+    #[test]
+    fn equal_sets_are_the_same_number() {
+        let languages = &mut Languages::default();
+        // a (b a)*, in three ways.
+        let small = Listed(vec![(vec![(0, 1)], false), (vec![(1, 0)], true)]);
+        let unrolled = Listed(vec![
+            (vec![(0, 1)], false),
+            (vec![(1, 2)], true),
+            (vec![(0, 3)], false),
+            (vec![(1, 2)], true),
+        ]);
+        let guessing =
+            Listed(vec![(vec![(0, 1), (0, 2)], false), (vec![], true), (vec![(1, 0)], false)]);
+        let first = language(languages, &small, false);
+        assert_eq!(language(languages, &unrolled, false), first);
+        assert_eq!(language(languages, &guessing, false), first);
+        assert_eq!(languages.get(first).states.len(), 2);
+        let with_empty = language(languages, &small, true);
+        assert_ne!(with_empty, first);
+        assert!(languages.is_subset(first, with_empty) && !languages.is_subset(with_empty, first));
+        let tops: Vec<Option<SymbolId>> = languages.tops(with_empty).collect();
+        assert_eq!(tops, [None, Some(SymbolId::from_index(0))]);
+    }
+
+    #[test]
+    fn shortest_stacks_have_the_wanted_top() {
+        let languages = &mut Languages::default();
+        // a a a | b c* a.
+        let graph = Listed(vec![
+            (vec![(0, 1), (1, 3)], false),
+            (vec![(0, 2)], false),
+            (vec![(0, 4)], false),
+            (vec![(2, 3), (0, 4)], false),
+            (vec![], true),
+        ]);
+        let set = language(languages, &graph, false);
+        let shortest = |wanted: usize| {
+            let wanted = Some(SymbolId::from_index(wanted));
+            let stack = languages.shortest(set, |top| top == wanted)?;
+            Some(stack.into_iter().map(Id::index).collect::<Vec<usize>>())
+        };
+        assert_eq!(shortest(0), Some(vec![0, 0, 0]));
+        assert_eq!(shortest(1), Some(vec![1, 0]));
+        assert_eq!(shortest(2), None);
+        assert_eq!(languages.shortest(set, |top| top.is_none()), None);
+    }
+
+    #[test]
+    fn inclusion_is_that_of_the_stacks() {
+        let languages = &mut Languages::default();
+        let one = languages.single(SymbolId::from_index(0));
+        let other = languages.single(SymbolId::from_index(1));
+        // (a | b)+.
+        let graph = Listed(vec![(vec![(0, 1), (1, 1)], false), (vec![(0, 1), (1, 1)], true)]);
+        let all = language(languages, &graph, false);
+        assert!(languages.is_subset(one, all) && languages.is_subset(other, all));
+        assert!(!languages.is_subset(one, other) && !languages.is_subset(all, one));
+        let nothing = Listed(vec![(vec![], false)]);
+        let set = languages.of_graph(&nothing, Some(0), false, &Interrupt::new());
+        assert_eq!(set, Ok(None));
+    }
+}
