@@ -163,3 +163,56 @@ fn steps_that_cannot_be_split_are_refused() {
         "3:45: an assertion changes variables"
     );
 }
+
+/// The program with one more update on its first edge of a kind: a global gets any value.
+fn with_update(text: &str, wanted: fn(Action) -> bool) -> Program {
+    let mut program = program(text);
+    let a = selvedge_program::Variable::Global(GlobalId::from_index(0));
+    let assignments = vec![(a, selvedge_program::Expr::Choice)];
+    let update = program.updates.push(Update { assignments, ..Update::default() });
+    let found = program.edges.iter_enumerated().find(|(_, edge)| wanted(edge.action));
+    let (edge, _) = found.expect("such an edge");
+    program.edges[edge].update = Some(update);
+    program
+}
+
+#[test]
+fn arguments_are_kept_where_they_could_change() {
+    let calls = |action: Action| matches!(action, Action::Call(_));
+    let text = |argument: &str, start: &str| {
+        format!(
+            "decl a, b; void f(p) begin skip; end void t() begin skip; end
+             void main() begin decl x; f({argument}); {start} end"
+        )
+    };
+    let kept = |argument: &str, start: &str| {
+        let printed = print(&with_update(&text(argument, start), calls));
+        printed.expect("it can be printed").contains("kept")
+    };
+    assert!(kept("a", ""));
+    assert!(!kept("b", ""));
+    assert!(kept("b", "start_thread t();"));
+    assert!(!kept("x", "start_thread t();"));
+}
+
+#[test]
+fn results_that_go_to_globals_show_when_a_return_is_split() {
+    let returns = |action: Action| matches!(action, Action::Return(_));
+    let text = |target: &str| {
+        format!(
+            "decl a, b; bool f() begin return a; end
+             void main() begin decl x; {target} := f(); end"
+        )
+    };
+    assert!(print(&with_update(&text("x"), returns)).is_ok());
+    assert!(refused(&with_update(&text("b"), returns)).ends_with("in the same step"));
+}
+
+#[test]
+fn a_start_in_a_recursive_main_is_refused() {
+    let text = "void t() begin skip; end
+        void main() begin start_thread t(); if * then main(); fi; end";
+    let options = Options { dialect: None, starts_per_site: Some(1) };
+    let reason = refused(&parse(text, &options).program.expect("no errors"));
+    assert!(reason.ends_with("several times"), "{reason}");
+}
