@@ -398,6 +398,13 @@ fn limits_and_interrupts_end_the_search() {
     let raised = Interrupt::new();
     raised.raise(StopReason::Timeout);
     assert_eq!(run(64, &raised), Err(Unknown::Stopped(StopReason::Timeout)));
+    let names: Vec<String> = (0..30).map(|at| format!("l{at}")).collect();
+    let locals = names.join(", ");
+    let calls = format!("0 -> 1 call f procedure f locals {locals} nodes 1 entry 0 exit 0 {{ }}");
+    let many = self::program("x", &[&calls], "");
+    let limits = BoundedLimits { call_depth: 1, states: 100 };
+    let found = bounded_states(&many, &[], bound, limits, &Interrupt::new());
+    assert_eq!(found, Err(Unknown::Unsupported("too many choices are open".to_owned())));
     let targets =
         [Target::State(StatePattern { globals: vec![], threads: [].into_iter().collect() })];
     let limits = BoundedLimits { call_depth: 1, states: 64 };
