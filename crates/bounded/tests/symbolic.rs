@@ -12,13 +12,10 @@ use selvedge_replay::{BoundedSets, replay_run};
 use selvedge_testkit::rng::Rng;
 
 /// The ways to search.
-const WAYS: [(Mode, Strategy); 3] = [
-    (Mode::Lazy, Strategy::Tuples),
-    (Mode::Eager, Strategy::Tuples),
-    (Mode::Lazy, Strategy::Configurations),
-];
+const WAYS: [(Mode, Strategy); 3] =
+    [(Mode::Lazy, Strategy::Tuples), (Mode::Eager, Strategy::Tuples), (Mode::Lazy, Strategy::Auto)];
 
-/// A search; `None` if atomic sections nest without bound, or for configurations with recursion.
+/// A search; `None` if atomic sections nest without bound.
 fn search(
     program: &Program,
     target: &Target,
@@ -117,6 +114,45 @@ fn differential(seeds: std::ops::Range<u64>, measure: Measure, most: u32) {
         }
     }
     assert!(compared > seeds.end - seeds.start && reached > compared / 10);
+}
+
+/// Where stacks grow without bound the oracle gives up, and the searches are compared with each
+/// other.
+#[test]
+fn deep_recursion_of_random_programs() {
+    let (mut compared, mut changed) = (0, 0);
+    for seed in 5000..5150 {
+        let mut rng = Rng::new(seed);
+        let program = random_program(&mut rng, &Shape { recursion: 80, atomic: 0, ..SMALL });
+        let target = random_target(&mut rng, &program);
+        if oracle(&program, &[], Bound { measure: Measure::Rounds, limit: 2 }, 3).is_some() {
+            continue;
+        }
+        for measure in [Measure::Rounds, Measure::Contexts] {
+            let mut searches: Vec<SymbolicSearch> = WAYS
+                .iter()
+                .map(|&way| search(&program, &target, measure, way).expect("no sections"))
+                .collect();
+            for limit in 1..=3 {
+                let what = format!("seed {seed}, {limit} {measure:?}, {target:?}\n{program:#?}");
+                let mut found = Vec::new();
+                for search in &mut searches {
+                    let level = search.advance().expect("no limit is met");
+                    if let Some(run) = &level.reached {
+                        replay_run(&program, run, &target).expect(&what);
+                    }
+                    found.push((level.reached.is_some(), search.states(usize::MAX)));
+                }
+                assert!(found.iter().all(|one| *one == found[0]), "{what}");
+                compared += 1;
+                if found[0].0 {
+                    break;
+                }
+            }
+            changed += usize::from(!searches[2].is_by_configurations());
+        }
+    }
+    assert!(compared > 50 && changed > 20, "{compared} compared, {changed} changed");
 }
 
 #[test]

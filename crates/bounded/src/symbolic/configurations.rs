@@ -1,6 +1,6 @@
 //! # Idea
-//! Without recursion a program has finitely many configurations: the shared values, and for every
-//! thread its location and locals. They are explored turn by turn, as plain symbolic reachability:
+//! Where stacks stay bounded a program has finitely many configurations: the shared values, and for
+//! every thread its location and locals. They are explored turn by turn, as plain symbolic reachability:
 //! the configurations after the turn of a thread are those before it, closed under its steps. There
 //! is one copy of the shared values, however many rounds there are, and when a whole round adds
 //! nothing, nothing can be added by any number of them: a proof.
@@ -13,11 +13,9 @@
 //! in paper 001 §2.3; for contexts, as in Qadeer and Rehof (TACAS 2005), every thread continues what
 //! was reachable with one context less.
 //!
-//! # Requires
-//! No thread is recursive.
-//!
 //! # Invariants
 //! 1. At switches no atomic section is open, and its bits are not in the sets.
+//! 2. No call was reached that is not unrolled; otherwise the search fails and says so.
 
 use super::control::Point;
 use super::draft::{Assignment, pick};
@@ -30,6 +28,8 @@ use super::witness::Plan;
 use selvedge_base::Id;
 use selvedge_bdd::{BddManager, OutOfNodes, Var};
 use selvedge_program::{Measure, Position, Program, StatePattern, Target, ThreadId};
+use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The search by configurations.
@@ -53,6 +53,8 @@ pub(super) struct Configurations {
     open: Option<(usize, Bdd)>,
     /// A bound was reached that added nothing.
     pub(super) complete: bool,
+    /// A call was reached that is not unrolled: the search is of no use for the program.
+    overflow: Cell<bool>,
 }
 
 /// A turn of a thread.
@@ -104,6 +106,7 @@ impl Configurations {
             bound: 0,
             open: None,
             complete: false,
+            overflow: Cell::new(false),
             threads,
             layout,
             space,
@@ -151,6 +154,11 @@ impl Configurations {
         Ok(())
     }
 
+    /// Whether the search has failed because a call was reached that is not unrolled.
+    pub(super) fn has_overflown(&self) -> bool {
+        self.overflow.get()
+    }
+
     /// What the next thread begins with.
     fn before(&self, measure: Measure, begin: &Bdd) -> Bdd {
         match measure {
@@ -167,10 +175,18 @@ impl Configurations {
         let mut sets = Sets::new();
         flat.split(space, &space.and(&new, &self.outside.0)?, &mut sets)?;
         let mut fresh = sets.clone();
-        let mut queue: BTreeSet<usize> = sets.keys().copied().collect();
-        while let Some(at) = queue.pop_first() {
+        // Procedures that are called are finished first.
+        let rank = |at: usize| (Reverse(flat.locations[at].depth), at);
+        let mut queue: BTreeSet<_> = sets.keys().map(|&at| rank(at)).collect();
+        while let Some((_, at)) = queue.pop_first() {
             space.check()?;
             let Some(set) = fresh.remove(&at) else { continue };
+            if let Some(overflow) = &flat.locations[at].overflow
+                && !space.is_bottom(&space.and(&set, overflow)?)
+            {
+                self.overflow.set(true);
+                return Err(OutOfNodes);
+            }
             for hop in &flat.locations[at].hops {
                 let image = hop.image.of(space, &set)?;
                 let known = sets.entry(hop.target).or_insert_with(|| space.bottom());
@@ -178,7 +194,7 @@ impl Configurations {
                 if !space.is_bottom(&new) {
                     let fresh = fresh.entry(hop.target).or_insert_with(|| space.bottom());
                     *fresh = space.or(fresh, &new)?;
-                    queue.insert(hop.target);
+                    queue.insert(rank(hop.target));
                 }
             }
         }

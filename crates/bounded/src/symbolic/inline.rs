@@ -1,11 +1,10 @@
 //! # Idea
-//! A thread without recursion as one flat graph: a procedure has a copy of its own for every call
-//! string that leads to it, and the locals of the open activations have places by their depth. A
-//! location then says everything about the stack, and every step, calls and returns included, is
-//! one relation.
+//! A thread as one flat graph: a procedure has a copy of its own for every call string that leads to
+//! it, and the locals of the open activations have places by their depth. A location then says
+//! everything about the stack, and every step, calls and returns included, is one relation.
 //!
-//! # Requires
-//! No procedure of the thread can be active twice at once.
+//! Recursion is unrolled to a limit. A call beyond it is no step but a condition, under which the
+//! graph is too small for the program.
 //!
 //! # Invariants
 //! 1. The locals of a place that is not in use are free in every set: a return forgets them.
@@ -18,6 +17,9 @@ use super::values::Values;
 use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
 use selvedge_program::{Action, LocalId, Program, ThreadId, Variable};
+
+/// How deep calls are unrolled.
+const MOST_OPEN_CALLS: usize = 64;
 
 /// A copy of a procedure.
 #[derive(Clone, Debug)]
@@ -59,6 +61,10 @@ pub(super) struct Location {
     /// Whether a context can end here.
     pub(super) switch: bool,
     pub(super) hops: Vec<Hop>,
+    /// How many calls are open.
+    pub(super) depth: usize,
+    /// Where a call is made that is not unrolled any more.
+    pub(super) overflow: Option<Bdd>,
 }
 
 /// An inlined thread.
@@ -73,11 +79,13 @@ pub(super) struct Flat {
 }
 
 impl Inlining {
-    /// The copies of a thread's procedures; `None` if there would be more than `limit` locations.
+    /// The copies of a thread's procedures, with about `limit` locations at most; `None` if that is
+    /// not enough for a thread without recursion.
     pub(super) fn new(control: &Control, program: &Program, limit: usize) -> Option<Self> {
         let mut copies = vec![Copy { body: 0, caller: None, depth: 0, first: 0 }];
         let mut callees = Vec::new();
         let mut locations = 0;
+        let mut planned = control.bodies[0].points.len();
         let mut frames: Vec<usize> = Vec::new();
         while callees.len() < copies.len() {
             let at = callees.len();
@@ -85,21 +93,25 @@ impl Inlining {
             let depth = copies[at].depth;
             copies[at].first = locations;
             locations += body.points.len();
-            if locations > limit {
-                return None;
-            }
             frames.resize(frames.len().max(depth + 1), 0);
             let locals = program.procedures[body.procedure].frame.locals.len();
             frames[depth] = frames[depth].max(locals);
             let mut called = Vec::new();
             for (branch, step) in body.branches.iter().enumerate() {
-                called.push(if let Way::Call { callee, .. } = step.way {
+                let Way::Call { callee, .. } = step.way else {
+                    called.push(None);
+                    continue;
+                };
+                planned += control.bodies[callee].points.len();
+                let beyond = planned > limit || depth >= MOST_OPEN_CALLS;
+                if beyond && !control.recursive {
+                    return None;
+                }
+                called.push((!beyond).then(|| {
                     let caller = Some((at, branch));
                     copies.push(Copy { body: callee, caller, depth: depth + 1, first: 0 });
-                    Some(copies.len() - 1)
-                } else {
-                    None
-                });
+                    copies.len() - 1
+                }));
             }
             callees.push(called);
         }
@@ -141,10 +153,19 @@ impl Inlining {
             let body = &control.bodies[self.copies[at].body];
             for (point, &kind) in body.points.iter().enumerate() {
                 let mut hops = Vec::new();
+                let mut overflow: Option<Bdd> = None;
                 for branch in body.from(point) {
-                    hops.push(builder.hop(at, branch)?);
+                    let calls = matches!(body.branches[branch].way, Way::Call { .. });
+                    if calls && self.callees[at][branch].is_none() {
+                        let domain = builder.scope(at).draft(&body.branches[branch])?.domain()?;
+                        let before = overflow.unwrap_or_else(|| space.bottom());
+                        overflow = Some(space.or(&before, &domain)?);
+                    } else {
+                        hops.push(builder.hop(at, branch)?);
+                    }
                 }
-                locations.push(Location { point: kind, switch: body.switch[point], hops });
+                let (switch, depth) = (body.switch[point], self.copies[at].depth);
+                locations.push(Location { point: kind, switch, hops, depth, overflow });
             }
         }
         let entry = control.bodies[0].entry;

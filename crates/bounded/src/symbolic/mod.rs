@@ -6,7 +6,7 @@
 //! - `control`, `layout`: the control flow of a thread; the variables and their order.
 //! - `values`, `draft`: expressions and steps as relations.
 //! - `steps`, `frame`, `stage`, `tuples`: the saturation of paper 001 Fig. 5.
-//! - `inline`, `configurations`: complete configurations of programs without recursion.
+//! - `inline`, `configurations`: complete configurations of programs whose stacks stay small.
 //! - `witness`, `trail`: the run to a target.
 //!
 //! # Source
@@ -23,7 +23,8 @@
 //! rounds. By configurations, either is a way to order the turns.
 //!
 //! # When it concludes for every bound
-//! By configurations, when a whole round (or one more context) reaches no new configuration; given
+//! While no call goes deeper than recursion is unrolled, complete configurations are explored; the
+//! first that does makes the search start anew by tuples. By configurations it concludes when a whole round (or one more context) reaches no new configuration; given
 //! memory, that always comes. (Configurations that differ only in steps behind the last one that
 //! touches something shared count as one: whoever moves next can take these steps first.) By tuples, after the first round of a program with one thread, and
 //! never otherwise: that the shared states stay the same for some rounds proves nothing.
@@ -70,12 +71,13 @@ pub enum Mode {
 /// What the sets consist of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Strategy {
-    /// Configurations for lazy analysis of programs without recursion, tuples otherwise.
+    /// For lazy analysis configurations while stacks stay small, then tuples; for eager analysis
+    /// tuples.
     #[default]
     Auto,
     /// Histories of one thread: tuples of shared states at its switches (paper 001 Fig. 5).
     Tuples,
-    /// Complete configurations. Not for recursion, and always lazy.
+    /// Complete configurations, while stacks stay small. Always lazy.
     Configurations,
 }
 
@@ -102,6 +104,8 @@ const MOST_ROUNDS: usize = 64;
 const MOST_STEPS: usize = 1 << 20;
 /// The greatest number of locations of an inlined thread.
 const MOST_LOCATIONS: usize = 1 << 14;
+/// The same for a thread with recursion, which is unrolled so far.
+const MOST_UNROLLED: usize = 1 << 11;
 
 /// A symbolic search that widens its bound step by step.
 pub struct SymbolicSearch {
@@ -137,6 +141,13 @@ enum Engine {
 struct Spent {
     products: u64,
     peak: u64,
+}
+
+impl Spent {
+    fn add(&mut self, space: &Space) {
+        self.products += space.products();
+        self.peak = self.peak.max(space.peak());
+    }
 }
 
 impl SymbolicSearch {
@@ -186,12 +197,30 @@ impl SymbolicSearch {
         matches!(self.engine, Engine::Configurations(_))
     }
 
+    /// Goes over to tuples, because stacks grow beyond what was unrolled, and catches up.
+    fn change_engine(&mut self) -> Result<Level, Unknown> {
+        let Engine::Configurations(search) = &self.engine else { return Ok(Level::default()) };
+        if self.setting.options.strategy == Strategy::Configurations {
+            return Err(unsupported("stacks grow beyond what can be unrolled"));
+        }
+        let bound = search.bound;
+        self.spent.add(&search.space);
+        let contexts = (self.measure == Measure::Contexts).then_some(0);
+        let tuples = Box::new(self.setting.tuples(contexts)?);
+        // Lower bounds have not met the target, so contexts need no catching up.
+        self.engine = Engine::Tuples { tuples, contexts: bound - 1 };
+        let lower = if self.measure == Measure::Rounds { bound - 1 } else { 0 };
+        for _ in 0..lower {
+            self.advance()?;
+        }
+        self.advance()
+    }
+
     /// Everything within one context more, from the start.
     fn count_context(&mut self) -> Result<Option<Run>, Unknown> {
         let Engine::Tuples { tuples, contexts } = &mut self.engine else { return Ok(None) };
         *contexts += 1;
-        self.spent.products += tuples.frame.space.products();
-        self.spent.peak = self.spent.peak.max(tuples.frame.space.peak());
+        self.spent.add(&tuples.frame.space);
         **tuples = self.setting.tuples(Some(*contexts))?;
         for _ in 0..*contexts {
             if let Some(run) = self.setting.round(tuples, &self.target)? {
@@ -204,13 +233,22 @@ impl SymbolicSearch {
     /// The values of the globals within the bound, the variables for them, and their manager. If a
     /// limit forbids to complete a bound that the target has ended, they are those of the one before.
     fn ends(&mut self) -> (Bdd, Vec<Var>, &NativeManager) {
+        if let Engine::Configurations(search) = &mut self.engine
+            && search.finish(self.measure).is_err()
+            && search.has_overflown()
+        {
+            let bound = search.bound;
+            if let Ok(tuples) = self.setting.explored(self.measure, bound) {
+                self.spent.add(&search.space);
+                self.engine = Engine::Tuples { tuples: Box::new(tuples), contexts: bound };
+            }
+        }
         match &mut self.engine {
             Engine::Tuples { tuples, .. } => {
                 let _ = tuples.finish(&self.setting.program);
                 (tuples.ends.clone(), tuples.end_vars(), &tuples.frame.space.manager)
             }
             Engine::Configurations(search) => {
-                let _ = search.finish(self.measure);
                 let ends = search.ends().unwrap_or_else(|OutOfNodes| search.space.bottom());
                 (ends, search.end_vars(), &search.space.manager)
             }
@@ -232,8 +270,7 @@ impl Setting {
             Strategy::Auto if self.mode == Mode::Lazy => self.configurations()?,
             Strategy::Auto | Strategy::Tuples => None,
             Strategy::Configurations => {
-                let text =
-                    "complete configurations need a program without recursion, and not too large";
+                let text = "the program is too large for complete configurations";
                 Some(self.configurations()?.ok_or_else(|| unsupported(text))?)
             }
         };
@@ -247,10 +284,10 @@ impl Setting {
     /// The search by configurations, if the program allows it.
     fn configurations(&self) -> Result<Option<Configurations>, Unknown> {
         let program = &self.program;
-        if self.controls.iter().any(|control| control.recursive) {
-            return Ok(None);
-        }
-        let inlined = self.controls.iter().map(|one| Inlining::new(one, program, MOST_LOCATIONS));
+        let inlined = self.controls.iter().map(|one| {
+            let limit = if one.recursive { MOST_UNROLLED } else { MOST_LOCATIONS };
+            Inlining::new(one, program, limit)
+        });
         let Some(inlined) = inlined.collect::<Option<Vec<Inlining>>>() else { return Ok(None) };
         let layout = Layout::new(&shared_bits(program, self.depth, None), 0, 0);
         let mut first = layout.variables;
@@ -285,6 +322,15 @@ impl Setting {
         let frame = Frame::new(space, layout, contexts).map_err(|error| self.stopped(error))?;
         Tuples::new(frame, &self.program, &self.controls, self.mode)
             .map_err(|error| self.stopped(error))
+    }
+
+    /// Everything within a bound, by tuples.
+    fn explored(&self, measure: Measure, bound: u32) -> Result<Tuples, Unknown> {
+        let mut tuples = self.tuples((measure == Measure::Contexts).then_some(bound))?;
+        for _ in 0..bound {
+            self.round(&mut tuples, &Target::Label(Vec::new()))?;
+        }
+        Ok(tuples)
     }
 
     /// How many locals or results a procedure has at most.
@@ -353,9 +399,10 @@ impl Search for SymbolicSearch {
         let setting = &self.setting;
         let (reached, all) = match (&mut self.engine, self.measure) {
             (Engine::Configurations(search), measure) => {
-                let met = search
-                    .advance(&setting.program, &self.target, measure)
-                    .map_err(|error| setting.stopped(error))?;
+                let met = match search.advance(&setting.program, &self.target, measure) {
+                    Err(_) if search.has_overflown() => return self.change_engine(),
+                    met => met.map_err(|error| setting.stopped(error))?,
+                };
                 let plan = met.map(|met| search.plan(&met)).transpose();
                 let plan = plan.map_err(|error| setting.stopped(error))?;
                 let run = plan.map(|plan| setting.run(&plan, &self.target)).transpose()?;
