@@ -90,6 +90,21 @@ fn folder_of(page: &Path) -> PathBuf {
     folder
 }
 
+/// The words of a command line; what stands between single quotes is one word.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        let (word, after) = match rest.strip_prefix('\'') {
+            Some(quoted) => quoted.split_once('\'').expect("a quote ends"),
+            None => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        words.push(word);
+        rest = after.trim_start();
+    }
+    words
+}
+
 /// The state of a page's session.
 struct Session {
     folder: PathBuf,
@@ -109,7 +124,7 @@ impl Session {
         let arguments = line
             .strip_prefix("selvedge ")
             .or_else(|| line.strip_prefix("cargo run --release -p selvedge -- "))?;
-        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let arguments = words(arguments);
         let output = command(&arguments).current_dir(&self.folder).output().expect("it runs");
         self.code = output.status.code().expect("no signal");
         let stdout = String::from_utf8(output.stdout).expect("UTF-8");
@@ -239,6 +254,13 @@ fn programs_are_accepted() {
             let diagnostics = match info.split([',', ' ']).next() {
                 Some("eml") => selvedge_front_eml::parse(&text).diagnostics,
                 Some("slv") => selvedge_program::text::parse(&text).1,
+                Some("bp") => {
+                    let options = selvedge_front_bool::Options {
+                        dialect: None,
+                        starts_per_site: Some(1),
+                    };
+                    selvedge_front_bool::parse(&text, &options).diagnostics
+                }
                 _ => continue,
             };
             let errors: Vec<_> = diagnostics.iter().filter(|one| one.is_error()).collect();
