@@ -76,10 +76,11 @@ fn folder_of(page: &Path) -> PathBuf {
     let name = page.strip_prefix(root()).expect("a page of the project").display().to_string();
     let folder = scratch(&format!("book-{}", name.replace(['/', '\\'], "-")));
     let text = text_of(page);
-    let sources = ["examples", "corpus/bad", "corpus/bad-model", "corpus/bad-property"];
-    let sources = sources.into_iter().chain(["corpus/bad-configuration"]);
+    let sources = ["bad", "bad-bp", "bad-configuration", "bad-model", "bad-pds", "bad-property"];
+    let sources = sources.map(|folder| format!("corpus/{folder}")).into_iter();
+    let sources = sources.chain(["examples".to_owned()]);
     for source in sources.filter(|source| text.contains(&format!("{source}/"))) {
-        let target = folder.join(source);
+        let target = folder.join(&source);
         fs::create_dir_all(&target).expect("a folder");
         for entry in fs::read_dir(root().join(source)).expect("a folder of the project") {
             let path = entry.expect("an entry").path();
@@ -255,10 +256,8 @@ fn programs_are_accepted() {
                 Some("eml") => selvedge_front_eml::parse(&text).diagnostics,
                 Some("slv") => selvedge_program::text::parse(&text).1,
                 Some("bp") => {
-                    let options = selvedge_front_bool::Options {
-                        dialect: None,
-                        starts_per_site: Some(1),
-                    };
+                    let options =
+                        selvedge_front_bool::Options { dialect: None, starts_per_site: Some(1) };
                     selvedge_front_bool::parse(&text, &options).diagnostics
                 }
                 _ => continue,
@@ -378,16 +377,21 @@ fn sections(text: &str) -> BTreeMap<String, String> {
 const NO_EXAMPLE: &[&str] = &[
     "file-too-large",
     "invalid-program",
+    "no-shared-state",
+    "no-target",
     "not-utf8",
     "program-too-large",
+    "stack-too-deep",
     "too-many-errors",
+    "too-many-variables",
     "too-many-warnings",
 ];
 
 #[test]
 fn every_diagnostic_is_described_with_an_example() {
     let mut known = BTreeSet::new();
-    for folder in ["front-eml/src", "front-property/src", "program/src/text"] {
+    let folders = ["front-bool/src", "front-eml/src", "front-pds/src", "front-property/src"];
+    for folder in folders.into_iter().chain(["program/src/text"]) {
         for file in files(&root().join("crates").join(folder), "rs") {
             if file.file_name().is_some_and(|name| name != "tests.rs") {
                 known.extend(codes(&text_of(&file)));

@@ -84,10 +84,13 @@ fn states(out: &mut String, reach: &Reach<'_>) {
         let _ = match level.visible {
             Some(visible) => writeln!(
                 out,
-                "within {within:>12}: {} visible states, {} shared states",
-                visible, level.shared
+                "within {within:>12}: {}, {}",
+                number(u128::from(visible), "visible state"),
+                number(level.shared, "shared state")
             ),
-            None => writeln!(out, "within {within:>12}: {} shared states", level.shared),
+            None => {
+                writeln!(out, "within {within:>12}: {}", number(level.shared, "shared state"))
+            }
         };
     }
     match reach.listed {
@@ -111,6 +114,10 @@ fn states(out: &mut String, reach: &Reach<'_>) {
     if !reach.answer.levels.is_empty() || reach.listed.is_some() {
         out.push('\n');
     }
+}
+
+fn number(count: u128, singular: &str) -> String {
+    if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
 }
 
 fn omitted(out: &mut String, listed: u128, of: Option<u128>) {
@@ -179,7 +186,7 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
                 Question::Assertions => "no assertion fails",
                 Question::Label(_) => "the label is not reached",
                 Question::State(_) => "the state is not reached",
-                Question::States => "these are all states",
+                Question::States => "no other state is reached",
             };
             let _ =
                 writeln!(out, "{word}: {what} in any execution of the model, in {seconds:.3} s");
