@@ -7,6 +7,7 @@
 //! a backslash starts an escape of labels and is doubled as well.
 
 use crate::escape::visible;
+use crate::reach::words;
 use selvedge_base::{Id, Place};
 use selvedge_program::{Action, Edge, NodeId, Program};
 use std::fmt::Write as _;
@@ -57,6 +58,7 @@ fn vertex(node: NodeId) -> String {
 
 fn edge_label(edge: &Edge, program: &Program) -> String {
     let what = match edge.action {
+        _ if edge.update.is_some() || edge.passing.is_some() => words::statement(program, edge),
         Action::Skip => String::new(),
         Action::Read(location) => format!("read {}", program.locations[location].name),
         Action::Write(location) => format!("write {}", program.locations[location].name),
@@ -65,11 +67,11 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         Action::BeginUnit => "begin unit".to_owned(),
         Action::EndUnit => "end unit".to_owned(),
         Action::Call(procedure) => format!("call {}", program.procedures[procedure].name),
-        Action::Assert(_) => "assert".to_owned(),
-        Action::Return(_) => "return".to_owned(),
-        Action::Start(thread) => format!("start {}", program.threads[thread].name),
-        Action::BeginAtomic => "begin atomic".to_owned(),
-        Action::EndAtomic => "end atomic".to_owned(),
+        Action::Assert(_)
+        | Action::Return(_)
+        | Action::Start(_)
+        | Action::BeginAtomic
+        | Action::EndAtomic => words::statement(program, edge),
     };
     match (what.is_empty(), edge.place == Place::NONE) {
         (true, _) | (_, true) => what,

@@ -7,7 +7,7 @@ use crate::escape::visible;
 use crate::outline::{ProcedureOutline, outline};
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{ProcedureId, Program, ThreadId};
+use selvedge_program::{ProcedureId, Program, Start, ThreadId};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -15,9 +15,13 @@ use std::fmt::Write as _;
 pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     let outlines = outline(program);
     let mut out = String::new();
+    let shared = match program.globals.len() {
+        0 => String::new(),
+        number => count(number, "global") + ", ",
+    };
     let _ = writeln!(
         out,
-        "{}: {}, {}, {} in {}, {}, {}, {}",
+        "{}: {}, {shared}{}, {} in {}, {}, {}, {}",
         visible(name),
         count(program.threads.len(), "thread"),
         count(program.locks.len(), "lock"),
@@ -31,6 +35,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
         out.push('\n');
         describe_thread(&mut out, thread, program, &outlines, terminal);
     }
+    globals(&mut out, program, terminal);
     locks(&mut out, program, &outlines, terminal);
     locations(&mut out, program, &outlines, terminal);
     out
@@ -64,11 +69,24 @@ fn describe_thread(
 
 fn facts(id: ProcedureId, program: &Program, own: &ProcedureOutline) -> Vec<String> {
     let mut facts = vec![count(own.edges, "edge")];
-    let is_main = program.threads[program.procedures[id].thread].main == id;
-    if is_main {
+    let thread = &program.threads[program.procedures[id].thread];
+    let is_main = thread.main == id;
+    if is_main && thread.start != Start::AtFirst {
+        facts.push("the thread starts here when it is started".to_owned());
+    } else if is_main {
         facts.push("the thread starts here".to_owned());
     } else if !own.called {
         facts.push("never called".to_owned());
+    }
+    let frame = &program.procedures[id].frame;
+    for (number, what) in [
+        (frame.parameters, "parameter"),
+        (frame.locals.len() - frame.parameters, "local"),
+        (frame.results, "result"),
+    ] {
+        if number > 0 {
+            facts.push(count(number, what));
+        }
     }
     if own.units > 0 {
         facts.push(count(own.units, "unit"));
@@ -87,6 +105,23 @@ fn facts(id: ProcedureId, program: &Program, own: &ProcedureOutline) -> Vec<Stri
         facts.push("recursive".to_owned());
     }
     facts
+}
+
+fn globals(out: &mut String, program: &Program, terminal: Terminal) {
+    if program.globals.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "globals"));
+    let widest = widest(program.globals.iter().map(|global| global.name.as_str()));
+    for global in &program.globals {
+        let first = match global.initial {
+            None => "any value at first",
+            Some(true) => "true at first",
+            Some(false) => "false at first",
+        };
+        let (name, place) = (visible(&global.name), line_of(global.place));
+        let _ = writeln!(out, "  {name:widest$}{place:<8}{first}");
+    }
 }
 
 fn locks(

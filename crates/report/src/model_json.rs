@@ -12,6 +12,7 @@ pub fn render(name: &str, program: &Program) -> String {
     let outlines = outline(program);
     let document = Document {
         file: name,
+        globals: program.globals.iter().map(|one| Named::new(&one.name, one.place)).collect(),
         locks: program.locks.iter().map(|lock| Named::new(&lock.name, lock.place)).collect(),
         locations: program
             .locations
@@ -44,6 +45,8 @@ pub fn render(name: &str, program: &Program) -> String {
 struct Document<'a> {
     file: &'a str,
     threads: Vec<ThreadEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    globals: Vec<Named<'a>>,
     locks: Vec<Named<'a>>,
     locations: Vec<LocationEntry<'a>>,
 }
@@ -83,6 +86,10 @@ struct ProcedureEntry<'a> {
     name: Named<'a>,
     nodes: usize,
     edges: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locals: Vec<&'a str>,
     units: usize,
     locks: Vec<&'a str>,
     reads: Vec<&'a str>,
@@ -96,10 +103,15 @@ impl<'a> ProcedureEntry<'a> {
     fn new(id: ProcedureId, program: &'a Program, own: &ProcedureOutline) -> Self {
         let location = |&id: &_| program.locations[id].name.as_str();
         let procedure = &program.procedures[id];
+        let frame = &procedure.frame;
+        let names: Vec<&str> = frame.locals.iter().map(|local| local.name.as_str()).collect();
+        let (parameters, locals) = names.split_at(frame.parameters);
         Self {
             name: Named::new(&procedure.name, procedure.place),
             nodes: own.nodes,
             edges: own.edges,
+            parameters: parameters.to_vec(),
+            locals: locals.to_vec(),
             units: own.units,
             locks: own.locks.iter().map(|&id| program.locks[id].name.as_str()).collect(),
             reads: own.reads.iter().map(location).collect(),
