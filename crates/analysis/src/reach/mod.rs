@@ -134,7 +134,8 @@ fn widen(
         match search.advance() {
             Ok(level) => {
                 answer.bound.limit += 1;
-                answer.complete = level.complete;
+                // A thread that is alone cannot do more in a second context than in the first.
+                answer.complete = level.complete || program.threads.len() == 1;
                 answer.levels.push(LevelCount {
                     limit: answer.bound.limit,
                     shared: search.count_states(),

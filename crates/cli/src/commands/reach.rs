@@ -12,6 +12,7 @@ use crate::target;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{InternalError, ReachOptions, Reached, reach};
 use selvedge_base::Interrupt;
+use selvedge_bounded::monitor::locks_to_data;
 use selvedge_program::{Action, Measure, Program, Target};
 use selvedge_report::reach::text::Options as TextOptions;
 use selvedge_report::reach::{self as report, Listed, Question, Reach};
@@ -22,7 +23,15 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::data_model(&args.input, output)?;
+    let mut model = input::data_model(&args.input, output)?;
+    if !model.program.locks.is_empty() {
+        // The engines for data know no locks.
+        let unlocked = locks_to_data(&model.program, &Interrupt::new());
+        (model.program, _) = unlocked.map_err(|why| {
+            output.complain(&format!("{}: {why}", model.text.name));
+            Exit::BadInput
+        })?;
+    }
     let program = &model.program;
     let (question, target) = asked(args, &model).map_err(|diagnostic| {
         output.diagnostics(&[*diagnostic], &model.text.source());

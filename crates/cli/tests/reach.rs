@@ -1,0 +1,174 @@
+//! `selvedge reach` and `selvedge sequentialize` as contracts: verdicts, exit codes, JSON fields.
+
+mod common;
+
+use common::{command, root, scratch};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Exit code and standard output of a run.
+fn run(arguments: &[&str]) -> (i32, String) {
+    let output = command(arguments).current_dir(root()).output().expect("it runs");
+    (output.status.code().expect("it exits"), String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+fn json(arguments: &[&str]) -> (i32, Value) {
+    let mut all = vec!["reach", "--format", "json"];
+    all.extend(arguments);
+    let (code, text) = run(&all);
+    (code, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+}
+
+#[test]
+fn the_json_of_a_violation_has_the_fields_of_the_contract() {
+    for engine in ["lazy", "eager", "explicit", "pds", "spds"] {
+        let (code, report) = json(&["examples/overbooking.bp", "--engine", engine]);
+        assert_eq!(code, 1, "{engine}");
+        assert_eq!(report["tool"]["name"], "selvedge");
+        assert_eq!(report["file"], "examples/overbooking.bp");
+        assert_eq!(report["analysis"], "reach");
+        assert_eq!(report["verdict"], "violation");
+        assert_eq!(report["bound"]["rounds"], 2, "{engine}");
+        assert_eq!(report["contexts"], 4, "{engine}");
+        assert_eq!(report["rounds"], 2);
+        assert_eq!(report["states"][1]["rounds"], 2);
+        assert!(report["states"][1]["count"].as_u64().is_some_and(|count| count > 0));
+        let witness = report["witness"].as_array().expect("there is one");
+        let last = witness.last().expect("it has steps");
+        assert_eq!((&last["action"], &last["line"]), (&"assert".into(), &17.into()));
+        assert_eq!(last["fails"], true);
+        for step in witness {
+            for field in ["thread", "action", "object", "line", "column", "values"] {
+                assert!(step.get(field).is_some(), "{field} in {step}");
+            }
+        }
+        let sets_free = |step: &&Value| step["values"]["free"] == false;
+        assert!(witness.iter().any(|step| sets_free(&step)), "values change");
+        assert!(report["stats"]["counts"].is_object());
+    }
+}
+
+#[test]
+fn bounds_are_not_confused() {
+    // Four contexts, but two rounds.
+    assert_eq!(run(&["reach", "examples/overbooking.bp", "--rounds", "1"]).0, 3);
+    assert_eq!(run(&["reach", "examples/overbooking.bp", "--rounds", "2"]).0, 1);
+    for engine in ["lazy", "eager", "explicit"] {
+        let contexts = |bound| {
+            run(&["reach", "examples/overbooking.bp", "--contexts", bound, "--engine", engine]).0
+        };
+        assert_eq!((contexts("3"), contexts("4")), (3, 1), "{engine}");
+    }
+    let (code, report) = json(&["examples/overbooking.bp", "--rounds", "1"]);
+    assert_eq!((code, &report["verdict"]), (3, &"unknown".into()));
+    assert_eq!(report["reason"], "safe within 1 round");
+    assert_eq!(report["contexts"], Value::Null);
+}
+
+#[test]
+fn a_plateau_of_shared_states_is_no_proof() {
+    let (code, report) = json(&["examples/handshakes.bp", "--engine", "lazy"]);
+    assert_eq!((code, &report["bound"]["rounds"]), (1, &4.into()));
+    let counts: Vec<_> =
+        report["states"].as_array().expect("levels").iter().map(|one| &one["count"]).collect();
+    assert!(counts.windows(2).all(|pair| pair[0] == pair[1]), "{counts:?}");
+}
+
+#[test]
+fn pushdown_systems_count_visible_states_by_contexts() {
+    let (code, report) = json(&["examples/recursive-walk.pds", "--states"]);
+    assert_eq!(code, 1);
+    assert!(report["bound"]["contexts"].as_u64().is_some());
+    assert!(report["states"][0]["visible"].as_u64().is_some_and(|count| count > 1));
+    let (_, listed) = json(&["examples/recursive-walk.pds", "--states=list", "--contexts", "1"]);
+    let list = listed["list"].as_array().expect("a list");
+    assert_eq!(list.len() as u64, listed["states"][0]["visible"].as_u64().expect("a number"));
+    assert!(list[0].as_str().expect("text").contains('|'));
+}
+
+#[test]
+fn questions_by_label_and_by_state() {
+    let folder = scratch("reach-questions");
+    let file = folder.join("toggle.bp");
+    let text = "decl x, y;\nvoid main() begin\n x, y := F, F;\n x := T;\n HERE: y := x;\n \
+                assume(F);\n NEVER: skip;\nend\n";
+    fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("a path");
+    let asked = |arguments: &[&str]| {
+        let mut all = vec!["reach", file];
+        all.extend(arguments);
+        run(&all).0
+    };
+    assert_eq!(asked(&["--label", "HERE"]), 1);
+    assert_eq!(asked(&["--label", "NEVER"]), 0);
+    assert_eq!(asked(&["--label", "NOWHERE"]), 2);
+    assert_eq!(asked(&["--target", "x=1,y=0|HERE"]), 1);
+    assert_eq!(asked(&["--target", "x=0|HERE"]), 0);
+    assert_eq!(asked(&["--target", "x=0|-"]), 0);
+    assert_eq!(asked(&["--target", "z=0"]), 2);
+    // Nothing to fail, so it is safe.
+    assert_eq!(asked(&["--assertions"]), 0);
+    assert_eq!(asked(&[]), 0);
+    let (_, states) = json(&[file, "--states=list"]);
+    assert_eq!(states["complete"], true);
+    assert_eq!(states["list"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn locks_become_data() {
+    let (code, text) = run(&["reach", "examples/stack.eml", "--states"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("shared states"), "{text}");
+}
+
+#[test]
+fn atomicity_within_rounds_agrees_with_tupling_where_it_finds_something() {
+    let bounded =
+        ["atomicity", "examples/write-skew.eml", "--engine", "context-bounded", "--rounds", "2"];
+    assert_eq!(run(&bounded).0, 1);
+    let (code, _) = run(&bounded[..4]);
+    assert_eq!(code, 2, "the engine needs a bound");
+}
+
+#[test]
+fn threads_that_are_started_without_bound() {
+    let folder = scratch("reach-starts");
+    let file = folder.join("spawn.bp");
+    let text = "decl x;\nvoid main() begin\n x := F;\n while * do\n  start_thread work();\n od\nend\n\
+                void work() begin\n x := T;\n assert(x);\nend\n";
+    fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("a path");
+    let refused = command(&["reach", file]).output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--starts-per-site"));
+    let (code, report) = json(&[file, "--starts-per-site", "2"]);
+    assert_eq!((code, &report["reason"]), (3, &"safe within 2 starts per site".into()));
+}
+
+#[test]
+fn the_sequential_program_has_the_same_verdict() {
+    let folder = scratch("reach-sequential");
+    let out = folder.join("out.bp");
+    let path = out.to_str().expect("a path");
+    for (file, rounds, code) in [
+        ("examples/overbooking.bp", "1", 0),
+        ("examples/overbooking.bp", "2", 1),
+        ("examples/overbooking-fixed.bp", "2", 0),
+        ("examples/recursive-walk.bp", "2", 1),
+        ("examples/recursive-walk.bp", "1", 0),
+    ] {
+        assert_eq!(run(&["sequentialize", file, "--rounds", rounds, "-o", path]).0, 0, "{file}");
+        let (found, text) = run(&["reach", path, "--engine", "lazy", "--rounds", "1"]);
+        // One thread has one round: what is not found is safe, or open only beyond one round.
+        let open = text.contains("safe within 1 round");
+        assert!(found == code || code == 0 && open, "{file} {rounds}: {text}");
+    }
+    assert!(Path::new(path).exists());
+}
+
+#[test]
+fn limits_end_in_unknown() {
+    let (code, report) = json(&["corpus/bp/peterson-4-flawed.bp", "--timeout", "0"]);
+    assert_eq!((code, &report["reason"]), (3, &"the time limit was reached".into()));
+}
