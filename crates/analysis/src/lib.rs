@@ -35,6 +35,7 @@ pub use engine_kind::EngineKind;
 pub use lock_order::lock_order;
 pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};
 pub use reach::{ReachEngine, ReachOptions, Reached, reach};
+pub use selvedge_bounded::reduction::projection;
 
 /// The book's pages with Rust code, as tests.
 #[cfg(doctest)]

@@ -22,7 +22,7 @@ fn json(arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn the_json_of_a_violation_has_the_fields_of_the_contract() {
-    for engine in ["lazy", "eager", "explicit"] {
+    for engine in ["lazy", "eager", "explicit", "pds", "spds"] {
         let (code, report) = json(&["examples/overbooking.bp", "--engine", engine]);
         assert_eq!(code, 1, "{engine}");
         assert_eq!(report["tool"]["name"], "selvedge");

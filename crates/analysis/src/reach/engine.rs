@@ -5,9 +5,10 @@
 use super::ReachOptions;
 use selvedge_base::Interrupt;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
-    Level, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
+    Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
 };
 
 /// An engine for questions about data.
@@ -19,11 +20,15 @@ pub enum ReachEngine {
     Eager,
     /// Explicit states, by contexts.
     Explicit,
+    /// The reduction to one pushdown system.
+    Pds,
+    /// The reduction to one symbolic pushdown system.
+    Spds,
 }
 
 impl ReachEngine {
     /// All engines.
-    pub const ALL: [Self; 3] = [Self::Lazy, Self::Eager, Self::Explicit];
+    pub const ALL: [Self; 5] = [Self::Lazy, Self::Eager, Self::Explicit, Self::Pds, Self::Spds];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -31,12 +36,19 @@ impl ReachEngine {
             Self::Lazy => "lazy",
             Self::Eager => "eager",
             Self::Explicit => "explicit",
+            Self::Pds => "pds",
+            Self::Spds => "spds",
         }
     }
 
     /// The engine with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|engine| engine.name() == name)
+    }
+
+    /// Whether it can bound contexts as well as rounds.
+    pub fn bounds_contexts(self) -> bool {
+        !matches!(self, Self::Pds | Self::Spds)
     }
 
     /// The engine for a program if none is named, and why.
@@ -83,6 +95,16 @@ impl<'p> Running<'p> {
                 Stacks::default(),
                 interrupt,
             )?)),
+            _ if measure == Measure::Contexts && !engine.bounds_contexts() => {
+                let engine = engine.name();
+                return Err(Unknown::Unsupported(format!(
+                    "engine {engine} bounds rounds only; lazy, eager and explicit bound contexts"
+                )));
+            }
+            ReachEngine::Pds => Self::Other(Box::new(PdsSearch::new(program, target, interrupt)?)),
+            ReachEngine::Spds => {
+                Self::Other(Box::new(SpdsSearch::new(program, target, interrupt)?))
+            }
         })
     }
 

@@ -10,12 +10,12 @@ use crate::output::Output;
 use crate::progress;
 use crate::target;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{InternalError, ReachOptions, Reached, reach};
+use selvedge_analysis::{InternalError, ReachEngine, ReachOptions, Reached, projection, reach};
 use selvedge_base::Interrupt;
 use selvedge_bounded::monitor::locks_to_data;
-use selvedge_program::{Action, Measure, Program, Target};
+use selvedge_program::{Action, Measure, Program, Target, Verdict};
 use selvedge_report::reach::text::Options as TextOptions;
-use selvedge_report::reach::{self as report, Listed, Question, Reach};
+use selvedge_report::reach::{self as report, Listed, Projection, Question, Reach};
 use selvedge_report::{Detail, json};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -44,8 +44,8 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         memory: args.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
     };
     let peak = AtomicU64::new(0);
-    let outcome = decide(program, target.as_ref(), &options, limits, &peak);
-    let mut reached = outcome.map_err(|error| {
+    let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
+    let (mut reached, projected) = outcome.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
@@ -61,7 +61,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         chosen: reached.chosen,
         answer: &reached.answer,
         listed: listed.as_ref(),
-        projection: None,
+        projection: projected.as_ref(),
         starts_per_site: options.starts_per_site,
         elapsed: start.elapsed(),
         peak_memory: (peak > 0).then_some(peak),
@@ -103,9 +103,10 @@ fn asked<'a>(
 }
 
 fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
+    let contexts = args.engine.is_none_or(ReachEngine::bounds_contexts);
     let natural = match model.language {
-        Language::Pushdown => Measure::Contexts,
-        Language::Eml | Language::TextForm | Language::Boolean => Measure::Rounds,
+        Language::Pushdown if contexts => Measure::Contexts,
+        _ => Measure::Rounds,
     };
     let (measure, limit) = match (args.rounds, args.contexts) {
         (Some(rounds), _) => (Measure::Rounds, Some(rounds)),
@@ -121,14 +122,15 @@ fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
     }
 }
 
-/// Decides the question under the limits.
+/// Decides the question, and the projection if it is asked for, under the limits.
 fn decide<'p>(
     program: &'p Program,
     target: Option<&Target>,
+    args: &ReachArgs,
     options: &ReachOptions,
     limits: Limits,
     peak: &AtomicU64,
-) -> Result<Reached<'p>, InternalError> {
+) -> Result<(Reached<'p>, Option<Projection>), InternalError> {
     let (interrupt, done, level) = (Interrupt::new(), Done::default(), AtomicU32::new(0));
     // A limit that reading the file has used up holds before the search.
     watchdog::check(limits, &interrupt, peak);
@@ -138,10 +140,39 @@ fn decide<'p>(
             scope.spawn(|| progress::show_level(options.measure, &level, &done));
         }
         let _end = done.guard();
-        reach(program, target, options, &interrupt, &mut |bound| {
+        let mut reached = reach(program, target, options, &interrupt, &mut |bound| {
             level.store(bound, Ordering::Relaxed);
-        })
+        })?;
+        let projected = match target {
+            Some(target) if args.projection => project(program, target, &mut reached, &interrupt),
+            _ => None,
+        };
+        Ok((reached, projected))
     })
+}
+
+/// The projection within as many rounds as the answer is about. If it cannot be computed, a proof is
+/// withdrawn, because something that was asked for is missing.
+fn project(
+    program: &Program,
+    target: &Target,
+    reached: &mut Reached<'_>,
+    interrupt: &Interrupt,
+) -> Option<Projection> {
+    let answer = &mut reached.answer;
+    let rounds = match (&answer.verdict, answer.bound.measure) {
+        (Verdict::Violation(run), Measure::Contexts) => run.rounds,
+        _ => answer.bound.limit,
+    };
+    match projection(program, target, rounds, interrupt) {
+        Ok(nodes) => Some(Projection { rounds, nodes }),
+        Err(why) => {
+            if !matches!(answer.verdict, Verdict::Violation(_)) {
+                answer.verdict = Verdict::Unknown(why);
+            }
+            None
+        }
+    }
 }
 
 fn list(reached: &mut Reached<'_>, args: &ReachArgs, options: &ReachOptions) -> Listed {

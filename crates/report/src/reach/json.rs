@@ -22,7 +22,7 @@
 //! | `witness[].context`, `.round` | which context and round it belongs to, from 1 |
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
 //! | `witness[].fails` | true on an assertion that fails |
-//! | `projection` | with `--projection`: `thread`, `procedure`, `line`, `column` of every statement on a run to the target |
+//! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` of every statement on a run to the target within them |
 //! | `stats` | `seconds`, `peak_memory_bytes` and the counts of the engine |
 //! | `warnings` | complaints about the input |
 //!
@@ -31,7 +31,7 @@
 
 use crate::json::{TOOL, Witnesses, as_map, json, warnings};
 use crate::reach::words::{self, Value};
-use crate::reach::{Listed, Question, Reach, rows};
+use crate::reach::{Listed, Projection, Question, Reach, rows};
 use selvedge_base::Place;
 use selvedge_program::reach::rounds;
 use selvedge_program::{Action, Move, Program, RunTrace, Statistics, Valuation, Verdict};
@@ -84,8 +84,8 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
         let steps: Result<Vec<String>, _> = steps(run, reach.program).iter().map(json).collect();
         field("witness", format!("[\n{}\n]", steps?.join(",\n")))?;
     }
-    if let Some(nodes) = reach.projection {
-        field("projection", json(&projected(reach.program, nodes))?)?;
+    if let Some(projection) = reach.projection {
+        field("projection", json(&projected(reach.program, projection))?)?;
     }
     let stats = Stats {
         seconds: reach.elapsed.as_secs_f64(),
@@ -230,22 +230,28 @@ fn steps<'a>(run: &RunTrace, program: &'a Program) -> Vec<Step<'a>> {
 }
 
 #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
-struct Projected<'a> {
+struct Statement<'a> {
     thread: &'a str,
     procedure: &'a str,
     line: u32,
     column: u32,
 }
 
-fn projected<'a>(program: &'a Program, nodes: &[selvedge_program::NodeId]) -> Vec<Projected<'a>> {
-    let places: BTreeSet<Projected<'a>> = program
+#[derive(Serialize)]
+struct Projected<'a> {
+    rounds: u32,
+    statements: Vec<Statement<'a>>,
+}
+
+fn projected<'a>(program: &'a Program, projection: &Projection) -> Projected<'a> {
+    let places: BTreeSet<Statement<'a>> = program
         .edges
         .iter()
-        .filter(|edge| nodes.contains(&edge.source) && edge.place != Place::NONE)
+        .filter(|edge| projection.nodes.contains(&edge.source) && edge.place != Place::NONE)
         .filter(|edge| !matches!(edge.action, Action::Skip) || edge.update.is_some())
         .map(|edge| {
             let procedure = &program.procedures[program.nodes[edge.source]];
-            Projected {
+            Statement {
                 thread: &program.threads[procedure.thread].name,
                 procedure: &procedure.name,
                 line: edge.place.line,
@@ -253,5 +259,5 @@ fn projected<'a>(program: &'a Program, nodes: &[selvedge_program::NodeId]) -> Ve
             }
         })
         .collect();
-    places.into_iter().collect()
+    Projected { rounds: projection.rounds, statements: places.into_iter().collect() }
 }

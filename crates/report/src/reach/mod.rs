@@ -32,7 +32,7 @@ pub struct Reach<'a> {
     /// The states themselves, if they were asked for.
     pub listed: Option<&'a Listed>,
     /// The nodes on runs to the target, if they were asked for.
-    pub projection: Option<&'a [NodeId]>,
+    pub projection: Option<&'a Projection>,
     /// How many threads each start site may start, if some site had to be cut off.
     pub starts_per_site: Option<u32>,
     /// How long it took.
@@ -61,6 +61,15 @@ pub enum Question<'a> {
     State(&'a str),
     /// Which states can be reached.
     States,
+}
+
+/// The nodes on runs to the target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Projection {
+    /// Within how many rounds.
+    pub rounds: u32,
+    /// The nodes.
+    pub nodes: Vec<NodeId>,
 }
 
 /// States, the first ones of all.

@@ -5,7 +5,7 @@
 use crate::describe::count;
 use crate::escape::visible;
 use crate::interleaving::Detail;
-use crate::reach::{Listed, Question, Reach, rows, words};
+use crate::reach::{Listed, Projection, Question, Reach, rows, words};
 use crate::terminal::{Terminal, Tone};
 use crate::text::{fill, statistics};
 use selvedge_base::Place;
@@ -33,8 +33,8 @@ pub fn render(reach: &Reach<'_>, options: Options, terminal: Terminal) -> String
     if reach.show_states {
         states(&mut out, reach);
     }
-    if reach.projection.is_some() {
-        projection(&mut out, reach, terminal);
+    if let Some(projected) = reach.projection {
+        projection(&mut out, reach, projected, terminal);
     }
     engine(&mut out, reach);
     verdict(&mut out, reach, terminal);
@@ -127,13 +127,14 @@ fn omitted(out: &mut String, listed: u128, of: Option<u128>) {
 }
 
 /// The places on runs to the target, by thread and procedure.
-fn projection(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
+fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, terminal: Terminal) {
     let program = reach.program;
-    let nodes = reach.projection.unwrap_or_default();
+    let nodes = &projected.nodes;
     let heading = format!(
-        "{} of {} lie on a run to the target",
+        "{} of {} lie on a run to the target within {}",
         nodes.len(),
-        count(program.nodes.len(), "node")
+        count(program.nodes.len(), "node"),
+        Measure::Rounds.count(projected.rounds)
     );
     let _ = writeln!(out, "{}", terminal.paint(Tone::Heading, heading));
     for (id, procedure) in program.procedures.iter_enumerated() {
