@@ -43,3 +43,28 @@ pub fn mentions_globals(expr: &Expr) -> bool {
     expr.variables(&mut |variable, _| found |= matches!(variable, Variable::Global(_)));
     found
 }
+
+/// Whether an expression over current values can be true, and whether it can be false.
+pub fn possible(expr: &Expr, value: &impl Fn(Variable) -> bool) -> (bool, bool) {
+    match expr {
+        Expr::Constant(constant) => (*constant, !constant),
+        Expr::Choice => (true, true),
+        Expr::Current(variable) | Expr::Next(variable) => (value(*variable), !value(*variable)),
+        Expr::Not(inner) => {
+            let (true_, false_) = possible(inner, value);
+            (false_, true_)
+        }
+        Expr::Binary(connective, left, right) => {
+            let (left, right) = (possible(left, value), possible(right, value));
+            let equal =
+                (left.0 && right.0 || left.1 && right.1, left.0 && right.1 || left.1 && right.0);
+            match connective {
+                Connective::And => (left.0 && right.0, left.1 || right.1),
+                Connective::Or => (left.0 || right.0, left.1 && right.1),
+                Connective::Implies => (left.1 || right.0, left.0 && right.1),
+                Connective::Equal => equal,
+                Connective::Xor => (equal.1, equal.0),
+            }
+        }
+    }
+}

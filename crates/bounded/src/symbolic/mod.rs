@@ -244,8 +244,13 @@ impl SymbolicSearch {
             }
         }
         match &mut self.engine {
-            Engine::Tuples { tuples, .. } => {
+            Engine::Tuples { tuples, contexts } => {
                 let _ = tuples.finish(&self.setting.program);
+                // Contexts are spread over as many rounds.
+                let nothing = Target::Label(Vec::new());
+                while tuples.round < *contexts as usize
+                    && self.setting.round(tuples, &nothing).is_ok()
+                {}
                 (tuples.ends.clone(), tuples.end_vars(), &tuples.frame.space.manager)
             }
             Engine::Configurations(search) => {
@@ -386,7 +391,7 @@ impl Setting {
             });
             frame.space.collect();
         }
-        Ok(plan.assemble(program, &frame, &trails))
+        Ok(plan.assemble(program, &trails))
     }
 }
 

@@ -7,14 +7,14 @@
 //! 1. Values are picked from sets in which they were found, so that every later choice exists.
 
 use super::draft::{Assignment, pick};
-use super::frame::Frame;
 use super::layout::{Bit, Turn};
 use super::space::Bdd;
 use super::trail::{Interface, Trail};
 use super::tuples::{Found, Tuples};
+use crate::expr::possible;
 use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
-use selvedge_program::{Program, Run, RunStep, Start, ThreadId, Valuation};
+use selvedge_program::{Action, Move, Program, Run, RunStep, ThreadId, Valuation, Variable};
 
 /// The shared states of one moment, by round and bit that crosses switches.
 type States = Vec<Vec<bool>>;
@@ -180,26 +180,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The run that consists of the runs of the threads. `frame` is that of the trails.
-    pub(super) fn assemble(&self, program: &Program, frame: &Frame, trails: &[Trail]) -> Run {
+    /// The run that consists of the runs of the threads.
+    pub(super) fn assemble(&self, program: &Program, trails: &[Trail]) -> Run {
         // Globals come first among the shared bits.
         let globals = Valuation(self.begin[..program.globals.len()].to_vec());
         let mut run = Run { globals, ..Run::default() };
-        let last = |one: &Interface| one.outputs.last().or(one.inputs.last()).cloned();
-        // What was passed to a thread is known to those who ran after its start, and false before.
-        let passed = |bit: Bit| {
-            let at = frame.layout.crossing().position(|one| one.bit == bit);
-            let mut states = self.interfaces.iter().filter_map(last);
-            at.is_some_and(|at| states.any(|state| state[at]))
-        };
         for (id, thread) in program.threads.iter_enumerated() {
             let main = &program.procedures[thread.main].frame;
-            let locals = trails[id.index()].locals.clone().unwrap_or_else(|| {
-                let waits = thread.start != Start::AtFirst;
-                let value = |at| waits && at < main.parameters && passed(Bit::Passed(id, at));
-                Valuation((0..main.locals.len()).map(value).collect())
-            });
-            run.locals.push(locals);
+            let any = || Valuation(vec![false; main.locals.len()]);
+            run.locals.push(trails[id.index()].locals.clone().unwrap_or_else(any));
         }
         let mut next = vec![0; trails.len()];
         for &(thread, context) in &self.order {
@@ -215,6 +204,34 @@ impl Plan {
             }
         }
         run.fails = trails.iter().any(|trail| trail.fails);
+        for (id, trail) in trails.iter().enumerate() {
+            if trail.locals.is_none() {
+                pass_arguments(program, &mut run, ThreadId::from_index(id));
+            }
+        }
         run
     }
+}
+
+/// Gives a thread that was started and has not moved the values that were passed to it.
+fn pass_arguments(program: &Program, run: &mut Run, started: ThreadId) {
+    let starts = |step: &RunStep| match step.step {
+        Move::Edge(edge) => program.edges[edge].action == Action::Start(started),
+        Move::Return => false,
+    };
+    let Some(at) = run.steps.iter().position(starts) else { return };
+    let Move::Edge(edge) = run.steps[at].step else { return };
+    let Some(passing) = program.edges[edge].passing else { return };
+    let before = &run.steps[..at];
+    let globals = before.last().map_or(&run.globals, |step| &step.globals);
+    let starter = run.steps[at].thread;
+    let own = before.iter().rfind(|step| step.thread == starter);
+    let locals = own.map_or(&run.locals[starter], |step| &step.locals);
+    let value = |variable: Variable| match variable {
+        Variable::Global(global) => globals.get(global),
+        Variable::Local(local) => locals.get(local),
+    };
+    let arguments = &program.passings[passing].arguments;
+    let passed: Vec<bool> = arguments.iter().map(|expr| possible(expr, &value).0).collect();
+    run.locals[started].0[..passed.len()].copy_from_slice(&passed);
 }
