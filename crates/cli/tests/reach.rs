@@ -30,7 +30,8 @@ fn the_json_of_a_violation_has_the_fields_of_the_contract() {
         assert_eq!(report["analysis"], "reach");
         assert_eq!(report["verdict"], "violation");
         assert_eq!(report["bound"]["rounds"], 2, "{engine}");
-        assert_eq!(report["contexts"], 4, "{engine}");
+        // Within two rounds, more contexts than needed are possible.
+        assert!(report["contexts"].as_u64().is_some_and(|n| (4..=6).contains(&n)), "{engine}");
         assert_eq!(report["rounds"], 2);
         assert_eq!(report["states"][1]["rounds"], 2);
         assert!(report["states"][1]["count"].as_u64().is_some_and(|count| count > 0));
