@@ -7,7 +7,10 @@ use common::{Do, sketch};
 use selvedge_base::{Interrupt, StopReason};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_front_pds::{Parsed, parse};
-use selvedge_program::{Level, Measure, NodeId, Program, Search, Target, Unknown};
+use selvedge_program::{
+    Action, Expr, Level, Measure, NodeId, Position, Program, Search, Start, StatePattern, Target,
+    Unknown, Update, Variable, validate,
+};
 use selvedge_replay::replay_run;
 use selvedge_testkit::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -299,6 +302,55 @@ fn atomic_sections_hide_what_is_inside() {
         let run = levels[0].reached.as_ref().expect("it is reached");
         replay_run(&hidden, run, &target).expect("the run replays");
         assert_eq!(run.steps.len(), 2);
+    }
+}
+
+/// The second context fails, though it leads to no other configuration.
+#[test]
+fn a_failure_to_come_is_not_complete() {
+    let mut program = sketch(1, &[&[&[Do::Fail]], &[&[Do::Raise(0)]]]);
+    let guard = Expr::Current(Variable::Global(program.globals.ids().next().expect("a global")));
+    let update = program.updates.push(Update { guard: Some(guard), ..Update::default() });
+    let fail = program.edges.ids().next().expect("an edge");
+    program.edges[fail].update = Some(update);
+    for stacks in [Stacks::Automatic, Stacks::Sets] {
+        for measure in [Measure::Rounds, Measure::Contexts] {
+            let levels = all_levels(&program, &Target::Assertion, measure, stacks);
+            let reached: Vec<bool> = levels.iter().map(|level| level.reached.is_some()).collect();
+            assert_eq!(reached, [false, true], "{measure:?} {stacks:?}");
+            let run = levels[1].reached.as_ref().expect("it is reached");
+            replay_run(&program, run, &Target::Assertion).expect("the run replays");
+        }
+    }
+}
+
+/// A thread that is started inside an atomic section that nobody ever leaves is at its entry.
+#[test]
+fn a_thread_is_at_its_entry_once_it_is_started() {
+    let mut program = sketch(0, &[&[&[Do::Begin, Do::Block, Do::Block]], &[&[Do::Block]]]);
+    let started = program.threads.ids().nth(1).expect("two threads");
+    program.threads[started].start = Start::ByEdge { after: None };
+    let entry = program.procedures[program.threads[started].main].entry;
+    let target = Target::Label(vec![entry]);
+    let threads = [Position::Any, Position::At(vec![entry])].into_iter().collect();
+    let state = Target::State(StatePattern { globals: Vec::new(), threads });
+    for stacks in [Stacks::Automatic, Stacks::Sets] {
+        for target in [&target, &state] {
+            let levels = all_levels(&program, target, Measure::Rounds, stacks);
+            assert!(levels.iter().all(|level| level.reached.is_none()), "it waits");
+        }
+    }
+    let start = program.edges.ids().nth(1).expect("an edge");
+    program.edges[start].action = Action::Start(started);
+    program.edges[start].update = None;
+    assert_eq!(validate::validate(&program), []);
+    for stacks in [Stacks::Automatic, Stacks::Sets] {
+        for measure in [Measure::Rounds, Measure::Contexts] {
+            let levels = all_levels(&program, &target, measure, stacks);
+            let run = levels[0].reached.as_ref().expect("it is reached");
+            replay_run(&program, run, &target).expect("the run replays");
+            assert_eq!(run.steps.len(), 2);
+        }
     }
 }
 

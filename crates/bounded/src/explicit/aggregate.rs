@@ -14,8 +14,13 @@
 //! 1. Every combination of an aggregate is a reachable global configuration, at its level.
 //! 2. Every configuration outside of atomic sections that is reachable at a level is in an aggregate
 //!    found there or earlier.
-//! 3. An aggregate that is dropped is inside another one which allows the same moves at the same
-//!    levels: one of an earlier level, or one of this level that no later thread has found.
+//! 3. What the thread that has found an aggregate can do from there is in aggregates of the same
+//!    level.
+//!
+//! So an aggregate may be dropped if it is inside any other: what its thread does next is covered
+//! with the context that has found it, what the thread of the other one does was covered before, and
+//! the rest is done from the other one no later. In rounds, the other one was found by a thread that
+//! does not come later in the order, because threads are explored in order.
 //!
 //! A fixpoint of aggregates is therefore a proof for every bound. It may come later than one of
 //! configurations, or never: an aggregate may be inside the union of others, but in none of them.
@@ -28,7 +33,7 @@ use super::witness::Taken;
 use crate::expand::{Effect, Expansion, Shared, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Id, Interrupt};
-use selvedge_program::{Measure, ThreadId, Unknown};
+use selvedge_program::{ThreadId, Unknown};
 
 /// With how many others of its shared state a new aggregate is compared, the latest first: dropping
 /// saves work, but is not needed.
@@ -38,9 +43,6 @@ const MOST_COMPARED: usize = 1024;
 struct Aggregate {
     shared: Shared,
     sets: Box<[LanguageId]>,
-    level: u32,
-    /// By which thread it was found.
-    thread: Option<usize>,
 }
 
 /// What a context leads to.
@@ -73,9 +75,7 @@ pub enum Hit {
 pub struct Aggregates<'p> {
     pub expansion: Expansion<'p>,
     pub hit: Option<Hit>,
-    pub level: u32,
     goal: Goal,
-    measure: Measure,
     interrupt: Interrupt,
     /// The symbol of each thread at first.
     firsts: Vec<SymbolId>,
@@ -96,7 +96,6 @@ impl<'p> Aggregates<'p> {
     pub fn new(
         mut expansion: Expansion<'p>,
         goal: Goal,
-        measure: Measure,
         interrupt: &Interrupt,
     ) -> Result<Self, Unknown> {
         let mut languages = Languages::default();
@@ -107,9 +106,7 @@ impl<'p> Aggregates<'p> {
         let mut space = Self {
             expansion,
             hit: None,
-            level: 0,
             goal,
-            measure,
             interrupt: interrupt.clone(),
             firsts,
             languages,
@@ -121,7 +118,7 @@ impl<'p> Aggregates<'p> {
             globals: FxHashSet::default(),
         };
         for shared in initial {
-            space.insert(Aggregate { shared, sets: sets.clone(), level: 0, thread: None });
+            space.insert(Aggregate { shared, sets: sets.clone() });
         }
         Ok(space)
     }
@@ -191,7 +188,7 @@ impl<'p> Aggregates<'p> {
 
     /// A short stack for each thread, from the top; at the place of the target if that is `wanted`.
     fn stacks(&self, aggregate: u32, wanted: bool) -> Vec<Vec<SymbolId>> {
-        let Aggregate { shared, sets, .. } = &self.all[aggregate as usize];
+        let Aggregate { shared, sets } = &self.all[aggregate as usize];
         let stack = |(at, &set): (usize, &LanguageId)| {
             let thread = ThreadId::from_index(at);
             let here = |top| self.goal.spot(&self.expansion, *shared, thread, top);
@@ -277,7 +274,7 @@ impl<'p> Aggregates<'p> {
     }
 
     fn saturate(&mut self, aggregate: u32, thread: usize) -> Result<Saturation, Halt> {
-        let Aggregate { shared, sets, .. } = &self.all[aggregate as usize];
+        let Aggregate { shared, sets } = &self.all[aggregate as usize];
         let automaton = self.languages.get(sets[thread]);
         let thread = ThreadId::from_index(thread);
         Saturation::new(&mut self.expansion, thread, *shared, automaton, &self.interrupt)
@@ -285,7 +282,7 @@ impl<'p> Aggregates<'p> {
 
     /// The number of what a thread does in a context from an aggregate.
     fn context(&mut self, aggregate: u32, thread: usize) -> Result<usize, Halt> {
-        let Aggregate { shared, sets, .. } = &self.all[aggregate as usize];
+        let Aggregate { shared, sets } = &self.all[aggregate as usize];
         let key = (thread, *shared, sets[thread]);
         if let Some(&known) = self.context_numbers.get(&key) {
             return Ok(known);
@@ -358,7 +355,7 @@ impl<'p> Aggregates<'p> {
     /// Adds an aggregate that is not there.
     fn insert(&mut self, aggregate: Aggregate) -> u32 {
         let number = self.all.len() as u32;
-        let Aggregate { shared, ref sets, .. } = aggregate;
+        let Aggregate { shared, ref sets } = aggregate;
         let globals = self.expansion.layout().globals(shared);
         self.globals.insert(globals);
         self.numbers.insert((shared, sets.clone()), number);
@@ -387,24 +384,14 @@ impl<'p> Aggregates<'p> {
         }
     }
 
-    /// Whether an aggregate is inside another one as in invariant 3.
-    fn is_dropped(&mut self, shared: Shared, sets: &[LanguageId], by: Option<usize>) -> bool {
+    /// Whether an aggregate is inside another one.
+    fn is_dropped(&mut self, shared: Shared, sets: &[LanguageId]) -> bool {
         let Some(others) = self.by_shared.get(&shared) else { return false };
-        for &other in others.iter().rev().take(MOST_COMPARED) {
-            let Aggregate { sets: larger, level, thread, .. } = &self.all[other as usize];
-            let allows = *level < self.level
-                || match (self.measure, by, thread) {
-                    (_, None, _) => true,
-                    (_, _, None) => false,
-                    (Measure::Contexts, Some(by), Some(thread)) => by == *thread,
-                    (Measure::Rounds, Some(by), Some(thread)) => *thread <= by,
-                };
-            let languages = &mut self.languages;
-            if allows && sets.iter().zip(larger).all(|(&one, &two)| languages.is_subset(one, two)) {
-                return true;
-            }
-        }
-        false
+        let (all, languages) = (&self.all, &mut self.languages);
+        others.iter().rev().take(MOST_COMPARED).any(|&other| {
+            let larger = &all[other as usize].sets;
+            sets.iter().zip(larger).all(|(&one, &two)| languages.is_subset(one, two))
+        })
     }
 }
 
@@ -427,11 +414,8 @@ impl Space for Aggregates<'_> {
             sets[thread] = set;
             let next = match self.numbers.get(&(shared, sets.clone())).copied() {
                 Some(known) => known,
-                None if self.is_dropped(shared, &sets, Some(thread)) => continue,
-                None => {
-                    let (level, thread) = (self.level, Some(thread));
-                    self.insert(Aggregate { shared, sets, level, thread })
-                }
+                None if self.is_dropped(shared, &sets) => continue,
+                None => self.insert(Aggregate { shared, sets }),
             };
             found.push(Found { state: next, step: 0 });
         }
@@ -448,7 +432,7 @@ impl Space for Aggregates<'_> {
             let mut sets = self.all[state as usize].sets.clone();
             sets[thread] = set;
             let known = self.numbers.contains_key(&(shared, sets.clone()));
-            if !known && !self.is_dropped(shared, &sets, None) {
+            if !known && !self.is_dropped(shared, &sets) {
                 return Ok(false);
             }
         }

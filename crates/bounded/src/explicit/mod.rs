@@ -74,6 +74,8 @@ pub struct ExplicitSearch<'p> {
     levels: Levels,
     /// How many levels were explored.
     level: u32,
+    /// How many of them with sets of stacks.
+    caught_up: u32,
     run: Option<Run>,
     visible: Visible,
     /// How many states of the space `visible` knows.
@@ -115,6 +117,7 @@ impl<'p> ExplicitSearch<'p> {
             space,
             levels,
             level: 0,
+            caught_up: 0,
             run: None,
             visible: Visible::new(program),
             looked_at: 0,
@@ -142,9 +145,9 @@ impl<'p> ExplicitSearch<'p> {
                 self.levels.is_complete(&mut **space)
             }
             SearchSpace::Sets(space) => {
-                while space.level <= self.level {
-                    space.level += 1;
+                while self.caught_up <= self.level {
                     self.levels.advance(&mut **space)?;
+                    self.caught_up += 1;
                 }
                 self.levels.is_complete(&mut **space)
             }
@@ -235,7 +238,7 @@ fn sets_of_stacks<'p>(
     interrupt: &Interrupt,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let expansion = Expansion::new(program)?;
-    let space = Aggregates::new(expansion, Goal::new(program, target), measure, interrupt)?;
+    let space = Aggregates::new(expansion, Goal::new(program, target), interrupt)?;
     let (threads, initial) = (program.threads.len(), space.len());
     let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, interrupt);
     Ok((SearchSpace::Sets(Box::new(space)), levels))
