@@ -2,7 +2,7 @@
 //! The engines of context-bounded analysis by name, which of them fits a program, and the one seam
 //! through which they are called.
 
-use super::ReachOptions;
+use super::{ReachOptions, is_recursive};
 use selvedge_base::Interrupt;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
@@ -54,17 +54,22 @@ impl ReachEngine {
     /// The engine for a program if none is named, and why.
     pub fn choose(program: &Program) -> (Self, &'static str) {
         let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
-        let largest = locals.max().unwrap_or(0);
-        if program.globals.len() + largest <= FEW_BITS {
-            (Self::Explicit, "there is little data")
+        let bits = program.globals.len() + locals.max().unwrap_or(0);
+        if !program.numerals.is_empty() {
+            (Self::Explicit, "it is a pushdown system")
+        } else if !is_recursive(program) {
+            (Self::Lazy, "there is no recursion")
+        } else if bits <= FEW_BITS {
+            (Self::Explicit, "there is recursion, and little data")
         } else {
-            (Self::Lazy, "there is much data")
+            (Self::Lazy, "there is recursion, and much data")
         }
     }
 }
 
-/// With at most this many globals and locals of one procedure, states are searched one by one.
-const FEW_BITS: usize = 16;
+/// With at most this many globals and locals of one procedure, the states of a recursive program are
+/// searched one by one, which can come to an end.
+const FEW_BITS: usize = 12;
 
 /// A search that has begun.
 pub(crate) enum Running<'p> {
