@@ -4,7 +4,7 @@
 //! [`mod@sequentialize`] (the reduction of a concurrent program to a sequential one),
 //! [`mod@monitor`] (questions about locks and units as questions about data), [`expand`] (a program
 //! as shared states, stack symbols and successors), [`explicit`] (search over these by contexts or
-//! rounds).
+//! rounds), [`reduction`] (one pushdown system for all threads).
 
 pub mod expand;
 pub mod explicit;
@@ -17,6 +17,7 @@ pub mod symbolic;
 pub mod unsupported;
 
 pub use explicit::ExplicitSearch;
+pub use reduction::{PdsSearch, SpdsSearch, projection};
 pub use sequentialize::{Sequential, sequentialize};
 pub use symbolic::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;
