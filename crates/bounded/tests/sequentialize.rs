@@ -8,7 +8,8 @@ use selvedge_base::{Id, IdVec, Place};
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::sequentialize::sequentialize_towards;
 use selvedge_program::{
-    Action, Lock, Position, Program, Start, StatePattern, Target, ThreadId, validate,
+    Action, Edge, Expr, GlobalId, Lock, Position, Program, Start, StatePattern, Target, ThreadId,
+    Update, Variable, validate,
 };
 use selvedge_testkit::rng::Rng;
 
@@ -130,6 +131,42 @@ fn the_round_does_not_advance_inside_an_atomic_section() {
     let open = [Do::Begin, Do::Call(1), Do::Lower(0), Do::End, Do::Call(1)];
     let inner = [Do::Raise(0), Do::Raise(0)];
     assert!(fails(&sketch(1, &[watcher, &[&open, &inner]]), 2));
+}
+
+#[test]
+fn rounds_pass_before_an_atomic_section_and_threads_leave_after_it() {
+    let late: &[&[Do]] = &[&[Do::Begin, Do::Assume(0), Do::Fail, Do::End]];
+    let program = sketch(1, &[late, &[&[Do::Raise(0)]]]);
+    assert!(!fails(&program, 1));
+    assert!(fails(&program, 2));
+    let early: &[&[Do]] = &[&[Do::Begin, Do::Raise(0), Do::End, Do::Block]];
+    assert!(fails(&sketch(1, &[early, &[&[Do::Assume(0), Do::Fail]]]), 1));
+}
+
+#[test]
+fn what_a_called_main_enforces_holds_after_the_call_but_not_at_first() {
+    // The call of main would break what main enforces, so it never happens; the step does.
+    let mut program = sketch(3, &[&[&[Do::Call(0)]], &[&[Do::Raise(0)]]]);
+    let global = |at: usize| Variable::Global(GlobalId::from_index(at));
+    let enforced = program.conditions.push(Expr::Current(global(0)));
+    let main = program.threads.iter().next().expect("there is a thread").main;
+    program.procedures[main].frame.enforced = Some(enforced);
+    let call = program.edges.ids().next().expect("there is an edge");
+    let assignments = vec![(global(0), Expr::Constant(false)), (global(1), Expr::Constant(true))];
+    let update = Update { assignments, ..Update::default() };
+    program.edges[call].update = Some(program.updates.push(update));
+    let step = Update { assignments: vec![(global(2), Expr::Constant(true))], ..Update::default() };
+    let step = Some(program.updates.push(step));
+    let mut edge = program.edges[call].clone();
+    (edge.action, edge.update) = (Action::Skip, step);
+    let mut edges: Vec<Edge> = program.edges.iter().cloned().collect();
+    edges.insert(1, edge);
+    program.edges = IdVec::from_vec(edges);
+    let sequential = sequentialize(&program, 2).expect("it is supported");
+    let found = values_at(&sequential.program, sequential.done, &sequential.shared, 6);
+    let (states, _) = found.expect("it is small");
+    assert!(states.iter().all(|state| !state.0[1]), "{states:?}");
+    assert!(states.iter().any(|state| state.0[2]), "{states:?}");
 }
 
 #[test]
