@@ -16,6 +16,7 @@ tasks:
   differential [PROGRAMS]    run all engines against each other on random programs (default 3000)
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench pds [--quick]        print the benchmark table of the pushdown library
+  bench reach [--quick]      print the benchmark table of the context-bounded engines
 ";
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         ["corpus", folder] => corpus::write(Some(folder)),
         ["bench", suite, rest @ ..] => bench::run(suite, rest),
         // One case in a process of its own, so that its peak memory can be told.
-        ["bench-case", name] => bench::run_case(name),
+        ["bench-case", suite, name, rest @ ..] => bench::run_case(suite, name, rest),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -31,6 +31,7 @@ pub fn cases() -> Vec<Case> {
                 section: "models",
                 name: name.to_owned(),
                 variant: engine.name(),
+                grows: false,
                 run: Box::new(move || {
                     let program = selvedge_front_eml::parse(text)
                         .program
@@ -100,5 +101,6 @@ pub fn measure(
         counts: counts.join(" "),
         seconds,
         peak_mib: None,
+        stopped: unknown > 0,
     })
 }

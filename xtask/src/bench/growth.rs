@@ -45,6 +45,7 @@ fn grow(
             section,
             name: size.to_string(),
             variant: engine.name(),
+            grows: false,
             run: Box::new(move || {
                 let (program, queries) = question(size);
                 measure(&program, &queries, engine)

@@ -27,6 +27,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
                 section: "pushdown saturation",
                 name: format!("{procedures}x100x{values}"),
                 variant,
+                grows: false,
                 run: Box::new(move || {
                     let shape = ProgramShape { procedures, nodes: 100, values };
                     Ok(measure(&program(shape, 1), run))
@@ -56,6 +57,7 @@ fn measure(program: &Program, run: Run) -> Measurement {
         counts: format!("facts={size}"),
         seconds,
         peak_mib: None,
+        stopped: false,
     }
 }
 

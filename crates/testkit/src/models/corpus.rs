@@ -28,11 +28,11 @@ pub fn files() -> Vec<File> {
     {
         use bluetooth::Version::{Correct, Original, Repaired};
         for (version, adders, stoppers, expected) in [
-            (Original, 1, 1, "violation rounds=2"),
-            (Original, 2, 2, "violation rounds=2"),
+            (Original, 1, 1, "violation rounds=2 contexts=4"),
+            (Original, 2, 2, "violation rounds=2 contexts=4"),
             (Repaired, 1, 1, SAFE),
-            (Repaired, 2, 1, "violation rounds=3"),
-            (Repaired, 1, 2, "violation rounds=2"),
+            (Repaired, 2, 1, "violation rounds=3 contexts=6"),
+            (Repaired, 1, 2, "violation rounds=2 contexts=5"),
             (Correct, 1, 1, SAFE),
             (Correct, 2, 1, SAFE),
             (Correct, 2, 2, SAFE),
@@ -48,9 +48,9 @@ pub fn files() -> Vec<File> {
             (Locked, 1, 1, 2, 2, SAFE),
             (Locked, 2, 1, 2, 2, SAFE),
             (Unlocked, 1, 1, 2, 2, SAFE),
-            (Unlocked, 2, 0, 2, 2, "violation rounds=2"),
-            (Early, 2, 1, 2, 2, "violation rounds=1"),
-            (Unlocked, 2, 1, 3, 3, "violation rounds=2"),
+            (Unlocked, 2, 0, 2, 2, "violation rounds=2 contexts=5"),
+            (Early, 2, 1, 2, 2, "violation rounds=1 contexts=4"),
+            (Unlocked, 2, 1, 2, 2, "violation rounds=2 contexts=5"),
         ] {
             let size = Size { inserters, searchers, pointer_bits, key_bits };
             let cells = (1 << pointer_bits) - 1;
@@ -67,9 +67,9 @@ pub fn files() -> Vec<File> {
     }
     for (name, machine, expected) in [
         ("peterson-2-static", exclusion::peterson(2, false), SAFE),
-        ("peterson-2-static-flawed", exclusion::peterson(2, true), "violation rounds=2"),
+        ("peterson-2-static-flawed", exclusion::peterson(2, true), "violation rounds=1 contexts=3"),
         ("dekker-static", exclusion::dekker(false), SAFE),
-        ("dekker-static-flawed", exclusion::dekker(true), "violation rounds=2"),
+        ("dekker-static-flawed", exclusion::dekker(true), "violation rounds=1 contexts=3"),
     ] {
         files.push(File {
             text: headed(expected, &boolean::print(&machine, Dialect::Getafix)),
@@ -84,24 +84,25 @@ pub fn files() -> Vec<File> {
 fn machines() -> Vec<(&'static str, Machine, &'static str)> {
     vec![
         ("peterson-2", exclusion::peterson(2, false), SAFE),
-        ("peterson-2-flawed", exclusion::peterson(2, true), "violation rounds=2"),
+        ("peterson-2-flawed", exclusion::peterson(2, true), "violation rounds=1 contexts=3"),
         ("peterson-3", exclusion::peterson(3, false), SAFE),
-        ("peterson-4-flawed", exclusion::peterson(4, true), "violation rounds=2"),
+        ("peterson-3-flawed", exclusion::peterson(3, true), "violation rounds=2 contexts=4"),
+        ("peterson-4-flawed", exclusion::peterson(4, true), "violation rounds=2 contexts=5"),
         ("bakery-2-3", exclusion::bakery(2, 3, false), SAFE),
-        ("bakery-2-3-flawed", exclusion::bakery(2, 3, true), "violation rounds=2"),
-        ("bakery-4-5-flawed", exclusion::bakery(4, 5, true), "violation rounds=2"),
+        ("bakery-2-3-flawed", exclusion::bakery(2, 3, true), "violation rounds=1 contexts=3"),
+        ("bakery-4-5-flawed", exclusion::bakery(4, 5, true), "violation rounds=1 contexts=3"),
         ("dekker", exclusion::dekker(false), SAFE),
-        ("dekker-flawed", exclusion::dekker(true), "violation rounds=2"),
+        ("dekker-flawed", exclusion::dekker(true), "violation rounds=1 contexts=3"),
         ("szymanski-2", exclusion::szymanski(2, false), SAFE),
-        ("szymanski-2-flawed", exclusion::szymanski(2, true), "violation rounds=2"),
-        ("szymanski-3-flawed", exclusion::szymanski(3, true), "violation rounds=2"),
+        ("szymanski-2-flawed", exclusion::szymanski(2, true), "violation rounds=2 contexts=5"),
+        ("szymanski-3-flawed", exclusion::szymanski(3, true), "violation rounds=2 contexts=5"),
         ("anderson-2", exclusion::anderson(2, false), SAFE),
         ("anderson-3", exclusion::anderson(3, false), SAFE),
-        ("anderson-2-flawed", exclusion::anderson(2, true), "violation rounds=1"),
-        ("anderson-6-flawed", exclusion::anderson(6, true), "violation rounds=1"),
+        ("anderson-2-flawed", exclusion::anderson(2, true), "violation rounds=1 contexts=3"),
+        ("anderson-6-flawed", exclusion::anderson(6, true), "violation rounds=1 contexts=3"),
         ("msmie-3-1-1", buffers::msmie(3, 1, 1, false), SAFE),
         ("msmie-3-2-1", buffers::msmie(3, 2, 1, false), SAFE),
-        ("msmie-3-2-1-flawed", buffers::msmie(3, 2, 1, true), "violation rounds=1"),
+        ("msmie-3-2-1-flawed", buffers::msmie(3, 2, 1, true), "violation rounds=1 contexts=3"),
     ]
 }
 

@@ -35,7 +35,7 @@ impl Version {
 /// How large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
-    /// Threads that insert a key.
+    /// Threads that insert a key, at least one.
     pub inserters: usize,
     /// Threads that search a key.
     pub searchers: usize,
@@ -150,7 +150,7 @@ impl Writer {
             let _ = writeln!(text, "decl {};", fields.join(", "));
         }
         text.push_str(&self.main(inserters, searchers));
-        text.push_str(&self.threads());
+        text.push_str(&self.threads(searchers));
         text.push_str(&self.insertion());
         text.push_str(&self.search());
         for field in Field::ALL {
@@ -187,7 +187,7 @@ impl Writer {
         text
     }
 
-    fn threads(&self) -> String {
+    fn threads(&self, searchers: usize) -> String {
         let (k, root, r) = (self.k("k"), self.p("root"), self.p("r"));
         let any = vec!["*"; self.key].join(", ");
         let zero = Self::zero(self.key);
@@ -210,7 +210,7 @@ end
             Version::Unlocked => "",
         };
         // Where the bounds do not hold yet, their values do not matter.
-        format!(
+        let inserter = format!(
             "
 void inserter() begin
     decl {k};
@@ -222,7 +222,10 @@ void inserter() begin
     found := search({r}, {k}, F, {zero}, F, {zero});
     assert(found);
 end
-
+{locks}"
+        );
+        let searcher = format!(
+            "
 void searcher() begin
     decl {k};
     decl {r};
@@ -231,8 +234,9 @@ void searcher() begin
     {r} := {root};
     found := search({r}, {k}, F, {zero}, F, {zero});
 end
-{locks}"
-        )
+"
+        );
+        if searchers > 0 { inserter + &searcher } else { inserter }
     }
 
     /// `add` a key to the tree, `insert` it below a cell.

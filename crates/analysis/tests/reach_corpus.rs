@@ -1,0 +1,177 @@
+//! The Boolean programs and pushdown systems of `corpus/bp` and `examples`, and what is expected of
+//! them. Expectations stand in the files, behind `//!` or `#`:
+//!
+//! ```text
+//! //! expect: safe                             proved for every bound
+//! //! expect: violation rounds=2 contexts=4    the least bounds that show it
+//! ```
+//!
+//! The explicit engine answers where there is little data, in rounds and in contexts; the lazy one
+//! searches everything for violations, in rounds, and never contradicts what is expected.
+
+use selvedge_analysis::{ReachEngine, ReachOptions, reach};
+use selvedge_base::Interrupt;
+use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
+use std::path::{Path, PathBuf};
+
+/// What a file expects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expected {
+    Safe,
+    Violation { rounds: Option<u32>, contexts: Option<u32> },
+}
+
+impl Expected {
+    fn least(self, measure: Measure) -> Option<u32> {
+        match (self, measure) {
+            (Self::Safe, _) => None,
+            (Self::Violation { rounds, .. }, Measure::Rounds) => rounds,
+            (Self::Violation { contexts, .. }, Measure::Contexts) => contexts,
+        }
+    }
+}
+
+struct Sample {
+    name: String,
+    program: Program,
+    target: Target,
+    expected: Expected,
+}
+
+/// The bits of data up to which the explicit engine is asked to answer for every bound.
+const LITTLE_DATA: usize = 18;
+/// The rounds up to which the lazy engine looks at what is safe.
+const LAZY_ROUNDS: u32 = 2;
+
+#[test]
+fn violations_are_found_with_the_least_bound() {
+    let mut seen = 0;
+    for sample in samples() {
+        for engine in [ReachEngine::Lazy, ReachEngine::Explicit] {
+            for measure in [Measure::Rounds, Measure::Contexts] {
+                let Some(least) = sample.expected.least(measure) else { continue };
+                if engine == ReachEngine::Lazy && measure == Measure::Contexts
+                    || engine == ReachEngine::Explicit && !has_little_data(&sample.program)
+                {
+                    continue;
+                }
+                let (verdict, limit) = ask(&sample, engine, measure, None);
+                let Verdict::Violation(trace) = verdict else {
+                    panic!("{}: {}: no violation", sample.name, engine.name())
+                };
+                let what = format!("{}: {}: {}", sample.name, engine.name(), measure.word());
+                assert_eq!(limit, least, "{what}");
+                let needed = match measure {
+                    Measure::Rounds => trace.rounds,
+                    Measure::Contexts => trace.contexts,
+                };
+                assert_eq!(needed, least, "{what} of the run");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 40, "{seen} questions");
+}
+
+#[test]
+fn safe_programs_are_proved_and_nothing_is_found_in_them() {
+    let mut proved = 0;
+    for sample in samples().into_iter().filter(|sample| sample.expected == Expected::Safe) {
+        let what = |engine: ReachEngine| format!("{}: {}", sample.name, engine.name());
+        if has_little_data(&sample.program) {
+            for measure in [Measure::Rounds, Measure::Contexts] {
+                let (verdict, _) = ask(&sample, ReachEngine::Explicit, measure, None);
+                assert_eq!(verdict, Verdict::Safe, "{}", what(ReachEngine::Explicit));
+                proved += 1;
+            }
+        }
+        let (verdict, _) = ask(&sample, ReachEngine::Lazy, Measure::Rounds, Some(LAZY_ROUNDS));
+        let clean = matches!(verdict, Verdict::Safe | Verdict::Unknown(Unknown::Within(_)));
+        assert!(clean, "{}: {verdict:?}", what(ReachEngine::Lazy));
+    }
+    assert!(proved > 20, "{proved} proofs");
+}
+
+fn ask(
+    sample: &Sample,
+    engine: ReachEngine,
+    measure: Measure,
+    limit: Option<u32>,
+) -> (Verdict<selvedge_program::RunTrace>, u32) {
+    let options = ReachOptions { engine: Some(engine), limit, ..ReachOptions::new(measure) };
+    let target = Some(&sample.target);
+    let reached = reach(&sample.program, target, &options, &Interrupt::new(), &mut |_| {})
+        .unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+    (reached.answer.verdict, reached.answer.bound.limit)
+}
+
+/// Whether the explicit engine answers at once.
+fn has_little_data(program: &Program) -> bool {
+    let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
+    let threads = program.threads.len();
+    program.globals.len() + locals.max().unwrap_or(0) <= LITTLE_DATA && threads <= 5
+}
+
+fn samples() -> Vec<Sample> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files: Vec<PathBuf> = [root.join("corpus/bp"), root.join("examples")]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("the corpus is there"))
+        .map(|entry| entry.expect("a readable folder").path())
+        .collect();
+    files.sort();
+    let samples: Vec<Sample> = files.iter().filter_map(|file| sample(file)).collect();
+    assert!(samples.len() >= 40, "the corpus is there");
+    samples
+}
+
+/// The sample in a file, if it is a Boolean program or a pushdown system.
+fn sample(file: &Path) -> Option<Sample> {
+    let read = |extension: &str| std::fs::read_to_string(file.with_extension(extension)).ok();
+    let (text, program, target) = match file.extension()?.to_str()? {
+        "bp" => {
+            let text = read("bp")?;
+            let parsed =
+                selvedge_front_bool::parse(&text, &selvedge_front_bool::Options::default());
+            assert!(parsed.diagnostics.is_empty(), "{}: {:?}", file.display(), parsed.diagnostics);
+            (text, parsed.program?, Target::Assertion)
+        }
+        "pds" => {
+            let text = read("pds")?;
+            let (init, spec) = (read("init")?, read("spec")?);
+            let parsed = selvedge_front_pds::parse(&text, Some(&init), Some(&spec))
+                .unwrap_or_else(|complaints| panic!("{}: {complaints:?}", file.display()));
+            (text, parsed.program, parsed.target?)
+        }
+        _ => return None,
+    };
+    let expected = text
+        .lines()
+        .find_map(|line| line.trim_start_matches(['/', '!', '#', ' ']).strip_prefix("expect: "))
+        .and_then(expectation)
+        .unwrap_or_else(|| panic!("{} expects nothing", file.display()));
+    let name = file.file_name()?.to_string_lossy().into_owned();
+    Some(Sample { name, program, target, expected })
+}
+
+fn expectation(text: &str) -> Option<Expected> {
+    let mut words = text.split_whitespace();
+    match words.next()? {
+        "safe" => words.next().is_none().then_some(Expected::Safe),
+        "violation" => {
+            let (mut rounds, mut contexts) = (None, None);
+            for word in words {
+                let (measure, number) = word.split_once('=')?;
+                let least = match measure {
+                    "rounds" => &mut rounds,
+                    "contexts" => &mut contexts,
+                    _ => return None,
+                };
+                *least = Some(number.parse().ok()?);
+            }
+            (rounds.is_some() || contexts.is_some())
+                .then_some(Expected::Violation { rounds, contexts })
+        }
+        _ => None,
+    }
+}

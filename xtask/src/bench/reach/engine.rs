@@ -1,0 +1,78 @@
+//! # Idea
+//! One engine on one program, level by level, with a limit on time and memory. Every level is timed,
+//! so that a run which is stopped still says how far it came and how the levels grew.
+
+use super::super::Measurement;
+use super::LIMIT_MIB;
+use selvedge_analysis::{ReachEngine, ReachOptions, reach};
+use selvedge_base::{Interrupt, StopReason};
+use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
+use std::time::{Duration, Instant};
+
+/// Explores a program up to a bound, or as far as the limits allow. Without a target the question is
+/// which states can be reached.
+pub fn measure(
+    program: &Program,
+    target: Option<&Target>,
+    engine: ReachEngine,
+    bound: (Measure, u32),
+    limit: Duration,
+) -> Result<Measurement, String> {
+    let interrupt = Interrupt::new();
+    watch(interrupt.clone(), limit);
+    let (measure, most) = bound;
+    let options =
+        ReachOptions { engine: Some(engine), limit: Some(most), ..ReachOptions::new(measure) };
+    let start = Instant::now();
+    let mut begun = Vec::new();
+    let reached = reach(program, target, &options, &interrupt, &mut |_| {
+        begun.push(start.elapsed().as_secs_f64());
+    })
+    .map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let answer = &reached.answer;
+    let levels = measure.count(answer.bound.limit);
+    let (outcome, stopped) = match &answer.verdict {
+        Verdict::Safe => (format!("safe, closed in {levels}"), false),
+        Verdict::Violation(_) => (format!("violation in {levels}"), false),
+        Verdict::Unknown(Unknown::Within(_)) => (format!("none in {levels}"), false),
+        Verdict::Unknown(why) => (format!("none in {levels}, then {why}"), true),
+    };
+    begun.push(seconds);
+    let times: Vec<String> =
+        begun.windows(2).map(|pair| format!("{:.2}", pair[1] - pair[0])).collect();
+    let shared = answer.levels.last().map_or(0, |level| level.shared);
+    let mut counts = vec![format!("states={shared}")];
+    let statistics = answer.statistics.counts.iter();
+    counts.extend(statistics.map(|(name, value)| format!("{name}={value}")));
+    Ok(Measurement {
+        size: format!(
+            "{} threads, {} globals, {} locals, {} edges",
+            program.threads.len(),
+            program.globals.len(),
+            program.procedures.iter().map(|one| one.frame.locals.len()).max().unwrap_or(0),
+            program.edges.len()
+        ),
+        outcome: format!("{outcome} ({} s)", times.join(" ")),
+        counts: counts.join(" "),
+        seconds,
+        peak_mib: None,
+        stopped,
+    })
+}
+
+/// Raises the interrupt when a limit is met.
+fn watch(interrupt: Interrupt, limit: Duration) {
+    let end = Instant::now() + limit;
+    std::thread::spawn(move || {
+        loop {
+            if Instant::now() >= end {
+                interrupt.raise(StopReason::Timeout);
+            }
+            if super::super::resident_mib().is_some_and(|used| used > f64::from(LIMIT_MIB)) {
+                interrupt.raise(StopReason::Memory);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
