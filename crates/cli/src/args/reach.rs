@@ -87,7 +87,7 @@ pub struct ReachArgs {
     /// Explore this many contexts in all, in any order.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub contexts: Option<u32>,
-    /// The decision procedure [default: chosen by the size of the data].
+    /// The decision procedure [default: chosen by recursion and the size of the data].
     #[arg(long, value_parser = engines())]
     pub engine: Option<ReachEngine>,
     /// Print how many states can be reached within each bound, or list them with `--states=list`.
