@@ -49,9 +49,15 @@ pub(super) struct Cache {
     entries: Vec<Entry>,
 }
 
-/// The greatest number of entries (20 bytes each). Measured: larger caches lose more to the memory
-/// than they win.
-const MOST_ENTRIES: usize = 1 << 16;
+/// How many entries (20 bytes each) a cache has that grows with the nodes. Measured: larger caches
+/// lose more to the memory than they win, until there are many times as many nodes.
+const MANY_ENTRIES: usize = 1 << 16;
+
+/// The greatest number of entries.
+const MOST_ENTRIES: usize = 1 << 22;
+
+/// How many nodes per entry make a large cache grow.
+const NODES_PER_ENTRY: usize = 8;
 
 impl Cache {
     pub(super) fn new() -> Self {
@@ -72,8 +78,13 @@ impl Cache {
 
     /// Makes the cache as large as suits this many nodes.
     pub(super) fn fit(&mut self, nodes: usize) {
-        if nodes > self.entries.len() && self.entries.len() < MOST_ENTRIES {
-            let size = nodes.next_power_of_two().min(MOST_ENTRIES);
+        let now = self.entries.len();
+        let size = if now < MANY_ENTRIES {
+            nodes.next_power_of_two().min(MANY_ENTRIES)
+        } else {
+            (nodes / NODES_PER_ENTRY).next_power_of_two().min(MOST_ENTRIES)
+        };
+        if size > now {
             for entry in std::mem::replace(&mut self.entries, vec![EMPTY; size]) {
                 self.put(entry.operation, entry.operands, entry.result);
             }

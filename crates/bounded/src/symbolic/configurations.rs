@@ -276,7 +276,8 @@ impl Configurations {
             }
             let flat = &self.threads[thread.index()];
             let mut places = space.bottom();
-            for (at, location) in flat.locations.iter().enumerate() {
+            for &at in &flat.stops {
+                let location = &flat.locations[at];
                 let mut literals = flat.numbered(at);
                 let here = match (location.point, position) {
                     (Point::Node(node), Position::At(nodes)) => nodes.contains(&node),
@@ -424,15 +425,16 @@ impl Configurations {
 }
 
 impl Flat {
-    /// The literals of a location.
+    /// The literals of a location where contexts can end.
     fn numbered(&self, location: usize) -> Vec<(Var, bool)> {
+        let number = self.stops.binary_search(&location).expect("a context can end there");
         let bits = self.counter.iter().rev().enumerate();
-        bits.map(|(at, &var)| (var, location >> at & 1 == 1)).collect()
+        bits.map(|(at, &var)| (var, number >> at & 1 == 1)).collect()
     }
 
     /// The location of a configuration.
     fn located(&self, state: &Assignment) -> usize {
-        self.counter.iter().fold(0, |number, var| number << 1 | usize::from(state[var]))
+        self.stops[self.counter.iter().fold(0, |number, var| number << 1 | usize::from(state[var]))]
     }
 
     fn variables(&self) -> impl Iterator<Item = Var> {
@@ -455,7 +457,7 @@ impl Flat {
             }
             parts = halves;
         }
-        sets.extend(parts);
+        sets.extend(parts.into_iter().map(|(number, part)| (self.stops[number], part)));
         Ok(())
     }
 }

@@ -38,7 +38,8 @@ pub(super) struct Inlining {
     copies: Vec<Copy>,
     /// By copy and branch: the copy that is called.
     callees: Vec<Vec<Option<usize>>>,
-    pub(super) locations: usize,
+    /// The locations where contexts can end.
+    stops: Vec<usize>,
     /// By depth: how many locals a copy has at most.
     frames: Vec<usize>,
 }
@@ -72,7 +73,9 @@ pub(super) struct Location {
 pub(super) struct Flat {
     pub(super) locations: Vec<Location>,
     pub(super) entry: usize,
-    /// The bits of the number of the location, the highest first.
+    /// The locations where contexts can end; only these are numbered in the sets.
+    pub(super) stops: Vec<usize>,
+    /// The bits of the number of a stop, the highest first.
     pub(super) counter: Vec<Var>,
     /// All its locals.
     pub(super) locals: Vec<Pair>,
@@ -85,6 +88,7 @@ impl Inlining {
         let mut copies = vec![Copy { body: 0, caller: None, depth: 0, first: 0 }];
         let mut callees = Vec::new();
         let mut locations = 0;
+        let mut stops = Vec::new();
         let mut planned = control.bodies[0].points.len();
         let mut frames: Vec<usize> = Vec::new();
         while callees.len() < copies.len() {
@@ -92,6 +96,9 @@ impl Inlining {
             let body = &control.bodies[copies[at].body];
             let depth = copies[at].depth;
             copies[at].first = locations;
+            stops.extend(
+                (0..body.points.len()).filter(|&at| body.switch[at]).map(|at| locations + at),
+            );
             locations += body.points.len();
             frames.resize(frames.len().max(depth + 1), 0);
             let locals = program.procedures[body.procedure].frame.locals.len();
@@ -115,7 +122,7 @@ impl Inlining {
             }
             callees.push(called);
         }
-        Some(Self { copies, callees, locations, frames })
+        Some(Self { copies, callees, stops, frames })
     }
 
     /// How many variables it needs.
@@ -124,7 +131,7 @@ impl Inlining {
     }
 
     fn width(&self) -> usize {
-        (usize::BITS - (self.locations - 1).leading_zeros()) as usize
+        (usize::BITS - self.stops.len().saturating_sub(1).leading_zeros()) as usize
     }
 
     /// The thread with its relations; its variables begin at `first`.
@@ -148,7 +155,7 @@ impl Inlining {
             frames.push((0..locals).map(|_| Pair { now: var(), next: var() }).collect());
         }
         let builder = Builder { inlining: self, space, layout, program, thread, control, frames };
-        let mut locations = Vec::with_capacity(self.locations);
+        let mut locations = Vec::new();
         for at in 0..self.copies.len() {
             let body = &control.bodies[self.copies[at].body];
             for (point, &kind) in body.points.iter().enumerate() {
@@ -169,7 +176,8 @@ impl Inlining {
             }
         }
         let entry = control.bodies[0].entry;
-        Ok(Flat { locations, entry, counter, locals: builder.frames.concat() })
+        let stops = self.stops.clone();
+        Ok(Flat { locations, entry, stops, counter, locals: builder.frames.concat() })
     }
 }
 

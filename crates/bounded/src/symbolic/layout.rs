@@ -97,6 +97,7 @@ pub(super) struct Layout {
     pub(super) shared: Vec<SharedBit>,
     /// Of the running procedure, whichever it is.
     pub(super) locals: Vec<LocalBit>,
+    /// All variables that come before its end.
     pub(super) variables: usize,
     rounds: usize,
 }
@@ -132,9 +133,10 @@ impl Layout {
         bits.iter().map(copies).sum::<usize>() + 5 * locals
     }
 
-    /// The copies of these bits for so many rounds, and of so many locals.
-    pub(super) fn new(bits: &[Bit], rounds: usize, locals: usize) -> Self {
-        let mut next = 0;
+    /// The copies of these bits for so many rounds, and of so many locals, from the variable `first`
+    /// on.
+    pub(super) fn new(bits: &[Bit], rounds: usize, locals: usize, first: usize) -> Self {
+        let mut next = first;
         let mut var = || {
             next += 1;
             Var::from_index(next - 1)

@@ -294,13 +294,14 @@ impl Setting {
             Inlining::new(one, program, limit)
         });
         let Some(inlined) = inlined.collect::<Option<Vec<Inlining>>>() else { return Ok(None) };
-        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, 0);
-        let mut first = layout.variables;
-        let variables = first + inlined.iter().map(Inlining::variables).sum::<usize>();
-        if variables > MAX_VARIABLES {
+        // What is shared often follows from where the threads are, so it comes last.
+        let private: usize = inlined.iter().map(Inlining::variables).sum();
+        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, 0, private);
+        if layout.variables > MAX_VARIABLES {
             return Ok(None);
         }
-        let space = Space::new(variables, self.options.node_limit, &self.interrupt);
+        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let mut first = 0;
         let mut threads = Vec::new();
         for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
             let flat = one.build(&space, &layout, program, thread, control, first);
@@ -322,7 +323,7 @@ impl Setting {
             let text = "the program has more variables than the symbolic engine handles";
             return Err(unsupported(text));
         };
-        let layout = Layout::new(&bits, rounds, locals);
+        let layout = Layout::new(&bits, rounds, locals, 0);
         let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
         let frame = Frame::new(space, layout, contexts).map_err(|error| self.stopped(error))?;
         Tuples::new(frame, &self.program, &self.controls, self.mode)
@@ -359,7 +360,8 @@ impl Setting {
     /// A run to the target.
     fn run(&self, plan: &Plan, target: &Target) -> Result<Run, Unknown> {
         let program = &self.program;
-        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, self.most_locals());
+        let bits = shared_bits(program, self.depth, None);
+        let layout = Layout::new(&bits, 0, self.most_locals(), 0);
         let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
         let frame = Frame::new(space, layout, None).map_err(|error| self.stopped(error))?;
         let successors = Successors::new(program);
