@@ -26,7 +26,7 @@ impl<'p> ContextBounded<'p> {
 
     fn search(&mut self, query: &Query) -> Result<Verdict<Schedule>, Unknown> {
         let monitored = monitor(self.program, query, &self.interrupt)?;
-        let (engine, _) = ReachEngine::choose(&monitored.program);
+        let engine = ReachEngine::choose_small(&monitored.program);
         let options = ReachOptions::new(Measure::Rounds);
         let (program, target) = (&monitored.program, &monitored.target);
         let mut search = Running::new(engine, program, target, &options, &self.interrupt)?;

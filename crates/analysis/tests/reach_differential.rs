@@ -111,7 +111,7 @@ fn disagreement(program: &Program, measure: Measure, compared: &mut Compared) ->
     }
     if measure == Measure::Rounds {
         let rounds = 1 + (compared.programs % 3) as u32;
-        let whole = compared.programs % 8 == 0;
+        let whole = compared.programs.is_multiple_of(8);
         if let Some(why) = sequentialized(program, rounds, whole, &expected) {
             return Some(format!("sequentialized, {rounds} rounds: {why}"));
         }

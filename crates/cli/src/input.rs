@@ -110,6 +110,10 @@ pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
 pub fn data_model(input: &Input, output: Output) -> Result<DataModel, Exit> {
     let text = text(&input.file, output)?;
     let language = Language::of(&input.file, &text.text);
+    if let Some(misfit) = input.misfit(language) {
+        output.complain(&format!("{misfit}, and {} is none", text.name));
+        return Err(Exit::BadInput);
+    }
     match language {
         Language::Eml | Language::TextForm => {
             let Model { text, program, warnings } =

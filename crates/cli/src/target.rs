@@ -13,16 +13,20 @@ use selvedge_program::{
 ///
 /// # Errors
 /// If there is no such label.
-pub fn label(program: &Program, name: &str) -> Result<Target, Diagnostic> {
+pub fn label(program: &Program, name: &str) -> Result<Target, Box<Diagnostic>> {
     let nodes = labelled(program, name, None);
-    if nodes.is_empty() { Err(no_label(program, name, None)) } else { Ok(Target::Label(nodes)) }
+    if nodes.is_empty() {
+        Err(no_label(program, name, None).into())
+    } else {
+        Ok(Target::Label(nodes))
+    }
 }
 
 /// The states that a text describes.
 ///
 /// # Errors
 /// If the text names something that does not exist, or does not fit the program.
-pub fn state(program: &Program, text: &str) -> Result<Target, Diagnostic> {
+pub fn state(program: &Program, text: &str) -> Result<Target, Box<Diagnostic>> {
     let (shared, positions) = match text.split_once('|') {
         Some((shared, positions)) => (shared, Some(positions)),
         None => (text, None),
@@ -38,7 +42,7 @@ pub fn state(program: &Program, text: &str) -> Result<Target, Diagnostic> {
                     "`{text}` has {} positions, but the program has {count} threads",
                     positions.len()
                 );
-                return Err(wrong(message).with_help(shape(program)));
+                return Err(helped(message, shape(program)).into());
             }
             let positions = program.threads.ids().zip(positions);
             positions
@@ -49,7 +53,7 @@ pub fn state(program: &Program, text: &str) -> Result<Target, Diagnostic> {
     Ok(Target::State(StatePattern { globals, threads }))
 }
 
-fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, Diagnostic> {
+fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, Box<Diagnostic>> {
     if text.is_empty() || text == "*" {
         return Ok(Vec::new());
     }
@@ -61,7 +65,7 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, D
         let Some((name, value)) = part.split_once('=') else {
             let message =
                 format!("`{}` is neither a number nor a value such as `x=1`", part.trim());
-            return Err(wrong(message).with_help(shape(program)));
+            return Err(helped(message, shape(program)).into());
         };
         let (name, value) = (name.trim(), value.trim());
         if let Some(numeral) = program.numerals.iter().find(|numeral| numeral.name == name) {
@@ -80,17 +84,17 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, D
                 Severity::Error,
                 format!("there is no global `{name}`"),
             );
-            return Err(match near {
+            return Err(Box::new(match near {
                 Some(near) => complaint.with_help(near),
                 None => complaint,
-            });
+            }));
         };
         let value = match value {
             "1" | "T" | "true" => true,
             "0" | "F" | "false" => false,
             _ => {
                 let message = format!("`{value}` is not a Boolean value");
-                return Err(wrong(message).with_help("write 0 or 1".to_owned()));
+                return Err(helped(message, "write 0 or 1".to_owned()).into());
             }
         };
         globals.push((global, value));
@@ -99,23 +103,23 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, D
 }
 
 /// The values of the bits of a number.
-fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, bool)>, Diagnostic> {
+fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, bool)>, Box<Diagnostic>> {
     let width = numeral.bits.len();
     if width < 64 && number >> width != 0 {
-        return Err(wrong(format!("{} is never as large as {number}", numeral.name)));
+        return Err(wrong(format!("{} is never as large as {number}", numeral.name)).into());
     }
     let bit = |at: usize| at < 64 && number >> at & 1 == 1;
     Ok(numeral.bits.iter().enumerate().map(|(at, &global)| (global, bit(at))).collect())
 }
 
-fn position(program: &Program, thread: ThreadId, text: &str) -> Result<Position, Diagnostic> {
+fn position(program: &Program, thread: ThreadId, text: &str) -> Result<Position, Box<Diagnostic>> {
     match text {
         "*" => Ok(Position::Any),
         "-" => Ok(Position::Ended),
         name => {
             let nodes = labelled(program, name, Some(thread));
             if nodes.is_empty() {
-                Err(no_label(program, name, Some(thread)))
+                Err(no_label(program, name, Some(thread)).into())
             } else {
                 Ok(Position::At(nodes))
             }
@@ -155,6 +159,10 @@ fn no_label(program: &Program, name: &str, thread: Option<ThreadId>) -> Diagnost
 
 fn wrong(message: String) -> Diagnostic {
     Diagnostic::global("bad-target", Severity::Error, message)
+}
+
+fn helped(message: String, help: String) -> Diagnostic {
+    wrong(message).with_help(help)
 }
 
 /// What a target of this program looks like.

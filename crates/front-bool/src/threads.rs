@@ -40,6 +40,9 @@ pub fn threads<'a>(
     complaints: &mut Complaints,
 ) -> Option<Threads> {
     let init = names.functions.get("init").copied();
+    if dialect == Dialect::Getafix {
+        refuse_starts(graphs, complaints);
+    }
     match (dialect, init) {
         (Dialect::Getafix, Some(init)) => getafix(graphs, init, complaints),
         _ => boppo(graphs, names, dialect, options, complaints),
@@ -138,7 +141,8 @@ fn missing_main(names: &Names<'_>, dialect: Dialect) -> Diagnostic {
     Diagnostic::global("missing-main", Severity::Error, message).with_help(help)
 }
 
-fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Option<Threads> {
+/// The dialect has no statements that start threads.
+fn refuse_starts(graphs: &Graphs<'_>, complaints: &mut Complaints) {
     if let Some(site) = graphs.sites.first() {
         complaints.push(
             Diagnostic::error(
@@ -150,6 +154,9 @@ fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Opt
             .with_help("every `void` function is a thread; or say `--dialect boppo`"),
         );
     }
+}
+
+fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Option<Threads> {
     let void = |function: usize| function != init && graphs.functions[function].results.is_none();
     let mut called_functions: FxHashSet<usize> = FxHashSet::default();
     for graph in &graphs.functions {

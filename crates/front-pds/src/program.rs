@@ -76,7 +76,7 @@ fn check_number(threads: usize, state: &State, complaints: &mut Complaints) -> O
         return Some(());
     }
     let count = state.stacks.len();
-    let message = format!("the state has stacks for {count} threads, but there are {threads}");
+    let message = format!("the number of stacks is {count}, and that of the threads {threads}");
     let remark = "one stack per thread, separated by `,`";
     complaints.push(Diagnostic::error("thread-count", message, state.span, remark));
     None

@@ -51,20 +51,30 @@ impl ReachEngine {
         !matches!(self, Self::Pds | Self::Spds)
     }
 
+    /// The engine for one of many questions about small programs: it needs no preparation, and sees
+    /// at once that nothing is left to reach.
+    pub(crate) fn choose_small(program: &Program) -> Self {
+        if has_little_data(program) { Self::Explicit } else { Self::choose(program).0 }
+    }
+
     /// The engine for a program if none is named, and why.
     pub fn choose(program: &Program) -> (Self, &'static str) {
-        let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
-        let bits = program.globals.len() + locals.max().unwrap_or(0);
         if !program.numerals.is_empty() {
             (Self::Explicit, "it is a pushdown system")
         } else if !is_recursive(program) {
             (Self::Lazy, "there is no recursion")
-        } else if bits <= FEW_BITS {
+        } else if has_little_data(program) {
             (Self::Explicit, "there is recursion, and little data")
         } else {
             (Self::Lazy, "there is recursion, and much data")
         }
     }
+}
+
+/// Whether the states can be searched one by one.
+fn has_little_data(program: &Program) -> bool {
+    let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
+    program.globals.len() + locals.max().unwrap_or(0) <= FEW_BITS
 }
 
 /// With at most this many globals and locals of one procedure, the states of a recursive program are

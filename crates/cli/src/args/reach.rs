@@ -2,6 +2,7 @@
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
 use super::{Format, parse_seconds};
+use crate::input::Language;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::ReachEngine;
@@ -54,6 +55,25 @@ pub struct Input {
     pub spec: Option<PathBuf>,
 }
 
+impl Input {
+    /// An option that says nothing about a model in this language.
+    pub fn misfit(&self, language: Language) -> Option<&'static str> {
+        let boolean = language == Language::Boolean;
+        let pushdown = language == Language::Pushdown;
+        if !boolean && self.dialect.is_some() {
+            Some("--dialect is for Boolean programs")
+        } else if !boolean && self.starts_per_site.is_some() {
+            Some("--starts-per-site is for Boolean programs")
+        } else if !pushdown && self.init.is_some() {
+            Some("--init is for pushdown systems")
+        } else if !pushdown && self.spec.is_some() {
+            Some("--spec is for pushdown systems")
+        } else {
+            None
+        }
+    }
+}
+
 /// Dialects of Boolean programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Dialect {
@@ -65,6 +85,7 @@ pub enum Dialect {
 
 /// The arguments of `reach`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ReachArgs {
     /// What to read.
     #[command(flatten)]

@@ -34,29 +34,30 @@ pub fn load(found: &Found) -> Loaded {
     };
     let extension = found.path.extension().and_then(|extension| extension.to_str());
     let standard_input = found.path.as_os_str() == "-";
-    let language =
-        match (extension, input::first_word(&text.text)) {
-            (Some("slv"), _) | (_, "program") => "slv",
-            (Some("eml"), _) | (_, "lock" | "var" | "process") => "eml",
-            _ if standard_input => "eml",
-            _ => {
-                let property = extension == Some("ipa");
-                let Text { name, text } = text;
-                let mut loaded = refused(
-                    "unknown-format",
-                    name,
-                    text,
-                    "this is no file that Selvedge knows".to_owned(),
-                );
-                loaded.complaints[0].help = Some(if property {
-                "a property is checked on a program: selvedge atomicity PROGRAM --property FILE"
-            } else {
-                "there are EML programs (.eml) and models in text form (.slv)"
-            }
-            .to_owned());
-                return loaded;
-            }
-        };
+    let language = match (extension, input::first_word(&text.text)) {
+        (Some("slv"), _) | (_, "program") => "slv",
+        (Some("eml"), _) | (_, "lock" | "var" | "process") => "eml",
+        _ if standard_input => "eml",
+        _ => {
+            let help = match extension {
+                Some("ipa") => {
+                    "a property is checked on a program: selvedge atomicity PROGRAM --property \
+                         FILE"
+                }
+                Some("bp" | "pds") => "programs with data are for `selvedge reach`",
+                _ => "there are EML programs (.eml) and models in text form (.slv)",
+            };
+            let Text { name, text } = text;
+            let mut loaded = refused(
+                "unknown-format",
+                name,
+                text,
+                "this is no file that Selvedge can check".to_owned(),
+            );
+            loaded.complaints[0].help = Some(help.to_owned());
+            return loaded;
+        }
+    };
     let (program, mut complaints) = input::understand(&text.text, language == "slv");
     if let Some(program) = &program
         && program.threads.len() < 2

@@ -13,10 +13,10 @@ use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{InternalError, ReachEngine, ReachOptions, Reached, projection, reach};
 use selvedge_base::Interrupt;
 use selvedge_bounded::monitor::locks_to_data;
-use selvedge_program::{Action, Measure, Program, Target, Verdict};
+use selvedge_program::{Action, Measure, Numeral, Program, Target, Valuation, Verdict};
 use selvedge_report::reach::text::Options as TextOptions;
 use selvedge_report::reach::{self as report, Listed, Projection, Question, Reach};
-use selvedge_report::{Detail, json};
+use selvedge_report::{Detail, Source, json};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -34,9 +34,20 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let program = &model.program;
     let (question, target) = asked(args, &model).map_err(|diagnostic| {
-        output.diagnostics(&[*diagnostic], &model.text.source());
+        // What is wrong with a target is shown in its text.
+        let text = args.target.as_deref().or(args.label.as_deref()).unwrap_or_default();
+        let name = if args.target.is_some() { "--target" } else { "--label" };
+        output.diagnostics(&[*diagnostic], &Source { name, text });
         Exit::BadInput
     })?;
+    let rounds_only = |engine: &ReachEngine| !engine.bounds_contexts() && args.contexts.is_some();
+    if let Some(engine) = args.engine.filter(rounds_only) {
+        let name = engine.name();
+        output.complain(&format!(
+            "engine {name} bounds rounds only; use --rounds, or lazy, eager or explicit for contexts"
+        ));
+        return Err(Exit::BadInput);
+    }
     let options = options(args, &model);
     let limits = Limits {
         // A deadline beyond what the clock can show is none.
@@ -49,8 +60,8 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
-    let listed =
-        (args.states == Some(StatesForm::List)).then(|| list(&mut reached, args, &options));
+    let listed = (args.states == Some(StatesForm::List))
+        .then(|| list(program, &mut reached, args, &options));
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
     let answer = Reach {
         source: model.text.source(),
@@ -175,12 +186,36 @@ fn project(
     }
 }
 
-fn list(reached: &mut Reached<'_>, args: &ReachArgs, options: &ReachOptions) -> Listed {
+fn list(
+    program: &Program,
+    reached: &mut Reached<'_>,
+    args: &ReachArgs,
+    options: &ReachOptions,
+) -> Listed {
     let visible = if options.visible { reached.visible_states(args.max_states) } else { None };
-    match visible {
-        Some(states) => Listed::Visible(states),
-        None => Listed::Shared(reached.states(args.max_states)),
+    // Numerals have their lowest bit first, but are read as numbers.
+    if let Some(mut states) = visible {
+        states.sort_by_cached_key(|state| {
+            let tops: Vec<_> = state.tops.iter().map(|top| rank(top.as_deref())).collect();
+            (numbers(program, &state.globals), tops)
+        });
+        return Listed::Visible(states);
     }
+    let mut states = reached.states(args.max_states);
+    states.sort_by_cached_key(|state| numbers(program, state));
+    Listed::Shared(states)
+}
+
+/// The values of the numerals, then those of the globals.
+fn numbers(program: &Program, globals: &Valuation) -> (Vec<Vec<bool>>, Valuation) {
+    let highest_first =
+        |numeral: &Numeral| numeral.bits.iter().rev().map(|&bit| globals.get(bit)).collect();
+    (program.numerals.iter().map(highest_first).collect(), globals.clone())
+}
+
+/// Labels that are numbers in their order, then the others; an empty stack first.
+fn rank(top: Option<&str>) -> Option<Result<u64, String>> {
+    top.map(|label| label.parse().map_err(|_| label.to_owned()))
 }
 
 fn print(reach: &Reach<'_>, args: &ReachArgs, output: Output) -> Result<(), Exit> {

@@ -177,7 +177,12 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         }
         Verdict::Unknown(why) => {
             let word = terminal.paint(Tone::Open, "unknown");
-            let why = visible(&why.to_string()).into_owned();
+            let why = match (why, &reach.question) {
+                (Unknown::Within(bound), Question::States) => {
+                    format!("these are the states within {}", bound.measure.count(bound.limit))
+                }
+                _ => visible(&why.to_string()).into_owned(),
+            };
             let _ = writeln!(out, "{word}: {why}, in {seconds:.3} s");
             uncovered(out, reach, terminal);
         }

@@ -7,8 +7,8 @@
 
 use selvedge_program::expression::shown;
 use selvedge_program::{
-    Action, Edge, Expr, GlobalId, Numeral, ProcedureId, Program, Update, Valuation, Variable,
-    VisibleState,
+    Action, Connective, Edge, Expr, GlobalId, Numeral, ProcedureId, Program, Update, Valuation,
+    Variable, VisibleState,
 };
 use std::fmt;
 
@@ -111,7 +111,9 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
 
 fn update(program: &Program, owner: ProcedureId, update: &Update) -> String {
     if let Some((numeral, value)) = constant_numeral(program, update) {
-        return format!("{} := {value}", numeral.name);
+        let sets = !update.assignments.is_empty();
+        let (word, sign) = if sets { ("", ":=") } else { ("assume ", "=") };
+        return format!("{word}{} {sign} {value}", numeral.name);
     }
     let expr = |expr: &Expr| expression(program, owner, expr);
     let mut parts = Vec::new();
@@ -130,22 +132,53 @@ fn update(program: &Program, owner: ProcedureId, update: &Update) -> String {
     text
 }
 
-/// The numeral that an update sets to a constant, all of its bits and nothing else.
+/// The numeral that an update sets to a constant, and to which: its bits are assigned constants, or
+/// tested by the guard and kept, and nothing else happens.
 fn constant_numeral<'p>(program: &'p Program, update: &Update) -> Option<(&'p Numeral, u64)> {
-    let numeral = program.numerals.iter().find(|numeral| {
-        !numeral.bits.is_empty()
-            && numeral.bits.len() == update.assignments.len()
-            && numeral.bits.len() <= 64
-    })?;
+    if update.constraint.is_some() {
+        return None;
+    }
+    let mut tested = Vec::new();
+    if let Some(guard) = &update.guard {
+        literals(guard, &mut tested)?;
+    }
+    let of = |global: GlobalId| program.numerals.iter().find(|one| one.bits.contains(&global));
+    let numeral = of(tested.first()?.0)?;
+    if numeral.bits.len() > 64 || tested.iter().any(|(global, _)| !numeral.bits.contains(global)) {
+        return None;
+    }
+    let mut assigned = Vec::new();
+    for (target, value) in &update.assignments {
+        match (target, value) {
+            (Variable::Global(global), Expr::Constant(value)) if numeral.bits.contains(global) => {
+                assigned.push((*global, *value));
+            }
+            _ => return None,
+        }
+    }
     let mut number = 0;
-    for (at, &bit) in numeral.bits.iter().enumerate() {
-        let value = update.assignments.iter().find_map(|(target, value)| match value {
-            Expr::Constant(value) if *target == Variable::Global(bit) => Some(*value),
-            _ => None,
-        })?;
-        number |= u64::from(value) << at;
+    for (at, bit) in numeral.bits.iter().enumerate() {
+        let known = assigned.iter().chain(&tested).find(|(global, _)| global == bit);
+        number |= u64::from(known?.1) << at;
     }
     Some((numeral, number))
+}
+
+/// The globals and values that a conjunction asks for; `None` if it is no conjunction of such.
+fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
+    match expr {
+        Expr::Current(Variable::Global(global)) => found.push((*global, true)),
+        Expr::Not(inner) => match **inner {
+            Expr::Current(Variable::Global(global)) => found.push((global, false)),
+            _ => return None,
+        },
+        Expr::Binary(Connective::And, left, right) => {
+            literals(left, found)?;
+            literals(right, found)?;
+        }
+        _ => return None,
+    }
+    Some(())
 }
 
 /// An expression of a procedure.
