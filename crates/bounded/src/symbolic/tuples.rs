@@ -49,6 +49,8 @@ pub(super) struct Tuples {
     pub(super) suffix: Vec<Option<Bdd>>,
     /// The globals at the end of the latest complete round, where the last thread left them.
     pub(super) ends: Bdd,
+    /// The round whose variables they are over; behind `round` while that is not complete.
+    ends_round: usize,
 }
 
 /// How a target was met.
@@ -84,6 +86,7 @@ impl Tuples {
             open: None,
             feasible: bottom.clone(),
             ends: frame.initial(program, |turn| turn.output)?,
+            ends_round: 1,
             threads,
             frame,
         })
@@ -151,6 +154,7 @@ impl Tuples {
             self.prefix[thread + 1] = Some(self.append(before.as_ref(), &self.effects[thread])?);
         } else {
             self.ends = self.project(&self.effects[thread])?;
+            self.ends_round = self.round;
         }
         self.open = None;
         self.frame.space.collect();
@@ -232,7 +236,7 @@ impl Tuples {
 
     /// The variables of [`Tuples::ends`], in the order of the globals.
     pub(super) fn end_vars(&self) -> Vec<Var> {
-        let globals = self.frame.moment(self.round.max(1), |turn| turn.output);
+        let globals = self.frame.moment(self.ends_round, |turn| turn.output);
         let globals = globals.filter(|(bit, _)| matches!(bit.bit, super::layout::Bit::Global(_)));
         globals.map(|(_, var)| var).collect()
     }

@@ -52,7 +52,7 @@ pub fn load(found: &Found) -> Loaded {
                 "unknown-format",
                 name,
                 text,
-                "this is no file that Selvedge can check".to_owned(),
+                "this is no file that Selvedge knows".to_owned(),
             );
             loaded.complaints[0].help = Some(help.to_owned());
             return loaded;
