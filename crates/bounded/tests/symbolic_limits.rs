@@ -43,6 +43,7 @@ fn states_of_a_search_that_met_its_limit_are_those_of_the_bound_before() {
                     assert_eq!(search.count_states(), before.len() as u128);
                 }
                 let after = search.states(usize::MAX);
+                assert_eq!(search.count_states(), after.len() as u128);
                 assert!(before.iter().all(|state| after.contains(state)));
             }
         }

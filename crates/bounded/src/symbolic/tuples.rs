@@ -63,6 +63,13 @@ pub(super) enum Found {
     Between(Vec<(Bdd, Bdd)>),
 }
 
+/// The bits at the end of a round that are no globals.
+fn hidden_ends(frame: &Frame, round: usize) -> Vec<Var> {
+    let ends = frame.moment(round, |turn| turn.output);
+    let hidden = ends.filter(|(bit, _)| !matches!(bit.bit, super::layout::Bit::Global(_)));
+    hidden.map(|(_, var)| var).collect()
+}
+
 impl Tuples {
     pub(super) fn new(
         frame: Frame,
@@ -77,6 +84,8 @@ impl Tuples {
         }
         let bottom = frame.space.bottom();
         let count = threads.len();
+        let first = frame.initial(program, |turn| turn.output)?;
+        let ends = frame.space.exists(&first, &frame.space.cube(hidden_ends(&frame, 1))?)?;
         Ok(Self {
             mode,
             effects: vec![bottom.clone(); count],
@@ -85,7 +94,7 @@ impl Tuples {
             round: 0,
             open: None,
             feasible: bottom.clone(),
-            ends: frame.initial(program, |turn| turn.output)?,
+            ends,
             ends_round: 1,
             threads,
             frame,
@@ -228,9 +237,7 @@ impl Tuples {
         let (frame, space) = (&self.frame, &self.frame.space);
         let mut cube = frame.moments(1..=round, |turn| turn.input);
         cube.extend(frame.moments(1..=round - 1, |turn| turn.output));
-        let hidden = frame.moment(round, |turn| turn.output);
-        let hidden = hidden.filter(|(bit, _)| !matches!(bit.bit, super::layout::Bit::Global(_)));
-        cube.extend(hidden.map(|(_, var)| var));
+        cube.extend(hidden_ends(frame, round));
         space.and_exists(effect, &self.feasible, &space.cube(cube)?)
     }
 
