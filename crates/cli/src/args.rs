@@ -221,12 +221,9 @@ pub struct AtomicityOptions {
     #[arg(long, value_name = "NUMBER", required_if_eq("engine", "context-bounded"))]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: Option<u32>,
-    /// Stop after this time; undecided queries are unknown.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
-    pub timeout: Option<Duration>,
-    /// Stop above this much memory; undecided queries are unknown.
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub memory: Option<u64>,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
     /// Leave the interleavings out of the output.
     #[arg(long)]
     pub no_witness: bool,
@@ -239,6 +236,17 @@ pub struct AtomicityOptions {
     /// Print what the work cost.
     #[arg(long)]
     pub stats: bool,
+}
+
+/// When to stop.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct LimitOptions {
+    /// Stop after this time; what is not decided then is unknown.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Stop above this much memory; what is not decided then is unknown.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
 }
 
 /// The arguments of `show`.

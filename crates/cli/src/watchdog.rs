@@ -2,6 +2,7 @@
 //! A thread beside the analysis that looks at the clock and at the memory of the process, and raises
 //! the interrupt when a limit is met. Engines poll the interrupt and read neither.
 
+use crate::args::LimitOptions;
 use selvedge_base::{Interrupt, StopReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -17,6 +18,17 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// How many bytes the process may use.
     pub memory: Option<u64>,
+}
+
+impl Limits {
+    /// The limits of a run that began at `start`.
+    pub fn new(options: LimitOptions, start: Instant) -> Self {
+        Self {
+            // A deadline beyond what the clock can show is none.
+            deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
+            memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+        }
+    }
 }
 
 /// Tells threads that wait for it that the work is done.

@@ -1,12 +1,11 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
-use super::{Format, parse_seconds};
+use super::{Format, LimitOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use selvedge_analysis::EngineKind;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Shown after the help of `race`.
 pub const RACE_EXAMPLES: &str = "\
@@ -65,12 +64,9 @@ pub struct MeetingOptions {
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
-    /// Stop after this time; undecided questions are unknown.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
-    pub timeout: Option<Duration>,
-    /// Stop above this much memory; undecided questions are unknown.
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub memory: Option<u64>,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
     /// Leave the interleavings out of the output.
     #[arg(long)]
     pub no_witness: bool,

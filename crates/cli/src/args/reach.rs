@@ -1,13 +1,12 @@
 //! # Idea
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
-use super::{Format, parse_seconds};
+use super::{Format, LimitOptions};
 use crate::input::Language;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::ReachEngine;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Shown after the help of `reach`.
 pub const REACH_EXAMPLES: &str = "\
@@ -124,12 +123,9 @@ pub struct ReachArgs {
     /// The form of the output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Stop after this time; the answer is unknown then.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
-    pub timeout: Option<Duration>,
-    /// Stop above this much memory; the answer is unknown then.
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub memory: Option<u64>,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
     /// Leave the run out of the output.
     #[arg(long)]
     pub no_witness: bool,

@@ -142,11 +142,7 @@ fn decide(
     options: &AtomicityOptions,
     start: Instant,
 ) -> Result<(Report, Option<u64>), selvedge_analysis::InternalError> {
-    let limits = Limits {
-        // A deadline beyond what the clock can show is none.
-        deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
-        memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-    };
+    let limits = Limits::new(options.limits, start);
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     analysis.rounds = options.rounds.unwrap_or(analysis.rounds);

@@ -142,14 +142,6 @@ fn answer(
     Ok(Exit::from_verdict(outcome.verdict()))
 }
 
-fn limits(options: &MeetingOptions, start: Instant) -> Limits {
-    Limits {
-        // A deadline beyond what the clock can show is none.
-        deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
-        memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-    }
-}
-
 /// Decides all questions under the limits.
 fn decide(
     model: &Model,
@@ -157,7 +149,7 @@ fn decide(
     options: &MeetingOptions,
     start: Instant,
 ) -> Result<Answered, InternalError> {
-    let limits = limits(options, start);
+    let limits = Limits::new(options.limits, start);
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
@@ -223,7 +215,7 @@ fn graph(
     start: Instant,
     output: Output,
 ) -> Result<Exit, Exit> {
-    let limits = limits(options, start);
+    let limits = Limits::new(options.limits, start);
     let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
     watchdog::check(limits, &interrupt, &peak);
     let edges = std::thread::scope(|scope| {

@@ -49,11 +49,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     let options = options(args, &model);
-    let limits = Limits {
-        // A deadline beyond what the clock can show is none.
-        deadline: args.timeout.and_then(|timeout| start.checked_add(timeout)),
-        memory: args.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-    };
+    let limits = Limits::new(args.limits, start);
     let peak = AtomicU64::new(0);
     let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
     let (mut reached, projected) = outcome.map_err(|error| {
