@@ -1,13 +1,15 @@
 //! # Idea
-//! Tokens are read one at a time, each with its bytes and its place. What is no token is reported
-//! here and skipped, so that the parser sees tokens only.
+//! What the tokens of EML are. They are read by what all readers share,
+//! [`selvedge_program::text::tokens`].
 //!
 //! # Invariants
-//! 1. Reading a whole text takes time linear in its length, places included.
-//! 2. After the last token comes [`Kind::End`], for ever.
+//! 1. A comment becomes a token only if it is not closed; then it is the last one before
+//!    [`Kind::End`].
 
-use logos::{Filter, Lexer, Logos};
-use selvedge_base::{Diagnostic, Place, Span};
+use logos::{Filter, Lexer, Logos, SpannedIter};
+use selvedge_program::text::tokens::{self, Comment, TokenKind};
+
+pub use selvedge_program::text::tokens::quote;
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,19 +61,14 @@ pub enum Kind {
     #[token("*")]
     Star,
     /// A comment that is not closed; comments that are do not become tokens.
-    #[token("//", skip_line)]
-    #[token("/*", skip_comment)]
+    #[token("//", comment)]
+    #[token("/*", comment)]
     OpenComment,
     /// The end of the text.
     End,
 }
 
 impl Kind {
-    /// Whether it is a reserved word.
-    pub fn is_keyword(self) -> bool {
-        self.starts_statement() || self.starts_declaration() || self == Self::Else
-    }
-
     /// Whether a statement can start with this reserved word.
     pub fn starts_statement(self) -> bool {
         matches!(
@@ -93,161 +90,39 @@ impl Kind {
     }
 }
 
-fn skip_line(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let rest = lexer.remainder();
-    lexer.bump(rest.find('\n').unwrap_or(rest.len()));
-    Filter::Skip
+impl TokenKind for Kind {
+    const END: Self = Self::End;
+    const OPEN_COMMENT: Self = Self::OpenComment;
+    const UNKNOWN_REMARK: &'static str = "not EML";
+    const UNKNOWN_EXCUSES_NEXT: bool = false;
+
+    type Scanner<'a> = SpannedIter<'a, Self>;
+
+    fn scan(text: &str) -> Self::Scanner<'_> {
+        Self::lexer(text).spanned()
+    }
+
+    fn is_keyword(self) -> bool {
+        self.starts_statement() || self.starts_declaration() || self == Self::Else
+    }
 }
 
-fn skip_comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let rest = lexer.remainder();
-    if let Some(end) = rest.find("*/") {
-        lexer.bump(end + 2);
-        Filter::Skip
-    } else {
-        lexer.bump(rest.len());
-        Filter::Emit(())
-    }
+/// Skips a comment unless it is not closed.
+fn comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
+    let comment = Comment::behind(lexer.slice(), lexer.remainder());
+    lexer.bump(comment.length);
+    if comment.is_closed { Filter::Skip } else { Filter::Emit(()) }
 }
 
 /// A token with its bytes and its place.
-#[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
-    pub kind: Kind,
-    pub text: &'a str,
-    pub span: Span,
-    pub place: Place,
-}
-
-/// Reads the tokens of a text in order.
-#[derive(Clone)]
-pub struct Tokens<'a> {
-    lexer: Lexer<'a, Kind>,
-    /// The first byte that counts: behind a byte order mark.
-    base: usize,
-    /// The place of byte `counted` of the text behind `base`.
-    place: Place,
-    counted: usize,
-    /// Characters that are no token, found since they were last taken.
-    complaints: Vec<Diagnostic>,
-}
-
-impl<'a> Tokens<'a> {
-    /// The tokens of a text of less than 4 GiB.
-    pub fn new(text: &'a str) -> Self {
-        let body = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-        Self {
-            lexer: Kind::lexer(body),
-            base: text.len() - body.len(),
-            place: Place::new(1, 1),
-            counted: 0,
-            complaints: Vec::new(),
-        }
-    }
-
-    /// The complaints about characters since the last call.
-    pub fn take_complaints(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.complaints)
-    }
-
-    /// The next token.
-    pub fn next(&mut self) -> Token<'a> {
-        // Characters up to the next token that are none make one complaint.
-        let mut unknown: Option<(usize, usize)> = None;
-        loop {
-            match self.lexer.next() {
-                Some(Err(())) => {
-                    let span = self.lexer.span();
-                    unknown = Some((unknown.map_or(span.start, |(start, _)| start), span.end));
-                }
-                Some(Ok(kind)) => {
-                    self.complain_unknown(unknown);
-                    let span = self.lexer.span();
-                    let token = self.token(kind, span.start, span.end);
-                    if kind == Kind::OpenComment {
-                        let start = token.span.start;
-                        self.complaints.push(
-                            Diagnostic::error(
-                                "unterminated-comment",
-                                "this comment is not closed",
-                                Span::new(start, start + 2),
-                                "the comment starts here",
-                            )
-                            .with_help("close it with `*/`"),
-                        );
-                    }
-                    return token;
-                }
-                None => {
-                    self.complain_unknown(unknown);
-                    return self.end();
-                }
-            }
-        }
-    }
-
-    fn end(&mut self) -> Token<'a> {
-        let end = self.lexer.source().len();
-        self.token(Kind::End, end, end)
-    }
-
-    fn token(&mut self, kind: Kind, start: usize, end: usize) -> Token<'a> {
-        let source: &'a str = self.lexer.source();
-        for &byte in &source.as_bytes()[self.counted..start] {
-            if byte == b'\n' {
-                self.place = Place::new(self.place.line + 1, 1);
-            } else if byte & 0xC0 != 0x80 {
-                // Continuation bytes of UTF-8 do not start a character.
-                self.place.column += 1;
-            }
-        }
-        self.counted = start;
-        Token { kind, text: &source[start..end], span: self.span(start, end), place: self.place }
-    }
-
-    fn span(&self, start: usize, end: usize) -> Span {
-        Span::new((start + self.base) as u32, (end + self.base) as u32)
-    }
-
-    fn complain_unknown(&mut self, unknown: Option<(usize, usize)>) {
-        let Some((start, end)) = unknown else { return };
-        let text = &self.lexer.source()[start..end];
-        let (message, help) = if text.starts_with('\0') {
-            ("NUL bytes are not allowed".to_owned(), "is this a text file?")
-        } else if text.chars().count() == 1 {
-            (format!("unknown character {}", quote(text)), "remove it")
-        } else {
-            (format!("unknown characters {}", quote(text)), "remove them")
-        };
-        self.complaints.push(
-            Diagnostic::error("unknown-character", message, self.span(start, end), "not EML")
-                .with_help(help),
-        );
-    }
-}
-
-/// Text as it is shown in messages: in backquotes, on one line, not too long.
-pub fn quote(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut shown = String::from("`");
-    for (count, character) in text.chars().enumerate() {
-        if count == LONGEST {
-            shown.push('…');
-            break;
-        }
-        if character.is_control() || ('\u{2028}'..='\u{202E}').contains(&character) {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown.push('`');
-    shown
-}
+pub type Token<'a> = tokens::Token<'a, Kind>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selvedge_base::{Place, Span};
+
+    type Tokens<'a> = tokens::Tokens<'a, Kind>;
 
     fn kinds(text: &str) -> (Vec<Kind>, Vec<&'static str>) {
         let mut tokens = Tokens::new(text);

@@ -7,6 +7,9 @@
 use logos::{Filter, Lexer, Logos};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::text::complaints::Complaints;
+use selvedge_program::text::tokens::{Comment, unterminated_comment};
+
+pub use selvedge_program::text::tokens::quote;
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,8 +58,8 @@ pub enum Kind {
     #[token("}")]
     CloseBrace,
     /// A comment that is not closed; comments that are do not become tokens.
-    #[token("//", skip_line)]
-    #[token("/*", skip_comment)]
+    #[token("//", comment)]
+    #[token("/*", comment)]
     OpenComment,
     /// The end of the text.
     End,
@@ -82,21 +85,11 @@ impl Kind {
     }
 }
 
-fn skip_line(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let rest = lexer.remainder();
-    lexer.bump(rest.find('\n').unwrap_or(rest.len()));
-    Filter::Skip
-}
-
-fn skip_comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let rest = lexer.remainder();
-    if let Some(end) = rest.find("*/") {
-        lexer.bump(end + 2);
-        Filter::Skip
-    } else {
-        lexer.bump(rest.len());
-        Filter::Emit(())
-    }
+/// Skips a comment unless it is not closed.
+fn comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
+    let comment = Comment::behind(lexer.slice(), lexer.remainder());
+    lexer.bump(comment.length);
+    if comment.is_closed { Filter::Skip } else { Filter::Emit(()) }
 }
 
 /// A token with its bytes.
@@ -116,18 +109,7 @@ pub fn tokens<'a>(text: &'a str, complaints: &mut Complaints) -> Vec<Token<'a>> 
         let span = Span::new(lexer.span().start as u32, lexer.span().end as u32);
         match kind {
             Err(()) => unknown = Some(unknown.map_or(span, |first| first.to(span))),
-            Ok(Kind::OpenComment) => {
-                let sign = Span::new(span.start, span.start + 2);
-                complaints.push(
-                    Diagnostic::error(
-                        "unterminated-comment",
-                        "this comment is not closed",
-                        sign,
-                        "the comment starts here",
-                    )
-                    .with_help("close it with `*/`"),
-                );
-            }
+            Ok(Kind::OpenComment) => complaints.push(unterminated_comment(span)),
             Ok(kind) => {
                 complain_unknown(text, &mut unknown, complaints);
                 tokens.push(Token { kind, text: &text[span.range()], span });
@@ -154,23 +136,4 @@ fn complain_unknown(text: &str, unknown: &mut Option<Span>, complaints: &mut Com
     };
     let remark = "not part of a property";
     complaints.push(Diagnostic::error("unknown-character", message, span, remark).with_help(help));
-}
-
-/// Text as it is shown in messages: in backquotes, on one line, not too long.
-pub fn quote(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut shown = String::from("`");
-    for (count, character) in text.chars().enumerate() {
-        if count == LONGEST {
-            shown.push('…');
-            break;
-        }
-        if character.is_control() || ('\u{2028}'..='\u{202E}').contains(&character) {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown.push('`');
-    shown
 }

@@ -10,8 +10,8 @@ use selvedge_program::text::nearest::nearest;
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) {
         loop {
-            self.unwinding &= self.at(Kind::End);
-            match self.current.kind {
+            self.cursor.unwinding &= self.cursor.at(Kind::End);
+            match self.cursor.current.kind {
                 Kind::End => return,
                 Kind::Decl => {
                     let globals = self.declaration();
@@ -20,7 +20,7 @@ impl<'a> Parser<'a, '_> {
                     self.limit_variables(count, "globals");
                 }
                 Kind::Semicolon => {
-                    self.bump();
+                    self.cursor.bump();
                 }
                 kind if kind.starts_function() => {
                     if let Some(function) = self.function() {
@@ -37,28 +37,33 @@ impl<'a> Parser<'a, '_> {
     /// What is neither a declaration nor a function.
     fn misplaced(&mut self) {
         self.file.lost_functions = true;
-        let found = self.found();
-        let text = self.current.text;
-        let kind = self.current.kind;
+        let found = self.cursor.found();
+        let text = self.cursor.current.text;
+        let kind = self.cursor.current.kind;
         let meant = nearest(text, ["decl", "void", "bool"]);
         if kind.starts_statement() || kind.closes_block() || kind == Kind::Enforce {
             let message = format!("{found} stands outside of every function");
             let help = "statements belong between `begin` and `end` of a function";
-            self.report_here("statement-outside-function", message, "no function around it", help);
+            self.cursor.report_here(
+                "statement-outside-function",
+                message,
+                "no function around it",
+                help,
+            );
         } else if kind == Kind::Name && meant.is_some() {
             let meant = meant.unwrap_or_default();
             let message = format!("{found} starts neither a declaration nor a function");
             let help = format!("did you mean `{meant}`?");
-            self.report_here("unknown-declaration", message, "unknown word", &help);
+            self.cursor.report_here("unknown-declaration", message, "unknown word", &help);
         } else {
             let message = format!("expected `decl`, `void` or `bool`, found {found}");
             let help = "a program is a list of `decl ..;` and of functions, \
                         `void f() begin .. end`";
-            self.report_here("stray-token", message, "not expected here", help);
+            self.cursor.report_here("stray-token", message, "not expected here", help);
         }
         loop {
-            self.skip();
-            match self.current.kind {
+            self.cursor.skip();
+            match self.cursor.current.kind {
                 Kind::End | Kind::Decl => return,
                 kind if kind.starts_function() => return,
                 _ => {}
@@ -68,103 +73,126 @@ impl<'a> Parser<'a, '_> {
 
     /// `decl a, b;`.
     pub(super) fn declaration(&mut self) -> Vec<Name<'a>> {
-        self.bump();
+        self.cursor.bump();
         let names = self.last_names("a variable");
-        if self.at(Kind::Assign) || self.at(Kind::Equal) {
-            self.report_here(
+        if self.cursor.at(Kind::Assign) || self.cursor.at(Kind::Equal) {
+            self.cursor.report_here(
                 "declared-with-value",
                 "a declaration gives no value".to_owned(),
                 "not expected here",
                 "variables start with any value; assign it in the first statement",
             );
-            while !matches!(self.current.kind, Kind::Semicolon | Kind::End)
-                && !self.current.kind.ends_expression()
+            while !matches!(self.cursor.current.kind, Kind::Semicolon | Kind::End)
+                && !self.cursor.current.kind.ends_expression()
             {
-                self.skip();
+                self.cursor.skip();
             }
         }
-        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the declaration");
+        self.cursor.expect(Kind::Semicolon, "missing-semicolon", ";", "after the declaration");
         names
     }
 
     pub(super) fn limit_variables(&mut self, count: usize, what: &str) {
         if count > VARIABLE_LIMIT {
             let message = format!("there are more than {VARIABLE_LIMIT} {what}");
-            self.report_here("too-many-variables", message, "too many", "");
+            self.cursor.report_here("too-many-variables", message, "too many", "");
         }
     }
 
     /// `[dfs] void f(a, b) begin .. end`, at its first word.
     fn function(&mut self) -> Option<Function<'a>> {
-        let column = self.current.place.column;
-        if self.at(Kind::Dfs) {
-            let place = self.bump().place;
+        let column = self.cursor.current.place.column;
+        if self.cursor.at(Kind::Dfs) {
+            let place = self.cursor.bump().place;
             self.file.traits.boppo.get_or_insert(("dfs", place));
         }
-        let results = match self.current.kind {
+        let results = match self.cursor.current.kind {
             Kind::Void => {
-                self.bump();
+                self.cursor.bump();
                 None
             }
             Kind::Bool => {
-                self.bump();
+                self.cursor.bump();
                 Some(self.number_of_results())
             }
             _ => {
                 let message =
-                    format!("expected `void` or `bool` after `dfs`, found {}", self.found());
-                self.report_here("missing-keyword", message, "a type is missing here", "");
+                    format!("expected `void` or `bool` after `dfs`, found {}", self.cursor.found());
+                self.cursor.report_here("missing-keyword", message, "a type is missing here", "");
                 return None;
             }
         };
         let name = self.name("a function");
         let mut parameters = Vec::new();
-        if self.expect(Kind::OpenParen, "missing-parenthesis", "(", "after the function's name") {
-            if !self.at(Kind::CloseParen) {
+        if self.cursor.expect(
+            Kind::OpenParen,
+            "missing-parenthesis",
+            "(",
+            "after the function's name",
+        ) {
+            if !self.cursor.at(Kind::CloseParen) {
                 parameters = self.names("a parameter");
             }
-            self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the parameters");
+            self.cursor.expect(
+                Kind::CloseParen,
+                "missing-parenthesis",
+                ")",
+                "after the parameters",
+            );
         }
         self.limit_variables(parameters.len(), "parameters");
-        if self.at(Kind::Brace) {
-            let message = format!("expected `begin`, found {}", self.found());
+        if self.cursor.at(Kind::Brace) {
+            let message = format!("expected `begin`, found {}", self.cursor.found());
             let help = "a function is written `void f() begin .. end`";
-            self.report_here("missing-keyword", message, "`begin` is meant", help);
-            self.bump();
+            self.cursor.report_here("missing-keyword", message, "`begin` is meant", help);
+            self.cursor.bump();
         } else {
-            self.expect(Kind::Begin, "missing-keyword", "begin", "before the function's body");
+            self.cursor.expect(
+                Kind::Begin,
+                "missing-keyword",
+                "begin",
+                "before the function's body",
+            );
         }
-        let opened = self.previous;
+        let opened = self.cursor.previous();
         let mut function = Function {
-            name: name.unwrap_or(Name { text: "", span: opened, place: self.current.place }),
+            name: name.unwrap_or(Name { text: "", span: opened, place: self.cursor.current.place }),
             results,
             parameters,
             locals: Vec::new(),
             enforced: None,
             body: Vec::new(),
-            end: self.current.place,
+            end: self.cursor.current.place,
         };
         self.heads(&mut function);
         function.body = self.statements(0);
         // A function that begins further to the right is not the next one.
-        while self.current.kind.starts_function() && self.current.place.column > column {
+        while self.cursor.current.kind.starts_function()
+            && self.cursor.current.place.column > column
+        {
             self.nested_function();
             let more = self.statements(0);
             function.body.extend(more);
         }
-        function.end = self.current.place;
-        if self.at(Kind::EndBody) {
-            self.bump();
-            self.eat(Kind::Semicolon);
-        } else if !self.unwinding || self.at(Kind::End) || self.current.kind.starts_function() {
+        function.end = self.cursor.current.place;
+        if self.cursor.at(Kind::EndBody) {
+            self.cursor.bump();
+            self.cursor.eat(Kind::Semicolon);
+        } else if !self.cursor.unwinding
+            || self.cursor.at(Kind::End)
+            || self.cursor.current.kind.starts_function()
+        {
             let message = format!(
                 "the body of {} has no `end`",
                 name.map_or_else(|| "this function".to_owned(), |name| quote(name.text))
             );
-            let found = self.found();
-            self.report(
+            let found = self.cursor.found();
+            self.cursor.report(
                 Diagnostic::error("unclosed-block", message, opened, "the body begins here")
-                    .with_label(self.current.span, format!("`end` is missing before {found}")),
+                    .with_label(
+                        self.cursor.current.span,
+                        format!("`end` is missing before {found}"),
+                    ),
             );
         }
         name.map(|_| function)
@@ -175,16 +203,16 @@ impl<'a> Parser<'a, '_> {
         self.file.lost_functions = true;
         let message = "a function begins inside of another one".to_owned();
         let help = "functions cannot be nested; write it before or behind this one";
-        self.report_here("nested-function", message, "inside of a function", help);
+        self.cursor.report_here("nested-function", message, "inside of a function", help);
         let mut open = 0usize;
-        while !self.at(Kind::End) {
-            match self.current.kind {
+        while !self.cursor.at(Kind::End) {
+            match self.cursor.current.kind {
                 Kind::Begin => open += 1,
                 Kind::EndBody => open = open.saturating_sub(1),
                 _ => {}
             }
-            let closed = self.at(Kind::EndBody) && open == 0;
-            self.skip();
+            let closed = self.cursor.at(Kind::EndBody) && open == 0;
+            self.cursor.skip();
             if closed {
                 return;
             }
@@ -193,44 +221,49 @@ impl<'a> Parser<'a, '_> {
 
     /// `<n>`, or nothing for one result.
     fn number_of_results(&mut self) -> u32 {
-        if !self.eat(Kind::Less) {
+        if !self.cursor.eat(Kind::Less) {
             return 1;
         }
         let mut number = 1;
-        if self.at(Kind::Number) {
-            match self.current.text.parse::<u32>() {
+        if self.cursor.at(Kind::Number) {
+            match self.cursor.current.text.parse::<u32>() {
                 Ok(read) if read as usize <= VARIABLE_LIMIT => number = read,
                 _ => {
                     let message = format!("a function has at most {VARIABLE_LIMIT} results");
-                    self.report_here("number-too-large", message, "too large", "");
+                    self.cursor.report_here("number-too-large", message, "too large", "");
                 }
             }
-            self.bump();
+            self.cursor.bump();
         } else {
-            let message = format!("expected a number of results, found {}", self.found());
+            let message = format!("expected a number of results, found {}", self.cursor.found());
             let help = "a function with two results is written `bool<2> f() ..`";
-            self.report_here("missing-number", message, "a number is missing here", help);
+            self.cursor.report_here("missing-number", message, "a number is missing here", help);
         }
-        self.expect(Kind::Greater, "missing-sign", ">", "after the number of results");
+        self.cursor.expect(Kind::Greater, "missing-sign", ">", "after the number of results");
         number
     }
 
     /// The declarations and the enforced condition at the beginning of a body.
     fn heads(&mut self, function: &mut Function<'a>) {
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::Decl => {
                     let locals = self.declaration();
                     function.locals.extend(locals);
                     self.limit_variables(function.locals.len(), "locals");
                 }
                 Kind::Enforce => {
-                    let token = self.bump();
+                    let token = self.cursor.bump();
                     self.file.traits.boppo.get_or_insert(("enforce", token.place));
                     let condition = self.expression();
-                    self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the condition");
+                    self.cursor.expect(
+                        Kind::Semicolon,
+                        "missing-semicolon",
+                        ";",
+                        "after the condition",
+                    );
                     if function.enforced.is_some() {
-                        self.complaints.push(
+                        self.cursor.complaints.push(
                             Diagnostic::error(
                                 "duplicate-enforce",
                                 format!("{} enforces two conditions", quote(function.name.text)),

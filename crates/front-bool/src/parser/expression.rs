@@ -153,7 +153,7 @@ fn join<'a>(left: Operand<'a>, connective: Connective, right: Operand<'a>) -> Op
 impl<'a> Parser<'a, '_> {
     /// An expression; `None` if there is none, or one that cannot be understood.
     pub(super) fn expression(&mut self) -> Option<Expression<'a>> {
-        let start = self.current.span;
+        let start = self.cursor.current.span;
         let mut stacks = Stacks::default();
         loop {
             if !self.operand(&mut stacks)? {
@@ -164,8 +164,8 @@ impl<'a> Parser<'a, '_> {
             }
         }
         if stacks.too_deep {
-            let span = start.to(self.previous);
-            self.complaints.push(
+            let span = start.to(self.cursor.previous());
+            self.cursor.complaints.push(
                 Diagnostic::error(
                     "nesting-too-deep",
                     format!("the expression is nested more than {EXPRESSION_LIMIT} levels deep"),
@@ -180,10 +180,10 @@ impl<'a> Parser<'a, '_> {
 
     /// Where an operand is expected; true if it is complete.
     fn operand(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
-        let token = self.current;
+        let token = self.cursor.current;
         let leaf = match token.kind {
             Kind::Not => {
-                self.bump();
+                self.cursor.bump();
                 // Two negations cancel, so the stack does not grow with them.
                 if let Some(Open::Not) = stacks.operators.last() {
                     stacks.operators.pop();
@@ -193,14 +193,19 @@ impl<'a> Parser<'a, '_> {
                 return Some(false);
             }
             Kind::OpenParen | Kind::Schoose => {
-                self.bump();
+                self.cursor.bump();
                 let span = token.span;
                 if token.kind == Kind::OpenParen {
                     stacks.operators.push(Open::Parenthesis(span));
                 } else {
                     let place = token.place;
                     self.file.traits.boppo.get_or_insert(("schoose", place));
-                    if !self.expect(Kind::OpenBracket, "missing-sign", "[", "after `schoose`") {
+                    if !self.cursor.expect(
+                        Kind::OpenBracket,
+                        "missing-sign",
+                        "[",
+                        "after `schoose`",
+                    ) {
                         return None;
                     }
                     stacks.operators.push(Open::Schoose(span, false));
@@ -210,7 +215,7 @@ impl<'a> Parser<'a, '_> {
                     let message =
                         format!("parentheses are nested more than {PARENTHESIS_LIMIT} levels deep");
                     let help = "split the expression up with variables";
-                    self.report_here("nesting-too-deep", message, "too deep", help);
+                    self.cursor.report_here("nesting-too-deep", message, "too deep", help);
                     return None;
                 }
                 return Some(false);
@@ -224,19 +229,19 @@ impl<'a> Parser<'a, '_> {
                 text => {
                     let message = format!("{} is no value", quote(text));
                     let help = "the values are `T`, `F`, `1`, `0` and `*` for either";
-                    self.report_here("no-value", message, "not a Boolean", help);
+                    self.cursor.report_here("no-value", message, "not a Boolean", help);
                     Expression::Choice
                 }
             },
             Kind::Quote => {
-                self.bump();
+                self.cursor.bump();
                 let name = self.name("a variable")?;
                 stacks.push(Operand::leaf(Expression::Next(name)));
                 return Some(true);
             }
             Kind::Name | Kind::OddName => {
                 let name = self.name("a variable")?;
-                if self.at(Kind::OpenParen) {
+                if self.cursor.at(Kind::OpenParen) {
                     self.call_in_expression(name.span, name.text);
                     return None;
                 }
@@ -244,20 +249,20 @@ impl<'a> Parser<'a, '_> {
                 return Some(true);
             }
             _ => {
-                let message = format!("expected an expression, found {}", self.found());
+                let message = format!("expected an expression, found {}", self.cursor.found());
                 let remark = "an expression is missing here";
-                self.report_here("missing-expression", message, remark, "");
+                self.cursor.report_here("missing-expression", message, remark, "");
                 return None;
             }
         };
-        self.bump();
+        self.cursor.bump();
         stacks.push(Operand::leaf(leaf));
         Some(true)
     }
 
     pub(super) fn call_in_expression(&mut self, span: Span, name: &str) {
         let message = format!("{} is called inside of an expression", quote(name));
-        self.report(
+        self.cursor.report(
             Diagnostic::error("call-in-expression", message, span, "a call")
                 .with_help("assign the result to a variable first: `x := f(..);`"),
         );
@@ -267,7 +272,7 @@ impl<'a> Parser<'a, '_> {
     fn operators(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
         loop {
             stacks.negate();
-            let (connective, level) = match self.current.kind {
+            let (connective, level) = match self.cursor.current.kind {
                 Kind::Implies => (Connective::Implies, Level::Implies),
                 Kind::Or => (Connective::Or, Level::Or),
                 Kind::Xor => (Connective::Xor, Level::Xor),
@@ -278,19 +283,19 @@ impl<'a> Parser<'a, '_> {
                     stacks.reduce(None);
                     match (kind, stacks.operators.last().copied()) {
                         (Kind::CloseParen, Some(Open::Parenthesis(_))) => {
-                            self.bump();
+                            self.cursor.bump();
                             stacks.operators.pop();
                             stacks.open -= 1;
                             continue;
                         }
                         (Kind::Comma, Some(Open::Schoose(span, false))) => {
-                            self.bump();
+                            self.cursor.bump();
                             stacks.operators.pop();
                             stacks.operators.push(Open::Schoose(span, true));
                             return Some(true);
                         }
                         (Kind::CloseBracket, Some(Open::Schoose(_, true))) => {
-                            self.bump();
+                            self.cursor.bump();
                             stacks.operators.pop();
                             stacks.open -= 1;
                             schoose(stacks);
@@ -305,7 +310,7 @@ impl<'a> Parser<'a, '_> {
                 }
             };
             stacks.reduce(Some(level));
-            self.bump();
+            self.cursor.bump();
             stacks.operators.push(Open::Binary(connective, level));
             return Some(true);
         }
@@ -319,9 +324,9 @@ impl<'a> Parser<'a, '_> {
             Open::Not | Open::Binary(..) => return,
         };
         let code = if sign == ")" { "missing-parenthesis" } else { "missing-sign" };
-        let message = format!("expected `{sign}`, found {}", self.found());
-        let behind = Span::new(self.previous.end, self.previous.end);
-        self.report(
+        let message = format!("expected `{sign}`, found {}", self.cursor.found());
+        let behind = Span::new(self.cursor.previous().end, self.cursor.previous().end);
+        self.cursor.report(
             Diagnostic::error(code, message, behind, format!("`{sign}` is missing here"))
                 .with_label(span, what),
         );

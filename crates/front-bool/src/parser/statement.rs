@@ -6,6 +6,7 @@ use crate::ast::{Assignment, Branch, Call, Expression, Name, Statement, Statemen
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::text::nearest::nearest;
+use selvedge_program::text::tokens::TokenKind;
 
 /// The words that a misspelt statement may have meant.
 const WORDS: [&str; 15] = [
@@ -31,23 +32,26 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn statements(&mut self, depth: usize) -> Vec<Statement<'a>> {
         let mut statements = Vec::new();
         loop {
-            if self.unwinding || self.at(Kind::End) || self.current.kind.closes_block() {
+            if self.cursor.unwinding
+                || self.cursor.at(Kind::End)
+                || self.cursor.current.kind.closes_block()
+            {
                 // Words that close something else are reported by whoever opened something.
-                if depth > 0 || self.unwinding || !self.stray_closer() {
+                if depth > 0 || self.cursor.unwinding || !self.stray_closer() {
                     return statements;
                 }
                 continue;
             }
-            if self.current.kind.starts_function() {
+            if self.cursor.current.kind.starts_function() {
                 // A function cannot stand here, so everything that is open lacks its end.
                 return statements;
             }
-            let before = self.current.span;
+            let before = self.cursor.current.span;
             if let Some(statement) = self.statement(depth) {
                 self.end_of_statement(&statement);
                 statements.push(statement);
             } else {
-                let (span, place) = (self.current.span, self.current.place);
+                let (span, place) = (self.cursor.current.span, self.cursor.current.place);
                 let labels = std::mem::take(&mut self.lost_labels);
                 if !labels.is_empty() {
                     statements.push(Statement { labels, kind: StatementKind::Empty, span, place });
@@ -59,36 +63,44 @@ impl<'a> Parser<'a, '_> {
 
     /// Reports `fi`, `else` or `od` where only `end` can stand, and skips it.
     fn stray_closer(&mut self) -> bool {
-        if matches!(self.current.kind, Kind::EndBody | Kind::End) {
+        if matches!(self.cursor.current.kind, Kind::EndBody | Kind::End) {
             return false;
         }
-        let message = format!("{} closes nothing", self.found());
-        let remark = if self.at(Kind::Od) { "there is no `do`" } else { "there is no `if`" };
-        self.report_here("stray-token", message, remark, "remove it, or write what it closes");
-        self.skip();
-        self.eat(Kind::Semicolon);
+        let message = format!("{} closes nothing", self.cursor.found());
+        let remark = if self.cursor.at(Kind::Od) { "there is no `do`" } else { "there is no `if`" };
+        self.cursor.report_here(
+            "stray-token",
+            message,
+            remark,
+            "remove it, or write what it closes",
+        );
+        self.cursor.skip();
+        self.cursor.eat(Kind::Semicolon);
         true
     }
 
     /// Skips the rest of a statement that could not be read.
     fn skip_statement(&mut self, before: Span) {
-        let mut moved = self.current.span != before;
+        let mut moved = self.cursor.current.span != before;
         loop {
-            let kind = self.current.kind;
-            if self.unwinding || kind == Kind::End || kind.closes_block() || kind.starts_function()
+            let kind = self.cursor.current.kind;
+            if self.cursor.unwinding
+                || kind == Kind::End
+                || kind.closes_block()
+                || kind.starts_function()
             {
                 return;
             }
             if kind == Kind::Semicolon {
-                self.bump();
+                self.cursor.bump();
                 return;
             }
-            let wrong = self.last_error == Some(self.current.span.start);
+            let wrong = self.cursor.last_error() == Some(self.cursor.current.span.start);
             let starts = kind.starts_statement() && kind != Kind::Constrain || kind == Kind::Decl;
             if moved && starts && !wrong {
                 return;
             }
-            self.skip();
+            self.cursor.skip();
             moved = true;
         }
     }
@@ -97,19 +109,19 @@ impl<'a> Parser<'a, '_> {
     /// `fi` and `od`.
     fn end_of_statement(&mut self, statement: &Statement<'a>) {
         let structured = matches!(statement.kind, StatementKind::If(..) | StatementKind::While(..));
-        if self.eat(Kind::Semicolon)
+        if self.cursor.eat(Kind::Semicolon)
             || structured
-            || self.unwinding
+            || self.cursor.unwinding
             || matches!(statement.kind, StatementKind::Empty)
-            || self.current.kind.closes_block()
-            || self.current.kind.starts_function()
-            || self.at(Kind::End)
+            || self.cursor.current.kind.closes_block()
+            || self.cursor.current.kind.starts_function()
+            || self.cursor.at(Kind::End)
         {
             return;
         }
-        let found = self.current;
-        let known = self.last_error == Some(found.span.start);
-        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
+        let found = self.cursor.current;
+        let known = self.cursor.last_error() == Some(found.span.start);
+        self.cursor.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
         let next = found.kind;
         if known || !next.starts_statement() && next != Kind::Name && next != Kind::Decl {
             self.skip_statement(found.span);
@@ -123,12 +135,13 @@ impl<'a> Parser<'a, '_> {
             return None;
         }
         let mut labels = Vec::new();
-        while matches!(self.current.kind, Kind::Name | Kind::OddName) && self.peek() == Kind::Colon
+        while matches!(self.cursor.current.kind, Kind::Name | Kind::OddName)
+            && self.cursor.peek() == Kind::Colon
         {
             labels.extend(self.name("a label"));
-            self.bump();
+            self.cursor.bump();
         }
-        let first = self.current;
+        let first = self.cursor.current;
         let (span, place) = (first.span, first.place);
         let Some(kind) = self.kind(first, depth, !labels.is_empty()) else {
             self.lost_labels.extend(labels);
@@ -151,7 +164,7 @@ impl<'a> Parser<'a, '_> {
         depth: usize,
         labelled: bool,
     ) -> Option<StatementKind<'a>> {
-        if first.kind.is_keyword() && self.peek() == Kind::Assign {
+        if first.kind.is_keyword() && self.cursor.peek() == Kind::Assign {
             self.name("a variable");
             return None;
         }
@@ -165,14 +178,14 @@ impl<'a> Parser<'a, '_> {
             }
             Kind::Sync => {
                 self.starts(first, "sync");
-                self.bump();
+                self.cursor.bump();
                 self.name("a synchronization")?;
                 StatementKind::Sync
             }
             Kind::AtomicBegin => self.word(StatementKind::AtomicBegin),
             Kind::AtomicEnd => self.word(StatementKind::AtomicEnd),
             Kind::Goto => {
-                self.bump();
+                self.cursor.bump();
                 let targets = self.last_names("a label");
                 if targets.len() > 1 {
                     let boppo = ("a goto with several targets", first.place);
@@ -182,7 +195,7 @@ impl<'a> Parser<'a, '_> {
             }
             Kind::If => self.conditional(depth)?,
             Kind::While => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.expression();
                 self.keyword(Kind::Do, "do", "after the condition");
                 let body = self.statements(depth + 1);
@@ -190,36 +203,36 @@ impl<'a> Parser<'a, '_> {
                 StatementKind::While(condition.unwrap_or(Expression::Choice), body)
             }
             Kind::Return => {
-                self.bump();
-                let empty = matches!(self.current.kind, Kind::Semicolon | Kind::End)
-                    || self.current.kind.closes_block();
+                self.cursor.bump();
+                let empty = matches!(self.cursor.current.kind, Kind::Semicolon | Kind::End)
+                    || self.cursor.current.kind.closes_block();
                 StatementKind::Return(if empty { Vec::new() } else { self.expressions()? })
             }
             Kind::Assert => {
-                self.bump();
+                self.cursor.bump();
                 StatementKind::Assert(self.condition("assert")?)
             }
             Kind::Assume => {
-                self.bump();
+                self.cursor.bump();
                 StatementKind::Assume(self.condition("assume")?)
             }
             Kind::Constrain => {
-                self.bump();
+                self.cursor.bump();
                 self.file.traits.getafix.get_or_insert(("constrain as a statement", first.place));
                 StatementKind::Assume(self.condition("constrain")?)
             }
             Kind::Abortif => {
-                self.bump();
+                self.cursor.bump();
                 self.file.traits.boppo.get_or_insert(("abortif", first.place));
                 StatementKind::Assume(self.condition("abortif")?.negated())
             }
             Kind::Dead => {
-                self.bump();
+                self.cursor.bump();
                 self.file.traits.boppo.get_or_insert(("dead", first.place));
                 StatementKind::Dead(self.last_names("a variable"))
             }
             Kind::StartThread => {
-                self.bump();
+                self.cursor.bump();
                 self.starts(first, "start_thread");
                 if depth == NESTING_LIMIT {
                     self.report_too_deep();
@@ -250,13 +263,13 @@ impl<'a> Parser<'a, '_> {
 
     /// A statement of one word.
     fn word(&mut self, kind: StatementKind<'a>) -> StatementKind<'a> {
-        self.bump();
+        self.cursor.bump();
         kind
     }
 
     fn report_too_deep(&mut self) {
         let message = format!("statements are nested more than {NESTING_LIMIT} levels deep");
-        self.report_here(
+        self.cursor.report_here(
             "nesting-too-deep",
             message,
             "too deep",
@@ -269,7 +282,7 @@ impl<'a> Parser<'a, '_> {
         // What is inside cannot be told from what is outside any more.
         let mut open = 1usize;
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::If | Kind::While => open += 1,
                 Kind::Fi | Kind::Od => open -= 1,
                 Kind::End => return,
@@ -279,28 +292,28 @@ impl<'a> Parser<'a, '_> {
             if open == 0 {
                 return;
             }
-            self.skip();
+            self.cursor.skip();
         }
     }
 
     /// `if e then .. elsif e then .. else .. fi`, at the first word.
     fn conditional(&mut self, depth: usize) -> Option<StatementKind<'a>> {
-        let first = self.current;
+        let first = self.cursor.current;
         let mut branches = Vec::new();
         let mut otherwise = Vec::new();
         loop {
-            let place = self.bump().place;
+            let place = self.cursor.bump().place;
             let condition = self.expression().unwrap_or(Expression::Choice);
             self.keyword(Kind::Then, "then", "after the condition");
             let body = self.statements(depth + 1);
             branches.push(Branch { condition, body, place });
-            if self.unwinding {
+            if self.cursor.unwinding {
                 return None;
             }
-            if self.at(Kind::Elsif) {
+            if self.cursor.at(Kind::Elsif) {
                 continue;
             }
-            if self.eat(Kind::Else) {
+            if self.cursor.eat(Kind::Else) {
                 otherwise = self.statements(depth + 1);
             }
             self.close(Kind::Fi, "fi", first);
@@ -310,35 +323,35 @@ impl<'a> Parser<'a, '_> {
 
     /// A word between a condition and its statements.
     fn keyword(&mut self, kind: Kind, word: &str, context: &str) {
-        if !self.expect(kind, "missing-keyword", word, context) {
+        if !self.cursor.expect(kind, "missing-keyword", word, context) {
             // Where the condition was not understood, the word may still come.
-            while !self.current.kind.ends_expression()
-                && !matches!(self.current.kind, Kind::End | Kind::Semicolon)
+            while !self.cursor.current.kind.ends_expression()
+                && !matches!(self.cursor.current.kind, Kind::End | Kind::Semicolon)
             {
-                self.skip();
+                self.cursor.skip();
             }
-            self.eat(kind);
+            self.cursor.eat(kind);
         }
     }
 
     /// The word that closes a block.
     fn close(&mut self, kind: Kind, word: &str, opened: Token<'a>) {
-        if self.unwinding || self.eat(kind) {
+        if self.cursor.unwinding || self.cursor.eat(kind) {
             return;
         }
-        let message = format!("expected `{word}`, found {}", self.found());
-        self.report(
+        let message = format!("expected `{word}`, found {}", self.cursor.found());
+        self.cursor.report(
             Diagnostic::error(
                 "unclosed-block",
                 message,
-                self.current.span,
+                self.cursor.current.span,
                 format!("`{word}` is missing before this"),
             )
             .with_label(opened.span, "the block begins here"),
         );
         // `fi` for `od` and the other way round is a slip; anything else closes something outside.
-        if matches!(self.current.kind, Kind::Fi | Kind::Od) {
-            self.bump();
+        if matches!(self.cursor.current.kind, Kind::Fi | Kind::Od) {
+            self.cursor.bump();
         }
     }
 
@@ -347,7 +360,7 @@ impl<'a> Parser<'a, '_> {
         let mut expressions = Vec::new();
         loop {
             expressions.push(self.expression()?);
-            if !self.eat(Kind::Comma) {
+            if !self.cursor.eat(Kind::Comma) {
                 return Some(expressions);
             }
         }
@@ -355,15 +368,20 @@ impl<'a> Parser<'a, '_> {
 
     /// The condition of an `assert` and its like. The parentheses are part of the expression.
     fn condition(&mut self, word: &str) -> Option<Expression<'a>> {
-        if !self.at(Kind::OpenParen) {
-            self.expect(Kind::OpenParen, "missing-parenthesis", "(", &format!("after `{word}`"));
+        if !self.cursor.at(Kind::OpenParen) {
+            self.cursor.expect(
+                Kind::OpenParen,
+                "missing-parenthesis",
+                "(",
+                &format!("after `{word}`"),
+            );
         }
         self.expression()
     }
 
     /// `x, y := ..`, `f(..)`.
     fn assignment_or_call(&mut self, first: Token<'a>) -> Option<StatementKind<'a>> {
-        if matches!(self.peek(), Kind::Name | Kind::True | Kind::False | Kind::Number) {
+        if matches!(self.cursor.peek(), Kind::Name | Kind::True | Kind::False | Kind::Number) {
             // `retrun x`: a word that was meant to be another one.
             if let Some(meant) = nearest(first.text, WORDS) {
                 self.unknown_statement(first, meant);
@@ -371,7 +389,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let targets = self.names("a variable");
-        if self.at(Kind::OpenParen) && targets.len() == 1 {
+        if self.cursor.at(Kind::OpenParen) && targets.len() == 1 {
             let arguments = self.arguments()?;
             return Some(StatementKind::Call(Call {
                 targets: Vec::new(),
@@ -379,16 +397,16 @@ impl<'a> Parser<'a, '_> {
                 arguments,
             }));
         }
-        if !self.at(Kind::Assign) {
+        if !self.cursor.at(Kind::Assign) {
             self.no_assignment(first, &targets);
             return None;
         }
-        self.bump();
-        if self.at(Kind::Name) && self.peek() == Kind::OpenParen {
+        self.cursor.bump();
+        if self.cursor.at(Kind::Name) && self.cursor.peek() == Kind::OpenParen {
             let function = self.name("a function")?;
             let arguments = self.arguments()?;
-            if !matches!(self.current.kind, Kind::Semicolon | Kind::End)
-                && !self.current.kind.is_keyword()
+            if !matches!(self.cursor.current.kind, Kind::Semicolon | Kind::End)
+                && !self.cursor.current.kind.is_keyword()
             {
                 self.call_in_expression(function.span, function.text);
                 return None;
@@ -396,27 +414,28 @@ impl<'a> Parser<'a, '_> {
             return Some(StatementKind::Call(Call { targets, function, arguments }));
         }
         let values = self.expressions()?;
-        let constraint = if self.eat(Kind::Constrain) { Some(self.expression()?) } else { None };
+        let constraint =
+            if self.cursor.eat(Kind::Constrain) { Some(self.expression()?) } else { None };
         Some(StatementKind::Assign(Assignment { targets, values, constraint }))
     }
 
     /// `(a, b)`, at the parenthesis.
     fn arguments(&mut self) -> Option<Vec<Expression<'a>>> {
-        self.bump();
-        if self.eat(Kind::CloseParen) {
+        self.cursor.bump();
+        if self.cursor.eat(Kind::CloseParen) {
             return Some(Vec::new());
         }
         let arguments = self.expressions()?;
-        self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the arguments");
+        self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the arguments");
         Some(arguments)
     }
 
     /// Names behind which neither `:=` nor `(` stands.
     fn no_assignment(&mut self, first: Token<'a>, targets: &[Name<'a>]) {
-        if self.at(Kind::Equal) {
+        if self.cursor.at(Kind::Equal) {
             let help = "`:=` assigns, `=` compares";
             let message = "expected `:=`, found `=`".to_owned();
-            self.report_here("missing-sign", message, "`:=` is meant", help);
+            self.cursor.report_here("missing-sign", message, "`:=` is meant", help);
             return;
         }
         let meant = if targets.len() == 1 { nearest(first.text, WORDS) } else { None };
@@ -424,33 +443,33 @@ impl<'a> Parser<'a, '_> {
             self.unknown_statement(first, meant);
             return;
         }
-        self.expect(Kind::Assign, "missing-sign", ":=", "after the variables");
+        self.cursor.expect(Kind::Assign, "missing-sign", ":=", "after the variables");
     }
 
     fn unknown_statement(&mut self, first: Token<'a>, meant: &str) {
         let message = format!("{} starts no statement", quote(first.text));
-        self.report(
+        self.cursor.report(
             Diagnostic::error("unknown-statement", message, first.span, "unknown word")
                 .with_help(format!("did you mean `{meant}`?")),
         );
     }
 
     fn misplaced_head(&mut self) {
-        let word = self.current.text;
+        let word = self.cursor.current.text;
         let message = format!("`{word}` stands behind a statement");
         let help = "declarations and `enforce` stand at the beginning of the function";
-        self.report_here("misplaced-declaration", message, "too late", help);
+        self.cursor.report_here("misplaced-declaration", message, "too late", help);
     }
 
     fn no_statement(&mut self) {
-        let message = format!("expected a statement, found {}", self.found());
-        let (remark, help) = match self.current.kind {
+        let message = format!("expected a statement, found {}", self.cursor.found());
+        let (remark, help) = match self.cursor.current.kind {
             Kind::Brace => {
                 ("no statement", "blocks are closed by `end`, `fi` and `od`, without braces")
             }
             Kind::Begin => ("no statement", "functions cannot be nested"),
             _ => ("a statement is missing here", ""),
         };
-        self.report_here("missing-statement", message, remark, help);
+        self.cursor.report_here("missing-statement", message, remark, help);
     }
 }

@@ -9,18 +9,19 @@ use crate::ast::{File, Function, Name, Prefix, Process};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
 use selvedge_program::text::nearest::nearest;
+use selvedge_program::text::tokens::TokenKind;
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) -> File<'a> {
         let mut file = File { locks_complete: true, locations_complete: true, ..File::default() };
-        while !self.at(Kind::End) {
-            self.unwinding = false;
+        while !self.cursor.at(Kind::End) {
+            self.cursor.unwinding = false;
             // A misspelt `process` is read as one, which saves everything inside.
-            let mut kind = self.current.kind;
+            let mut kind = self.cursor.current.kind;
             if kind == Kind::Name {
-                let likely = nearest(self.current.text, ["lock", "var", "process"]);
+                let likely = nearest(self.cursor.current.text, ["lock", "var", "process"]);
                 let fits = matches!(
-                    (likely, self.peek()),
+                    (likely, self.cursor.peek()),
                     (Some("process"), Kind::Name) | (Some("lock" | "var"), Kind::Colon)
                 );
                 if let (Some(word), true) = (likely, fits) {
@@ -41,8 +42,8 @@ impl<'a> Parser<'a, '_> {
                 _ => self.stray_at_top(&mut file),
             }
         }
-        file.read_to_end = !self.unwinding;
-        if self.unwinding {
+        file.read_to_end = !self.cursor.unwinding;
+        if self.cursor.unwinding {
             file.locks_complete = false;
             file.locations_complete = false;
         }
@@ -57,31 +58,41 @@ impl<'a> Parser<'a, '_> {
             ("a location", &mut file.locations_complete)
         };
         let mut names = Vec::new();
-        self.bump();
-        let mut whole = self.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
+        self.cursor.bump();
+        let mut whole = self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
         loop {
             if let Some(name) = self.name(what) {
                 names.push(name);
             } else {
                 whole = false;
                 // A name is missing between two commas, or the one that was there is no name.
-                let goes_on = matches!(self.current.kind, Kind::Comma | Kind::Semicolon);
+                let goes_on = matches!(self.cursor.current.kind, Kind::Comma | Kind::Semicolon);
                 if !goes_on && !self.skip_to_end_of_names() {
                     break;
                 }
             }
-            if self.eat(Kind::Comma) {
+            if self.cursor.eat(Kind::Comma) {
                 continue;
             }
-            if self.at(Kind::Name) {
-                let message = format!("expected `,` or `;`, found {}", self.found());
-                self.report_here("missing-comma", message, "a `,` is missing before this", "");
+            if self.cursor.at(Kind::Name) {
+                let message = format!("expected `,` or `;`, found {}", self.cursor.found());
+                self.cursor.report_here(
+                    "missing-comma",
+                    message,
+                    "a `,` is missing before this",
+                    "",
+                );
                 continue;
             }
-            if !self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the declaration") {
+            if !self.cursor.expect(
+                Kind::Semicolon,
+                "missing-semicolon",
+                ";",
+                "after the declaration",
+            ) {
                 whole = false;
                 if self.skip_to_end_of_names() {
-                    self.eat(Kind::Semicolon);
+                    self.cursor.eat(Kind::Semicolon);
                 }
             }
             break;
@@ -98,12 +109,12 @@ impl<'a> Parser<'a, '_> {
     /// else begins.
     fn skip_to_end_of_names(&mut self) -> bool {
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::Comma | Kind::Semicolon => return true,
                 Kind::End | Kind::OpenBrace | Kind::CloseBrace => return false,
                 kind if kind.starts_declaration() => return false,
                 _ => {
-                    self.skip();
+                    self.cursor.skip();
                 }
             }
         }
@@ -111,24 +122,29 @@ impl<'a> Parser<'a, '_> {
 
     /// `process T1 { .. }`, at the keyword.
     fn process(&mut self, file: &mut File<'a>) -> Process<'a> {
-        let keyword = self.bump().span;
+        let keyword = self.cursor.bump().span;
         let name = self.name("a process");
         let mut process = Process { name, keyword, functions: Vec::new(), complete: true };
-        let errors_before = self.last_error;
-        let open = self.current.span;
-        if !self.expect(Kind::OpenBrace, "missing-brace", "{", "after the name of the process") {
+        let errors_before = self.cursor.last_error();
+        let open = self.cursor.current.span;
+        if !self.cursor.expect(
+            Kind::OpenBrace,
+            "missing-brace",
+            "{",
+            "after the name of the process",
+        ) {
             process.complete = false;
             // The functions may still be there.
-            let readable = matches!(self.current.kind, Kind::Name | Kind::Synchronized);
+            let readable = matches!(self.cursor.current.kind, Kind::Name | Kind::Synchronized);
             if !readable {
                 return process;
             }
         }
         loop {
-            self.unwinding &= self.at(Kind::End);
-            match self.current.kind {
+            self.cursor.unwinding &= self.cursor.at(Kind::End);
+            match self.cursor.current.kind {
                 Kind::CloseBrace => {
-                    self.bump();
+                    self.cursor.bump();
                     break;
                 }
                 Kind::End | Kind::Process => {
@@ -147,14 +163,19 @@ impl<'a> Parser<'a, '_> {
                         "{} is a keyword and cannot be the name of a function",
                         self.word()
                     );
-                    self.report_here("keyword-as-name", message, "keyword", "choose another name");
+                    self.cursor.report_here(
+                        "keyword-as-name",
+                        message,
+                        "keyword",
+                        "choose another name",
+                    );
                     process.complete = false;
-                    self.skip();
+                    self.cursor.skip();
                     self.skip_to_function();
                 }
                 kind if kind.is_keyword() => {
                     let message = format!("the statement {} is outside of a function", self.word());
-                    self.report_here(
+                    self.cursor.report_here(
                         "statement-outside-function",
                         message,
                         "a process consists of functions",
@@ -164,15 +185,21 @@ impl<'a> Parser<'a, '_> {
                     self.skip_to_function();
                 }
                 _ => {
-                    let message = format!("expected a function or `}}`, found {}", self.found());
-                    self.report_here("stray-token", message, "not expected here", "remove it");
+                    let message =
+                        format!("expected a function or `}}`, found {}", self.cursor.found());
+                    self.cursor.report_here(
+                        "stray-token",
+                        message,
+                        "not expected here",
+                        "remove it",
+                    );
                     process.complete = false;
-                    self.bump();
+                    self.cursor.bump();
                     self.skip_to_function();
                 }
             }
         }
-        process.complete &= errors_before == self.last_error;
+        process.complete &= errors_before == self.cursor.last_error();
         process
     }
 
@@ -180,14 +207,14 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn function(&mut self, file: &mut File<'a>) -> Option<Function<'a>> {
         let Pending { mut prefixes, name } = std::mem::take(&mut self.pending);
         let first = prefixes.first().map(|prefix| prefix.place).or(name.map(|name| name.place));
-        self.function_column = first.unwrap_or(self.current.place).column;
+        self.function_column = first.unwrap_or(self.cursor.current.place).column;
         let name = if name.is_some() { name } else { self.function_start(&mut prefixes) };
         let Some(name) = name else {
             self.skip_to_function();
             return None;
         };
-        if self.eat(Kind::OpenParen) && !self.eat(Kind::CloseParen) {
-            self.report_here(
+        if self.cursor.eat(Kind::OpenParen) && !self.cursor.eat(Kind::CloseParen) {
+            self.cursor.report_here(
                 "parameters",
                 "functions have no parameters".to_owned(),
                 "expected `)`",
@@ -195,11 +222,11 @@ impl<'a> Parser<'a, '_> {
             );
             self.skip_parentheses();
         }
-        if !self.at(Kind::OpenBrace) {
+        if !self.cursor.at(Kind::OpenBrace) {
             self.not_a_function(name);
-            if self.current.kind.starts_statement() && !self.at(Kind::Synchronized) {
+            if self.cursor.current.kind.starts_statement() && !self.cursor.at(Kind::Synchronized) {
                 // Only the brace is missing.
-                let here = self.current;
+                let here = self.cursor.current;
                 self.statements(here, 0, file);
             } else {
                 self.skip_to_function();
@@ -212,17 +239,17 @@ impl<'a> Parser<'a, '_> {
 
     /// `synchronized(l) f`, at the first prefix or the name.
     fn function_start(&mut self, prefixes: &mut Vec<Prefix<'a>>) -> Option<Name<'a>> {
-        while self.at(Kind::Synchronized) {
+        while self.cursor.at(Kind::Synchronized) {
             if prefixes.len() == NESTING_LIMIT {
                 let message = format!("a function has more than {NESTING_LIMIT} prefixes");
-                self.report_here("nesting-too-deep", message, "the rest is not read", "");
-                self.stop();
+                self.cursor.report_here("nesting-too-deep", message, "the rest is not read", "");
+                self.cursor.stop();
                 return None;
             }
             prefixes.extend(self.prefix());
         }
-        if self.at(Kind::OpenBrace) {
-            self.report_here(
+        if self.cursor.at(Kind::OpenBrace) {
+            self.cursor.report_here(
                 "statement-outside-function",
                 "a `synchronized` block is outside of a function".to_owned(),
                 "expected the name of a function",
@@ -235,11 +262,11 @@ impl<'a> Parser<'a, '_> {
 
     /// `synchronized(l)`, at the keyword.
     pub(super) fn prefix(&mut self) -> Option<Prefix<'a>> {
-        let place = self.bump().place;
-        self.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
+        let place = self.cursor.bump().place;
+        self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
         let lock = self.name("a lock");
-        let closed = (lock.is_some() || self.at(Kind::CloseParen))
-            && self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the lock");
+        let closed = (lock.is_some() || self.cursor.at(Kind::CloseParen))
+            && self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the lock");
         if !closed {
             self.skip_parentheses();
         }
@@ -250,10 +277,10 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn skip_parentheses(&mut self) {
         let mut depth = 0usize;
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::OpenParen => depth += 1,
                 Kind::CloseParen if depth == 0 => {
-                    self.skip();
+                    self.cursor.skip();
                     return;
                 }
                 Kind::CloseParen => depth -= 1,
@@ -261,31 +288,31 @@ impl<'a> Parser<'a, '_> {
                 kind if kind.is_keyword() => return,
                 _ => {}
             }
-            self.skip();
+            self.cursor.skip();
         }
     }
 
     /// Whether the current word stands where the name of a function would.
     fn names_a_function(&self) -> bool {
-        let mut ahead = self.tokens.clone();
+        let mut ahead = self.cursor.ahead();
         let mut next = ahead.next().kind;
         if next == Kind::OpenParen && ahead.next().kind == Kind::CloseParen {
             next = ahead.next().kind;
         }
-        next == Kind::OpenBrace && !matches!(self.current.kind, Kind::Unit | Kind::Else)
+        next == Kind::OpenBrace && !matches!(self.cursor.current.kind, Kind::Unit | Kind::Else)
     }
 
     /// Skips to something that can start a function, or to the end of the process.
     fn skip_to_function(&mut self) {
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::OpenBrace => self.skip_braces(),
                 Kind::CloseBrace | Kind::End | Kind::Synchronized => return,
                 kind if kind.starts_declaration() => return,
                 // A call has a `;` behind its parentheses, a function a `{`.
                 Kind::Name if self.names_a_function() => return,
                 _ => {
-                    self.skip();
+                    self.cursor.skip();
                 }
             }
         }
@@ -293,19 +320,19 @@ impl<'a> Parser<'a, '_> {
 
     pub(super) fn misplaced_declaration(&mut self, file: &mut File<'a>) {
         let message = format!("a declaration {} is inside of a process", self.word());
-        self.report_here(
+        self.cursor.report_here(
             "misplaced-declaration",
             message,
             "belongs outside of all processes",
             "locks and locations are shared by all processes: declare them at the top of the file",
         );
-        let kind = self.current.kind;
+        let kind = self.cursor.current.kind;
         self.names(kind, file);
     }
 
     fn not_a_function(&mut self, name: Name<'a>) {
         let word = quote(name.text);
-        let (code, message, help) = match self.current.kind {
+        let (code, message, help) = match self.cursor.current.kind {
             Kind::Semicolon => (
                 "statement-outside-function",
                 format!("the statement {word} is outside of a function"),
@@ -315,7 +342,7 @@ impl<'a> Parser<'a, '_> {
                 "missing-brace",
                 format!(
                     "expected `{{` after the name of the function {word}, found {}",
-                    self.found()
+                    self.cursor.found()
                 ),
                 match nearest(name.text, ["synchronized"]) {
                     Some(meant) => format!("did you mean `{meant}`?"),
@@ -325,7 +352,7 @@ impl<'a> Parser<'a, '_> {
         };
         let diagnostic =
             Diagnostic::error(code, message, name.span, "not a function").with_help(help);
-        self.report(diagnostic);
+        self.cursor.report(diagnostic);
     }
 
     /// Something outside of processes that does not belong there.
@@ -334,21 +361,21 @@ impl<'a> Parser<'a, '_> {
         if let Some(process) = file.processes.last_mut() {
             process.complete = false;
         }
-        match self.current.kind {
-            Kind::CloseBrace => self.report_here(
+        match self.cursor.current.kind {
+            Kind::CloseBrace => self.cursor.report_here(
                 "stray-brace",
                 "this `}` closes nothing".to_owned(),
                 "nothing is open here",
                 "remove it, or look for a `}` too many before it",
             ),
             Kind::Synchronized => self.function_outside(),
-            Kind::Name if matches!(self.peek(), Kind::OpenBrace | Kind::OpenParen) => {
+            Kind::Name if matches!(self.cursor.peek(), Kind::OpenBrace | Kind::OpenParen) => {
                 self.function_outside();
             }
             Kind::Name => self.unknown_declaration(),
             kind if kind.is_keyword() => {
                 let message = format!("the statement {} is outside of a process", self.word());
-                self.report_here(
+                self.cursor.report_here(
                     "statement-outside-function",
                     message,
                     "expected `lock`, `var` or `process`",
@@ -357,19 +384,19 @@ impl<'a> Parser<'a, '_> {
             }
             _ => {
                 let message =
-                    format!("expected `lock`, `var` or `process`, found {}", self.found());
-                self.report_here("stray-token", message, "not expected here", "");
+                    format!("expected `lock`, `var` or `process`, found {}", self.cursor.found());
+                self.cursor.report_here("stray-token", message, "not expected here", "");
             }
         }
         // What follows up to the next declaration belongs to the same mistake.
-        self.skip();
-        while !self.at(Kind::End) && !self.current.kind.starts_declaration() {
-            self.skip();
+        self.cursor.skip();
+        while !self.cursor.at(Kind::End) && !self.cursor.current.kind.starts_declaration() {
+            self.cursor.skip();
         }
     }
 
     fn function_outside(&mut self) {
-        self.report_here(
+        self.cursor.report_here(
             "function-outside-process",
             "a function is outside of a process".to_owned(),
             "expected `lock`, `var` or `process`",
@@ -378,17 +405,17 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn unknown_declaration(&mut self) {
-        let message = format!("expected `lock`, `var` or `process`, found {}", self.found());
-        let help = match nearest(self.current.text, ["lock", "var", "process"]) {
+        let message = format!("expected `lock`, `var` or `process`, found {}", self.cursor.found());
+        let help = match nearest(self.cursor.current.text, ["lock", "var", "process"]) {
             Some(word) => format!("did you mean `{word}`?"),
             None => "an EML file consists of `lock : ..;`, `var : ..;` and `process P { .. }`"
                 .to_owned(),
         };
-        self.report_here("unknown-declaration", message, "not a declaration", &help);
+        self.cursor.report_here("unknown-declaration", message, "not a declaration", &help);
     }
 
     /// The current keyword in quotes.
     pub(super) fn word(&self) -> String {
-        quote(self.current.text)
+        quote(self.cursor.current.text)
     }
 }

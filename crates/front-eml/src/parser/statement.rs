@@ -7,11 +7,12 @@ use crate::ast::{Block, Branch, File, Name, Statement, StatementKind};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::text::nearest::nearest;
+use selvedge_program::text::tokens::TokenKind;
 
 impl<'a> Parser<'a, '_> {
     /// `{ .. }`, at the brace; `depth` counts the statements around it.
     pub(super) fn block(&mut self, depth: usize, file: &mut File<'a>) -> Block<'a> {
-        let open = self.bump();
+        let open = self.cursor.bump();
         self.statements(open, depth, file)
     }
 
@@ -24,13 +25,13 @@ impl<'a> Parser<'a, '_> {
     ) -> Block<'a> {
         let mut block = Block { open: open.place, statements: Vec::new(), close: open.place };
         loop {
-            block.close = self.current.place;
-            if self.unwinding {
+            block.close = self.cursor.current.place;
+            if self.cursor.unwinding {
                 return block;
             }
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::CloseBrace => {
-                    self.bump();
+                    self.cursor.bump();
                     return block;
                 }
                 Kind::End | Kind::Process => {
@@ -39,10 +40,10 @@ impl<'a> Parser<'a, '_> {
                 }
                 Kind::Lock | Kind::Var => self.misplaced_declaration(file),
                 _ => {
-                    let before = self.current.span.start;
+                    let before = self.cursor.current.span.start;
                     block.statements.extend(self.statement(depth, file));
-                    if self.current.span.start == before && !self.unwinding {
-                        self.bump();
+                    if self.cursor.current.span.start == before && !self.cursor.unwinding {
+                        self.cursor.bump();
                     }
                 }
             }
@@ -56,10 +57,10 @@ impl<'a> Parser<'a, '_> {
         file: &mut File<'a>,
         context: &str,
     ) -> Option<Block<'a>> {
-        if self.at(Kind::OpenBrace) {
+        if self.cursor.at(Kind::OpenBrace) {
             return Some(self.block(depth, file));
         }
-        self.expect(Kind::OpenBrace, "missing-brace", "{", context);
+        self.cursor.expect(Kind::OpenBrace, "missing-brace", "{", context);
         None
     }
 
@@ -69,13 +70,13 @@ impl<'a> Parser<'a, '_> {
             self.too_deep();
             return None;
         }
-        if self.at(Kind::Name) {
+        if self.cursor.at(Kind::Name) {
             self.correct_spelling();
         }
-        let first = self.current;
+        let first = self.cursor.current;
         let (kind, completes) = match first.kind {
             Kind::Read | Kind::Write => {
-                self.bump();
+                self.cursor.bump();
                 let Some(name) = self.name("a location") else {
                     self.skip_statement();
                     return None;
@@ -88,7 +89,7 @@ impl<'a> Parser<'a, '_> {
                 (kind, true)
             }
             Kind::Skip | Kind::Return => {
-                self.bump();
+                self.cursor.bump();
                 self.end_of_statement();
                 match first.kind {
                     Kind::Skip => (StatementKind::Skip, true),
@@ -96,7 +97,7 @@ impl<'a> Parser<'a, '_> {
                 }
             }
             Kind::Unit => {
-                self.bump();
+                self.cursor.bump();
                 let block = self.expect_block(depth + 1, file, "after `unit`")?;
                 let completes = block.completes();
                 (StatementKind::Unit(block), completes)
@@ -104,7 +105,7 @@ impl<'a> Parser<'a, '_> {
             Kind::Synchronized => return self.synchronized(depth, file),
             Kind::If => return self.conditional(depth, file),
             Kind::While => {
-                self.bump();
+                self.cursor.bump();
                 self.condition();
                 let body = self.body(depth + 1, file, "`while (*)`")?;
                 (StatementKind::While(Box::new(body)), true)
@@ -121,7 +122,7 @@ impl<'a> Parser<'a, '_> {
 
     /// `{ .. }` as a statement.
     fn braces(&mut self, depth: usize, file: &mut File<'a>) -> Statement<'a> {
-        let first = self.current;
+        let first = self.cursor.current;
         let block = self.block(depth, file);
         let completes = block.completes();
         let kind = StatementKind::Block(block);
@@ -130,9 +131,9 @@ impl<'a> Parser<'a, '_> {
 
     /// `synchronized(l) { .. }`, at the keyword.
     fn synchronized(&mut self, depth: usize, file: &mut File<'a>) -> Option<Statement<'a>> {
-        let first = self.current;
+        let first = self.cursor.current;
         let prefix = self.prefix();
-        if matches!(self.current.kind, Kind::Name | Kind::Synchronized) {
+        if matches!(self.cursor.current.kind, Kind::Name | Kind::Synchronized) {
             if self.nested_function(first) {
                 self.pending.prefixes.extend(prefix);
             }
@@ -146,18 +147,18 @@ impl<'a> Parser<'a, '_> {
 
     /// `if (*) s else if (*) s .. else s`, at the keyword.
     fn conditional(&mut self, depth: usize, file: &mut File<'a>) -> Option<Statement<'a>> {
-        let first = self.current;
+        let first = self.cursor.current;
         let mut branches = Vec::new();
         let mut otherwise = None;
         loop {
-            let place = self.bump().place;
+            let place = self.cursor.bump().place;
             self.condition();
             let body = self.body(depth + 1, file, "`if (*)`")?;
             branches.push(Branch { place, body });
-            if !self.eat(Kind::Else) {
+            if !self.cursor.eat(Kind::Else) {
                 break;
             }
-            if !self.at(Kind::If) {
+            if !self.cursor.at(Kind::If) {
                 otherwise = Some(Box::new(self.body(depth + 1, file, "`else`")?));
                 break;
             }
@@ -170,32 +171,42 @@ impl<'a> Parser<'a, '_> {
 
     /// The statement that belongs to an `if`, an `else` or a `while`.
     fn body(&mut self, depth: usize, file: &mut File<'a>, owner: &str) -> Option<Statement<'a>> {
-        let starts = matches!(self.current.kind, Kind::OpenBrace | Kind::Name)
-            || self.current.kind.starts_statement();
-        if self.at(Kind::OpenBrace) && depth <= NESTING_LIMIT {
+        let starts = matches!(self.cursor.current.kind, Kind::OpenBrace | Kind::Name)
+            || self.cursor.current.kind.starts_statement();
+        if self.cursor.at(Kind::OpenBrace) && depth <= NESTING_LIMIT {
             // The braces around a branch are not one more level.
             return Some(self.braces(depth, file));
         }
         if starts {
             return self.statement(depth, file);
         }
-        let message = format!("expected a statement after {owner}, found {}", self.found());
+        let message = format!("expected a statement after {owner}, found {}", self.cursor.found());
         let help = "write `skip;` for a statement that does nothing";
-        self.report_here("missing-statement", message, "a statement is missing before this", help);
-        self.eat(Kind::Semicolon);
+        self.cursor.report_here(
+            "missing-statement",
+            message,
+            "a statement is missing before this",
+            help,
+        );
+        self.cursor.eat(Kind::Semicolon);
         None
     }
 
     /// `(*)`.
     fn condition(&mut self) {
-        if !self.expect(Kind::OpenParen, "missing-parenthesis", "(", "before the condition `*`") {
-            self.eat(Kind::Star);
-            self.eat(Kind::CloseParen);
+        if !self.cursor.expect(
+            Kind::OpenParen,
+            "missing-parenthesis",
+            "(",
+            "before the condition `*`",
+        ) {
+            self.cursor.eat(Kind::Star);
+            self.cursor.eat(Kind::CloseParen);
             return;
         }
-        if !self.eat(Kind::Star) {
-            let message = format!("expected the condition `*`, found {}", self.found());
-            self.report_here(
+        if !self.cursor.eat(Kind::Star) {
+            let message = format!("expected the condition `*`, found {}", self.cursor.found());
+            self.cursor.report_here(
                 "condition-not-star",
                 message,
                 "not `*`",
@@ -204,29 +215,35 @@ impl<'a> Parser<'a, '_> {
             self.skip_parentheses();
             return;
         }
-        if !self.at(Kind::CloseParen) && !self.at(Kind::OpenBrace) {
-            let message = format!("expected `)` after the condition `*`, found {}", self.found());
-            let starts = self.current.kind.starts_statement();
-            self.report_here("missing-parenthesis", message, "a `)` is missing before this", "");
+        if !self.cursor.at(Kind::CloseParen) && !self.cursor.at(Kind::OpenBrace) {
+            let message =
+                format!("expected `)` after the condition `*`, found {}", self.cursor.found());
+            let starts = self.cursor.current.kind.starts_statement();
+            self.cursor.report_here(
+                "missing-parenthesis",
+                message,
+                "a `)` is missing before this",
+                "",
+            );
             if !starts {
                 self.skip_parentheses();
             }
             return;
         }
-        self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition `*`");
+        self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition `*`");
     }
 
     /// `f();`, at the name.
     fn call(&mut self) -> Option<Name<'a>> {
-        let token = self.bump();
+        let token = self.cursor.bump();
         let name = Name { text: token.text, span: token.span, place: token.place };
-        match self.current.kind {
+        match self.cursor.current.kind {
             Kind::OpenParen => {
-                self.bump();
+                self.cursor.bump();
             }
             Kind::Semicolon | Kind::CloseBrace => {
                 let call = quote(&format!("{}();", name.text));
-                self.report(
+                self.cursor.report(
                     Diagnostic::error(
                         "missing-parenthesis",
                         format!("expected `()` after {}", quote(name.text)),
@@ -249,20 +266,20 @@ impl<'a> Parser<'a, '_> {
                 return None;
             }
         }
-        if !self.eat(Kind::CloseParen) {
-            if matches!(self.current.kind, Kind::Name | Kind::OddName | Kind::Star) {
-                self.report_here(
+        if !self.cursor.eat(Kind::CloseParen) {
+            if matches!(self.cursor.current.kind, Kind::Name | Kind::OddName | Kind::Star) {
+                self.cursor.report_here(
                     "arguments",
                     "functions have no parameters".to_owned(),
                     "expected `)`",
                     "write the call with empty parentheses",
                 );
             } else {
-                self.expect(Kind::CloseParen, "missing-parenthesis", ")", "after `(`");
+                self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after `(`");
             }
             self.skip_parentheses();
         }
-        if self.at(Kind::OpenBrace) {
+        if self.cursor.at(Kind::OpenBrace) {
             if self.nested_function(token) {
                 self.pending.name = Some(name);
             }
@@ -274,7 +291,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Reads a misspelt keyword as the keyword, and says so.
     fn correct_spelling(&mut self) {
-        let mut ahead = self.tokens.clone();
+        let mut ahead = self.cursor.ahead();
         let possible: &[&str] = match ahead.next().kind {
             Kind::Name => &["read", "write"],
             Kind::OpenBrace => &["unit"],
@@ -286,13 +303,15 @@ impl<'a> Parser<'a, '_> {
             },
             _ => return,
         };
-        let Some(meant) = nearest(self.current.text, possible.iter().copied()) else { return };
-        let message = format!("{} does not start a statement", quote(self.current.text));
+        let Some(meant) = nearest(self.cursor.current.text, possible.iter().copied()) else {
+            return;
+        };
+        let message = format!("{} does not start a statement", quote(self.cursor.current.text));
         let help = format!("did you mean `{meant}`?");
-        self.report_here("unknown-statement", message, "unknown statement", &help);
+        self.cursor.report_here("unknown-statement", message, "unknown statement", &help);
         // Reporting may have been the last thing that was allowed.
-        if self.at(Kind::Name) {
-            self.current.kind = match meant {
+        if self.cursor.at(Kind::Name) {
+            self.cursor.current.kind = match meant {
                 "read" => Kind::Read,
                 "write" => Kind::Write,
                 "unit" => Kind::Unit,
@@ -307,12 +326,12 @@ impl<'a> Parser<'a, '_> {
 
     /// The `;` of a statement, which may be missing before a `}`.
     fn end_of_statement(&mut self) {
-        if self.at(Kind::CloseBrace) || self.eat(Kind::Semicolon) {
+        if self.cursor.at(Kind::CloseBrace) || self.cursor.eat(Kind::Semicolon) {
             return;
         }
-        self.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
-        let goes_on = self.current.kind.is_keyword()
-            || (self.at(Kind::Name) && self.peek() == Kind::OpenParen);
+        self.cursor.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
+        let goes_on = self.cursor.current.kind.is_keyword()
+            || (self.cursor.at(Kind::Name) && self.cursor.peek() == Kind::OpenParen);
         if !goes_on {
             self.skip_statement();
         }
@@ -321,15 +340,15 @@ impl<'a> Parser<'a, '_> {
     /// Skips to the end of a statement that could not be read.
     fn skip_statement(&mut self) {
         loop {
-            match self.current.kind {
+            match self.cursor.current.kind {
                 Kind::Semicolon => {
-                    self.skip();
+                    self.cursor.skip();
                     return;
                 }
                 Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
                 kind if kind.is_keyword() => return,
                 _ => {
-                    self.skip();
+                    self.cursor.skip();
                 }
             }
         }
@@ -346,34 +365,34 @@ impl<'a> Parser<'a, '_> {
         );
         let call = quote(&format!("{}();", name.text));
         let diagnostic = diagnostic.with_help(format!("a call is written {call}"));
-        self.report(diagnostic);
+        self.cursor.report(diagnostic);
         self.skip_statement();
     }
 
     /// A token that starts no statement.
     fn no_statement(&mut self) {
-        match self.current.kind {
+        match self.cursor.current.kind {
             Kind::Else => {
-                self.report_here(
+                self.cursor.report_here(
                     "else-without-if",
                     "`else` without `if`".to_owned(),
                     "no `if` ends right before this",
                     "the branch of an `if` is one statement; put several into braces",
                 );
-                self.bump();
+                self.cursor.bump();
             }
             Kind::Semicolon => {
-                self.report_here(
+                self.cursor.report_here(
                     "stray-semicolon",
                     "a `;` without a statement".to_owned(),
                     "no statement before this",
                     "remove it, or write `skip;` for a statement that does nothing",
                 );
-                self.bump();
+                self.cursor.bump();
             }
             _ => {
-                let message = format!("expected a statement, found {}", self.found());
-                self.report_here("stray-token", message, "not expected here", "");
+                let message = format!("expected a statement, found {}", self.cursor.found());
+                self.cursor.report_here("stray-token", message, "not expected here", "");
                 self.skip_statement();
             }
         }
@@ -391,7 +410,7 @@ impl<'a> Parser<'a, '_> {
         } else {
             "look for a block above that is not closed"
         };
-        self.report(
+        self.cursor.report(
             Diagnostic::error(
                 "nested-function",
                 "a function begins inside of another function",
@@ -401,39 +420,39 @@ impl<'a> Parser<'a, '_> {
             .with_help(help),
         );
         if nested {
-            while !self.at(Kind::End)
-                && !matches!(self.current.kind, Kind::OpenBrace | Kind::CloseBrace)
+            while !self.cursor.at(Kind::End)
+                && !matches!(self.cursor.current.kind, Kind::OpenBrace | Kind::CloseBrace)
             {
-                self.skip();
+                self.cursor.skip();
             }
-            if self.at(Kind::OpenBrace) {
+            if self.cursor.at(Kind::OpenBrace) {
                 self.skip_braces();
             }
         } else {
-            self.unwinding = true;
+            self.cursor.unwinding = true;
         }
         !nested
     }
 
     /// The text goes on, or ends, where a block should have been closed.
     pub(super) fn unclosed(&mut self, open: Span) {
-        if !self.unwinding {
-            let found = self.found();
+        if !self.cursor.unwinding {
+            let found = self.cursor.found();
             let diagnostic = Diagnostic::error(
                 "unclosed-brace",
                 format!("expected `}}`, found {found}"),
-                self.current.span,
+                self.cursor.current.span,
                 "a `}` is missing before this",
             );
-            self.report(diagnostic.with_label(open, "this brace is not closed"));
+            self.cursor.report(diagnostic.with_label(open, "this brace is not closed"));
         }
-        self.unwinding = true;
+        self.cursor.unwinding = true;
     }
 
     pub(super) fn too_deep(&mut self) {
         let message = format!("statements are nested more than {NESTING_LIMIT} deep");
         let help = "move inner statements into a function of their own";
-        self.report_here("nesting-too-deep", message, "the rest is not read", help);
-        self.stop();
+        self.cursor.report_here("nesting-too-deep", message, "the rest is not read", help);
+        self.cursor.stop();
     }
 }
