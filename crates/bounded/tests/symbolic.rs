@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{Shape, oracle, random_program};
+use common::{Do, Shape, oracle, random_program, sketch};
 use selvedge_base::{Id, Interrupt};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
-    Bound, Measure, NodeId, Position, Program, Search, StatePattern, Target, Valuation,
+    Action, Bound, Measure, NodeId, Position, Program, Search, Start, StatePattern, Target,
+    Valuation,
 };
 use selvedge_replay::{BoundedSets, replay_run};
 use selvedge_testkit::rng::Rng;
@@ -121,7 +122,7 @@ fn differential(seeds: std::ops::Range<u64>, measure: Measure, most: u32) {
 #[test]
 fn deep_recursion_of_random_programs() {
     let (mut compared, mut changed) = (0, 0);
-    for seed in 5000..5150 {
+    for seed in 5000..5200 {
         let mut rng = Rng::new(seed);
         let program = random_program(&mut rng, &Shape { recursion: 80, atomic: 0, ..SMALL });
         let target = random_target(&mut rng, &program);
@@ -155,12 +156,36 @@ fn deep_recursion_of_random_programs() {
     assert!(compared > 50 && changed > 20, "{compared} compared, {changed} changed");
 }
 
+/// A thread is at its entry in the moment in which it is started, also if its turn is over.
+#[test]
+fn a_started_thread_is_at_its_entry() {
+    let mut program = sketch(1, &[&[&[Do::Raise(0)]], &[&[Do::Raise(0)]]]);
+    let mut threads = program.threads.ids();
+    let (waiting, starter) = (threads.next().expect("the first"), threads.next().expect("another"));
+    program.threads[waiting].start = Start::ByEdge { after: None };
+    let from = program.procedures[program.threads[starter].main].entry;
+    for edge in program.edges.ids() {
+        if program.edges[edge].source == from {
+            program.edges[edge].action = Action::Start(waiting);
+        }
+    }
+    let target = Target::Label(vec![program.procedures[program.threads[waiting].main].entry]);
+    for measure in [Measure::Rounds, Measure::Contexts] {
+        for way in WAYS {
+            let mut search = search(&program, &target, measure, way).expect("no sections");
+            let run = search.advance().expect("no limit is met").reached.expect("within one");
+            replay_run(&program, &run, &target).expect("it is a run");
+            assert_eq!((run.rounds(), run.contexts()), (1, 1), "{way:?}");
+        }
+    }
+}
+
 #[test]
 fn rounds_of_random_programs() {
-    differential(0..120, Measure::Rounds, 3);
+    differential(0..450, Measure::Rounds, 3);
 }
 
 #[test]
 fn contexts_of_random_programs() {
-    differential(1000..1040, Measure::Contexts, 4);
+    differential(1000..1200, Measure::Contexts, 4);
 }

@@ -3,7 +3,9 @@
 use selvedge_base::{Interrupt, StopReason};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::{Options, parse};
-use selvedge_program::{Measure, Program, Search, Target, Unknown};
+use selvedge_program::{
+    Action, EdgeId, Expr, Measure, Move, Program, Search, Target, Unknown, Update, Variable,
+};
 use selvedge_replay::replay_run;
 
 /// How a search ends.
@@ -313,5 +315,73 @@ fn models_of_the_corpus() {
             open => format!("{open:?}"),
         };
         assert_eq!(Some(found.as_str()), expected, "{name}");
+    }
+}
+
+/// A local that nothing but the enforced condition reads is not forgotten.
+#[test]
+fn what_is_enforced_is_remembered() {
+    let text = "decl g;
+        void main() begin
+            decl kept;
+            enforce !g | kept;
+            kept, g := F, F;
+            g := *;
+            assert(!g);
+        end";
+    for way in WAYS {
+        let outcome = decide(&program(text), Measure::Rounds, way, 2);
+        assert_eq!(outcome, Outcome::Safe(1), "{way:?}");
+    }
+}
+
+/// A return that reads something shared can be the last step of its context.
+#[test]
+fn contexts_end_behind_returns() {
+    let text = "decl value, later;
+        void main() begin
+            value, later := T, F;
+            start_thread reader();
+            start_thread writer();
+        end
+        void reader() begin
+            decl seen;
+            seen := get();
+            assume(later);
+            assert(!seen);
+        end
+        bool get() begin return value; end
+        void writer() begin value, later := F, T; end";
+    for way in WAYS {
+        let outcome = decide(&program(text), Measure::Rounds, way, 4);
+        assert_eq!(outcome, Outcome::Reached(2), "{way:?}");
+    }
+}
+
+/// The result of a call wins over what the update of the return writes.
+#[test]
+fn results_come_last() {
+    let text = "decl g;
+        void main() begin g := get(); assert(g); assert(!g); end
+        bool get() begin return T; end";
+    let mut program = program(text);
+    let g = program.globals.ids().next().expect("there is one");
+    let assignments = vec![(Variable::Global(g), Expr::Constant(false))];
+    let update = program.updates.push(Update { assignments, ..Update::default() });
+    for edge in program.edges.ids() {
+        if matches!(program.edges[edge].action, Action::Return(_)) {
+            program.edges[edge].update = Some(update);
+        }
+    }
+    let assertions: Vec<EdgeId> = program
+        .edges
+        .ids()
+        .filter(|&edge| matches!(program.edges[edge].action, Action::Assert(_)))
+        .collect();
+    for way in WAYS {
+        let mut search = new(&program, Measure::Rounds, way);
+        let run = search.advance().expect("no limit is met").reached.expect("one fails");
+        let last = run.steps.last().expect("it has steps");
+        assert_eq!(last.step, Move::Edge(assertions[1]), "{way:?}");
     }
 }

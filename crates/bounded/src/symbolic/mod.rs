@@ -24,10 +24,12 @@
 //!
 //! # When it concludes for every bound
 //! While no call goes deeper than recursion is unrolled, complete configurations are explored; the
-//! first that does makes the search start anew by tuples. By configurations it concludes when a whole round (or one more context) reaches no new configuration; given
-//! memory, that always comes. (Configurations that differ only in steps behind the last one that
-//! touches something shared count as one: whoever moves next can take these steps first.) By tuples, after the first round of a program with one thread, and
-//! never otherwise: that the shared states stay the same for some rounds proves nothing.
+//! first that does makes the search start anew by tuples. By configurations it concludes when a whole
+//! round (or one more context) reaches no new configuration; given memory, that always comes.
+//! (Configurations that differ only in steps behind the last one that touches something shared count
+//! as one: whoever moves next can take these steps first.) A program with one thread is done after
+//! its first turn. By tuples it never concludes otherwise: that the shared states stay the same for
+//! some rounds proves nothing.
 
 mod configurations;
 mod control;
@@ -404,6 +406,8 @@ impl Search for SymbolicSearch {
 
     fn advance(&mut self) -> Result<Level, Unknown> {
         let setting = &self.setting;
+        // One thread meets nobody: its first turn is everything.
+        let alone = setting.program.threads.len() <= 1;
         let (reached, all) = match (&mut self.engine, self.measure) {
             (Engine::Configurations(search), measure) => {
                 let met = match search.advance(&setting.program, &self.target, measure) {
@@ -413,17 +417,12 @@ impl Search for SymbolicSearch {
                 let plan = met.map(|met| search.plan(&met)).transpose();
                 let plan = plan.map_err(|error| setting.stopped(error))?;
                 let run = plan.map(|plan| setting.run(&plan, &self.target)).transpose()?;
-                (run, search.complete)
+                (run, alone || search.complete)
             }
             (Engine::Tuples { tuples, .. }, Measure::Rounds) => {
-                let run = setting.round(tuples, &self.target)?;
-                // One thread meets nobody: its first round is everything.
-                (run, setting.program.threads.len() <= 1)
+                (setting.round(tuples, &self.target)?, alone)
             }
-            (Engine::Tuples { .. }, Measure::Contexts) => {
-                let alone = setting.program.threads.len() <= 1;
-                (self.count_context()?, alone)
-            }
+            (Engine::Tuples { .. }, Measure::Contexts) => (self.count_context()?, alone),
         };
         Ok(Level { complete: all && reached.is_none(), reached })
     }
