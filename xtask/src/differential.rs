@@ -5,7 +5,8 @@ use std::process::Command;
 /// Runs all engines against each other on `programs` random programs of each shape.
 pub fn run(programs: u64) -> Result<String, String> {
     let status = Command::new(env!("CARGO"))
-        .args(["test", "--release", "--package", "selvedge-analysis", "--test", "differential"])
+        .args(["test", "--release", "--package", "selvedge-analysis"])
+        .args(["--test", "differential", "--test", "reach_differential"])
         .args(["--", "--nocapture"])
         .env("SELVEDGE_PROGRAMS", programs.to_string())
         .status()

@@ -14,7 +14,8 @@
 //!
 //! # Source
 //! Paper 001 Fig. 5: rules R'1, R'2, R'3, R'7 are the saturation, R8 and R9 the seeds, R11 the
-//! effect. For one thread and one context these are rules R0' to R8 of Fig. 3.
+//! effect. For one thread and one context these are the rules of Fig. 3: R0', R1 to R3, R7 and R8 if
+//! procedures are explored for the entries that calls bring, R0 to R6 if for all ([`Summarised`]).
 //! Deviation: the paper's `H` carries the whole history in every tuple.
 //!
 //! # Invariants
@@ -34,6 +35,15 @@ type ByEntry = Vec<Bdd>;
 
 /// Under which condition a point counts, if it does.
 type At<'a> = &'a dyn Fn(&Routine, usize) -> Result<Option<Bdd>, OutOfNodes>;
+
+/// For which entries procedures are explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Summarised {
+    /// Those that calls bring (R7 of Fig. 3).
+    Calls,
+    /// All (R0 of Fig. 3); which of them are real is known from the histories of entries (R4 to R6).
+    Everything,
+}
 
 /// What is known about one thread.
 pub(super) struct ThreadStages {
@@ -92,6 +102,7 @@ impl ThreadStages {
         frame: &Frame,
         context: usize,
         allowed: &Bdd,
+        summarised: Summarised,
     ) -> Result<(), OutOfNodes> {
         let space = &frame.space;
         let bodies = self.routines.len();
@@ -138,6 +149,11 @@ impl ThreadStages {
             self.seed(&mut stage, &before, &resume)?;
         }
         drop(before);
+        if summarised == Summarised::Everything {
+            for callee in 1..bodies {
+                self.begin(&mut stage, callee, &space.top())?;
+            }
+        }
         self.saturate(&mut stage)?;
         self.record_entries(frame, context)
     }
@@ -253,7 +269,19 @@ impl ThreadStages {
         let frame = stage.frame;
         let space = &frame.space;
         let rest = space.rename(&space.exists(call, &stage.behind)?, frame.enter)?;
-        let new = space.extend(&mut stage.entered[callee], &rest)?;
+        self.begin(stage, callee, &rest)
+    }
+
+    /// Begins a procedure with these shared values and arguments.
+    fn begin(
+        &mut self,
+        stage: &mut Stage<'_>,
+        callee: usize,
+        entered: &Bdd,
+    ) -> Result<(), OutOfNodes> {
+        let frame = stage.frame;
+        let space = &frame.space;
+        let new = space.extend(&mut stage.entered[callee], entered)?;
         if space.is_bottom(&new) {
             return Ok(());
         }

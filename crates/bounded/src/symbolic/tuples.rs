@@ -26,7 +26,7 @@ use super::Mode;
 use super::control::{Control, Point};
 use super::frame::Frame;
 use super::space::Bdd;
-use super::stage::{ThreadStages, entry_of};
+use super::stage::{Summarised, ThreadStages, entry_of};
 use super::steps::{Routine, routines};
 use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
@@ -143,7 +143,10 @@ impl Tuples {
         self.feasible = self.find_feasible(program, thread)?;
         let real = self.round == 1 && thread == 0 || self.mode == Mode::Lazy;
         let allowed = if real { self.feasible.clone() } else { self.frame.space.top() };
-        self.threads[thread].advance(&self.frame, self.round, &allowed)?;
+        // With one thread there are no inputs to guess; what can be eager are the summaries.
+        let alone = self.threads.len() == 1 && self.mode == Mode::Eager;
+        let summarised = if alone { Summarised::Everything } else { Summarised::Calls };
+        self.threads[thread].advance(&self.frame, self.round, &allowed, summarised)?;
         self.open = Some(thread);
         Ok(())
     }
