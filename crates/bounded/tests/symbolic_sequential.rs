@@ -20,7 +20,10 @@ fn fails(text: &str, mode: Mode) -> (bool, u64) {
     )
     .expect("it is small");
     let level = search.advance().expect("no limit is met");
-    assert!(level.complete || level.reached.is_some(), "one thread has nothing to do in a second round");
+    assert!(
+        level.complete || level.reached.is_some(),
+        "one thread has nothing to do in a second round"
+    );
     let work = search.statistics().counts.iter().map(|(_, count)| count).sum();
     (level.reached.is_some(), work)
 }

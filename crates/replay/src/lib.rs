@@ -10,7 +10,7 @@
 //!   assertion, a label or a state.
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models;
-//!   [`bounded_states`](exhaustive::bounded::bounded_states) is the one for bounded schedules with data.
+//!   [`bounded_states`] is the one for bounded schedules with data.
 //!
 //! This crate knows nothing of pushdown systems, lock histories or decision diagrams: a checker that
 //! shares code with what it checks proves nothing.

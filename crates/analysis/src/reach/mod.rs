@@ -1,5 +1,5 @@
 //! # Idea
-//! Questions about data under a bound: [`reach`] chooses an engine ([`engine`]), widens the bound
+//! Questions about data under a bound: [`reach()`] chooses an engine ([`ReachEngine`]), widens the bound
 //! level by level until a violation, a proof or a limit, and replays what the engine found.
 //!
 //! # Invariants

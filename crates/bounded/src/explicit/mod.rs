@@ -1,8 +1,8 @@
 //! # Idea
 //! Explicit search by contexts or by rounds, for programs with little data. Two search spaces share
-//! one order of exploration ([`levels`]): global configurations with their whole stacks
-//! ([`interleaving`]), and, once a stack turns out to grow without bound within one context, shared
-//! states with one regular set of stacks per thread ([`aggregate`]).
+//! one order of exploration (`levels`): global configurations with their whole stacks
+//! (`interleaving`), and, once a stack turns out to grow without bound within one context, shared
+//! states with one regular set of stacks per thread (`aggregate`).
 //!
 //! # Source
 //! Qadeer and Rehof, *Context-bounded model checking of concurrent software* (TACAS 2005); paper 001

@@ -13,7 +13,7 @@
 //! # Invariants
 //! 1. States that agree with the record differ only in locals below the tops of the stacks. So what
 //!    a step changes on top is the same for all, or any of it is right.
-//! 2. At most [`MOST_STATES`] states agree with the record at any moment; a run that leaves more open
+//! 2. At most `MOST_STATES` states agree with the record at any moment; a run that leaves more open
 //!    is refused.
 
 use super::outcome::Record;

@@ -4,7 +4,7 @@
 //! procedures `main_f1`, `t1_f1`, …, parameters and locals `a0`, `a1`, …, labels `L0`, `L1`, ….
 //!
 //! - [`build`]: the model as a [`Program`](selvedge_program::Program), without a front end.
-//! - [`print`]: the model in Boppo's dialect, with the same meaning.
+//! - [`mod@print`]: the model in Boppo's dialect, with the same meaning.
 //! - [`generate`]: random models. [`targets`]: random questions about them.
 //! - [`decorate`]: updates on edges on which statements have none.
 //! - [`naive`]: steps and bounded schedules once more, by the words of the semantics and without any
