@@ -17,10 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-front-pds", &["base", "program"]),
     ("selvedge-front-property", &["base", "program"]),
     ("selvedge-lower", &["base", "pds", "program"]),
-    ("selvedge-engine", &["base", "bdd", "pds", "program", "lower"]),
+    ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
-    ("selvedge-analysis", &["base", "program", "lower", "engine", "bounded", "replay"]),
+    ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "replay"]),
     ("selvedge-report", &["base", "program"]),
     ("selvedge-testkit", &["base", "program", "replay"]),
     (

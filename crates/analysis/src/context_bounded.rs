@@ -4,9 +4,9 @@
 
 use crate::engine_kind::Engine;
 use crate::reach::{ReachEngine, ReachOptions, Running};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::monitor::{monitor, schedule};
-use selvedge_engine::Fault;
+use selvedge_locks::Fault;
 use selvedge_program::{
     Bound, Measure, Meeting, Program, Query, Schedule, Statistics, Unknown, Verdict,
 };
@@ -15,21 +15,21 @@ use selvedge_program::{
 pub(crate) struct ContextBounded<'p> {
     program: &'p Program,
     rounds: u32,
-    interrupt: Interrupt,
+    budget: Budget,
     statistics: Statistics,
 }
 
 impl<'p> ContextBounded<'p> {
-    pub fn new(program: &'p Program, rounds: u32, interrupt: Interrupt) -> Self {
-        Self { program, rounds, interrupt, statistics: Statistics::default() }
+    pub fn new(program: &'p Program, rounds: u32, budget: Budget) -> Self {
+        Self { program, rounds, budget, statistics: Statistics::default() }
     }
 
     fn search(&mut self, query: &Query) -> Result<Verdict<Schedule>, Unknown> {
-        let monitored = monitor(self.program, query, &self.interrupt)?;
+        let monitored = monitor(self.program, query, &self.budget)?;
         let engine = ReachEngine::choose_small(&monitored.program);
         let options = ReachOptions::new(Measure::Rounds);
         let (program, target) = (&monitored.program, &monitored.target);
-        let mut search = Running::new(engine, program, target, &options, &self.interrupt)?;
+        let mut search = Running::new(engine, program, target, &options, &self.budget)?;
         let mut verdict = Verdict::Unknown(Unknown::Within(Bound {
             measure: Measure::Rounds,
             limit: self.rounds,

@@ -1,9 +1,9 @@
 //! # Idea
 //! All deadlocks of a program: the cycles that the code suggests, each decided exactly.
 
-use selvedge_base::Interrupt;
-use selvedge_engine::behaviour::Behaviours;
-use selvedge_engine::deadlock::candidates;
+use selvedge_base::Budget;
+use selvedge_locks::behaviour::Behaviours;
+use selvedge_locks::deadlock::candidates;
 use selvedge_program::{Deadlock, Program, ThreadId, Unknown};
 
 /// How many cycles are asked about.
@@ -16,9 +16,9 @@ const CYCLES: usize = 100_000;
 pub fn possible_deadlocks(
     program: &Program,
     threads: &[ThreadId],
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Vec<Deadlock>, Unknown> {
-    let behaviours = Behaviours::new(program, interrupt)?;
+    let behaviours = Behaviours::new(program, budget)?;
     candidates(&behaviours, threads, CYCLES).ok_or_else(|| {
         Unknown::Unsupported(format!("there are more than {CYCLES} cycles of locks to ask about"))
     })

@@ -3,10 +3,10 @@
 
 use crate::context_bounded::ContextBounded;
 use crate::questions::Options;
-use selvedge_base::Interrupt;
-use selvedge_engine::Fault;
-use selvedge_engine::tupling::Tupling;
-use selvedge_engine::tupling_bdd::TuplingBdd;
+use selvedge_base::Budget;
+use selvedge_locks::Fault;
+use selvedge_locks::tupling::Tupling;
+use selvedge_locks::tupling_bdd::TuplingBdd;
 use selvedge_program::{Meeting, Program, Query, Schedule, Statistics, Unknown, Verdict};
 use selvedge_replay::Exhaustive;
 
@@ -61,7 +61,7 @@ struct Layered<'p> {
     symbolic: Option<TuplingBdd<'p>>,
     program: &'p Program,
     max_witness_steps: u64,
-    interrupt: Interrupt,
+    budget: Budget,
 }
 
 impl Engine for Layered<'_> {
@@ -69,8 +69,8 @@ impl Engine for Layered<'_> {
         match self.explicit.decide(query)? {
             Verdict::Unknown(Unknown::Tuples { .. }) => {
                 let symbolic = self.symbolic.get_or_insert_with(|| {
-                    let interrupt = self.interrupt.clone();
-                    TuplingBdd::new(self.program, self.max_witness_steps, interrupt)
+                    let budget = self.budget.clone();
+                    TuplingBdd::new(self.program, self.max_witness_steps, budget)
                 });
                 symbolic.decide(query)
             }
@@ -121,20 +121,20 @@ impl Engine for Exhaustive<'_> {
 pub(crate) fn engine<'p>(
     program: &'p Program,
     options: &Options,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Box<dyn Engine + 'p> {
     let Options { engine, call_depth, rounds, max_witness_steps, max_facts } = *options;
-    let interrupt = interrupt.clone();
+    let budget = budget.clone();
     match engine {
         EngineKind::Tupling => Box::new(Layered {
-            explicit: Tupling::new(program, max_witness_steps, max_facts, interrupt.clone()),
+            explicit: Tupling::new(program, max_witness_steps, max_facts, budget.clone()),
             symbolic: None,
             program,
             max_witness_steps,
-            interrupt,
+            budget,
         }),
-        EngineKind::TuplingBdd => Box::new(TuplingBdd::new(program, max_witness_steps, interrupt)),
-        EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, interrupt)),
-        EngineKind::ContextBounded => Box::new(ContextBounded::new(program, rounds, interrupt)),
+        EngineKind::TuplingBdd => Box::new(TuplingBdd::new(program, max_witness_steps, budget)),
+        EngineKind::Exhaustive => Box::new(Exhaustive::new(program, call_depth, budget)),
+        EngineKind::ContextBounded => Box::new(ContextBounded::new(program, rounds, budget)),
     }
 }

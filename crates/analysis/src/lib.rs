@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use selvedge_analysis::{EngineKind, Options, atomicity};
-//! use selvedge_base::Interrupt;
+//! use selvedge_base::Budget;
 //! use selvedge_program::{Query, Units, Verdict, query::pattern_queries};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
 //!
@@ -16,7 +16,7 @@
 //!     .map(Query::Pattern)
 //!     .collect();
 //! let options = Options::new(EngineKind::Tupling);
-//! let report = atomicity(&program, &queries, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+//! let report = atomicity(&program, &queries, &options, &Budget::new(), &mut |_| {}).unwrap();
 //! let violated = |answer: &&_| matches!(answer, selvedge_program::Answer { verdict: Verdict::Violation(_), .. });
 //! assert_eq!(report.answers.iter().filter(violated).count(), 1);
 //! ```

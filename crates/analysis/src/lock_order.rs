@@ -9,7 +9,7 @@
 //! Locks that only one thread uses count as well, so this lowers the program with all locks and not
 //! only with the shared ones.
 
-use selvedge_base::{Interrupt, Place};
+use selvedge_base::{Budget, Place};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, lower};
 use selvedge_program::{Event, LockOrderEdge, Move, Program, Unknown};
@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// If the program does not nest its locks, or if a limit was met.
-pub fn lock_order(program: &Program, interrupt: &Interrupt) -> Result<Vec<LockOrderEdge>, Unknown> {
+pub fn lock_order(program: &Program, budget: &Budget) -> Result<Vec<LockOrderEdge>, Unknown> {
     let mut all = LockSet::new();
     for lock in program.locks.ids() {
         all.insert(lock);
     }
-    let lowered = lower(program, &all, interrupt).map_err(|error| match error {
+    let lowered = lower(program, &all, budget).map_err(|error| match error {
         LowerError::Stopped(reason) => Unknown::Stopped(reason),
         LowerError::NotNested(why) => Unknown::Unsupported(format!(
             "locks and units must be nested for the lock order: {why}"

@@ -5,8 +5,8 @@
 //! treated alike.
 
 use crate::engine_kind::{Engine, EngineKind, engine};
-use selvedge_base::Interrupt;
-use selvedge_engine::Fault;
+use selvedge_base::Budget;
+use selvedge_locks::Fault;
 use selvedge_program::{
     Answer, Meeting, Program, Query, Schedule, Statistics, Trace, Unknown, Verdict,
 };
@@ -76,14 +76,14 @@ pub fn atomicity(
     program: &Program,
     queries: &[Query],
     options: &Options,
-    interrupt: &Interrupt,
+    budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, InternalError> {
     answer_all(
         program,
         queries,
         options,
-        interrupt,
+        budget,
         progress,
         &|engine, query| engine.decide(query),
         &|query, schedule| replay(program, query, schedule),
@@ -98,7 +98,7 @@ pub fn meetings(
     program: &Program,
     questions: &[Meeting],
     options: &Options,
-    interrupt: &Interrupt,
+    budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_, Meeting>),
 ) -> Result<Report<Meeting>, InternalError> {
     // These questions have one phase, and nowhere else to go.
@@ -107,7 +107,7 @@ pub fn meetings(
         program,
         questions,
         options,
-        interrupt,
+        budget,
         progress,
         &|engine, meeting| engine.decide_meeting(meeting),
         &|meeting, schedule| replay_meeting(program, meeting, schedule),
@@ -124,19 +124,19 @@ fn answer_all<Q: Clone>(
     program: &Program,
     questions: &[Q],
     options: &Options,
-    interrupt: &Interrupt,
+    budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_, Q>),
     decide: Decide<'_, Q>,
     check: Check<'_, Q>,
 ) -> Result<Report<Q>, InternalError> {
     let kind = options.engine;
-    let mut engine = engine(program, options, interrupt);
+    let mut engine = engine(program, options, budget);
     let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
     let mut answers = Vec::with_capacity(questions.len());
     for (done, query) in questions.iter().enumerate() {
         progress(Progress { done, total: questions.len(), query: Some(query) });
         // Engines look at the flag only now and then, which adds up over many questions.
-        let decided = match interrupt.poll() {
+        let decided = match budget.poll() {
             Some(reason) => Verdict::Unknown(Unknown::Stopped(reason)),
             // Lock histories and exhaustive search know no values.
             None if program.has_data() => Verdict::Unknown(Unknown::Unsupported(

@@ -4,7 +4,7 @@ use selvedge_analysis::check::wrap::{Region, wrap};
 use selvedge_analysis::{
     CheckOptions, Checked, EngineKind, Fixes, Options, atomicity, check, meetings,
 };
-use selvedge_base::{Interrupt, Place};
+use selvedge_base::{Budget, Place};
 use selvedge_program::meeting::races;
 use selvedge_program::{
     Action, FindingKind, Lock, Meeting, Program, Query, Successors, Units, Verdict,
@@ -29,7 +29,7 @@ fn options(fixes: Fixes) -> CheckOptions {
 }
 
 fn run(program: &Program) -> Checked {
-    check(program, &options(Fixes::Look), &Interrupt::new(), &mut |_, _, _| {}).expect("no fault")
+    check(program, &options(Fixes::Look), &Budget::new(), &mut |_, _, _| {}).expect("no fault")
 }
 
 fn summary(checked: &Checked) -> Vec<String> {
@@ -196,12 +196,12 @@ fn wrapping_in_a_private_lock_changes_nothing() {
 
 fn words(program: &Program, queries: &[Query]) -> Vec<&'static str> {
     let options = Options::new(EngineKind::Tupling);
-    let report = atomicity(program, queries, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+    let report = atomicity(program, queries, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| answer.verdict.word()).collect()
 }
 
 fn race_words(program: &Program, questions: &[Meeting]) -> Vec<&'static str> {
     let options = Options::new(EngineKind::Tupling);
-    let report = meetings(program, questions, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+    let report = meetings(program, questions, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| Verdict::word(&answer.verdict)).collect()
 }

@@ -12,7 +12,7 @@
 //! the test even where nothing is expected.
 
 use selvedge_analysis::{EngineKind, Options, Report, atomicity};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{
     PatternQuery, Program, Query, Units, Unknown, Verdict, query::pattern_queries,
 };
@@ -64,7 +64,7 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
         .iter()
         .map(|&engine| {
             let options = Options { call_depth: 4, ..Options::new(engine) };
-            atomicity(program, &queries, &options, &Interrupt::new(), &mut |_| {})
+            atomicity(program, &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
         })
         .collect();

@@ -8,7 +8,7 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{EngineKind, Options, atomicity};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{Program, Query, Unknown, Verdict};
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
@@ -78,7 +78,7 @@ fn fails(model: &Model, queries: &[Query]) -> bool {
 fn compare(program: &Program, queries: &[Query], tally: &mut Tally) -> Result<(), String> {
     let answer = |engine: EngineKind| {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        atomicity(program, queries, &options, &Interrupt::new(), &mut |_| {})
+        atomicity(program, queries, &options, &Budget::new(), &mut |_| {})
             .map_err(|error| format!("{}: {error}", engine.name()))
     };
     let oracle = answer(EngineKind::Exhaustive)?;

@@ -2,13 +2,13 @@
 //! so in its counts; the answers stay the same.
 
 use selvedge_analysis::{EngineKind, Options, Report, atomicity};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{Program, Query, Units};
 use selvedge_testkit::family::crossed_locks;
 use selvedge_testkit::queries::all_patterns;
 
 fn run(program: &Program, queries: &[Query], options: &Options) -> Report {
-    atomicity(program, queries, options, &Interrupt::new(), &mut |_| {}).expect("no fault")
+    atomicity(program, queries, options, &Budget::new(), &mut |_| {}).expect("no fault")
 }
 
 fn words(report: &Report) -> Vec<&'static str> {

@@ -1,7 +1,7 @@
 //! The lock order against a walk over everything that each thread can do alone.
 
 use selvedge_analysis::lock_order;
-use selvedge_base::{Interrupt, Place};
+use selvedge_base::{Budget, Place};
 use selvedge_program::{
     Action, LockId, LockOrderEdge, NodeId, ProcedureId, Program, Successors, ThreadId, Unknown,
 };
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Program {
 }
 
 fn order(program: &Program) -> Vec<LockOrderEdge> {
-    lock_order(program, &Interrupt::new()).expect("nested")
+    lock_order(program, &Budget::new()).expect("nested")
 }
 
 /// A thread with its stack, top last, and how often it holds each lock.
@@ -165,6 +165,6 @@ fn locks_that_are_not_nested_have_no_order() {
          }",
     );
     let program = program.unwrap_or_else(|| panic!("{complaints:?}"));
-    let refused = lock_order(&program, &Interrupt::new());
+    let refused = lock_order(&program, &Budget::new());
     assert!(matches!(refused, Err(Unknown::Unsupported(_))), "{refused:?}");
 }

@@ -6,7 +6,7 @@
 //! the first seed.
 
 use selvedge_analysis::{EngineKind, Options, atomicity};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{Query, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -30,7 +30,7 @@ fn both_ways_of_tupling_agree() {
         );
         let [explicit, symbolic] = [EngineKind::Tupling, EngineKind::TuplingBdd].map(|engine| {
             let options = Options::new(engine);
-            atomicity(&program, &queries, &options, &Interrupt::new(), &mut |_| {})
+            atomicity(&program, &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{model}"))
         });
         for (one, other) in explicit.answers.iter().zip(&symbolic.answers) {

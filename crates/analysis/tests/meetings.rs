@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{EngineKind, Options, meetings, possible_deadlocks};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{Meeting, Program, ThreadId, Unknown, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -24,7 +24,7 @@ struct Tally {
 fn compare(program: &Program, questions: &[Meeting], seed: u64, tally: &mut Tally) {
     let answer = |engine: EngineKind| {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        meetings(program, questions, &options, &Interrupt::new(), &mut |_| {})
+        meetings(program, questions, &options, &Budget::new(), &mut |_| {})
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
     };
     let (oracle, report) = (answer(EngineKind::Exhaustive), answer(EngineKind::Tupling));
@@ -80,9 +80,9 @@ fn deadlocks_agree_with_exhaustive_search_and_none_is_left_out() {
         compare(&program, &all, seed, &mut tally);
         let threads: Vec<ThreadId> = program.threads.ids().collect();
         let worth_asking =
-            possible_deadlocks(&program, &threads, &Interrupt::new()).expect("few locks");
+            possible_deadlocks(&program, &threads, &Budget::new()).expect("few locks");
         let options = Options::new(EngineKind::Tupling);
-        let report = meetings(&program, &all, &options, &Interrupt::new(), &mut |_| {}).unwrap();
+        let report = meetings(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
         for answer in report.answers {
             if let (Meeting::Deadlock(deadlock), Verdict::Violation(_)) =
                 (answer.query, answer.verdict)

@@ -10,7 +10,7 @@
 //! searches everything for violations, in rounds, and never contradicts what is expected.
 
 use selvedge_analysis::{ReachEngine, ReachOptions, reach};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
 use std::path::{Path, PathBuf};
 
@@ -100,7 +100,7 @@ fn ask(
 ) -> (Verdict<selvedge_program::RunTrace>, u32) {
     let options = ReachOptions { engine: Some(engine), limit, ..ReachOptions::new(measure) };
     let target = Some(&sample.target);
-    let reached = reach(&sample.program, target, &options, &Interrupt::new(), &mut |_| {})
+    let reached = reach(&sample.program, target, &options, &Budget::new(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name));
     (reached.answer.verdict, reached.answer.bound.limit)
 }

@@ -4,7 +4,7 @@
 //!
 //! `SELVEDGE_PROGRAMS` sets the number of programs; `cargo xtask differential` uses it.
 
-use selvedge_base::{IdVec, Interrupt};
+use selvedge_base::{Budget, IdVec};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
@@ -31,7 +31,7 @@ fn oracle(program: &Program, target: &Target, measure: Measure) -> Option<Bounde
     let limits = BoundedLimits { call_depth: 5, states: 20_000 };
     let bound = Bound { measure, limit: MOST };
     let targets = std::slice::from_ref(target);
-    let sets = bounded_states(program, targets, bound, limits, &Interrupt::new()).ok()?;
+    let sets = bounded_states(program, targets, bound, limits, &Budget::new()).ok()?;
     (!sets.cut).then_some(sets)
 }
 
@@ -85,9 +85,9 @@ fn disagreement(program: &Program, measure: Measure, compared: &mut Compared) ->
     compared.programs += 1;
     compared.violations += u64::from(expected.least(0).is_some());
     compared.deep += u64::from(expected.least(0).is_some_and(|least| least > 1));
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     for stacks in [Stacks::Automatic, Stacks::Sets] {
-        let explicit = ExplicitSearch::new(program, &target, measure, stacks, &interrupt);
+        let explicit = ExplicitSearch::new(program, &target, measure, stacks, &budget);
         let explicit = explicit.expect("the program is small");
         if let Some(why) = complaint(explicit, program, &target, &expected) {
             return Some(format!("explicit, {stacks:?}, {measure:?}: {why}"));
@@ -95,7 +95,7 @@ fn disagreement(program: &Program, measure: Measure, compared: &mut Compared) ->
     }
     for mode in [Mode::Lazy, Mode::Eager] {
         let options = SymbolicOptions::default();
-        let symbolic = SymbolicSearch::new(program, &target, measure, mode, options, &interrupt);
+        let symbolic = SymbolicSearch::new(program, &target, measure, mode, options, &budget);
         let symbolic = match symbolic {
             Ok(symbolic) => symbolic,
             // Recursion can nest atomic sections without bound.
@@ -131,14 +131,14 @@ fn sequentialized(
     let level = &expected.levels[rounds as usize - 1];
     let reaches = |target: &Target| {
         let options = SymbolicOptions::default();
-        let interrupt = Interrupt::new();
+        let budget = Budget::new();
         let mut search = SymbolicSearch::new(
             &sequential.program,
             target,
             Measure::Rounds,
             Mode::Lazy,
             options,
-            &interrupt,
+            &budget,
         )
         .expect("the program is small");
         search.advance().expect("no limit is met").reached.is_some()

@@ -3,7 +3,7 @@
 //! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
 //! - [`place`]: byte spans, lines and columns.
 //! - [`diagnostic`]: complaints about input, as data.
-//! - [`interrupt`]: how a limit on time or memory reaches an engine that reads no clock.
+//! - [`budget`]: how a limit on time or memory reaches an engine that reads no clock.
 //!
 //! ```
 //! use selvedge_base::{IdVec, define_id};
@@ -15,12 +15,12 @@
 //! assert_eq!(locks[stack], "stack");
 //! ```
 
+pub mod budget;
 pub mod diagnostic;
 pub mod id;
-pub mod interrupt;
 pub mod place;
 
+pub use budget::{Budget, StopReason};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use id::{Id, IdVec};
-pub use interrupt::{Interrupt, StopReason};
 pub use place::{LineIndex, Place, Span};

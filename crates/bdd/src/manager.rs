@@ -35,7 +35,7 @@ define_id!(
 /// ordinary thread.
 pub const MAX_VARIABLES: usize = 1 << 12;
 
-/// The node limit of the manager was reached, or its interrupt was raised. The question that was
+/// The node limit of the manager was reached, or its budget was raised. The question that was
 /// asked stays unanswered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OutOfNodes;

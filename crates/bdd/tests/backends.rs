@@ -6,7 +6,7 @@
 mod generator;
 
 use generator::Generator;
-use selvedge_base::{Id, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{
     BddManager, BiodivineManager, MAX_VARIABLES, NativeManager, OutOfNodes, OxiddManager, Var,
 };
@@ -480,9 +480,9 @@ fn large(
 
 #[test]
 fn an_interrupt_ends_an_operation_in_its_middle() {
-    let interrupt = Interrupt::new();
-    let manager = NativeManager::with_interrupt(32, usize::MAX, interrupt.clone());
+    let budget = Budget::new();
+    let manager = NativeManager::with_interrupt(32, usize::MAX, budget.clone());
     assert!(large(&manager, 12).is_ok());
-    interrupt.raise(StopReason::Timeout);
+    budget.raise(StopReason::Timeout);
     assert_eq!(large(&manager, 16).err(), Some(OutOfNodes));
 }

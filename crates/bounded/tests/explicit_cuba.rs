@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_program::{Measure, Search, Target, validate};
 use selvedge_replay::replay_run;
@@ -59,13 +59,13 @@ fn the_recorded_answers_are_found() {
         let parsed = parsed.unwrap_or_else(|errors| panic!("{}: {errors:?}", expected.file));
         assert_eq!(validate::validate(&parsed.program), [], "{}", expected.file);
         let target = parsed.target.clone().unwrap_or(Target::Assertion);
-        let interrupt = Interrupt::new();
+        let budget = Budget::new();
         let search = ExplicitSearch::new(
             &parsed.program,
             &target,
             Measure::Contexts,
             Stacks::Automatic,
-            &interrupt,
+            &budget,
         );
         let mut search = search.expect("it fits");
         for contexts in 1..=6 {

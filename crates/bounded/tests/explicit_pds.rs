@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Do, sketch};
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_front_pds::{Parsed, parse};
 use selvedge_program::{
@@ -111,7 +111,7 @@ fn search<'p>(
     measure: Measure,
     stacks: Stacks,
 ) -> ExplicitSearch<'p> {
-    ExplicitSearch::new(program, target, measure, stacks, &Interrupt::new()).expect("it fits")
+    ExplicitSearch::new(program, target, measure, stacks, &Budget::new()).expect("it fits")
 }
 
 fn visible(search: &mut ExplicitSearch<'_>) -> BTreeSet<Visible> {
@@ -371,12 +371,12 @@ fn all_levels(program: &Program, target: &Target, measure: Measure, stacks: Stac
 fn interrupts_are_answered() {
     let parsed = system("2\nPDA 0 1\n1 0 -> 0 0 1\nPDA 0 0\n0 0 -> 1 0\n", "1|0,0");
     for stacks in [Stacks::Automatic, Stacks::Sets] {
-        let interrupt = Interrupt::new();
+        let budget = Budget::new();
         let target = Target::Assertion;
         let mut search =
-            ExplicitSearch::new(&parsed.program, &target, Measure::Contexts, stacks, &interrupt)
+            ExplicitSearch::new(&parsed.program, &target, Measure::Contexts, stacks, &budget)
                 .expect("it fits");
-        interrupt.raise(StopReason::Timeout);
+        budget.raise(StopReason::Timeout);
         assert_eq!(search.advance(), Err(Unknown::Stopped(StopReason::Timeout)));
     }
 }
@@ -384,10 +384,10 @@ fn interrupts_are_answered() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let refuse = |program: &Program| {
-        let interrupt = Interrupt::new();
+        let budget = Budget::new();
         let target = Target::Assertion;
         let stacks = Stacks::Automatic;
-        let search = ExplicitSearch::new(program, &target, Measure::Rounds, stacks, &interrupt);
+        let search = ExplicitSearch::new(program, &target, Measure::Rounds, stacks, &budget);
         match search.err() {
             Some(Unknown::Unsupported(reason)) => reason,
             other => panic!("{other:?}"),

@@ -10,7 +10,7 @@
 mod common;
 
 use common::{Shape, random_program};
-use selvedge_base::{Id, Interrupt, Place};
+use selvedge_base::{Budget, Id, Place};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_program::{
     Action, Bound, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program, Search,
@@ -54,8 +54,8 @@ fn explore(
     measure: Measure,
     stacks: Stacks,
 ) -> Option<Vec<Explored>> {
-    let interrupt = Interrupt::new();
-    let search = ExplicitSearch::new(program, target, measure, stacks, &interrupt);
+    let budget = Budget::new();
+    let search = ExplicitSearch::new(program, target, measure, stacks, &budget);
     let mut search = search.expect("it fits");
     let mut levels = Vec::new();
     for limit in 1..=LEVELS as u32 {
@@ -147,7 +147,7 @@ fn check(seed: u64, shape: &Shape, locks: bool, counts: &mut Counts) {
     for measure in [Measure::Rounds, Measure::Contexts] {
         let bound = Bound { measure, limit: ORACLE_LEVELS };
         let limits = BoundedLimits { call_depth: 2, states: 3_000 };
-        let oracle = bounded_states(&program, &targets, bound, limits, &Interrupt::new());
+        let oracle = bounded_states(&program, &targets, bound, limits, &Budget::new());
         let Ok(oracle) = oracle else {
             counts.given_up += 1;
             continue;

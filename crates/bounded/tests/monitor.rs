@@ -4,9 +4,9 @@
 mod common;
 
 use common::{oracle, rounds};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::monitor::{Monitored, locks_to_data, monitor, schedule};
-use selvedge_engine::tupling::Tupling;
+use selvedge_locks::tupling::Tupling;
 use selvedge_program::{
     IndexedSymbol, Move, Observable, Program, Query, Run, RunStep, StepKind, Successors, Target,
     ThreadId, UnitRole, Units, Valuation, Verdict, validate,
@@ -191,11 +191,11 @@ fn monitored_programs_answer_like_all_schedules_and_never_contradict_tupling() {
             }
         }
         queries.extend(random_automaton(&program, &mut rng).map(Query::Automaton));
-        let mut tupling = Tupling::new(&program, 100_000, 100_000, Interrupt::new());
+        let mut tupling = Tupling::new(&program, 100_000, 100_000, Budget::new());
         for query in queries {
             let Ok(expected) = least_rounds(&program, &query) else { continue };
             let what = || format!("seed {seed}: {}", describe(&program, &query));
-            let monitored = monitor(&program, &query, &Interrupt::new()).expect("it is nested");
+            let monitored = monitor(&program, &query, &Budget::new()).expect("it is nested");
             assert_eq!(validate::validate(&monitored.program), [], "{}", what());
             let targets = [monitored.target.clone()];
             let Some(sets) = oracle(&monitored.program, &targets, rounds(ROUNDS), DEPTH as u32)
@@ -227,7 +227,7 @@ fn locks_as_data_allow_the_same_schedules() {
         let mut rng = Rng::new(seed);
         let shape = Shape { statements: 5, ..Shape::CONTENDED };
         let program = random_model(&mut rng, &shape).to_program();
-        let (unlocked, origin) = locks_to_data(&program, &Interrupt::new()).expect("it is nested");
+        let (unlocked, origin) = locks_to_data(&program, &Budget::new()).expect("it is nested");
         assert_eq!(validate::validate(&unlocked), [], "seed {seed}");
         assert_eq!(origin.moves.len(), unlocked.edges.len());
         assert!(origin.matched.iter().all(Option::is_none));

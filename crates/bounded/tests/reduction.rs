@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Shape, oracle, random_program, random_target, rounds};
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch, projection};
 use selvedge_program::{NodeId, Program, Search, Successors, Target, ThreadId, Unknown, Valuation};
 use selvedge_replay::run::is_in_target;
@@ -72,14 +72,14 @@ fn compare(
 #[test]
 fn the_single_pushdown_system_agrees_with_all_schedules() {
     compare(0..120, |program, target| {
-        Ok(Box::new(PdsSearch::new(program, target, &Interrupt::new())?))
+        Ok(Box::new(PdsSearch::new(program, target, &Budget::new())?))
     });
 }
 
 #[test]
 fn the_symbolic_pushdown_system_agrees_with_all_schedules() {
     compare(2000..2100, |program, target| {
-        Ok(Box::new(SpdsSearch::new(program, target, &Interrupt::new())?))
+        Ok(Box::new(SpdsSearch::new(program, target, &Budget::new())?))
     });
 }
 
@@ -157,7 +157,7 @@ fn the_projection_is_what_walking_back_from_the_target_finds() {
         let target = random_target(&mut rng, &program);
         let most = 1 + (seed % 3) as u32;
         let Some(expected) = nodes_by_walking_back(&program, &target, most) else { continue };
-        let found = projection(&program, &target, most, &Interrupt::new());
+        let found = projection(&program, &target, most, &Budget::new());
         assert_eq!(found, Ok(expected.clone()), "seed {seed}, {most} rounds, {target:?}");
         compared += 1;
         empty += usize::from(expected.is_empty());

@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
 use selvedge_program::{Measure, Search, Target};
@@ -28,7 +28,7 @@ fn all_engines_agree() {
         let parsed = parsed.unwrap_or_else(|errors| panic!("{file}: {errors:?}"));
         let target = parsed.target.clone().unwrap_or(Target::Label(Vec::new()));
         let program = &parsed.program;
-        let stop = Interrupt::new();
+        let stop = Budget::new();
         let explicit =
             ExplicitSearch::new(program, &target, Measure::Rounds, Stacks::Automatic, &stop);
         let mut explicit = explicit.expect("it fits");

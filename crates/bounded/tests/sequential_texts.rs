@@ -1,7 +1,7 @@
 //! Sequential programs as text: what is written is read back, and the sequential analysis of it gives
 //! the verdict of the concurrent one.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::{Options, parse, print};
@@ -16,7 +16,7 @@ fn fails(program: &Program, rounds: u32) -> bool {
         Measure::Rounds,
         Mode::Lazy,
         SymbolicOptions::default(),
-        &Interrupt::new(),
+        &Budget::new(),
     )
     .expect("the program is supported");
     (0..rounds).any(|_| search.advance().expect("no limit is met").reached.is_some())

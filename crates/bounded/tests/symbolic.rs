@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Do, Shape, oracle, random_program, sketch};
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
     Action, Bound, Measure, NodeId, Position, Program, Search, Start, StatePattern, Target,
@@ -24,7 +24,7 @@ fn search(
     (mode, strategy): (Mode, Strategy),
 ) -> Option<SymbolicSearch> {
     let options = SymbolicOptions { strategy, ..SymbolicOptions::default() };
-    SymbolicSearch::new(program, target, measure, mode, options, &Interrupt::new()).ok()
+    SymbolicSearch::new(program, target, measure, mode, options, &Budget::new()).ok()
 }
 
 fn random_target(rng: &mut Rng, program: &Program) -> Target {

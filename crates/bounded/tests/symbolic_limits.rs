@@ -1,6 +1,6 @@
 //! A symbolic search that meets a limit says so, and what it knew before stays true.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::parse;
 use selvedge_program::{Measure, Search, Target, Unknown};
@@ -20,14 +20,14 @@ fn states_of_a_search_that_met_its_limit_are_those_of_the_bound_before() {
         for measure in [Measure::Rounds, Measure::Contexts] {
             for exponent in 8..16 {
                 let options = SymbolicOptions { node_limit: 1 << exponent, strategy };
-                let interrupt = Interrupt::new();
+                let budget = Budget::new();
                 let search = SymbolicSearch::new(
                     &program,
                     &Target::Assertion,
                     measure,
                     mode,
                     options,
-                    &interrupt,
+                    &budget,
                 );
                 let Ok(mut search) = search else { continue };
                 let mut before = search.states(usize::MAX);

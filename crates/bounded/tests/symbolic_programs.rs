@@ -1,6 +1,6 @@
 //! Programs made for one property of the symbolic search each.
 
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::{Options, parse};
 use selvedge_program::{
@@ -29,8 +29,8 @@ fn program(text: &str) -> Program {
 
 fn new(program: &Program, measure: Measure, (mode, strategy): (Mode, Strategy)) -> SymbolicSearch {
     let options = SymbolicOptions { strategy, ..SymbolicOptions::default() };
-    let interrupt = Interrupt::new();
-    SymbolicSearch::new(program, &Target::Assertion, measure, mode, options, &interrupt)
+    let budget = Budget::new();
+    SymbolicSearch::new(program, &Target::Assertion, measure, mode, options, &budget)
         .expect("it is supported")
 }
 
@@ -252,19 +252,19 @@ fn limits_end_in_unknown() {
     for way in WAYS {
         let (mode, strategy) = way;
         let options = SymbolicOptions { node_limit: 60, strategy };
-        let interrupt = Interrupt::new();
-        let new = |options, interrupt: &Interrupt| {
+        let budget = Budget::new();
+        let new = |options, budget: &Budget| {
             let target = Target::Assertion;
-            SymbolicSearch::new(&program, &target, Measure::Rounds, mode, options, interrupt)
+            SymbolicSearch::new(&program, &target, Measure::Rounds, mode, options, budget)
         };
-        let end = new(options, &interrupt)
+        let end = new(options, &budget)
             .and_then(|mut search| (0..9).try_for_each(|_| search.advance().map(|_| ())));
         let end: Result<(), Unknown> = end;
         assert_eq!(end, Err(Unknown::Stopped(StopReason::Memory)), "{way:?}");
         let options = SymbolicOptions { strategy, ..SymbolicOptions::default() };
-        let mut search = new(options, &interrupt).expect("it is supported");
+        let mut search = new(options, &budget).expect("it is supported");
         search.advance().expect("no limit is met");
-        interrupt.raise(StopReason::Timeout);
+        budget.raise(StopReason::Timeout);
         let end = search.advance();
         assert_eq!(end, Err(Unknown::Stopped(StopReason::Timeout)), "{way:?}");
     }

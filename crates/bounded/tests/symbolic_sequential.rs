@@ -1,6 +1,6 @@
 //! Sequential Boolean programs, eager and lazy: rules R0 to R8 of paper 001 Fig. 3.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::parse;
 use selvedge_program::{Measure, Search, Target};
@@ -9,16 +9,10 @@ use selvedge_program::{Measure, Search, Target};
 fn fails(text: &str, mode: Mode) -> (bool, u64) {
     let program = parse(text, &selvedge_front_bool::Options::default()).program.expect("a program");
     let options = SymbolicOptions { strategy: Strategy::Tuples, ..SymbolicOptions::default() };
-    let interrupt = Interrupt::new();
-    let mut search = SymbolicSearch::new(
-        &program,
-        &Target::Assertion,
-        Measure::Rounds,
-        mode,
-        options,
-        &interrupt,
-    )
-    .expect("it is small");
+    let budget = Budget::new();
+    let mut search =
+        SymbolicSearch::new(&program, &Target::Assertion, Measure::Rounds, mode, options, &budget)
+            .expect("it is small");
     let level = search.advance().expect("no limit is met");
     assert!(
         level.complete || level.reached.is_some(),

@@ -1,9 +1,9 @@
 //! # Idea
 //! A thread beside the analysis that looks at the clock and at the memory of the process, and raises
-//! the interrupt when a limit is met. Engines poll the interrupt and read neither.
+//! the budget when a limit is met. Engines poll the budget and read neither.
 
 use crate::args::LimitOptions;
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -63,9 +63,9 @@ impl Drop for Guard<'_> {
 }
 
 /// Watches the limits until the work is done; `peak` becomes the largest memory use seen.
-pub fn watch(limits: Limits, interrupt: &Interrupt, done: &Done, peak: &AtomicU64) {
+pub fn watch(limits: Limits, budget: &Budget, done: &Done, peak: &AtomicU64) {
     loop {
-        check(limits, interrupt, peak);
+        check(limits, budget, peak);
         let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
         let pause = limits.deadline.map_or(PERIOD, left).min(PERIOD);
         // A deadline that has passed was announced; what is left to do is to wait for the end.
@@ -76,14 +76,14 @@ pub fn watch(limits: Limits, interrupt: &Interrupt, done: &Done, peak: &AtomicU6
 }
 
 /// Looks once.
-pub fn check(limits: Limits, interrupt: &Interrupt, peak: &AtomicU64) {
+pub fn check(limits: Limits, budget: &Budget, peak: &AtomicU64) {
     if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        interrupt.raise(StopReason::Timeout);
+        budget.raise(StopReason::Timeout);
     }
     if let Some(used) = memory_in_use() {
         peak.fetch_max(used, Ordering::Relaxed);
         if limits.memory.is_some_and(|limit| used > limit) {
-            interrupt.raise(StopReason::Memory);
+            budget.raise(StopReason::Memory);
         }
     }
 }
@@ -97,19 +97,19 @@ pub fn memory_in_use() -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn run(limits: Limits, work: impl FnOnce(&Interrupt)) -> Option<StopReason> {
-        let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    fn run(limits: Limits, work: impl FnOnce(&Budget)) -> Option<StopReason> {
+        let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
         std::thread::scope(|scope| {
-            scope.spawn(|| watch(limits, &interrupt, &done, &peak));
+            scope.spawn(|| watch(limits, &budget, &done, &peak));
             let _end = done.guard();
-            work(&interrupt);
+            work(&budget);
         });
-        interrupt.poll()
+        budget.poll()
     }
 
-    fn until_raised(interrupt: &Interrupt) {
+    fn until_raised(budget: &Budget) {
         let start = Instant::now();
-        while interrupt.poll().is_none() {
+        while budget.poll().is_none() {
             assert!(start.elapsed() < Duration::from_secs(20), "never raised");
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_is_raised_without_limits() {
-        let pause = |_: &Interrupt| std::thread::sleep(Duration::from_millis(30));
+        let pause = |_: &Budget| std::thread::sleep(Duration::from_millis(30));
         assert_eq!(run(Limits { deadline: None, memory: None }, pause), None);
     }
 

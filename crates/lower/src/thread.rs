@@ -24,7 +24,7 @@
 use crate::lock_set::LockSet;
 use crate::scope::{NotNested, Scope, Scopes};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::{Pds, Rhs, Rule, RuleId, State, Symbol};
 use selvedge_program::{
     Action, Event, Move, NodeId, Observable, ProcedureId, Program, Successors, ThreadId,
@@ -154,11 +154,11 @@ pub fn shared_locks(program: &Program, successors: &Successors) -> LockSet {
 /// event.
 ///
 /// # Errors
-/// If the program is not well nested, or if the interrupt was raised.
+/// If the program is not well nested, or if the budget was raised.
 pub fn lower(
     program: &Program,
     tracked: &LockSet,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<LoweredProgram, LowerError> {
     let successors = Successors::new(program);
     let scopes = Scopes::new(program, &successors).map_err(LowerError::NotNested)?;
@@ -174,7 +174,7 @@ pub fn lower(
     let threads = program
         .threads
         .iter()
-        .map(|thread| Lowering::new(&source).run(thread.main, interrupt))
+        .map(|thread| Lowering::new(&source).run(thread.main, budget))
         .collect::<Result<_, _>>()
         .map_err(LowerError::Stopped)?;
     Ok(LoweredProgram { threads })
@@ -248,16 +248,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn run(
-        mut self,
-        main: ProcedureId,
-        interrupt: &Interrupt,
-    ) -> Result<LoweredThread, StopReason> {
+    fn run(mut self, main: ProcedureId, budget: &Budget) -> Result<LoweredThread, StopReason> {
         let start = Context { procedure: main, held: LockSet::new(), in_unit: false };
         let entry = self.entry_of(start);
         let mut next = 0;
         while next < self.contexts.len() {
-            if let Some(reason) = interrupt.poll() {
+            if let Some(reason) = budget.poll() {
                 return Err(reason);
             }
             self.expand(next as u32);

@@ -3,7 +3,7 @@
 //! counters by the replayer, shows the same events as the pushdown system, step by step, and the
 //! other way round.
 
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_lower::{LockSet, LoweredThread, Scopes, lower};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{Event, Move, Observable, Program, StepKind, Successors, ThreadId};
@@ -36,7 +36,7 @@ fn random_walks_show_the_same_events_in_both_semantics() {
     for seed in 0..2_000 {
         let mut rng = Rng::new(seed);
         let program = random_model(&mut rng, &Shape::SMALL).to_program();
-        let lowered = lower(&program, &all_locks(&program), &Interrupt::new()).expect("EML nests");
+        let lowered = lower(&program, &all_locks(&program), &Budget::new()).expect("EML nests");
         let successors = Successors::new(&program);
         for (id, thread) in lowered.threads.iter_enumerated() {
             let mut configuration = Configuration::initial(&program);
@@ -100,7 +100,7 @@ fn check_held(
 fn untracked_locks_leave_no_event_and_no_context() {
     for seed in 0..200 {
         let program = random_model(&mut Rng::new(seed), &Shape::SMALL).to_program();
-        let lowered = lower(&program, &LockSet::new(), &Interrupt::new()).expect("EML nests");
+        let lowered = lower(&program, &LockSet::new(), &Budget::new()).expect("EML nests");
         for thread in &lowered.threads {
             let lock_event = |event| matches!(event, Some(Event::Acquire(_) | Event::Release(_)));
             assert!(!thread.pds.rules.iter().any(|rule| lock_event(rule.label.event)));
@@ -114,7 +114,7 @@ fn untracked_locks_leave_no_event_and_no_context() {
 fn equal_processes_have_equal_behaviour_and_others_do_not() {
     let body = [begin(), acquire(0), release(0), end()];
     let twins = straight_line(&[&body, &body, &[acquire(0), release(0)]]);
-    let lowered = lower(&twins, &all_locks(&twins), &Interrupt::new()).expect("nested");
+    let lowered = lower(&twins, &all_locks(&twins), &Budget::new()).expect("nested");
     let threads: Vec<&LoweredThread> = lowered.threads.iter().collect();
     assert!(threads[0].same_behaviour(threads[1]));
     assert!(!threads[0].same_behaviour(threads[2]));

@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use selvedge_base::{IdVec, Interrupt};
+use selvedge_base::{Budget, IdVec};
 use selvedge_pds::domains::MinPlus;
 use selvedge_pds::generate::{ProgramShape, program};
 use selvedge_pds::{
@@ -61,7 +61,7 @@ fn generated(shape: ProgramShape, seed: u64) {
 fn measure(pds: &Pds, start: &Configuration, target: &Configuration) {
     let initial = PAutomaton::singleton(pds.states, start);
     let goal = PAutomaton::singleton(pds.states, target);
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let best = |times_run: usize, run: &dyn Fn() -> usize| {
         let mut times = Vec::new();
         let mut transitions = 0;
@@ -73,19 +73,18 @@ fn measure(pds: &Pds, start: &Configuration, target: &Configuration) {
         (times.into_iter().fold(f64::INFINITY, f64::min), transitions)
     };
     let (post, post_size) = best(5, &|| {
-        let reached =
-            post_star(pds, &initial, Reasons::new(), &interrupt).expect("nobody interrupts");
+        let reached = post_star(pds, &initial, Reasons::new(), &budget).expect("nobody interrupts");
         reached.automaton.transitions().len()
     });
     let (pre, pre_size) = best(5, &|| {
-        let reaching = pre_star(pds, &goal, Reasons::new(), &interrupt).expect("nobody interrupts");
+        let reaching = pre_star(pds, &goal, Reasons::new(), &budget).expect("nobody interrupts");
         reaching.automaton.transitions().len()
     });
     let lengths = IdVec::filled(Some(1), pds.rules.len());
     let unit = WeightedAutomaton::unit(initial.clone(), &MinPlus);
     let (weighted, increments) = best(1, &|| {
         let history = Increments::new();
-        let reached = weighted_post_star(pds, &lengths, &mut MinPlus, &unit, history, &interrupt);
+        let reached = weighted_post_star(pds, &lengths, &mut MinPlus, &unit, history, &budget);
         reached.expect("nobody interrupts").history.len()
     });
     println!(

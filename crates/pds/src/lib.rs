@@ -15,13 +15,13 @@
 //! a second. Every answer comes with a reason: a transition remembers the rule and the older
 //! transitions it was derived from, and a run that is handed out can be replayed with
 //! [`Pds::replay`]. Operations of a weight domain may fail, which decision diagrams need, and all
-//! work can be stopped through an interrupt.
+//! work can be stopped through a stopped budget.
 //!
 //! # Example
 //! A procedure `f` that calls itself or returns, called from `main`.
 //!
 //! ```
-//! use selvedge_base::Interrupt;
+//! use selvedge_base::Budget;
 //! use selvedge_pds::{PAutomaton, Reasons, post_star, run_from_post_star, text};
 //!
 //! let named = text::parse(
@@ -33,7 +33,7 @@
 //! .unwrap();
 //! let start = named.configuration("run main").unwrap();
 //! let initial = PAutomaton::singleton(named.pds.states, &start);
-//! let reached = post_star(&named.pds, &initial, Reasons::new(), &Interrupt::new()).unwrap();
+//! let reached = post_star(&named.pds, &initial, Reasons::new(), &Budget::new()).unwrap();
 //!
 //! // Stacks are written top first.
 //! let deep = named.configuration("run f back back back end").unwrap();

@@ -27,7 +27,7 @@ use crate::grouped::GroupedMap;
 use crate::heads::{Heads, RulesByHead, pair};
 use crate::reason::{PostReason, Recorder, transition};
 use crate::system::{Pds, Rhs, RuleId, State, Symbol};
-use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use std::num::NonZeroU32;
 
 /// The automaton of all configurations that can be reached from those of another.
@@ -47,19 +47,19 @@ pub struct PostStar<R> {
 /// Computes `post*` of the set of `initial`.
 ///
 /// ```
-/// use selvedge_base::Interrupt;
+/// use selvedge_base::Budget;
 /// use selvedge_pds::{NoReasons, PAutomaton, post_star, text};
 ///
 /// let named = text::parse("p a -> q b a\nq b -> p\n").unwrap();
 /// let start = named.configuration("p a").unwrap();
 /// let initial = PAutomaton::singleton(named.pds.states, &start);
-/// let reached = post_star(&named.pds, &initial, NoReasons, &Interrupt::new()).unwrap();
+/// let reached = post_star(&named.pds, &initial, NoReasons, &Budget::new()).unwrap();
 /// assert!(reached.automaton.accepts(&named.configuration("q b a").unwrap()));
 /// assert!(!reached.automaton.accepts(&named.configuration("q b b").unwrap()));
 /// ```
 ///
 /// # Errors
-/// The reason of an interrupt.
+/// The reason of a stopped budget.
 ///
 /// # Panics
 /// If a transition of `initial` enters a control location.
@@ -67,13 +67,13 @@ pub fn post_star<L, R: Recorder<PostReason>>(
     pds: &Pds<L>,
     initial: &PAutomaton,
     recorder: R,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<PostStar<R>, StopReason> {
     let mut saturation = Saturation::new(pds, initial, recorder);
     let mut next = 0;
     while next < saturation.arena.len() {
         if next % POLL_EVERY == 0
-            && let Some(reason) = interrupt.poll()
+            && let Some(reason) = budget.poll()
         {
             return Err(reason);
         }
@@ -83,7 +83,7 @@ pub fn post_star<L, R: Recorder<PostReason>>(
     Ok(saturation.finish())
 }
 
-/// How many transitions are taken from the worklist between two looks at the interrupt.
+/// How many transitions are taken from the worklist between two looks at the budget.
 const POLL_EVERY: usize = 4096;
 
 /// Why there is an ε-transition from a control location: a pop rule and what it popped.
@@ -272,7 +272,7 @@ mod tests {
         let named = text::parse(rules).unwrap();
         let start = named.configuration("p0 g0 g0").unwrap();
         let initial = PAutomaton::singleton(named.pds.states, &start);
-        let reached = post_star(&named.pds, &initial, Reasons::new(), &Interrupt::new()).unwrap();
+        let reached = post_star(&named.pds, &initial, Reasons::new(), &Budget::new()).unwrap();
         let node = |node: Node| match node.index() {
             at if at < 3 => named.states.as_slice()[at].clone(),
             at if at < initial.nodes() => format!("s{}", at - 2),
@@ -307,7 +307,7 @@ mod tests {
         let named = text::parse("p a -> q\n").unwrap();
         let start = named.configuration("p a").unwrap();
         let initial = PAutomaton::singleton(named.pds.states, &start);
-        let reached = post_star(&named.pds, &initial, NoReasons, &Interrupt::new()).unwrap();
+        let reached = post_star(&named.pds, &initial, NoReasons, &Budget::new()).unwrap();
         assert!(reached.automaton.accepts(&named.configuration("q").unwrap()));
         assert!(!reached.automaton.accepts(&named.configuration("p").unwrap()));
     }

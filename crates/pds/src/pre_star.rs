@@ -23,7 +23,7 @@ use crate::grouped::GroupedMap;
 use crate::heads::{Heads, RulesByHead};
 use crate::reason::{PreReason, Recorder, transition};
 use crate::system::{Pds, Rhs, RuleId, Symbol};
-use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use std::num::NonZeroU32;
 
 /// The automaton of all configurations from which those of another can be reached.
@@ -38,19 +38,19 @@ pub struct PreStar<R> {
 /// Computes `pre*` of the set of `target`.
 ///
 /// ```
-/// use selvedge_base::Interrupt;
+/// use selvedge_base::Budget;
 /// use selvedge_pds::{NoReasons, PAutomaton, pre_star, text};
 ///
 /// let named = text::parse("p a -> q b a\nq b -> p\n").unwrap();
 /// let goal = named.configuration("p a").unwrap();
 /// let target = PAutomaton::singleton(named.pds.states, &goal);
-/// let reaching = pre_star(&named.pds, &target, NoReasons, &Interrupt::new()).unwrap();
+/// let reaching = pre_star(&named.pds, &target, NoReasons, &Budget::new()).unwrap();
 /// assert!(reaching.automaton.accepts(&named.configuration("q b a").unwrap()));
 /// assert!(!reaching.automaton.accepts(&named.configuration("q b b a").unwrap()));
 /// ```
 ///
 /// # Errors
-/// The reason of an interrupt.
+/// The reason of a stopped budget.
 ///
 /// # Panics
 /// If a transition of `target` enters a control location.
@@ -58,13 +58,13 @@ pub fn pre_star<L, R: Recorder<PreReason>>(
     pds: &Pds<L>,
     target: &PAutomaton,
     recorder: R,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<PreStar<R>, StopReason> {
     let mut saturation = Saturation::new(pds, target, recorder);
     let mut next = 0;
     while next < saturation.arena.len() {
         if next % POLL_EVERY == 0
-            && let Some(reason) = interrupt.poll()
+            && let Some(reason) = budget.poll()
         {
             return Err(reason);
         }
@@ -74,7 +74,7 @@ pub fn pre_star<L, R: Recorder<PreReason>>(
     Ok(saturation.finish(target))
 }
 
-/// How many transitions are taken from the worklist between two looks at the interrupt.
+/// How many transitions are taken from the worklist between two looks at the budget.
 const POLL_EVERY: usize = 4096;
 
 /// A push rule whose first symbol has been read by `first`; a cell of a linked list.
@@ -222,7 +222,7 @@ mod tests {
         let named = text::parse(rules).unwrap();
         let goal = named.configuration("p0 g0 g0").unwrap();
         let target = PAutomaton::singleton(named.pds.states, &goal);
-        let reaching = pre_star(&named.pds, &target, NoReasons, &Interrupt::new()).unwrap();
+        let reaching = pre_star(&named.pds, &target, NoReasons, &Budget::new()).unwrap();
         let node = |node: Node| match node.index() {
             at if at < 3 => named.states.as_slice()[at].clone(),
             at => format!("s{}", at - 2),
@@ -246,6 +246,6 @@ mod tests {
         let mut target = PAutomaton::new(1);
         let node = Node::from_index(0);
         target.add_transition(node, Symbol::from_index(0), node);
-        let _ = pre_star(&named.pds, &target, NoReasons, &Interrupt::new());
+        let _ = pre_star(&named.pds, &target, NoReasons, &Budget::new());
     }
 }

@@ -23,7 +23,7 @@ use crate::automaton::{Node, PAutomaton, Transition, TransitionId};
 use crate::system::{RuleId, State, Symbol};
 use crate::weight::WeightDomain;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, Interrupt, StopReason, define_id};
+use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -90,7 +90,7 @@ pub struct WeightedSaturation<W, H> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stopped<E> {
     /// From outside.
-    Interrupt(StopReason),
+    Budget(StopReason),
     /// By an operation of the domain.
     Domain(E),
 }
@@ -228,7 +228,7 @@ pub(crate) struct Item<W> {
     priority: u32,
 }
 
-/// How many facts are taken from the worklist between two looks at the interrupt. Operations on
+/// How many facts are taken from the worklist between two looks at the budget. Operations on
 /// weights can be slow, so this is less than without weights.
 const POLL_EVERY: usize = 64;
 
@@ -313,18 +313,18 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
     #[allow(clippy::type_complexity)]
     pub(crate) fn take(
         &mut self,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Option<(FactId, Fact, D::Weight)>, Stopped<D::Error>> {
         if self.taken.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = interrupt.poll()
+            && let Some(reason) = budget.poll()
         {
-            return Err(Stopped::Interrupt(reason));
+            return Err(Stopped::Budget(reason));
         }
         self.taken += 1;
         Ok(self.take_next())
     }
 
-    /// The same without a look at the interrupt.
+    /// The same without a look at the budget.
     pub(crate) fn take_next(&mut self) -> Option<(FactId, Fact, D::Weight)> {
         let Reverse(place) = self.worklist.pop()?;
         self.current = place;

@@ -25,14 +25,14 @@ use crate::weighted::{
     Fact, FactId, Facts, History, Order, Part, Stopped, WeightedAutomaton, WeightedSaturation,
 };
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, Interrupt};
+use selvedge_base::{Budget, Id, IdVec};
 
 /// Computes weighted `post*` of `initial`; `weights` gives the weight of each rule.
 ///
 /// Pass [`crate::Increments`] as `history` to be able to rebuild runs, [`crate::NoReasons`] not to.
 ///
 /// ```
-/// use selvedge_base::{IdVec, Interrupt};
+/// use selvedge_base::{IdVec, Budget};
 /// use selvedge_pds::domains::MinPlus;
 /// use selvedge_pds::{NoReasons, PAutomaton, WeightedAutomaton, text, weighted_post_star};
 ///
@@ -41,16 +41,16 @@ use selvedge_base::{Id, IdVec, Interrupt};
 /// let initial = PAutomaton::singleton(named.pds.states, &start);
 /// let initial = WeightedAutomaton::unit(initial, &MinPlus);
 /// let lengths = IdVec::filled(Some(1), named.pds.rules.len());
-/// let interrupt = Interrupt::new();
+/// let budget = Budget::new();
 /// let reached =
-///     weighted_post_star(&named.pds, &lengths, &mut MinPlus, &initial, NoReasons, &interrupt).unwrap();
+///     weighted_post_star(&named.pds, &lengths, &mut MinPlus, &initial, NoReasons, &budget).unwrap();
 /// let goal = named.configuration("q b b b a").unwrap();
 /// assert_eq!(reached.value_of(&mut MinPlus, &goal), Ok(Some(3)));
 /// assert_eq!(reached.value_of(&mut MinPlus, &start), Ok(Some(0)));
 /// ```
 ///
 /// # Errors
-/// The reason of an interrupt or the error of the domain.
+/// The reason of a stopped budget or the error of the domain.
 ///
 /// # Panics
 /// If a transition of `initial` enters a control location.
@@ -60,7 +60,7 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
     domain: &mut D,
     initial: &WeightedAutomaton<D::Weight>,
     history: H,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
     let input = &initial.automaton;
     assert_eq!(input.controls(), pds.states, "the automaton belongs to another system");
@@ -84,7 +84,7 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
         let weight = &initial.weights[id];
         saturation.add(transition.from, transition.symbol, transition.to, weight, &[])?;
     }
-    while let Some((id, fact, fresh)) = saturation.facts.take(interrupt)? {
+    while let Some((id, fact, fresh)) = saturation.facts.take(budget)? {
         saturation.process(id, fact, &fresh, input)?;
     }
     let Saturation { facts, entries, .. } = saturation;

@@ -24,14 +24,14 @@ use crate::weighted::{
     Fact, FactId, Facts, History, Order, Part, Stopped, WeightedAutomaton, WeightedSaturation,
 };
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, Interrupt};
+use selvedge_base::{Budget, Id, IdVec};
 
 /// Computes weighted `pre*` of `target`; `weights` gives the weight of each rule.
 ///
 /// Pass [`crate::Increments`] as `history` to be able to rebuild runs, [`crate::NoReasons`] not to.
 ///
 /// # Errors
-/// The reason of an interrupt or the error of the domain.
+/// The reason of a stopped budget or the error of the domain.
 ///
 /// # Panics
 /// If a transition of `target` enters a control location.
@@ -41,7 +41,7 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
     domain: &mut D,
     target: &WeightedAutomaton<D::Weight>,
     history: H,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
     let input = &target.automaton;
     assert_eq!(input.controls(), pds.states, "the automaton belongs to another system");
@@ -69,7 +69,7 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
             saturation.conclude(id, to, &weights[id], &[Part::Rule(id)])?;
         }
     }
-    while let Some((id, fact, fresh)) = saturation.facts.take(interrupt)? {
+    while let Some((id, fact, fresh)) = saturation.facts.take(budget)? {
         let symbol = fact.symbol.expect("`pre*` has no ε-transitions");
         saturation.process(id, fact.from, symbol, fact.to, &fresh)?;
     }

@@ -48,12 +48,12 @@ pub enum NoRun {
 /// A run from a configuration of the input of `post*` to `configuration`, with at most `max` rules.
 ///
 /// ```
-/// use selvedge_base::Interrupt;
+/// use selvedge_base::Budget;
 /// use selvedge_pds::{PAutomaton, Reasons, post_star, run_from_post_star, text};
 ///
 /// let named = text::parse("p a -> q b a\nq b -> p\n").unwrap();
 /// let initial = PAutomaton::singleton(named.pds.states, &named.configuration("p a").unwrap());
-/// let reached = post_star(&named.pds, &initial, Reasons::new(), &Interrupt::new()).unwrap();
+/// let reached = post_star(&named.pds, &initial, Reasons::new(), &Budget::new()).unwrap();
 /// let goal = named.configuration("q b a").unwrap();
 /// let run = run_from_post_star(&named.pds, &reached, &goal, 100).unwrap();
 /// assert_eq!(named.pds.replay(&run.start, &run.rules), Ok(goal));

@@ -1,6 +1,6 @@
 //! The fast algorithms against the naive ones, on seeded random systems. The seed is the test case.
 
-use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::domains::{Boolean, GenKill, MinPlus, Relation, Relations, Transfer};
 use selvedge_pds::random::Random;
 use selvedge_pds::{
@@ -50,16 +50,16 @@ fn regular_set(random: &mut Random, pds: &Pds) -> PAutomaton {
 
 #[test]
 fn post_star_is_what_naive_pre_star_says_and_its_runs_replay() {
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let (mut positives, mut negatives) = (0, 0);
     for seed in 0..SEEDS {
         let Case { mut random, pds, .. } = case(seed);
         let initial = regular_set(&mut random, &pds);
-        let reached = post_star(&pds, &initial, Reasons::new(), &interrupt).unwrap();
+        let reached = post_star(&pds, &initial, Reasons::new(), &budget).unwrap();
         for (id, reason) in reached.reasons.iter() {
             assert!(reason.premises().all(|premise| premise < id), "seed {seed}: {reason:?}");
         }
-        let silent = post_star(&pds, &initial, NoReasons, &interrupt).unwrap();
+        let silent = post_star(&pds, &initial, NoReasons, &budget).unwrap();
         assert_eq!(silent.automaton.transitions(), reached.automaton.transitions());
         let distinct: BTreeSet<_> = reached.automaton.transitions().iter().collect();
         assert_eq!(distinct.len(), reached.automaton.transitions().len(), "seed {seed}: twice");
@@ -94,12 +94,12 @@ fn post_star_is_what_naive_pre_star_says_and_its_runs_replay() {
 
 #[test]
 fn pre_star_is_the_naive_one_and_its_runs_replay() {
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let (mut positives, mut negatives) = (0, 0);
     for seed in 0..SEEDS {
         let Case { mut random, pds, .. } = case(seed);
         let target = regular_set(&mut random, &pds);
-        let reaching = pre_star(&pds, &target, Reasons::new(), &interrupt).unwrap();
+        let reaching = pre_star(&pds, &target, Reasons::new(), &budget).unwrap();
         let naive = oracle::pre_star(&pds, &target);
         let sorted = |automaton: &PAutomaton| {
             automaton.transitions().iter().copied().collect::<BTreeSet<_>>()
@@ -132,7 +132,7 @@ fn pre_star_is_the_naive_one_and_its_runs_replay() {
 fn both_numberings_of_heads_agree() {
     // 2000 × 2000 heads and few rules: the sparse numbering; the same system without the unused
     // names: the dense one.
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     for seed in 0..100 {
         let mut random = Random::new(seed);
         let small = generate::small(&mut random, 3, 3, 10);
@@ -140,8 +140,8 @@ fn both_numberings_of_heads_agree() {
         let start = generate::configuration(&mut random, 3, 3, 2);
         let saturate = |pds: &Pds| {
             let initial = PAutomaton::singleton(pds.states, &start);
-            let post = post_star(pds, &initial, NoReasons, &interrupt).unwrap();
-            let pre = pre_star(pds, &initial, NoReasons, &interrupt).unwrap();
+            let post = post_star(pds, &initial, NoReasons, &budget).unwrap();
+            let pre = pre_star(pds, &initial, NoReasons, &budget).unwrap();
             (post.automaton, pre.automaton)
         };
         let ((post, pre), (large_post, large_pre)) = (saturate(&small), saturate(&large));
@@ -158,17 +158,17 @@ fn both_numberings_of_heads_agree() {
 fn an_interrupt_stops_every_saturation() {
     let pds = generate::small(&mut Random::new(1), 2, 2, 6);
     let start = Configuration { state: State::from_index(0), stack: vec![Symbol::from_index(0)] };
-    let interrupt = Interrupt::new();
-    interrupt.raise(StopReason::Memory);
+    let budget = Budget::new();
+    budget.raise(StopReason::Memory);
     let set = PAutomaton::singleton(pds.states, &start);
     let weights = IdVec::filled(true, pds.rules.len());
     let weighted = WeightedAutomaton::unit(set.clone(), &Boolean);
-    assert_eq!(post_star(&pds, &set, NoReasons, &interrupt).err(), Some(StopReason::Memory));
-    assert_eq!(pre_star(&pds, &set, NoReasons, &interrupt).err(), Some(StopReason::Memory));
-    let stopped = Some(selvedge_pds::Stopped::Interrupt(StopReason::Memory));
-    let post = weighted_post_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &interrupt);
+    assert_eq!(post_star(&pds, &set, NoReasons, &budget).err(), Some(StopReason::Memory));
+    assert_eq!(pre_star(&pds, &set, NoReasons, &budget).err(), Some(StopReason::Memory));
+    let stopped = Some(selvedge_pds::Stopped::Budget(StopReason::Memory));
+    let post = weighted_post_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &budget);
     assert_eq!(post.err(), stopped);
-    let pre = weighted_pre_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &interrupt);
+    let pre = weighted_pre_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &budget);
     assert_eq!(pre.err(), stopped);
 }
 
@@ -182,14 +182,14 @@ fn exponential_runs_are_refused_and_linear_ones_of_any_length_built() {
     }
     text += "p a60 -> p\n";
     let named = selvedge_pds::text::parse(&text).unwrap();
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let start = named.configuration("p a0").unwrap();
     let end = named.configuration("p").unwrap();
     let initial = PAutomaton::singleton(named.pds.states, &start);
-    let reached = post_star(&named.pds, &initial, Reasons::new(), &interrupt).unwrap();
+    let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
     assert_eq!(run_from_post_star(&named.pds, &reached, &end, MAX_RUN), Err(NoRun::TooLong));
     let goal = PAutomaton::singleton(named.pds.states, &end);
-    let reaching = pre_star(&named.pds, &goal, Reasons::new(), &interrupt).unwrap();
+    let reaching = pre_star(&named.pds, &goal, Reasons::new(), &budget).unwrap();
     assert_eq!(run_from_pre_star(&reaching, &start, MAX_RUN), Err(NoRun::TooLong));
 
     let mut long = String::new();
@@ -198,7 +198,7 @@ fn exponential_runs_are_refused_and_linear_ones_of_any_length_built() {
     }
     let named = selvedge_pds::text::parse(&long).unwrap();
     let initial = PAutomaton::singleton(named.pds.states, &named.configuration("p a0").unwrap());
-    let reached = post_star(&named.pds, &initial, Reasons::new(), &interrupt).unwrap();
+    let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
     let goal = named.configuration("p a200000").unwrap();
     let run = run_from_post_star(&named.pds, &reached, &goal, 200_000).unwrap();
     assert_eq!(run.rules.len(), 200_000);
@@ -218,16 +218,16 @@ where
     D::Weight: Debug,
 {
     const STEPS: usize = 7;
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let Case { mut random, pds, start } = case(seed);
     let weights: IdVec<RuleId, D::Weight> =
         pds.rules.ids().map(|_| random_weight(&mut random)).collect();
     let initial = PAutomaton::singleton(pds.states, &start);
     let unit = WeightedAutomaton::unit(initial, domain);
-    let post = weighted_post_star(&pds, &weights, domain, &unit, NoReasons, &interrupt).unwrap();
+    let post = weighted_post_star(&pds, &weights, domain, &unit, NoReasons, &budget).unwrap();
     let query = regular_set(&mut random, &pds);
     let weighted_query = WeightedAutomaton::unit(query.clone(), domain);
-    let pre = weighted_pre_star(&pds, &weights, domain, &weighted_query, NoReasons, &interrupt);
+    let pre = weighted_pre_star(&pds, &weights, domain, &weighted_query, NoReasons, &budget);
     let pre = pre.unwrap();
 
     // Forwards and backwards must give the same value of the same question.
@@ -298,7 +298,7 @@ where
     D::Weight: Debug,
     D::Element: Debug,
 {
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let Case { mut random, pds, .. } = case(seed);
     let weights: IdVec<RuleId, D::Weight> =
         pds.rules.ids().map(|_| random_weight(&mut random)).collect();
@@ -311,10 +311,9 @@ where
     };
     let unit_starts = WeightedAutomaton::unit(starts.clone(), domain);
     let unit_ends = WeightedAutomaton::unit(ends.clone(), domain);
-    let post =
-        weighted_post_star(&pds, &weights, domain, &unit_starts, Increments::new(), &interrupt);
+    let post = weighted_post_star(&pds, &weights, domain, &unit_starts, Increments::new(), &budget);
     let post = post.unwrap();
-    let pre = weighted_pre_star(&pds, &weights, domain, &unit_ends, Increments::new(), &interrupt);
+    let pre = weighted_pre_star(&pds, &weights, domain, &unit_ends, Increments::new(), &budget);
     let pre = pre.unwrap();
     let value = post.value(domain, &ends).unwrap();
     assert_eq!(value, pre.value(domain, &starts).unwrap(), "seed {seed}");
@@ -371,7 +370,7 @@ fn every_element_of_a_value_has_a_run() {
 
 #[test]
 fn program_like_systems_give_the_same_answers_in_both_directions() {
-    let interrupt = Interrupt::new();
+    let budget = Budget::new();
     let mut positives = 0;
     for seed in 0..60 {
         let mut random = Random::new(seed);
@@ -379,8 +378,8 @@ fn program_like_systems_give_the_same_answers_in_both_directions() {
         let generate::Program { pds, start, target } = generate::program(shape, seed);
         let initial = PAutomaton::singleton(pds.states, &start);
         let goal = PAutomaton::singleton(pds.states, &target);
-        let post = post_star(&pds, &initial, Reasons::new(), &interrupt).unwrap();
-        let pre = pre_star(&pds, &goal, Reasons::new(), &interrupt).unwrap();
+        let post = post_star(&pds, &initial, Reasons::new(), &budget).unwrap();
+        let pre = pre_star(&pds, &goal, Reasons::new(), &budget).unwrap();
         assert_eq!(post.automaton.accepts(&target), pre.automaton.accepts(&start), "seed {seed}");
 
         let weights: IdVec<RuleId, Relation> =
@@ -389,9 +388,9 @@ fn program_like_systems_give_the_same_answers_in_both_directions() {
         let (initial, goal) =
             (WeightedAutomaton::unit(initial, domain), WeightedAutomaton::unit(goal, domain));
         let history = Increments::new();
-        let post = weighted_post_star(&pds, &weights, domain, &initial, history, &interrupt);
+        let post = weighted_post_star(&pds, &weights, domain, &initial, history, &budget);
         let post = post.unwrap();
-        let pre = weighted_pre_star(&pds, &weights, domain, &goal, NoReasons, &interrupt).unwrap();
+        let pre = weighted_pre_star(&pds, &weights, domain, &goal, NoReasons, &budget).unwrap();
         let value = post.value(domain, &goal.automaton).unwrap();
         assert_eq!(value, pre.value(domain, &initial.automaton).unwrap(), "seed {seed}");
         let anywhere: Vec<State> = (0..pds.states).map(State::from_index).collect();

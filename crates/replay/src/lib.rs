@@ -16,7 +16,7 @@
 //! shares code with what it checks proves nothing.
 //!
 //! ```
-//! use selvedge_base::Interrupt;
+//! use selvedge_base::Budget;
 //! use selvedge_program::{Pattern, PatternQuery, Query, Units, Verdict};
 //! use selvedge_replay::{Exhaustive, replay};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
@@ -30,7 +30,7 @@
 //!     other_thread: program.threads.ids().last().unwrap(),
 //!     locations: program.locations.ids().collect(),
 //! });
-//! let verdict = Exhaustive::new(&program, 3, Interrupt::new()).decide(&query);
+//! let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&query);
 //! let Verdict::Violation(schedule) = verdict else { panic!("the write can come in between") };
 //! let trace = replay(&program, &query, &schedule).expect("it is a run");
 //! assert_eq!(trace.steps.iter().filter(|step| step.matched.is_some()).count(), 3);

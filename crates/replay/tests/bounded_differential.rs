@@ -1,6 +1,6 @@
 //! Steps with data and bounded schedules against a second implementation, on random programs.
 
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::validate::validate;
 use selvedge_program::{Bound, Measure, NodeId, Program, Successors, Target, ThreadId};
 use selvedge_replay::{BoundedLimits, State, bounded_states};
@@ -113,7 +113,7 @@ fn sets_differ(model: &BoolModel, updates: Option<u64>, measure: Measure) -> Opt
     let expected = naive_levels(program, measure, 4, 4, 3000)?;
     let limits = BoundedLimits { call_depth: 4, states: 100_000 };
     let bound = Bound { measure, limit: 4 };
-    let found = bounded_states(program, &[Target::Assertion], bound, limits, &Interrupt::new());
+    let found = bounded_states(program, &[Target::Assertion], bound, limits, &Budget::new());
     let found = found.expect("the other one has found fewer");
     let same = expected.iter().zip(&found.levels).all(|(expected, found)| {
         expected.states == found.states
@@ -155,7 +155,7 @@ fn calls_beyond_the_limit_are_cut() {
         let targets = [Target::Label(nodes)];
         let sets = |call_depth: u32| {
             let limits = BoundedLimits { call_depth, states: 3000 };
-            bounded_states(&program, &targets, bound, limits, &Interrupt::new())
+            bounded_states(&program, &targets, bound, limits, &Budget::new())
         };
         let (Ok(flat), Ok(deep)) = (sets(0), sets(3)) else { continue };
         assert!(flat.levels[1].states.is_subset(&deep.levels[1].states), "seed {seed}");

@@ -1,6 +1,6 @@
 //! The numbered sentences of the semantics of data, one by one: what is reachable, and what is not.
 
-use selvedge_base::{Id, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::text::parse;
 use selvedge_program::{
     Bound, EdgeId, Measure, Move, Position, Program, StatePattern, Target, ThreadId, Unknown,
@@ -36,8 +36,7 @@ fn program(globals: &str, threads: &[&str], rest: &str) -> Program {
 
 fn explore(program: &Program, targets: &[Target], measure: Measure, limit: u32) -> BoundedSets {
     let limits = BoundedLimits { call_depth: 4, states: 10_000 };
-    let sets =
-        bounded_states(program, targets, Bound { measure, limit }, limits, &Interrupt::new());
+    let sets = bounded_states(program, targets, Bound { measure, limit }, limits, &Budget::new());
     sets.expect("it is small")
 }
 
@@ -388,14 +387,14 @@ fn visible_states_are_there_if_every_node_has_a_label() {
 fn limits_and_interrupts_end_the_search() {
     let program = program("x=* y=* z=*", &["locals a, b, c; 0 -> 0 skip do x := *"], "");
     let bound = Bound { measure: Measure::Rounds, limit: 1 };
-    let run = |states, interrupt: &Interrupt| {
+    let run = |states, budget: &Budget| {
         let limits = BoundedLimits { call_depth: 1, states };
-        bounded_states(&program, &[], bound, limits, interrupt)
+        bounded_states(&program, &[], bound, limits, budget)
     };
-    assert!(run(64, &Interrupt::new()).is_ok());
+    assert!(run(64, &Budget::new()).is_ok());
     let memory = Err(Unknown::Stopped(StopReason::Memory));
-    assert_eq!(run(63, &Interrupt::new()), memory);
-    let raised = Interrupt::new();
+    assert_eq!(run(63, &Budget::new()), memory);
+    let raised = Budget::new();
     raised.raise(StopReason::Timeout);
     assert_eq!(run(64, &raised), Err(Unknown::Stopped(StopReason::Timeout)));
     let names: Vec<String> = (0..30).map(|at| format!("l{at}")).collect();
@@ -403,11 +402,11 @@ fn limits_and_interrupts_end_the_search() {
     let calls = format!("0 -> 1 call f procedure f locals {locals} nodes 1 entry 0 exit 0 {{ }}");
     let many = self::program("x", &[&calls], "");
     let limits = BoundedLimits { call_depth: 1, states: 100 };
-    let found = bounded_states(&many, &[], bound, limits, &Interrupt::new());
+    let found = bounded_states(&many, &[], bound, limits, &Budget::new());
     assert_eq!(found, Err(Unknown::Unsupported("too many choices are open".to_owned())));
     let targets =
         [Target::State(StatePattern { globals: vec![], threads: [].into_iter().collect() })];
     let limits = BoundedLimits { call_depth: 1, states: 64 };
-    let nonsense = bounded_states(&program, &targets, bound, limits, &Interrupt::new());
+    let nonsense = bounded_states(&program, &targets, bound, limits, &Budget::new());
     assert!(matches!(nonsense, Err(Unknown::Unsupported(_))), "{nonsense:?}");
 }

@@ -1,7 +1,7 @@
 //! The exhaustive engine against the naive search, and the replayer against the definition, on random
 //! programs and on schedules that were tampered with.
 
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{
     EdgeId, Move, Observable, Program, Query, Schedule, ScheduledStep, StepKind, Successors,
     ThreadId, Units, Unknown, Verdict,
@@ -35,7 +35,7 @@ fn exhaustive_agrees_with_the_naive_search() {
         let mut rng = Rng::new(seed);
         let model = random_model(&mut rng, shape);
         let program = model.to_program();
-        let mut engine = Exhaustive::new(&program, CALL_DEPTH, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, CALL_DEPTH, Budget::new());
         for query in queries(&program, &mut rng) {
             let what = || format!("seed {seed}, {}:\n{model}", describe(&program, &query));
             let verdict = engine.decide(&query);
@@ -77,7 +77,7 @@ fn patterns_agree_with_their_automata() {
         let mut rng = Rng::new(seed);
         let model = random_model(&mut rng, &Shape { statements: 12, ..Shape::SMALL });
         let program = model.to_program();
-        let mut engine = Exhaustive::new(&program, 3, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, 3, Budget::new());
         for query in some_patterns(&program, &mut rng, 8) {
             let Query::Pattern(mut query) = query else { unreachable!("patterns only") };
             query.units = Units::Paper;
@@ -137,7 +137,7 @@ fn replay_accepts_what_the_definition_accepts() {
         let mut rng = Rng::new(seed);
         let model = random_model(&mut rng, &Shape { statements: 10, ..Shape::TINY });
         let program = model.to_program();
-        let mut engine = Exhaustive::new(&program, 2, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, 2, Budget::new());
         let mut queries = some_patterns(&program, &mut rng, 6);
         if program.threads.len() == 2 {
             queries.extend(

@@ -1,6 +1,6 @@
 //! Wrong queries, wrong schedules, endless searches: an answer always comes, and it says why.
 
-use selvedge_base::{Id, Interrupt, Place, StopReason};
+use selvedge_base::{Budget, Id, Place, StopReason};
 use selvedge_program::{
     Action, Edge, EdgeId, IndexedSymbol, Ipa, LocationId, Move, NodeId, Observable, Pattern,
     PatternQuery, Phase, Program, Query, Schedule, ScheduledStep, ThreadId, Units, Unknown,
@@ -25,9 +25,8 @@ fn query(threads: [usize; 2], locations: &[usize]) -> Query {
 #[test]
 fn programs_with_data_are_not_searched() {
     let mut program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
-    let decide = |program: &Program| {
-        Exhaustive::new(program, 3, Interrupt::new()).decide(&query([0, 1], &[0]))
-    };
+    let decide =
+        |program: &Program| Exhaustive::new(program, 3, Budget::new()).decide(&query([0, 1], &[0]));
     assert!(matches!(decide(&program), Verdict::Violation(_)));
     program.edges[EdgeId::from_index(4)].action = Action::BeginAtomic;
     assert!(matches!(decide(&program), Verdict::Unknown(Unknown::Unsupported(_))));
@@ -64,7 +63,7 @@ fn queries_that_say_nothing_are_refused() {
     for (query, expected) in cases {
         let error = replay(&program, &query, &Schedule::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
-        let verdict = Exhaustive::new(&program, 3, Interrupt::new()).decide(&query);
+        let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&query);
         assert_eq!(verdict, Verdict::Unknown(Unknown::Unsupported(expected.to_owned())));
     }
 }
@@ -160,11 +159,11 @@ fn errors_about_units_name_both_units() {
 #[test]
 fn a_raised_interrupt_stops_the_search() {
     let program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
-    let interrupt = Interrupt::new();
-    let mut engine = Exhaustive::new(&program, 3, interrupt.clone());
+    let budget = Budget::new();
+    let mut engine = Exhaustive::new(&program, 3, budget.clone());
     assert!(matches!(engine.decide(&query([0, 1], &[0])), Verdict::Violation(_)));
     assert!(engine.states() > 0);
-    interrupt.raise(StopReason::Memory);
+    budget.raise(StopReason::Memory);
     let stopped = Verdict::Unknown(Unknown::Stopped(StopReason::Memory));
     assert_eq!(engine.decide(&query([0, 1], &[0])), stopped);
 }
@@ -184,8 +183,8 @@ fn an_endless_search_ends_when_interrupted() {
     let mut edges: Vec<Edge> = program.edges.iter().cloned().collect();
     edges.insert(3, back);
     program.edges = edges.into_iter().collect();
-    let interrupt = Interrupt::new();
-    let watch = interrupt.clone();
+    let budget = Budget::new();
+    let watch = budget.clone();
     let watcher = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(20));
         watch.raise(StopReason::Timeout);
@@ -195,7 +194,7 @@ fn an_endless_search_ends_when_interrupted() {
     if let Query::Pattern(query) = &mut query {
         query.pattern = Pattern::by_number(5).expect("a pattern");
     }
-    let verdict = Exhaustive::new(&program, 3, interrupt).decide(&query);
+    let verdict = Exhaustive::new(&program, 3, budget).decide(&query);
     assert_eq!(verdict, Verdict::Unknown(Unknown::Stopped(StopReason::Timeout)));
     watcher.join().expect("the watcher only sleeps");
 }
@@ -217,7 +216,7 @@ fn the_limit_on_calls_is_reported() {
         Model { locks: 0, locations: 1, processes }.to_program()
     };
     let decide = |program: &_, call_depth: u32| {
-        Exhaustive::new(program, call_depth, Interrupt::new()).decide(&query([0, 1], &[0]))
+        Exhaustive::new(program, call_depth, Budget::new()).decide(&query([0, 1], &[0]))
     };
     // There are two reads only if f1 calls itself.
     let program = recursive(vec![Statement::Unit(vec![Statement::Call(1)])]);

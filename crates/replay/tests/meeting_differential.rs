@@ -2,7 +2,7 @@
 //! definition, on random programs, on schedules that were tampered with, and on questions that may
 //! make no sense.
 
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{
     Action, Deadlock, EdgeId, LocationId, LockId, Meeting, Move, Program, Race, Schedule,
     ScheduledStep, StepKind, Successors, ThreadId, TraceStep, Unknown, Verdict, Wait,
@@ -45,7 +45,7 @@ struct Counts {
 }
 
 fn compare(program: &Program, counts: &mut Counts, what: &str) {
-    let mut engine = Exhaustive::new(program, CALL_DEPTH, Interrupt::new());
+    let mut engine = Exhaustive::new(program, CALL_DEPTH, Budget::new());
     let questions = questions(program);
     let decide = |depth: u32| {
         naive::decide_meetings(program, &questions, depth as usize, NAIVE_LIMIT).into_iter()
@@ -223,7 +223,7 @@ fn replay_accepts_what_the_definition_accepts() {
         let mut rng = Rng::new(seed);
         let model = random_model(&mut rng, &Shape { statements: 7, ..Shape::CONTENDED });
         let program = model.to_program();
-        let mut engine = Exhaustive::new(&program, 2, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, 2, Budget::new());
         for meeting in questions(&program) {
             let Verdict::Violation(schedule) = engine.decide_meeting(&meeting) else { continue };
             for _ in 0..20 {

@@ -1,7 +1,7 @@
 //! Races and deadlocks with known answers: the example of paper 003, philosophers, gate locks, and
 //! questions and schedules that are wrong.
 
-use selvedge_base::{Id, Interrupt, Place, StopReason};
+use selvedge_base::{Budget, Id, Place, StopReason};
 use selvedge_program::validate::validate;
 use selvedge_program::{
     Action, Deadlock, EdgeId, LocationId, LockId, Meeting, Move, Program, Race, Schedule,
@@ -33,7 +33,7 @@ fn deadlock(waits: &[[usize; 3]]) -> Meeting {
 /// The run that leads to the meeting, if there is one; both searches and the replayer agree on it.
 fn run_to(program: &Program, meeting: &Meeting) -> Option<Trace> {
     let naive = naive::decide_meeting(program, meeting, 4, 200_000);
-    match Exhaustive::new(program, 4, Interrupt::new()).decide_meeting(meeting) {
+    match Exhaustive::new(program, 4, Budget::new()).decide_meeting(meeting) {
         Verdict::Violation(schedule) => {
             assert_eq!(naive, Outcome::Violation(schedule.steps.len()));
             let trace = replay_meeting(program, meeting, &schedule).expect("it is a run");
@@ -308,7 +308,7 @@ fn calls_count_up_to_the_limit() {
     let program = Model { locks: 2, locations: 1, processes: vec![process(0, 1), process(1, 0)] }
         .to_program();
     let decide = |meeting: &Meeting, call_depth: u32| {
-        Exhaustive::new(&program, call_depth, Interrupt::new()).decide_meeting(meeting)
+        Exhaustive::new(&program, call_depth, Budget::new()).decide_meeting(meeting)
     };
     let crossed = deadlock(&[[0, 0, 1], [1, 1, 0]]);
     assert_eq!(decide(&crossed, 1), Verdict::Unknown(Unknown::CallDepth(1)));
@@ -326,7 +326,7 @@ fn calls_count_up_to_the_limit() {
 #[test]
 fn plain_questions_need_no_search() {
     let program = straight(&[vec![read(0), acquire(0), read(1)], vec![read(0), acquire(1)]]);
-    let mut engine = Exhaustive::new(&program, 3, Interrupt::new());
+    let mut engine = Exhaustive::new(&program, 3, Budget::new());
     for meeting in [race(0, [0, 1]), race(1, [0, 1]), deadlock(&[[0, 0, 1], [1, 1, 0]])] {
         assert_eq!(engine.decide_meeting(&meeting), Verdict::Safe);
     }
@@ -336,9 +336,9 @@ fn plain_questions_need_no_search() {
 #[test]
 fn a_raised_interrupt_stops_the_search() {
     let program = straight(&philosophers(3));
-    let interrupt = Interrupt::new();
-    interrupt.raise(StopReason::Timeout);
-    let verdict = Exhaustive::new(&program, 3, interrupt).decide_meeting(&deadlock(&[
+    let budget = Budget::new();
+    budget.raise(StopReason::Timeout);
+    let verdict = Exhaustive::new(&program, 3, budget).decide_meeting(&deadlock(&[
         [0, 0, 1],
         [1, 1, 2],
         [2, 2, 0],
@@ -372,7 +372,7 @@ fn meetings_that_say_nothing_are_refused() {
     for (meeting, expected) in cases {
         let error = replay_meeting(&program, &meeting, &Schedule::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
-        let verdict = Exhaustive::new(&program, 3, Interrupt::new()).decide_meeting(&meeting);
+        let verdict = Exhaustive::new(&program, 3, Budget::new()).decide_meeting(&meeting);
         assert_eq!(verdict, Verdict::Unknown(Unknown::Unsupported(expected.to_owned())));
     }
 }

@@ -1,6 +1,6 @@
 //! The programs of the papers and of the list of their errors, with the answers that are known.
 
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{
     LocationId, Pattern, PatternQuery, Program, Query, ThreadId, Units, Verdict,
 };
@@ -25,7 +25,7 @@ fn pattern(number: u32, units: Units, threads: [usize; 2], locations: &[usize]) 
 /// Whether the exhaustive engine finds a violation. Violations must replay, and the limit on calls
 /// must not matter.
 fn is_violated(program: &Program, query: &Query) -> bool {
-    match Exhaustive::new(program, 5, Interrupt::new()).decide(query) {
+    match Exhaustive::new(program, 5, Budget::new()).decide(query) {
         Verdict::Violation(schedule) => {
             let trace = replay(program, query, &schedule).expect("the schedule is a run");
             assert_eq!(trace.steps.last().and_then(|step| step.matched), Some(accesses(query)));

@@ -7,7 +7,7 @@ use checked::{
     with_checks,
 };
 use insta::{assert_snapshot, with_settings};
-use selvedge_base::{Diagnostic, Interrupt, Span};
+use selvedge_base::{Budget, Diagnostic, Span};
 use selvedge_program::{CheckedFile, Finding, FindingKind, StepKind, TraceStep};
 use selvedge_report::findings_text::{self, Options};
 use selvedge_report::{
@@ -80,7 +80,7 @@ fn examples_as_junit() {
 #[test]
 fn examples_as_graphs() {
     each_example("lock_order", |file| {
-        let edges = selvedge_analysis::lock_order(&file.program, &Interrupt::new());
+        let edges = selvedge_analysis::lock_order(&file.program, &Budget::new());
         let graph = lock_order::render(&file.program, &edges.expect("nested"));
         checked::assert_dot(&graph);
         graph
@@ -267,7 +267,7 @@ fn hostile_names_are_escaped_everywhere() {
         checked::assert_harmless(&graph);
         checked::assert_dot(&graph);
     }
-    let edges = selvedge_analysis::lock_order(&file.program, &Interrupt::new()).expect("nested");
+    let edges = selvedge_analysis::lock_order(&file.program, &Budget::new()).expect("nested");
     let graph = lock_order::render(&file.program, &edges);
     checked::assert_harmless(&graph);
     checked::assert_dot(&graph);
@@ -421,7 +421,7 @@ fn cycles_that_could_not_be_listed_are_unknown() {
 fn only_cycles_of_two_threads_are_red() {
     let graph = |text: &str| {
         let program = selvedge_front_eml::parse(text).program.expect("valid");
-        let edges = selvedge_analysis::lock_order(&program, &Interrupt::new()).expect("nested");
+        let edges = selvedge_analysis::lock_order(&program, &Budget::new()).expect("nested");
         lock_order::render(&program, &edges)
     };
     let both = "synchronized(a) { synchronized(b) { skip; } } \

@@ -2,7 +2,7 @@
 //! safe ones, sets of states that grow, few that cannot be explored, and all the constructs that an
 //! engine could get wrong.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::validate::validate;
 use selvedge_program::{Bound, Measure};
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
@@ -41,7 +41,7 @@ fn explore(seed: u64, shape: &BoolShape, measure: Measure) -> (BoolModel, Option
     let mut targets = all_targets(&program);
     targets.push(random_state(&program, rng));
     let bound = Bound { measure, limit: 4 };
-    (model, bounded_states(&program, &targets, bound, LIMITS, &Interrupt::new()).ok())
+    (model, bounded_states(&program, &targets, bound, LIMITS, &Budget::new()).ok())
 }
 
 fn count(shape: &BoolShape, seeds: u64) -> Counts {

@@ -1,7 +1,7 @@
 //! The random models must be worth testing with: enough violations, enough proofs that took a search,
 //! few open questions, and all the constructs that an engine could get wrong.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::validate::validate;
 use selvedge_program::{Meeting, Query, Verdict};
 use selvedge_replay::{Exhaustive, replay, replay_meeting};
@@ -30,7 +30,7 @@ fn count(shape: &Shape, seeds: u64, queries: impl Fn(&Model, &mut Rng) -> Vec<Qu
         let model = random_model(&mut rng, shape);
         let program = model.to_program();
         assert_eq!(validate(&program), [], "seed {seed}:\n{model}");
-        let mut engine = Exhaustive::new(&program, 3, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, 3, Budget::new());
         for query in queries(&model, &mut rng) {
             let before = engine.states();
             match engine.decide(&query) {
@@ -77,7 +77,7 @@ fn meetings_have_all_answers() {
         let model = random_model(&mut Rng::new(seed), &Shape::CONTENDED);
         let program = model.to_program();
         assert_eq!(validate(&program), [], "seed {seed}:\n{model}");
-        let mut engine = Exhaustive::new(&program, 3, Interrupt::new());
+        let mut engine = Exhaustive::new(&program, 3, Budget::new());
         let (mut races, mut deadlocks) = (0, 0);
         for meeting in all_races(&program).iter().chain(&candidate_deadlocks(&program, 4)) {
             let before = engine.states();

@@ -4,7 +4,7 @@
 
 use super::{Case, Measurement};
 use selvedge_analysis::{EngineKind, Options, atomicity};
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{Program, Query, Units, Verdict};
 use std::time::{Duration, Instant};
@@ -67,8 +67,8 @@ pub fn measure(
     queries: &[Query],
     engine: EngineKind,
 ) -> Result<Measurement, String> {
-    let interrupt = Interrupt::new();
-    let alarm = interrupt.clone();
+    let budget = Budget::new();
+    let alarm = budget.clone();
     std::thread::spawn(move || {
         std::thread::sleep(LIMIT);
         alarm.raise(StopReason::Timeout);
@@ -76,7 +76,7 @@ pub fn measure(
     let start = Instant::now();
     // Explicit tuples alone, however many there are.
     let options = Options { max_facts: u64::MAX, ..Options::new(engine) };
-    let report = atomicity(program, queries, &options, &interrupt, &mut |_| {})
+    let report = atomicity(program, queries, &options, &budget, &mut |_| {})
         .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let count = |wanted: fn(&Verdict<_>) -> bool| {

@@ -4,7 +4,7 @@
 //! entries, no automaton, no witness.
 
 use super::{Case, Measurement};
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_pds::generate::{Program, ProgramShape, program};
 use selvedge_pds::{PAutomaton, Pds, Reasons, Rhs, post_star, pre_star};
 use std::collections::HashMap;
@@ -63,13 +63,13 @@ fn measure(program: &Program, run: Run) -> Measurement {
 
 fn post(program: &Program) -> usize {
     let initial = PAutomaton::singleton(program.pds.states, &program.start);
-    let reached = post_star(&program.pds, &initial, Reasons::new(), &Interrupt::new());
+    let reached = post_star(&program.pds, &initial, Reasons::new(), &Budget::new());
     reached.expect("nobody interrupts").automaton.transitions().len()
 }
 
 fn pre(program: &Program) -> usize {
     let goal = PAutomaton::singleton(program.pds.states, &program.target);
-    let reaching = pre_star(&program.pds, &goal, Reasons::new(), &Interrupt::new());
+    let reaching = pre_star(&program.pds, &goal, Reasons::new(), &Budget::new());
     reaching.expect("nobody interrupts").automaton.transitions().len()
 }
 

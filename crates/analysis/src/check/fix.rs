@@ -9,7 +9,7 @@ use super::walk::Walk;
 use super::wrap::{Region, wrap};
 use crate::deadlocks::possible_deadlocks;
 use crate::questions::{InternalError, Options, atomicity, meetings};
-use selvedge_base::{IdVec, Interrupt, Place};
+use selvedge_base::{Budget, IdVec, Place};
 use selvedge_program::{
     Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Meeting, Program, Query, StepKind,
     Successors, ThreadId, TraceStep, Verdict,
@@ -26,7 +26,7 @@ const LARGEST: usize = 20_000;
 pub struct Fixer<'a> {
     program: &'a Program,
     options: &'a Options,
-    interrupt: &'a Interrupt,
+    budget: &'a Budget,
     /// The deadlocks that the program has already; `None` if that is not known.
     before: Option<BTreeSet<Deadlock>>,
 }
@@ -39,11 +39,11 @@ impl<'a> Fixer<'a> {
     pub fn new(
         program: &'a Program,
         options: &'a Options,
-        interrupt: &'a Interrupt,
+        budget: &'a Budget,
     ) -> Result<Self, InternalError> {
         let small = program.edges.len() <= LARGEST;
-        let before = if small { deadlocks(program, options, interrupt)? } else { None };
-        Ok(Self { program, options, interrupt, before })
+        let before = if small { deadlocks(program, options, budget)? } else { None };
+        Ok(Self { program, options, budget, before })
     }
 
     /// A fix for the finding, if one of the usual ones works.
@@ -52,21 +52,21 @@ impl<'a> Fixer<'a> {
     /// If an engine contradicts itself.
     pub fn find(&self, group: &Group) -> Result<Option<Fix>, InternalError> {
         let Some(before) = &self.before else { return Ok(None) };
-        let Self { options, interrupt, .. } = *self;
+        let Self { options, budget, .. } = *self;
         for Candidate { fix, changed } in candidates(self.program, &group.finding) {
             let gone = match &group.questions {
                 Questions::Patterns(queries) => {
                     let queries: Vec<Query> = queries.iter().cloned().map(Query::Pattern).collect();
-                    let report = atomicity(&changed, &queries, options, interrupt, &mut |_| {})?;
+                    let report = atomicity(&changed, &queries, options, budget, &mut |_| {})?;
                     report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
                 }
                 Questions::Meetings(questions) => {
-                    let report = meetings(&changed, questions, options, interrupt, &mut |_| {})?;
+                    let report = meetings(&changed, questions, options, budget, &mut |_| {})?;
                     report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
                 }
             };
             if gone
-                && let Some(after) = deadlocks(&changed, options, interrupt)?
+                && let Some(after) = deadlocks(&changed, options, budget)?
                 && after.is_subset(before)
             {
                 return Ok(Some(fix));
@@ -80,12 +80,12 @@ impl<'a> Fixer<'a> {
 fn deadlocks(
     program: &Program,
     options: &Options,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Option<BTreeSet<Deadlock>>, InternalError> {
     let threads: Vec<ThreadId> = program.threads.ids().collect();
-    let Ok(possible) = possible_deadlocks(program, &threads, interrupt) else { return Ok(None) };
+    let Ok(possible) = possible_deadlocks(program, &threads, budget) else { return Ok(None) };
     let questions: Vec<Meeting> = possible.into_iter().map(Meeting::Deadlock).collect();
-    let report = meetings(program, &questions, options, interrupt, &mut |_| {})?;
+    let report = meetings(program, &questions, options, budget, &mut |_| {})?;
     let mut found = BTreeSet::new();
     for answer in report.answers {
         match (answer.query, answer.verdict) {

@@ -16,7 +16,7 @@ pub mod wrap;
 
 use crate::deadlocks::possible_deadlocks;
 use crate::questions::{InternalError, Options, Report, atomicity, meetings};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{
     Answer, Finding, FindingKind, Meeting, Program, Query, Tally, Units, Verdict, meeting::races,
@@ -65,7 +65,7 @@ pub struct Checked {
 pub fn check(
     program: &Program,
     options: &CheckOptions,
-    interrupt: &Interrupt,
+    budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<Checked, InternalError> {
     let mut checked = Checked { findings: Vec::new(), tallies: Vec::new(), open: Vec::new() };
@@ -82,10 +82,9 @@ pub fn check(
                         .into_iter()
                         .map(Query::Pattern)
                         .collect();
-                let report =
-                    atomicity(program, &queries, &options.analysis, interrupt, &mut |at| {
-                        progress(kind, at.done, at.total);
-                    })?;
+                let report = atomicity(program, &queries, &options.analysis, budget, &mut |at| {
+                    progress(kind, at.done, at.total);
+                })?;
                 groups.extend(group::atomicity(program, &report.answers));
                 tally(&report, &mut open)
             }
@@ -94,7 +93,7 @@ pub fn check(
                     FindingKind::Race => {
                         Ok(races(&threads, &locations).into_iter().map(Meeting::Race).collect())
                     }
-                    _ => possible_deadlocks(program, &threads, interrupt)
+                    _ => possible_deadlocks(program, &threads, budget)
                         .map(|all| all.into_iter().map(Meeting::Deadlock).collect()),
                 };
                 let questions: Vec<Meeting> = match questions {
@@ -107,10 +106,9 @@ pub fn check(
                         continue;
                     }
                 };
-                let report =
-                    meetings(program, &questions, &options.analysis, interrupt, &mut |at| {
-                        progress(kind, at.done, at.total);
-                    })?;
+                let report = meetings(program, &questions, &options.analysis, budget, &mut |at| {
+                    progress(kind, at.done, at.total);
+                })?;
                 groups.extend(group::meetings(program, &report.answers));
                 tally(&report, &mut open)
             }
@@ -119,7 +117,7 @@ pub fn check(
     }
     let fixer = match options.fixes {
         Fixes::Look if !groups.is_empty() => {
-            Some(fix::Fixer::new(program, &options.analysis, interrupt)?)
+            Some(fix::Fixer::new(program, &options.analysis, budget)?)
         }
         _ => None,
     };

@@ -3,7 +3,7 @@
 //! through which they are called.
 
 use super::{ReachOptions, is_recursive};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
@@ -93,12 +93,12 @@ impl<'p> Running<'p> {
         program: &'p Program,
         target: &Target,
         options: &ReachOptions,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Self, Unknown> {
         let measure = options.measure;
         let symbolic = |mode| {
             let options = SymbolicOptions::default();
-            SymbolicSearch::new(program, target, measure, mode, options, interrupt)
+            SymbolicSearch::new(program, target, measure, mode, options, budget)
         };
         Ok(match engine {
             ReachEngine::Lazy => Self::Other(Box::new(symbolic(Mode::Lazy)?)),
@@ -108,7 +108,7 @@ impl<'p> Running<'p> {
                 target,
                 measure,
                 Stacks::default(),
-                interrupt,
+                budget,
             )?)),
             _ if measure == Measure::Contexts && !engine.bounds_contexts() => {
                 let engine = engine.name();
@@ -116,10 +116,8 @@ impl<'p> Running<'p> {
                     "engine {engine} bounds rounds only; lazy, eager and explicit bound contexts"
                 )));
             }
-            ReachEngine::Pds => Self::Other(Box::new(PdsSearch::new(program, target, interrupt)?)),
-            ReachEngine::Spds => {
-                Self::Other(Box::new(SpdsSearch::new(program, target, interrupt)?))
-            }
+            ReachEngine::Pds => Self::Other(Box::new(PdsSearch::new(program, target, budget)?)),
+            ReachEngine::Spds => Self::Other(Box::new(SpdsSearch::new(program, target, budget)?)),
         })
     }
 

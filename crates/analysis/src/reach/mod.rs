@@ -13,7 +13,7 @@ pub use engine::ReachEngine;
 
 use crate::questions::InternalError;
 pub(crate) use engine::Running;
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{
     Action, Bound, LevelCount, Measure, Program, ReachAnswer, Run, RunTrace, Statistics, Target,
     Unknown, Valuation, Verdict, VisibleState,
@@ -78,7 +78,7 @@ pub fn reach<'p>(
     program: &'p Program,
     target: Option<&Target>,
     options: &ReachOptions,
-    interrupt: &Interrupt,
+    budget: &Budget,
     on_level: &mut dyn FnMut(u32),
 ) -> Result<Reached<'p>, InternalError> {
     let nothing = Target::Label(Vec::new());
@@ -95,7 +95,7 @@ pub fn reach<'p>(
         complete: false,
         statistics: Statistics::default(),
     };
-    let mut search = match Running::new(engine, program, asked, options, interrupt) {
+    let mut search = match Running::new(engine, program, asked, options, budget) {
         Ok(search) => search,
         Err(why) => {
             answer.verdict = Verdict::Unknown(why);

@@ -26,7 +26,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 
 use self::apply::{Engine, Product};
 use self::cache::Cache;
@@ -134,17 +134,17 @@ impl NativeManager {
     /// # Panics
     /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
     pub fn new(variables: usize, node_limit: usize) -> Self {
-        Self::with_interrupt(variables, node_limit, Interrupt::new())
+        Self::with_interrupt(variables, node_limit, Budget::new())
     }
 
-    /// The same, but operations also fail, soon and in the middle, when the interrupt is raised.
+    /// The same, but operations also fail, soon and in the middle, when the budget is raised.
     ///
     /// # Panics
     /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
-    pub fn with_interrupt(variables: usize, node_limit: usize, interrupt: Interrupt) -> Self {
+    pub fn with_interrupt(variables: usize, node_limit: usize, budget: Budget) -> Self {
         check_variables(variables);
         let state = State {
-            engine: Engine { table: Table::new(node_limit, interrupt), cache: Cache::new() },
+            engine: Engine { table: Table::new(node_limit, budget), cache: Cache::new() },
             threshold: LEAST_THRESHOLD,
             renamings: Vec::new(),
             renaming_numbers: FxHashMap::default(),

@@ -13,7 +13,7 @@
 //! 3. A slot is a leaf, a node in exactly one chain, or in the list of free slots.
 
 use crate::manager::OutOfNodes;
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 
 /// A function, as the index of its root.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,17 +51,17 @@ pub(super) struct Table {
     free: u32,
     free_count: usize,
     limit: usize,
-    interrupt: Interrupt,
+    budget: Budget,
     /// How often [`Table::make`] was called, modulo 2^32.
     made: u32,
 }
 
-/// How many nodes are made between two looks at the interrupt.
+/// How many nodes are made between two looks at the budget.
 const POLL_EVERY: u32 = 1 << 12;
 
 impl Table {
-    /// A table of at most `limit` nodes that refuses to make more when the interrupt is raised.
-    pub(super) fn new(limit: usize, interrupt: Interrupt) -> Self {
+    /// A table of at most `limit` nodes that refuses to make more when the budget is raised.
+    pub(super) fn new(limit: usize, budget: Budget) -> Self {
         let leaf = |edge| Node { var: LEAF, low: edge, high: edge, next: END };
         Self {
             nodes: vec![leaf(BOTTOM), leaf(TOP)],
@@ -70,7 +70,7 @@ impl Table {
             free_count: 0,
             // Indices have 32 bits.
             limit: limit.min(u32::MAX as usize - 2),
-            interrupt,
+            budget,
             made: 0,
         }
     }
@@ -97,7 +97,7 @@ impl Table {
             return Ok(low);
         }
         self.made = self.made.wrapping_add(1);
-        if self.made.is_multiple_of(POLL_EVERY) && self.interrupt.poll().is_some() {
+        if self.made.is_multiple_of(POLL_EVERY) && self.budget.poll().is_some() {
             return Err(OutOfNodes);
         }
         debug_assert!(var < self.var(low) && var < self.var(high), "invariant 2");

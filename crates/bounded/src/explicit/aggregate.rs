@@ -32,7 +32,7 @@ use super::saturation::{Control, End, Operation, Saturation};
 use super::witness::Taken;
 use crate::expand::{Effect, Expansion, Shared, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{ThreadId, Unknown};
 
 /// With how many others of its shared state a new aggregate is compared, the latest first: dropping
@@ -76,7 +76,7 @@ pub struct Aggregates<'p> {
     pub expansion: Expansion<'p>,
     pub hit: Option<Hit>,
     goal: Goal,
-    interrupt: Interrupt,
+    budget: Budget,
     /// The symbol of each thread at first.
     firsts: Vec<SymbolId>,
     languages: Languages,
@@ -93,11 +93,7 @@ impl<'p> Aggregates<'p> {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn new(
-        mut expansion: Expansion<'p>,
-        goal: Goal,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Unknown> {
+    pub fn new(mut expansion: Expansion<'p>, goal: Goal, budget: &Budget) -> Result<Self, Unknown> {
         let mut languages = Languages::default();
         let threads = expansion.program().threads.ids();
         let firsts: Vec<SymbolId> = threads.map(|thread| expansion.first(thread)).collect();
@@ -107,7 +103,7 @@ impl<'p> Aggregates<'p> {
             expansion,
             hit: None,
             goal,
-            interrupt: interrupt.clone(),
+            budget: budget.clone(),
             firsts,
             languages,
             all: Vec::new(),
@@ -277,7 +273,7 @@ impl<'p> Aggregates<'p> {
         let Aggregate { shared, sets } = &self.all[aggregate as usize];
         let automaton = self.languages.get(sets[thread]);
         let thread = ThreadId::from_index(thread);
-        Saturation::new(&mut self.expansion, thread, *shared, automaton, &self.interrupt)
+        Saturation::new(&mut self.expansion, thread, *shared, automaton, &self.budget)
     }
 
     /// The number of what a thread does in a context from an aggregate.
@@ -310,7 +306,7 @@ impl<'p> Aggregates<'p> {
         let mut ends = Vec::new();
         for shared in order {
             let (node, empty) = stops[&shared];
-            let set = self.languages.of_graph(&saturation, node, empty, &self.interrupt)?;
+            let set = self.languages.of_graph(&saturation, node, empty, &self.budget)?;
             ends.extend(set.map(|set| (shared, set)));
         }
         self.contexts.push(Context { ends, inside });

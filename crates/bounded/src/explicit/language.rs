@@ -11,7 +11,7 @@
 
 use crate::expand::SymbolId;
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use std::collections::{BTreeMap, VecDeque};
 
 define_id!(
@@ -64,15 +64,15 @@ impl Languages {
     /// if it is empty.
     ///
     /// # Errors
-    /// The reason of an interrupt.
+    /// The reason of a stopped budget.
     pub fn of_graph(
         &mut self,
         graph: &impl Graph,
         node: Option<u32>,
         empty: bool,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Option<LanguageId>, StopReason> {
-        let automaton = determinize(graph, node, empty, interrupt)?;
+        let automaton = determinize(graph, node, empty, budget)?;
         let Some(start) = automaton.states.first() else { return Ok(None) };
         if start.moves.is_empty() && !start.accepting {
             return Ok(None);
@@ -190,14 +190,14 @@ fn determinize(
     graph: &impl Graph,
     node: Option<u32>,
     empty: bool,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Automaton, StopReason> {
     let mut sets: Vec<Vec<u32>> = vec![node.into_iter().collect()];
     let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     numbers.insert(sets[0].clone(), 0);
     let mut states: Vec<AutomatonState> = Vec::new();
     while states.len() < sets.len() {
-        if let Some(reason) = interrupt.poll() {
+        if let Some(reason) = budget.poll() {
             return Err(reason);
         }
         let at = states.len();
@@ -297,8 +297,8 @@ mod tests {
     }
 
     fn language(languages: &mut Languages, graph: &Listed, empty: bool) -> LanguageId {
-        let set = languages.of_graph(graph, Some(0), empty, &Interrupt::new());
-        set.expect("no interrupt").expect("not empty")
+        let set = languages.of_graph(graph, Some(0), empty, &Budget::new());
+        set.expect("no budget").expect("not empty")
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
         assert!(languages.is_subset(one, all) && languages.is_subset(other, all));
         assert!(!languages.is_subset(one, other) && !languages.is_subset(all, one));
         let nothing = Listed(vec![(vec![], false)]);
-        let set = languages.of_graph(&nothing, Some(0), false, &Interrupt::new());
+        let set = languages.of_graph(&nothing, Some(0), false, &Budget::new());
         assert_eq!(set, Ok(None));
     }
 }

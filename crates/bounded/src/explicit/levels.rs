@@ -17,7 +17,7 @@
 //! Why a pair is not needed at two levels: with `(c, u)` found at level `k - 1`, every move that
 //! `(c, t)` found at level `k` allows at level `k` is allowed at level `k` too.
 
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::{Measure, Unknown};
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -164,11 +164,11 @@ pub struct Levels {
     /// The states found at the last level.
     frontier: Vec<u32>,
     history: History,
-    interrupt: Interrupt,
+    budget: Budget,
     explored: u32,
 }
 
-/// How many pairs are explored between two looks at the interrupt.
+/// How many pairs are explored between two looks at the budget.
 const POLL_EVERY: u32 = 256;
 
 impl Levels {
@@ -177,7 +177,7 @@ impl Levels {
         measure: Measure,
         threads: usize,
         initial: usize,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Self {
         let width = if S::CLOSED || measure == Measure::Rounds { 0 } else { threads };
         let mut history = History { first: Vec::new(), again: Vec::new(), width };
@@ -190,7 +190,7 @@ impl Levels {
             done: vec![0; initial],
             frontier: (0..initial as u32).collect(),
             history,
-            interrupt: interrupt.clone(),
+            budget: budget.clone(),
             explored: 0,
         }
     }
@@ -323,6 +323,6 @@ impl Levels {
         if !self.explored.is_multiple_of(POLL_EVERY) {
             return Ok(());
         }
-        self.interrupt.poll().map_or(Ok(()), |reason| Err(reason.into()))
+        self.budget.poll().map_or(Ok(()), |reason| Err(reason.into()))
     }
 }

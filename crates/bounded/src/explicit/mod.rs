@@ -31,7 +31,7 @@ use goal::Goal;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{
     Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation, VisibleState,
 };
@@ -50,7 +50,7 @@ pub enum Stacks {
 /// An explicit search.
 ///
 /// ```
-/// use selvedge_base::Interrupt;
+/// use selvedge_base::Budget;
 /// use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 /// use selvedge_program::{Measure, Search, Target};
 ///
@@ -59,9 +59,9 @@ pub enum Stacks {
 /// );
 /// let program = program.expect("a program");
 /// let (target, measure) = (Target::Assertion, Measure::Contexts);
-/// let interrupt = Interrupt::new();
+/// let budget = Budget::new();
 /// let mut search =
-///     ExplicitSearch::new(&program, &target, measure, Stacks::Automatic, &interrupt).unwrap();
+///     ExplicitSearch::new(&program, &target, measure, Stacks::Automatic, &budget).unwrap();
 /// let level = search.advance().unwrap();
 /// assert!(level.complete && level.reached.is_none());
 /// ```
@@ -69,7 +69,7 @@ pub struct ExplicitSearch<'p> {
     program: &'p Program,
     target: Target,
     measure: Measure,
-    interrupt: Interrupt,
+    budget: Budget,
     space: SearchSpace<'p>,
     levels: Levels,
     /// How many levels were explored.
@@ -97,7 +97,7 @@ impl<'p> ExplicitSearch<'p> {
         target: &Target,
         measure: Measure,
         stacks: Stacks,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Self, Unknown> {
         let threads = program.threads.len();
         if threads > MOST_THREADS {
@@ -106,14 +106,14 @@ impl<'p> ExplicitSearch<'p> {
             )));
         }
         let (space, levels) = match stacks {
-            Stacks::Automatic => single_stacks(program, target, measure, interrupt)?,
-            Stacks::Sets => sets_of_stacks(program, target, measure, interrupt)?,
+            Stacks::Automatic => single_stacks(program, target, measure, budget)?,
+            Stacks::Sets => sets_of_stacks(program, target, measure, budget)?,
         };
         Ok(Self {
             program,
             target: target.clone(),
             measure,
-            interrupt: interrupt.clone(),
+            budget: budget.clone(),
             space,
             levels,
             level: 0,
@@ -223,11 +223,11 @@ fn single_stacks<'p>(
     program: &'p Program,
     target: &Target,
     measure: Measure,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let space = Interleaving::new(Expansion::new(program)?, Goal::new(program, target))?;
     let (threads, initial) = (program.threads.len(), space.configurations.len());
-    let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, interrupt);
+    let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Stacks(Box::new(space)), levels))
 }
 
@@ -235,12 +235,12 @@ fn sets_of_stacks<'p>(
     program: &'p Program,
     target: &Target,
     measure: Measure,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let expansion = Expansion::new(program)?;
-    let space = Aggregates::new(expansion, Goal::new(program, target), interrupt)?;
+    let space = Aggregates::new(expansion, Goal::new(program, target), budget)?;
     let (threads, initial) = (program.threads.len(), space.len());
-    let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, interrupt);
+    let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Sets(Box::new(space)), levels))
 }
 
@@ -250,13 +250,13 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn advance(&mut self) -> Result<Level, Unknown> {
-        if let Some(reason) = self.interrupt.poll() {
+        if let Some(reason) = self.budget.poll() {
             return Err(Unknown::Stopped(reason));
         }
         let mut explored = self.explore();
         if let Err(Halt::Unbounded) = explored {
-            let Self { program, target, measure, interrupt, .. } = self;
-            (self.space, self.levels) = sets_of_stacks(program, target, *measure, interrupt)?;
+            let Self { program, target, measure, budget, .. } = self;
+            (self.space, self.levels) = sets_of_stacks(program, target, *measure, budget)?;
             self.looked_at = 0;
             self.visible = Visible::new(self.program);
             explored = self.explore();

@@ -17,7 +17,7 @@ use super::language::{Automaton, Graph};
 use super::levels::Halt;
 use crate::expand::{Effect, Expansion, Shared, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{ThreadId, Unknown};
 
 /// A control location of the thread's pushdown system.
@@ -66,7 +66,7 @@ pub struct Operation {
 /// How many operations a run may have.
 pub const LONGEST_RUN: usize = 4_000_000;
 
-/// How many transitions are looked at between two looks at the interrupt.
+/// How many transitions are looked at between two looks at the budget.
 const POLL_EVERY: usize = 1024;
 
 /// The saturated automaton.
@@ -113,7 +113,7 @@ impl Saturation {
         thread: ThreadId,
         shared: Shared,
         stacks: &Automaton,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Self, Halt> {
         let mut this = Self {
             controls: Vec::new(),
@@ -148,7 +148,7 @@ impl Saturation {
         let mut next = 0;
         while next < this.transitions.len() {
             if next % POLL_EVERY == 0
-                && let Some(reason) = interrupt.poll()
+                && let Some(reason) = budget.poll()
             {
                 return Err(reason.into());
             }

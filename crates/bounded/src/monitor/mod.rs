@@ -21,7 +21,7 @@ mod phases;
 mod unlocked;
 
 use phases::Phases;
-use selvedge_base::{IdVec, Interrupt};
+use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
     EdgeId, Move, Program, Query, Run, Schedule, ScheduledStep, Target, ThreadId, Unknown,
 };
@@ -50,13 +50,10 @@ pub struct Monitored {
 /// The program with its locks as data. Reads, writes and units are steps without meaning in it.
 ///
 /// # Errors
-/// If locks or units are not nested, or if the interrupt was raised.
-pub fn locks_to_data(
-    program: &Program,
-    interrupt: &Interrupt,
-) -> Result<(Program, Origin), Unknown> {
+/// If locks or units are not nested, or if the budget was raised.
+pub fn locks_to_data(program: &Program, budget: &Budget) -> Result<(Program, Origin), Unknown> {
     let everyone: Vec<ThreadId> = program.threads.ids().collect();
-    let built = unlocked(program, &everyone, None, interrupt)?;
+    let built = unlocked(program, &everyone, None, budget)?;
     Ok((built.program, built.origin))
 }
 
@@ -65,11 +62,7 @@ pub fn locks_to_data(
 ///
 /// # Errors
 /// As [`locks_to_data`].
-pub fn monitor(
-    program: &Program,
-    query: &Query,
-    interrupt: &Interrupt,
-) -> Result<Monitored, Unknown> {
+pub fn monitor(program: &Program, query: &Query, budget: &Budget) -> Result<Monitored, Unknown> {
     let participants = if program.has_data() {
         program.threads.ids().collect()
     } else {
@@ -79,7 +72,7 @@ pub fn monitor(
         }
     };
     let phases = Phases::new(query);
-    unlocked(program, &participants, Some(&phases), interrupt)
+    unlocked(program, &participants, Some(&phases), budget)
 }
 
 /// A run of the new program as a schedule of the original one.

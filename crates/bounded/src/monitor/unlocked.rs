@@ -13,7 +13,7 @@ use super::phases::Phases;
 use super::{Monitored, Origin};
 use crate::expr::{all, current, join_all};
 use crate::names::Names;
-use selvedge_base::{Id, IdVec, Interrupt, Place};
+use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LoweredThread, lower, shared_locks};
 use selvedge_pds::{Rhs, Symbol};
@@ -29,7 +29,7 @@ pub fn unlocked(
     source: &Program,
     participants: &[ThreadId],
     phases: Option<&Phases<'_>>,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Monitored, Unknown> {
     let tracked = {
         let mut acting = source.clone();
@@ -41,7 +41,7 @@ pub fn unlocked(
         }
         shared_locks(&acting, &Successors::new(&acting))
     };
-    let lowered = lower(source, &tracked, interrupt).map_err(|error| match error {
+    let lowered = lower(source, &tracked, budget).map_err(|error| match error {
         LowerError::Stopped(reason) => Unknown::Stopped(reason),
         LowerError::NotNested(why) => {
             Unknown::Unsupported(format!("locks and units must be nested for this engine: {why}"))
@@ -88,7 +88,7 @@ pub fn unlocked(
         } else {
             build.bystander(id);
         }
-        if let Some(reason) = interrupt.poll() {
+        if let Some(reason) = budget.poll() {
             return Err(Unknown::Stopped(reason));
         }
     }

@@ -18,7 +18,7 @@ use super::threads::{Gamma, LocationId, Threads};
 use super::witness::final_configurations;
 use crate::explicit::goal::Goal;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_pds::{
     Configuration, NoReasons, Node, PAutomaton, State, Symbol, post_star, pre_star,
 };
@@ -34,7 +34,7 @@ pub fn projection(
     program: &Program,
     target: &Target,
     rounds: u32,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
     let mut threads = Threads::new(program)?;
     let goal = Goal::new(program, target);
@@ -47,11 +47,11 @@ pub fn projection(
         for guess in &guesses {
             if round == rounds {
                 for meeting in meetings(program, &goal) {
-                    let single = single(&mut threads, &goal, guess, meeting, interrupt)?;
-                    project(&mut threads, &goal, &single, &mut nodes, interrupt)?;
+                    let single = single(&mut threads, &goal, guess, meeting, budget)?;
+                    project(&mut threads, &goal, &single, &mut nodes, budget)?;
                 }
             } else {
-                let single = single(&mut threads, &nothing, guess, Meeting::Anytime, interrupt)?;
+                let single = single(&mut threads, &nothing, guess, Meeting::Anytime, budget)?;
                 let ends = ends(&threads, &single);
                 longer.extend(ends.map(|end| guess.iter().copied().chain([end]).collect()));
             }
@@ -77,7 +77,7 @@ fn project(
     goal: &Goal,
     single: &Single,
     nodes: &mut BTreeSet<NodeId>,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<(), Unknown> {
     let met = |state: &State| ends_in_target(threads, goal, &single.controls[*state]);
     let met: Vec<State> = single.finals.iter().copied().filter(met).collect();
@@ -88,8 +88,8 @@ fn project(
     let start = Configuration { state: single.start, stack: vec![begin] };
     let start = PAutomaton::singleton(single.pds.states, &start);
     let target = final_configurations(threads, single, &met);
-    let after = post_star(&single.pds, &start, NoReasons, interrupt).map_err(Unknown::Stopped)?;
-    let before = pre_star(&single.pds, &target, NoReasons, interrupt).map_err(Unknown::Stopped)?;
+    let after = post_star(&single.pds, &start, NoReasons, budget).map_err(Unknown::Stopped)?;
+    let before = pre_star(&single.pds, &target, NoReasons, budget).map_err(Unknown::Stopped)?;
     for (state, symbol) in common_heads(&after.automaton, &before.automaton) {
         let control = &single.controls[state];
         let gamma = threads.gamma(symbol);

@@ -15,7 +15,7 @@ use super::single::{Meeting, Single, ends_in_target, single};
 use super::threads::{LocationId, Threads};
 use super::witness::run_to;
 use crate::explicit::goal::Goal;
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_pds::State;
 use selvedge_program::{
     Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation,
@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 pub struct PdsSearch<'p> {
     threads: Threads<'p>,
     goal: Goal,
-    interrupt: Interrupt,
+    budget: Budget,
     guesses: Vec<Vec<LocationId>>,
     states: States,
     run: Option<Run>,
@@ -40,17 +40,13 @@ impl<'p> PdsSearch<'p> {
     ///
     /// # Errors
     /// If the program does not fit.
-    pub fn new(
-        program: &'p Program,
-        target: &Target,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Unknown> {
+    pub fn new(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
         let mut threads = Threads::new(program)?;
         let guesses = threads.initial()?.into_iter().map(|location| vec![location]).collect();
         Ok(Self {
             threads,
             goal: Goal::new(program, target),
-            interrupt: interrupt.clone(),
+            budget: budget.clone(),
             guesses,
             states: States::default(),
             run: None,
@@ -78,7 +74,7 @@ impl Search for PdsSearch<'_> {
         let mut longer = Vec::new();
         for guess in &self.guesses {
             let threads = &mut self.threads;
-            let single = single(threads, &self.goal, guess, Meeting::Anytime, &self.interrupt)?;
+            let single = single(threads, &self.goal, guess, Meeting::Anytime, &self.budget)?;
             self.systems += 1;
             self.rules += single.pds.rules.len() as u64;
             self.controls += single.pds.states as u64;
@@ -86,7 +82,7 @@ impl Search for PdsSearch<'_> {
                 |state: &State| ends_in_target(threads, &self.goal, &single.controls[*state]);
             let reaching: Vec<State> = single.finals.iter().copied().filter(reaches).collect();
             if self.run.is_none() && !reaching.is_empty() {
-                self.run = Some(run_to(threads, &single, &reaching, &self.interrupt)?);
+                self.run = Some(run_to(threads, &single, &reaching, &self.budget)?);
             }
             for end in ends(threads, &single) {
                 self.states.add(threads, end);

@@ -22,7 +22,7 @@ use super::threads::{Act, Gamma, LocationId, Threads};
 use crate::expand::Shared;
 use crate::explicit::goal::{Goal, Spot};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Id, IdVec, Interrupt};
+use selvedge_base::{Budget, Id, IdVec};
 use selvedge_pds::{Pds, Rhs, RuleId, State, Symbol};
 use selvedge_program::{ThreadId, Unknown};
 
@@ -81,7 +81,7 @@ pub fn single(
     goal: &Goal,
     guess: &[LocationId],
     meeting: Meeting,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Single, Unknown> {
     let count = threads.program().threads.len();
     let last = ThreadId::from_index(count.saturating_sub(1));
@@ -110,7 +110,7 @@ pub fn single(
     while let Some((entry, head)) = heads.pending.pop() {
         steps = steps.wrapping_add(1);
         if steps.is_multiple_of(1024)
-            && let Some(reason) = interrupt.poll()
+            && let Some(reason) = budget.poll()
         {
             return Err(Unknown::Stopped(reason));
         }

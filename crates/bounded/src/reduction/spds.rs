@@ -20,7 +20,7 @@ use super::tuples::{Flag, Round, Tuples, Weight, memory};
 use super::universe::{Universe, universe};
 use crate::expand::Shared;
 use crate::explicit::goal::Goal;
-use selvedge_base::{Id, IdVec, Interrupt};
+use selvedge_base::{Budget, Id, IdVec};
 use selvedge_bdd::OutOfNodes;
 use selvedge_pds::{
     Configuration, NoReasons, PAutomaton, Pds, Rhs, RuleId, State, Stopped, Symbol,
@@ -38,7 +38,7 @@ pub struct SpdsSearch<'p> {
     threads: Threads<'p>,
     universe: Universe,
     goal: Goal,
-    interrupt: Interrupt,
+    budget: Budget,
     reachable: Vec<Vec<usize>>,
     states: States,
     run: Option<Run>,
@@ -51,21 +51,17 @@ impl<'p> SpdsSearch<'p> {
     ///
     /// # Errors
     /// If the program does not fit.
-    pub fn new(
-        program: &'p Program,
-        target: &Target,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Unknown> {
+    pub fn new(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
         let mut threads = Threads::new(program)?;
         let initial = threads.initial()?.into_iter().map(LocationId::index).collect();
-        let universe = universe(&mut threads, interrupt)?;
+        let universe = universe(&mut threads, budget)?;
         Ok(Self {
             program,
             target: target.clone(),
             threads,
             universe,
             goal: Goal::new(program, target),
-            interrupt: interrupt.clone(),
+            budget: budget.clone(),
             reachable: vec![initial],
             states: States::default(),
             run: None,
@@ -154,38 +150,34 @@ impl<'p> SpdsSearch<'p> {
 
     /// The locations at the end of all rounds, with the flag.
     fn ends(&mut self, rounds: usize) -> Result<Vec<(usize, bool)>, Unknown> {
-        let mut tuples = Tuples::new(rounds, self.threads.locations(), &self.interrupt)?;
-        let failed = |out: OutOfNodes, interrupt: &Interrupt| match interrupt.poll() {
+        let mut tuples = Tuples::new(rounds, self.threads.locations(), &self.budget)?;
+        let failed = |out: OutOfNodes, budget: &Budget| match budget.poll() {
             Some(reason) => Unknown::Stopped(reason),
             None => memory(out),
         };
-        let interrupt = self.interrupt.clone();
+        let budget = self.budget.clone();
         let begin = match self.program.threads.ids().next() {
             Some(first) => self.threads.symbol(Gamma::Begin(first)),
             None => return Ok(self.reachable[0].iter().map(|&at| (at, false)).collect()),
         };
         let last = self.threads.symbol(Gamma::Final);
-        let Weighted { pds, weights } =
-            self.rules(&tuples).map_err(|out| failed(out, &interrupt))?;
+        let Weighted { pds, weights } = self.rules(&tuples).map_err(|out| failed(out, &budget))?;
         self.rules = pds.rules.len();
         let only = State::from_index(0);
         let start = Configuration { state: only, stack: vec![begin] };
         let mut initial = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &tuples);
         let flag = matches!(self.goal, Goal::State { .. });
-        let first = tuples.start(flag, &self.reachable).map_err(|out| failed(out, &interrupt))?;
+        let first = tuples.start(flag, &self.reachable).map_err(|out| failed(out, &budget))?;
         initial.weights = IdVec::filled(first, initial.weights.len());
-        let reached =
-            weighted_post_star(&pds, &weights, &mut tuples, &initial, NoReasons, &interrupt)
-                .map_err(|stopped| match stopped {
-                    Stopped::Interrupt(reason) | Stopped::Domain(reason) => {
-                        Unknown::Stopped(reason)
-                    }
-                })?;
+        let reached = weighted_post_star(&pds, &weights, &mut tuples, &initial, NoReasons, &budget)
+            .map_err(|stopped| match stopped {
+                Stopped::Budget(reason) | Stopped::Domain(reason) => Unknown::Stopped(reason),
+            })?;
         let query = with_top(last, pds.symbols);
         let value = reached.value(&mut tuples, &query).map_err(Unknown::Stopped)?;
         self.nodes = self.nodes.max(tuples.nodes());
         let locations = 0..self.threads.locations();
-        tuples.ends(&value, locations).map_err(|out| failed(out, &interrupt))
+        tuples.ends(&value, locations).map_err(|out| failed(out, &budget))
     }
 }
 
@@ -239,7 +231,7 @@ impl Search for SpdsSearch<'_> {
         }
         self.reachable.push(begins);
         if reached && self.run.is_none() {
-            let mut search = PdsSearch::new(self.program, &self.target, &self.interrupt)?;
+            let mut search = PdsSearch::new(self.program, &self.target, &self.budget)?;
             for _ in 0..rounds {
                 self.run = search.advance()?.reached;
             }

@@ -10,7 +10,7 @@
 //! 1. The bits of a tuple are those of `k`, the flag, then the lowest bit of all `p_i`, the next bit of
 //!    all `p_i` and so on; so the copies of a bit are neighbours.
 
-use selvedge_base::{Id, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::native::NativeNode;
 
 use selvedge_bdd::{
@@ -32,7 +32,7 @@ pub struct Tuples {
     round_bits: usize,
     location_bits: usize,
     one: Weight,
-    interrupt: Interrupt,
+    budget: Budget,
 }
 
 /// What a weight does to the flag.
@@ -65,7 +65,7 @@ impl Tuples {
     ///
     /// # Errors
     /// If there are too many bits.
-    pub fn new(rounds: usize, locations: usize, interrupt: &Interrupt) -> Result<Self, Unknown> {
+    pub fn new(rounds: usize, locations: usize, budget: &Budget) -> Result<Self, Unknown> {
         let bits = |largest: usize| (usize::BITS - largest.leading_zeros()) as usize;
         let round_bits = bits(rounds);
         let location_bits = bits(locations.saturating_sub(1));
@@ -76,11 +76,11 @@ impl Tuples {
                 "the symbolic pushdown system needs more than {MAX_VARIABLES} variables"
             )));
         }
-        let manager = NativeManager::with_interrupt(variables, MOST_NODES, interrupt.clone());
+        let manager = NativeManager::with_interrupt(variables, MOST_NODES, budget.clone());
         let relations = Relations::new(manager, width, 2).map_err(memory)?;
         let one = relations.identity().map_err(memory)?;
-        let interrupt = interrupt.clone();
-        Ok(Self { relations, rounds, round_bits, location_bits, one, interrupt })
+        let budget = budget.clone();
+        Ok(Self { relations, rounds, round_bits, location_bits, one, budget })
     }
 
     fn manager(&self) -> &NativeManager {
@@ -303,7 +303,7 @@ impl WeightDomain for Tuples {
         if *b == self.one {
             return Ok(a.clone());
         }
-        self.interrupt.poll().map_or(Ok(()), Err)?;
+        self.budget.poll().map_or(Ok(()), Err)?;
         self.relations.compose(a, b).map_err(|OutOfNodes| self.stopped())
     }
 
@@ -315,7 +315,7 @@ impl WeightDomain for Tuples {
 impl Tuples {
     /// Why an operation failed.
     fn stopped(&self) -> StopReason {
-        self.interrupt.poll().unwrap_or(StopReason::Memory)
+        self.budget.poll().unwrap_or(StopReason::Memory)
     }
 }
 
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_domain_keeps_the_laws() {
-        let mut tuples = Tuples::new(2, 3, &Interrupt::new()).expect("it is small");
+        let mut tuples = Tuples::new(2, 3, &Budget::new()).expect("it is small");
         let samples = [
             tuples.zero(),
             tuples.one(),
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn runs_that_do_not_end_as_guessed_do_not_count() {
-        let mut tuples = Tuples::new(2, 4, &Interrupt::new()).expect("it is small");
+        let mut tuples = Tuples::new(2, 4, &Budget::new()).expect("it is small");
         // One thread: 0 to 1 in some round; then 1 to 2 in some round.
         let start = tuples.start(false, &[vec![0], vec![1, 3]]).expect("it is small");
         let next = tuples.stay(&[0, 1, 2, 3], Round::Next, Flag::Keep).expect("it is small");

@@ -8,7 +8,7 @@
 
 use super::threads::{Gamma, LocationId, Step, Threads};
 use rustc_hash::FxHashSet;
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{ThreadId, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ pub struct Universe {
 ///
 /// # Errors
 /// If it was interrupted, or if the program is too large.
-pub fn universe(threads: &mut Threads<'_>, interrupt: &Interrupt) -> Result<Universe, Unknown> {
+pub fn universe(threads: &mut Threads<'_>, budget: &Budget) -> Result<Universe, Unknown> {
     let count = threads.program().threads.len();
     let mut unfold = Unfold {
         universe: Universe::default(),
@@ -57,7 +57,7 @@ pub fn universe(threads: &mut Threads<'_>, interrupt: &Interrupt) -> Result<Univ
     while let Some((location, symbol)) = unfold.pending.pop() {
         taken = taken.wrapping_add(1);
         if taken.is_multiple_of(1024)
-            && let Some(reason) = interrupt.poll()
+            && let Some(reason) = budget.poll()
         {
             return Err(Unknown::Stopped(reason));
         }

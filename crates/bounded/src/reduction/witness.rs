@@ -9,7 +9,7 @@
 use super::single::{Label, Single};
 use super::threads::{Act, Gamma, Threads};
 use crate::explicit::witness::{Taken, run};
-use selvedge_base::{Id, Interrupt};
+use selvedge_base::{Budget, Id};
 use selvedge_pds::{
     Configuration, NoRun, PAutomaton, Reasons, Rule, State, Symbol, post_star, run_from_post_star,
 };
@@ -26,13 +26,13 @@ pub fn run_to(
     threads: &mut Threads<'_>,
     single: &Single,
     ends: &[State],
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Run, Unknown> {
     let begin = threads.symbol(Gamma::Begin(ThreadId::from_index(0)));
     let start = Configuration { state: single.start, stack: vec![begin] };
     let initial = PAutomaton::singleton(single.pds.states, &start);
     let reached =
-        post_star(&single.pds, &initial, Reasons::new(), interrupt).map_err(Unknown::Stopped)?;
+        post_star(&single.pds, &initial, Reasons::new(), budget).map_err(Unknown::Stopped)?;
     let end = reached
         .automaton
         .shortest_common(&final_configurations(threads, single, ends))

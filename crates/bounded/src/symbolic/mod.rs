@@ -54,7 +54,7 @@ use self::space::{Bdd, Space};
 use self::trail::{Goal, NoTrail, Trail, find_trail};
 use self::tuples::Tuples;
 use self::witness::Plan;
-use selvedge_base::{Id, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Var};
 use selvedge_program::{
     Action, Level, Measure, Position, Program, Run, Search, Statistics, Successors, Target,
@@ -124,7 +124,7 @@ struct Setting {
     program: Program,
     mode: Mode,
     options: SymbolicOptions,
-    interrupt: Interrupt,
+    budget: Budget,
     controls: Vec<Control>,
     /// The greatest number of open atomic sections.
     depth: u32,
@@ -163,7 +163,7 @@ impl SymbolicSearch {
         measure: Measure,
         mode: Mode,
         options: SymbolicOptions,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Self, Unknown> {
         let locked = |edge: &selvedge_program::Edge| {
             matches!(edge.action, Action::Acquire(_) | Action::Release(_))
@@ -187,9 +187,9 @@ impl SymbolicSearch {
             let text = format!("more than {MOST_SECTIONS} atomic sections can be open at once");
             return Err(unsupported(&text));
         };
-        let interrupt = interrupt.clone();
+        let budget = budget.clone();
         let program = program.clone();
-        let setting = Setting { program, mode, options, interrupt, controls, depth };
+        let setting = Setting { program, mode, options, budget, controls, depth };
         let engine = setting.engine(measure)?;
         Ok(Self { setting, target: target.clone(), measure, engine, spent: Spent::default() })
     }
@@ -269,7 +269,7 @@ fn unsupported(text: &str) -> Unknown {
 
 impl Setting {
     fn stopped(&self, _: OutOfNodes) -> Unknown {
-        Unknown::Stopped(self.interrupt.poll().unwrap_or(StopReason::Memory))
+        Unknown::Stopped(self.budget.poll().unwrap_or(StopReason::Memory))
     }
 
     fn engine(&self, measure: Measure) -> Result<Engine, Unknown> {
@@ -302,7 +302,7 @@ impl Setting {
         if layout.variables > MAX_VARIABLES {
             return Ok(None);
         }
-        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
         let mut first = 0;
         let mut threads = Vec::new();
         for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
@@ -326,7 +326,7 @@ impl Setting {
             return Err(unsupported(text));
         };
         let layout = Layout::new(&bits, rounds, locals, 0);
-        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
         let frame = Frame::new(space, layout, contexts).map_err(|error| self.stopped(error))?;
         Tuples::new(frame, &self.program, &self.controls, self.mode)
             .map_err(|error| self.stopped(error))
@@ -364,7 +364,7 @@ impl Setting {
         let program = &self.program;
         let bits = shared_bits(program, self.depth, None);
         let layout = Layout::new(&bits, 0, self.most_locals(), 0);
-        let space = Space::new(layout.variables, self.options.node_limit, &self.interrupt);
+        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
         let frame = Frame::new(space, layout, None).map_err(|error| self.stopped(error))?;
         let successors = Successors::new(program);
         let everything = Reductions { liveness: false, switches: false };

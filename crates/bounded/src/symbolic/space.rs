@@ -2,7 +2,7 @@
 //! The decision diagrams of one search, with what it cost: every relational product is counted, and
 //! the greatest number of stored nodes is kept. Counts do not depend on the machine.
 
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bdd::native::{NativeNode, NativeRenaming};
 use selvedge_bdd::{BddManager, NativeManager, OutOfNodes, Var};
 use std::cell::Cell;
@@ -15,16 +15,16 @@ pub(super) type Renaming = NativeRenaming;
 /// The diagrams of a search.
 pub(super) struct Space {
     pub(super) manager: NativeManager,
-    interrupt: Interrupt,
+    budget: Budget,
     products: Cell<u64>,
     peak: Cell<usize>,
 }
 
 impl Space {
-    pub(super) fn new(variables: usize, node_limit: usize, interrupt: &Interrupt) -> Self {
+    pub(super) fn new(variables: usize, node_limit: usize, budget: &Budget) -> Self {
         Self {
-            manager: NativeManager::with_interrupt(variables, node_limit, interrupt.clone()),
-            interrupt: interrupt.clone(),
+            manager: NativeManager::with_interrupt(variables, node_limit, budget.clone()),
+            budget: budget.clone(),
             products: Cell::new(0),
             peak: Cell::new(0),
         }
@@ -32,7 +32,7 @@ impl Space {
 
     /// Fails if the search is to stop.
     pub(super) fn check(&self) -> Result<(), OutOfNodes> {
-        if self.interrupt.poll().is_some() { Err(OutOfNodes) } else { Ok(()) }
+        if self.budget.poll().is_some() { Err(OutOfNodes) } else { Ok(()) }
     }
 
     /// How many relational products were computed.

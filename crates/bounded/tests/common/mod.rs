@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use selvedge_base::{Id, IdVec, Interrupt, Place};
+use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
     Action, Bound, Connective, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId, Measure,
     NodeId, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern, Target,
@@ -270,7 +270,7 @@ pub fn oracle(
     call_depth: u32,
 ) -> Option<BoundedSets> {
     let limits = BoundedLimits { call_depth, states: 20_000 };
-    bounded_states(program, targets, bound, limits, &Interrupt::new()).ok().filter(|sets| !sets.cut)
+    bounded_states(program, targets, bound, limits, &Budget::new()).ok().filter(|sets| !sets.cut)
 }
 
 /// A number of rounds.

@@ -13,7 +13,7 @@ use super::load::Loaded;
 use crate::progress;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{CheckOptions, Checked, check};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::{CheckedFile, Program};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -55,7 +55,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let models: Vec<(&Loaded, &Program)> =
         loaded.iter().filter_map(|file| Some((file, file.program.as_ref()?))).collect();
     let names: Vec<&str> = models.iter().map(|(file, _)| file.text.name.as_str()).collect();
-    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
     let (position, next) = (Position::default(), AtomicUsize::new(0));
     let answers: Mutex<Vec<Option<Result<Answer, String>>>> =
         Mutex::new(models.iter().map(|_| None).collect());
@@ -71,7 +71,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 program,
                 analysis.options,
                 key.as_ref(),
-                &interrupt,
+                &budget,
                 &mut |kind, done, total| {
                     position.at(at, kind, done, total);
                 },
@@ -81,9 +81,9 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         }
     };
     // A limit that reading the files has used up holds before the first question.
-    watchdog::check(analysis.limits, &interrupt, &peak);
+    watchdog::check(analysis.limits, &budget, &peak);
     std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(analysis.limits, &interrupt, &done, &peak));
+        scope.spawn(|| watchdog::watch(analysis.limits, &budget, &done, &peak));
         if progress::wanted() {
             scope.spawn(|| bar::show(&names, &position, &done));
         }
@@ -120,7 +120,7 @@ fn answer(
     program: &Program,
     options: &CheckOptions,
     key: Option<&(&Cache, Key)>,
-    interrupt: &Interrupt,
+    budget: &Budget,
     progress: &mut dyn FnMut(selvedge_program::FindingKind, usize, usize),
 ) -> Result<Answer, String> {
     if let Some((cache, key)) = key
@@ -128,10 +128,10 @@ fn answer(
     {
         return Ok(Answer { checked, from_cache: true });
     }
-    let checked = check(program, options, interrupt, progress).map_err(|bug| bug.to_string())?;
+    let checked = check(program, options, budget, progress).map_err(|bug| bug.to_string())?;
     // Looking for fixes ends early without a word if a limit is met.
     if let Some((cache, key)) = key
-        && interrupt.poll().is_none()
+        && budget.poll().is_none()
     {
         cache.put(key, &checked);
     }

@@ -10,7 +10,7 @@ use crate::progress;
 use crate::select;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{Options, Report};
-use selvedge_base::{Diagnostic, Interrupt, Severity};
+use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{LocationId, Program, Query, ThreadId};
 use selvedge_report::{Answers, Detail, Question, json, text};
@@ -146,17 +146,17 @@ fn decide(
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     analysis.rounds = options.rounds.unwrap_or(analysis.rounds);
-    let (interrupt, done) = (Interrupt::new(), Done::default());
+    let (budget, done) = (Budget::new(), Done::default());
     let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
     // A limit that reading the file has used up holds before the first query.
-    watchdog::check(limits, &interrupt, &peak);
+    watchdog::check(limits, &budget, &peak);
     let report = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
         if progress::wanted() {
             scope.spawn(|| progress::show(program, queries, &answered, &done));
         }
         let _end = done.guard();
-        selvedge_analysis::atomicity(program, queries, &analysis, &interrupt, &mut |progress| {
+        selvedge_analysis::atomicity(program, queries, &analysis, &budget, &mut |progress| {
             answered.store(progress.done, Ordering::Relaxed);
         })
     })?;

@@ -12,7 +12,7 @@ use crate::progress;
 use crate::select;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{InternalError, Options, Report, lock_order, meetings, possible_deadlocks};
-use selvedge_base::{Diagnostic, Interrupt, Severity};
+use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::meeting::races;
 use selvedge_program::{FindingKind, LocationId, Meeting, Program, Statistics, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
@@ -75,12 +75,12 @@ impl Asked {
     }
 
     /// The questions, or why they cannot be listed.
-    fn questions(&self, program: &Program, interrupt: &Interrupt) -> Result<Vec<Meeting>, Unknown> {
+    fn questions(&self, program: &Program, budget: &Budget) -> Result<Vec<Meeting>, Unknown> {
         Ok(match self.analysis {
             Analysis::Race => {
                 races(&self.threads, &self.locations).into_iter().map(Meeting::Race).collect()
             }
-            Analysis::Deadlock => possible_deadlocks(program, &self.threads, interrupt)?
+            Analysis::Deadlock => possible_deadlocks(program, &self.threads, budget)?
                 .into_iter()
                 .map(Meeting::Deadlock)
                 .collect(),
@@ -152,25 +152,24 @@ fn decide(
     let limits = Limits::new(options.limits, start);
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
-    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
+    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
     let (position, kind) = (Position::default(), asked.kind());
     let names = [model.text.name.as_str()];
     // A limit that reading the file has used up holds before the first question.
-    watchdog::check(limits, &interrupt, &peak);
+    watchdog::check(limits, &budget, &peak);
     let (report, unasked) = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
         if progress::wanted() {
             scope.spawn(|| bar::show(&names, &position, &done));
         }
         let _end = done.guard();
         let program = &model.program;
-        match asked.questions(program, &interrupt) {
+        match asked.questions(program, &budget) {
             Ok(questions) => {
                 let note = &mut |at: selvedge_analysis::Progress<'_, Meeting>| {
                     position.at(0, kind, at.done, at.total);
                 };
-                meetings(program, &questions, &analysis, &interrupt, note)
-                    .map(|report| (report, None))
+                meetings(program, &questions, &analysis, &budget, note).map(|report| (report, None))
             }
             Err(why) => {
                 let statistics = Statistics::default();
@@ -216,12 +215,12 @@ fn graph(
     output: Output,
 ) -> Result<Exit, Exit> {
     let limits = Limits::new(options.limits, start);
-    let (interrupt, done, peak) = (Interrupt::new(), Done::default(), AtomicU64::new(0));
-    watchdog::check(limits, &interrupt, &peak);
+    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
+    watchdog::check(limits, &budget, &peak);
     let edges = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, &peak));
+        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
         let _end = done.guard();
-        lock_order(&model.program, &interrupt)
+        lock_order(&model.program, &budget)
     });
     match edges {
         Ok(mut edges) => {

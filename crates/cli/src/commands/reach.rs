@@ -11,7 +11,7 @@ use crate::progress;
 use crate::target;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{InternalError, ReachEngine, ReachOptions, Reached, projection, reach};
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_bounded::monitor::locks_to_data;
 use selvedge_program::{Action, Measure, Numeral, Program, Target, Valuation, Verdict};
 use selvedge_report::reach::text::Options as TextOptions;
@@ -26,7 +26,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let mut model = input::data_model(&args.input, output)?;
     if !model.program.locks.is_empty() {
         // The engines for data know no locks.
-        let unlocked = locks_to_data(&model.program, &Interrupt::new());
+        let unlocked = locks_to_data(&model.program, &Budget::new());
         (model.program, _) = unlocked.map_err(|why| {
             output.complain(&format!("{}: {why}", model.text.name));
             Exit::BadInput
@@ -138,20 +138,20 @@ fn decide<'p>(
     limits: Limits,
     peak: &AtomicU64,
 ) -> Result<(Reached<'p>, Option<Projection>), InternalError> {
-    let (interrupt, done, level) = (Interrupt::new(), Done::default(), AtomicU32::new(0));
+    let (budget, done, level) = (Budget::new(), Done::default(), AtomicU32::new(0));
     // A limit that reading the file has used up holds before the search.
-    watchdog::check(limits, &interrupt, peak);
+    watchdog::check(limits, &budget, peak);
     std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &interrupt, &done, peak));
+        scope.spawn(|| watchdog::watch(limits, &budget, &done, peak));
         if progress::wanted() {
             scope.spawn(|| progress::show_level(options.measure, &level, &done));
         }
         let _end = done.guard();
-        let mut reached = reach(program, target, options, &interrupt, &mut |bound| {
+        let mut reached = reach(program, target, options, &budget, &mut |bound| {
             level.store(bound, Ordering::Relaxed);
         })?;
         let projected = match target {
-            Some(target) if args.projection => project(program, target, &mut reached, &interrupt),
+            Some(target) if args.projection => project(program, target, &mut reached, &budget),
             _ => None,
         };
         Ok((reached, projected))
@@ -164,14 +164,14 @@ fn project(
     program: &Program,
     target: &Target,
     reached: &mut Reached<'_>,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Option<Projection> {
     let answer = &mut reached.answer;
     let rounds = match (&answer.verdict, answer.bound.measure) {
         (Verdict::Violation(run), Measure::Contexts) => run.rounds,
         _ => answer.bound.limit,
     };
-    match projection(program, target, rounds, interrupt) {
+    match projection(program, target, rounds, budget) {
         Ok(nodes) => Some(Projection { rounds, nodes }),
         Err(why) => {
             if !matches!(answer.verdict, Verdict::Violation(_)) {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses everything")]
 
-use selvedge_base::{Diagnostic, Interrupt};
+use selvedge_base::{Budget, Diagnostic};
 use selvedge_front_bool::{Options, Parsed, parse, print};
 use selvedge_program::validate::validate;
 use selvedge_program::{Bound, Measure, Program, Target, text};
@@ -92,7 +92,7 @@ pub fn reached(
 ) -> Option<BoundedSets> {
     let bound = Bound { measure: Measure::Rounds, limit: rounds };
     let limits = BoundedLimits { call_depth: 5, states };
-    bounded_states(program, targets, bound, limits, &Interrupt::new()).ok()
+    bounded_states(program, targets, bound, limits, &Budget::new()).ok()
 }
 
 /// Whether an assertion can fail within three rounds.

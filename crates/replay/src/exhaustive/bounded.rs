@@ -18,7 +18,7 @@
 
 use crate::run::{Refusal, State, is_in_target, target_error};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_program::{
     Bound, Measure, NodeId, ProcedureId, Program, Start, Successors, Target, Thread, ThreadId,
     Unknown, Valuation, VisibleState,
@@ -77,7 +77,7 @@ pub fn bounded_states(
     targets: &[Target],
     bound: Bound,
     limits: BoundedLimits,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<BoundedSets, Unknown> {
     if let Some(error) = targets.iter().find_map(|target| target_error(program, target)) {
         return Err(Unknown::Unsupported(error));
@@ -86,7 +86,7 @@ pub fn bounded_states(
         program,
         targets,
         limits,
-        interrupt,
+        budget,
         successors: Successors::new(program),
         labels: single_labels(program),
         states: IdVec::new(),
@@ -147,7 +147,7 @@ struct Search<'a> {
     program: &'a Program,
     targets: &'a [Target],
     limits: BoundedLimits,
-    interrupt: &'a Interrupt,
+    budget: &'a Budget,
     successors: Successors,
     labels: Option<IdVec<NodeId, String>>,
     states: IdVec<Number, Rc<State>>,
@@ -242,7 +242,7 @@ impl Search<'_> {
         if let Some(&number) = self.numbers.get(&state) {
             return Ok(number);
         }
-        if let Some(reason) = self.interrupt.poll() {
+        if let Some(reason) = self.budget.poll() {
             return Err(Unknown::Stopped(reason));
         }
         if self.states.len() >= self.limits.states {

@@ -34,7 +34,7 @@ use local::Locals;
 use moment::Moment;
 use monitor::{Monitor, MonitorPhase};
 use reachable::{Reach, reachable};
-use selvedge_base::{IdVec, Interrupt};
+use selvedge_base::{Budget, IdVec};
 use selvedge_program::{Meeting, Observable, Program, Query, Schedule, ThreadId, Unknown, Verdict};
 use space::Space;
 use std::collections::BTreeMap;
@@ -51,16 +51,16 @@ pub struct Exhaustive<'a> {
     reach: IdVec<ThreadId, Reach>,
     spaces: BTreeMap<Vec<ThreadId>, Space>,
     call_depth: u32,
-    interrupt: Interrupt,
+    budget: Budget,
     states: u64,
 }
 
 impl<'a> Exhaustive<'a> {
     /// An engine that explores at most `call_depth` open calls per thread.
-    pub fn new(program: &'a Program, call_depth: u32, interrupt: Interrupt) -> Self {
+    pub fn new(program: &'a Program, call_depth: u32, budget: Budget) -> Self {
         let locals = Locals::new(program, call_depth);
         let reach = reachable(program, locals.successors());
-        Self { locals, reach, spaces: BTreeMap::new(), call_depth, interrupt, states: 0 }
+        Self { locals, reach, spaces: BTreeMap::new(), call_depth, budget, states: 0 }
     }
 
     /// Decides a query. A violation comes with a shortest interleaving.
@@ -104,7 +104,7 @@ impl<'a> Exhaustive<'a> {
         let space =
             self.spaces.entry(threads).or_insert_with_key(|threads| Space::new(threads, locals));
         let mut visits = Visits::new(goal.columns());
-        let verdict = search(goal, &mut visits, locals, space, &self.interrupt, self.call_depth);
+        let verdict = search(goal, &mut visits, locals, space, &self.budget, self.call_depth);
         self.states += visits.len() as u64;
         verdict
     }
@@ -155,14 +155,14 @@ fn search(
     visits: &mut Visits,
     locals: &mut Locals,
     space: &mut Space,
-    interrupt: &Interrupt,
+    budget: &Budget,
     call_depth: u32,
 ) -> Verdict<Schedule> {
     let mut limit_met = false;
     visits.add(space.initial(), 0, None);
     let mut position = 0;
     while let Some((id, visit)) = visits.get(position) {
-        if let Some(reason) = interrupt.poll() {
+        if let Some(reason) = budget.poll() {
             return Verdict::Unknown(Unknown::Stopped(reason));
         }
         position += 1;

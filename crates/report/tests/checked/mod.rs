@@ -3,7 +3,7 @@
 use selvedge_analysis::{
     CheckOptions, EngineKind, Fixes, Options, check, meetings, possible_deadlocks,
 };
-use selvedge_base::Interrupt;
+use selvedge_base::Budget;
 use selvedge_program::meeting::races;
 use selvedge_program::{CheckedFile, FindingKind, Meeting, Program, Statistics, Units};
 use selvedge_report::meetings::Analysis;
@@ -33,7 +33,7 @@ fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         analysis: Options::new(EngineKind::Tupling),
         fixes: Fixes::Look,
     };
-    let checked = check(&program, &options, &Interrupt::new(), &mut |_, _, _| {});
+    let checked = check(&program, &options, &Budget::new(), &mut |_, _, _| {});
     let checked = checked.expect("no fault");
     CheckedFile {
         file: file.to_owned(),
@@ -88,7 +88,7 @@ pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) 
 /// Calls `report` with the deadlocks of a file.
 pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
-    let cycles = possible_deadlocks(&file.program, &threads, &Interrupt::new()).expect("nested");
+    let cycles = possible_deadlocks(&file.program, &threads, &Budget::new()).expect("nested");
     let questions: Vec<Meeting> = cycles.into_iter().map(Meeting::Deadlock).collect();
     with_meetings(file, Analysis::Deadlock, &questions, report)
 }
@@ -101,7 +101,7 @@ fn with_meetings<T>(
 ) -> T {
     let options = Options::new(EngineKind::Tupling);
     let answers =
-        meetings(&file.program, questions, &options, &Interrupt::new(), &mut |_| {}).expect("fine");
+        meetings(&file.program, questions, &options, &Budget::new(), &mut |_| {}).expect("fine");
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
     report(&Meetings {

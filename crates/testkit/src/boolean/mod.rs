@@ -12,7 +12,7 @@
 //! - [`shrink`]: from a model on which a test fails to a smallest one.
 //!
 //! ```
-//! use selvedge_base::Interrupt;
+//! use selvedge_base::Budget;
 //! use selvedge_program::{Bound, Measure};
 //! use selvedge_replay::{BoundedLimits, bounded_states};
 //! use selvedge_testkit::Rng;
@@ -25,7 +25,7 @@
 //! let limits = BoundedLimits { call_depth: 5, states: 5000 };
 //! let targets = all_targets(&program);
 //! // An error means that the model is too large to try everything; most are not.
-//! if let Ok(sets) = bounded_states(&program, &targets, bound, limits, &Interrupt::new()) {
+//! if let Ok(sets) = bounded_states(&program, &targets, bound, limits, &Budget::new()) {
 //!     let exact = !sets.cut;
 //!     let (states, fails) = (&sets.levels[3].states, sets.levels[3].reached[0]);
 //! #   assert!(exact && !states.is_empty() || !fails);

@@ -5,7 +5,7 @@
 use super::super::Measurement;
 use super::LIMIT_MIB;
 use selvedge_analysis::{ReachEngine, ReachOptions, reach};
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ pub fn measure(
     bound: (Measure, u32),
     limit: Duration,
 ) -> Result<Measurement, String> {
-    let interrupt = Interrupt::new();
-    watch(interrupt.clone(), limit);
+    let budget = Budget::new();
+    watch(budget.clone(), limit);
     let (measure, most) = bound;
     let options =
         ReachOptions { engine: Some(engine), limit: Some(most), ..ReachOptions::new(measure) };
     let start = Instant::now();
     let mut begun = Vec::new();
-    let reached = reach(program, target, &options, &interrupt, &mut |_| {
+    let reached = reach(program, target, &options, &budget, &mut |_| {
         begun.push(start.elapsed().as_secs_f64());
     })
     .map_err(|error| error.to_string())?;
@@ -61,16 +61,16 @@ pub fn measure(
     })
 }
 
-/// Raises the interrupt when a limit is met.
-fn watch(interrupt: Interrupt, limit: Duration) {
+/// Raises the budget when a limit is met.
+fn watch(budget: Budget, limit: Duration) {
     let end = Instant::now() + limit;
     std::thread::spawn(move || {
         loop {
             if Instant::now() >= end {
-                interrupt.raise(StopReason::Timeout);
+                budget.raise(StopReason::Timeout);
             }
             if super::super::resident_mib().is_some_and(|used| used > f64::from(LIMIT_MIB)) {
-                interrupt.raise(StopReason::Memory);
+                budget.raise(StopReason::Memory);
             }
             std::thread::sleep(Duration::from_millis(20));
         }

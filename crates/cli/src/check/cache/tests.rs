@@ -1,6 +1,6 @@
 use super::*;
 use selvedge_analysis::{EngineKind, Options, check};
-use selvedge_base::{Id, Interrupt, Place};
+use selvedge_base::{Budget, Id, Place};
 use selvedge_program::{FindingKind, LocationId, StepKind, Tally, ThreadId};
 
 const SOURCE: &str = "\
@@ -30,7 +30,7 @@ fn options() -> CheckOptions {
 }
 
 fn answer(program: &Program) -> Checked {
-    check(program, &options(), &Interrupt::new(), &mut |_, _, _| {}).expect("no bug")
+    check(program, &options(), &Budget::new(), &mut |_, _, _| {}).expect("no bug")
 }
 
 fn build() -> Build {

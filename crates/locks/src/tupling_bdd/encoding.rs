@@ -245,8 +245,8 @@ mod tests {
         let alone = [acquire(0), release(0)];
         let under = [acquire(1), acquire(0), release(0), release(1)];
         let program = straight_line(&[&[&alone[..], &under].concat(), &under]);
-        let interrupt = selvedge_base::Interrupt::new();
-        let behaviours = crate::behaviour::Behaviours::new(&program, &interrupt).unwrap();
+        let budget = selvedge_base::Budget::new();
+        let behaviours = crate::behaviour::Behaviours::new(&program, &budget).unwrap();
         let encoding = Encoding::for_threads(behaviours.representatives().take(1));
         let [a, b] = [0, 1].map(|index| encoding.slot(LockId::from_index(index)));
         assert!(encoding.pair(b, a).is_some());

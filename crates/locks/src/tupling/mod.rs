@@ -30,7 +30,7 @@ use crate::schedule::{Goal, LocalRun, shortest_interleaving};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{IdVec, Interrupt, define_id};
+use selvedge_base::{Budget, IdVec, define_id};
 use selvedge_program::{
     Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
 };
@@ -47,7 +47,7 @@ define_id!(
 pub struct Tupling<'p> {
     program: &'p Program,
     behaviours: Result<Behaviours, Unknown>,
-    interrupt: Interrupt,
+    budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
     /// The roles that have too many tuples.
@@ -84,12 +84,12 @@ impl<'p> Tupling<'p> {
         program: &'p Program,
         max_witness_steps: u64,
         max_facts: u64,
-        interrupt: Interrupt,
+        budget: Budget,
     ) -> Self {
         Self {
             program,
-            behaviours: Behaviours::new(program, &interrupt),
-            interrupt,
+            behaviours: Behaviours::new(program, &budget),
+            budget,
             max_witness_steps,
             max_facts,
             given_up: FxHashSet::default(),
@@ -244,8 +244,8 @@ impl<'p> Tupling<'p> {
             .entry((class, relevant(role)))
             .or_insert_with_key(|(_, relevant)| Rc::new(Reduced::new(thread, relevant)));
         let reduced = Rc::clone(reduced);
-        let (tuples, limit, interrupt) = (&mut self.tuples, self.max_facts, &self.interrupt);
-        tabulate(thread, role, locks, reduced, tuples, limit, interrupt).map(Rc::new)
+        let (tuples, limit, budget) = (&mut self.tuples, self.max_facts, &self.budget);
+        tabulate(thread, role, locks, reduced, tuples, limit, budget).map(Rc::new)
     }
 
     fn keep_within_budget(&mut self, newest: ResultId) {

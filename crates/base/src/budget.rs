@@ -1,6 +1,6 @@
 //! # Idea
 //! Engines are functions of their arguments: they read no clock and no memory statistics. Whoever
-//! runs them (the command line) watches both and raises an [`Interrupt`]; engines poll it and
+//! runs them (the command line) watches both and raises a [`Budget`]; engines poll it and
 //! answer `unknown` with the [`StopReason`].
 
 use std::sync::Arc;
@@ -17,13 +17,13 @@ pub enum StopReason {
 
 /// A flag that one side raises and the other side polls. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicU8>);
+pub struct Budget(Arc<AtomicU8>);
 
 const RUNNING: u8 = 0;
 const TIMEOUT: u8 = 1;
 const MEMORY: u8 = 2;
 
-impl Interrupt {
+impl Budget {
     /// A flag that nobody has raised.
     pub fn new() -> Self {
         Self::default()
@@ -56,11 +56,11 @@ mod tests {
 
     #[test]
     fn the_first_reason_stays() {
-        let interrupt = Interrupt::new();
-        let other = interrupt.clone();
+        let budget = Budget::new();
+        let other = budget.clone();
         assert_eq!(other.poll(), None);
-        interrupt.raise(StopReason::Memory);
+        budget.raise(StopReason::Memory);
         other.raise(StopReason::Timeout);
-        assert_eq!(interrupt.poll(), Some(StopReason::Memory));
+        assert_eq!(budget.poll(), Some(StopReason::Memory));
     }
 }

@@ -13,7 +13,7 @@ use super::vocabulary::Vocabulary;
 use super::weights;
 use super::weights::{PhaseDomain, Tuple, out_of_nodes};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, Interrupt, StopReason};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_bdd::{BddManager, NativeManager};
 use selvedge_pds::{
     Configuration, Increments, NoWeightedRun, PAutomaton, RuleId, Run, State, Stopped,
@@ -66,11 +66,11 @@ impl Space {
     pub fn new(
         encoding: &Encoding,
         size: (usize, usize),
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Self, StopReason> {
         let width = encoding.width();
         let variables = Self::variables(width, size);
-        let manager = NativeManager::with_interrupt(variables, NODE_LIMIT, interrupt.clone());
+        let manager = NativeManager::with_interrupt(variables, NODE_LIMIT, budget.clone());
         let vocabulary = Vocabulary::new(manager, width, size.0, size.1).map_err(out_of_nodes)?;
         let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
         let start = actions(0).start().map_err(out_of_nodes)?;
@@ -78,7 +78,7 @@ impl Space {
             .map(|phase| actions(phase).order())
             .collect::<Result<_, _>>()
             .map_err(out_of_nodes)?;
-        let domain = PhaseDomain::new(vocabulary, one, interrupt.clone());
+        let domain = PhaseDomain::new(vocabulary, one, budget.clone());
         let start = domain.monomial((0, 0), start);
         Ok(Self { domain, start, effects: FxHashMap::default() })
     }
@@ -86,12 +86,12 @@ impl Space {
     /// Weighted `post*` of the start of a thread.
     ///
     /// # Errors
-    /// If the manager is out of nodes or the interrupt was raised.
+    /// If the manager is out of nodes or the budget was raised.
     pub fn saturate(
         &mut self,
         encoding: &Encoding,
         product: Product,
-        interrupt: &Interrupt,
+        budget: &Budget,
     ) -> Result<Saturated, StopReason> {
         let rules = product.pds.rules.iter().zip(&product.effects);
         let weights = rules
@@ -102,17 +102,11 @@ impl Space {
         let mut initial = WeightedAutomaton::unit(initial, &self.domain);
         initial.weights = IdVec::filled(self.start.clone(), initial.weights.len());
         let history = Increments::new();
-        let saturation = weighted_post_star(
-            &product.pds,
-            &weights,
-            &mut self.domain,
-            &initial,
-            history,
-            interrupt,
-        )
-        .map_err(|stopped| match stopped {
-            Stopped::Interrupt(reason) | Stopped::Domain(reason) => reason,
-        })?;
+        let saturation =
+            weighted_post_star(&product.pds, &weights, &mut self.domain, &initial, history, budget)
+                .map_err(|stopped| match stopped {
+                    Stopped::Budget(reason) | Stopped::Domain(reason) => reason,
+                })?;
         let ends = product.ends();
         Ok(Saturated { product, weights, ends, saturation })
     }
@@ -120,7 +114,7 @@ impl Space {
     /// The tuples with which the thread reaches the end of its role; `None` if there are none.
     ///
     /// # Errors
-    /// If the manager is out of nodes or the interrupt was raised.
+    /// If the manager is out of nodes or the budget was raised.
     pub fn tuples(
         &mut self,
         encoding: &Encoding,

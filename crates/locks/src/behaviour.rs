@@ -4,7 +4,7 @@
 
 use crate::role::{Advance, Role};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use selvedge_base::{Id, IdVec, Interrupt, define_id};
+use selvedge_base::{Budget, Id, IdVec, define_id};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LoweredProgram, LoweredThread, lower, shared_locks};
 use selvedge_program::{Event, LockId, Observable, Program, Successors, ThreadId, Unknown};
@@ -31,11 +31,11 @@ impl Behaviours {
     /// Lowers and groups the threads of `program`.
     ///
     /// # Errors
-    /// If the program is not well nested or the interrupt was raised.
-    pub fn new(program: &Program, interrupt: &Interrupt) -> Result<Self, Unknown> {
+    /// If the program is not well nested or the budget was raised.
+    pub fn new(program: &Program, budget: &Budget) -> Result<Self, Unknown> {
         let successors = Successors::new(program);
         let tracked = shared_locks(program, &successors);
-        let lowered = lower(program, &tracked, interrupt).map_err(|error| match error {
+        let lowered = lower(program, &tracked, budget).map_err(|error| match error {
             LowerError::Stopped(reason) => Unknown::Stopped(reason),
             LowerError::NotNested(why) => Unknown::Unsupported(format!(
                 "locks and units must be nested for this engine: {why}"

@@ -2,8 +2,8 @@
 //! law, dominance, and the constructive scheduler (ERRATA, 000).
 
 use selvedge_base::Id;
-use selvedge_engine::lock_history::{LockAction, LockHistory, compatible};
-use selvedge_engine::schedule::{Goal, LocalRun, RunStep, by_lock_histories, fewest_switches};
+use selvedge_locks::lock_history::{LockAction, LockHistory, compatible};
+use selvedge_locks::schedule::{Goal, LocalRun, RunStep, by_lock_histories, fewest_switches};
 use selvedge_lower::LockSet;
 use selvedge_program::{EdgeId, LockId, Move, ThreadId};
 use selvedge_testkit::Rng;

@@ -57,7 +57,7 @@ impl<N> TupleSet<N> {
 /// a real one that constrains less is compatible too.
 ///
 /// # Errors
-/// If the manager is out of nodes or the interrupt was raised.
+/// If the manager is out of nodes or the budget was raised.
 pub fn compatible_tuples<M: BddManager>(
     domain: &mut PhaseDomain<M>,
     encoding: &Encoding,
@@ -274,7 +274,7 @@ mod tests {
     use super::super::testing::{all_pairs, history_of, lock, vocabulary};
     use super::*;
     use crate::lock_history::{LockAction, LockHistory, compatible};
-    use selvedge_base::Interrupt;
+    use selvedge_base::Budget;
     use selvedge_bdd::NativeManager;
     use selvedge_testkit::Rng;
     use selvedge_testkit::lock_words::random_words;
@@ -285,7 +285,7 @@ mod tests {
         let vocabulary = vocabulary(encoding, phases, participants);
         let order = |phase| Actions { vocabulary: &vocabulary, encoding, phase }.order().unwrap();
         let one = (0..phases).map(order).collect();
-        PhaseDomain::new(vocabulary, one, Interrupt::new())
+        PhaseDomain::new(vocabulary, one, Budget::new())
     }
 
     fn set(

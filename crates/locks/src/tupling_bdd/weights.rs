@@ -17,7 +17,7 @@
 //! 1. The terms of a weight are sorted by their phases, and none is empty.
 
 use super::vocabulary::{AFTER, BEFORE, Vocabulary};
-use selvedge_base::{Interrupt, StopReason};
+use selvedge_base::{Budget, StopReason};
 use selvedge_bdd::{BddManager, OutOfNodes, Var};
 use selvedge_pds::{WeightDomain, WitnessDomain};
 
@@ -50,7 +50,7 @@ impl<N> Weight<N> {
 pub struct PhaseDomain<M: BddManager> {
     vocabulary: Vocabulary<M>,
     one: Weight<M::Node>,
-    interrupt: Interrupt,
+    budget: Budget,
     operations: u64,
     peak_nodes: usize,
 }
@@ -78,11 +78,11 @@ impl<M: BddManager> PhaseDomain<M> {
     ///
     /// # Panics
     /// If there are more or less than one relation for each phase.
-    pub fn new(vocabulary: Vocabulary<M>, one: Vec<M::Node>, interrupt: Interrupt) -> Self {
+    pub fn new(vocabulary: Vocabulary<M>, one: Vec<M::Node>, budget: Budget) -> Self {
         assert_eq!(one.len(), vocabulary.phases(), "one relation for each phase");
         let term = |(phase, node)| Term { span: (phase, phase), node };
         let one = Weight { terms: one.into_iter().enumerate().map(term).collect() };
-        Self { vocabulary, one, interrupt, operations: 0, peak_nodes: 0 }
+        Self { vocabulary, one, budget, operations: 0, peak_nodes: 0 }
     }
 
     /// The variables.
@@ -104,11 +104,11 @@ impl<M: BddManager> PhaseDomain<M> {
     /// Called once per operation on diagrams.
     ///
     /// # Errors
-    /// If the interrupt was raised.
+    /// If the budget was raised.
     pub fn count(&mut self) -> Result<(), StopReason> {
         self.operations += 1;
         self.peak_nodes = self.peak_nodes.max(self.vocabulary.manager().stored_nodes());
-        self.interrupt.poll().map_or(Ok(()), Err)
+        self.budget.poll().map_or(Ok(()), Err)
     }
 
     /// Adds a term to others.
@@ -278,7 +278,7 @@ mod tests {
             manager.and(&ordered, &manager.iff(&bit(BEFORE, 1), &bit(AFTER, 1)).unwrap()).unwrap()
         };
         let one = (0..PHASES).map(order).collect();
-        PhaseDomain::new(vocabulary, one, Interrupt::new())
+        PhaseDomain::new(vocabulary, one, Budget::new())
     }
 
     fn random_tuple(rng: &mut Rng) -> Tuple {
@@ -387,7 +387,7 @@ mod tests {
         let tuple = Tuple { first: 0, ..random_tuple(&mut rng) };
         let weight = closure(&mut domain, &Tuple { after: vec![tuple.before.clone()], ..tuple });
         let weight = weight.unwrap();
-        domain.interrupt.raise(StopReason::Timeout);
+        domain.budget.raise(StopReason::Timeout);
         assert_eq!(domain.extend(&weight, &one), Ok(weight.clone()), "nothing to do");
         assert_eq!(domain.extend(&weight, &weight), Err(StopReason::Timeout));
         assert_eq!(domain.combine(&weight, &weight), Err(StopReason::Timeout));

@@ -26,7 +26,7 @@ use super::tuples::{TupleId, TupleShapeId, Tuples};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
-use selvedge_base::{IdVec, Interrupt, define_id};
+use selvedge_base::{Budget, IdVec, define_id};
 use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{Event, LockId, Unknown};
@@ -150,7 +150,7 @@ const FACTS_PER_POINT: u64 = 32;
 /// Tabulates `thread` in `role`.
 ///
 /// # Errors
-/// If the interrupt was raised, or if there are more facts than `limit`.
+/// If the budget was raised, or if there are more facts than `limit`.
 pub fn tabulate(
     thread: &LoweredThread,
     role: &Role,
@@ -158,7 +158,7 @@ pub fn tabulate(
     reduced: Rc<Reduced>,
     tuples: &mut Tuples,
     limit: u64,
-    interrupt: &Interrupt,
+    budget: &Budget,
 ) -> Result<Tabulation, Unknown> {
     let mut ctx = Tabulate {
         thread,
@@ -181,7 +181,7 @@ pub fn tabulate(
     while let Some(Reverse((_, id))) = ctx.queue.pop() {
         polled = polled.wrapping_add(1);
         if polled.is_multiple_of(1024) {
-            if let Some(reason) = interrupt.poll() {
+            if let Some(reason) = budget.poll() {
                 return Err(Unknown::Stopped(reason));
             }
             let facts = ctx.facts.len() as u64;

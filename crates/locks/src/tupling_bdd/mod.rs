@@ -39,7 +39,7 @@ use compat::{Histories, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
 use rustc_hash::FxHashMap;
-use selvedge_base::{IdVec, Interrupt, StopReason, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_bdd::MAX_VARIABLES;
 use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
@@ -59,7 +59,7 @@ pub struct TuplingBdd<'p> {
     program: &'p Program,
     behaviours: Result<Behaviours, Unknown>,
     encoding: Encoding,
-    interrupt: Interrupt,
+    budget: Budget,
     max_witness_steps: u64,
     spaces: BTreeMap<SpaceKey, Space>,
     skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
@@ -89,8 +89,8 @@ const KEPT_RULES: usize = 1 << 21;
 
 impl<'p> TuplingBdd<'p> {
     /// An engine for all queries about `program`.
-    pub fn new(program: &'p Program, max_witness_steps: u64, interrupt: Interrupt) -> Self {
-        let behaviours = Behaviours::new(program, &interrupt);
+    pub fn new(program: &'p Program, max_witness_steps: u64, budget: Budget) -> Self {
+        let behaviours = Behaviours::new(program, &budget);
         let encoding = behaviours.as_ref().map_or_else(
             |_| Encoding::new(&[]),
             |behaviours| Encoding::for_threads(behaviours.representatives()),
@@ -99,7 +99,7 @@ impl<'p> TuplingBdd<'p> {
             program,
             behaviours,
             encoding,
-            interrupt,
+            budget,
             max_witness_steps,
             spaces: BTreeMap::new(),
             skeletons: FxHashMap::default(),
@@ -143,9 +143,9 @@ impl<'p> TuplingBdd<'p> {
         }
     }
 
-    /// A diagram operation that is interrupted says that it has no nodes; the interrupt knows better.
+    /// A diagram operation that is interrupted says that it has no nodes; the budget knows better.
     fn stopped(&self, reason: StopReason) -> Verdict<Schedule> {
-        Verdict::Unknown(Unknown::Stopped(self.interrupt.poll().unwrap_or(reason)))
+        Verdict::Unknown(Unknown::Stopped(self.budget.poll().unwrap_or(reason)))
     }
 
     /// Counts of the work done so far.
@@ -229,10 +229,10 @@ impl<'p> TuplingBdd<'p> {
             });
         let product = Product::new(thread, role, Rc::clone(skeleton));
         if !self.spaces.contains_key(&key) {
-            self.spaces.insert(key, Space::new(&self.encoding, key, &self.interrupt)?);
+            self.spaces.insert(key, Space::new(&self.encoding, key, &self.budget)?);
         }
         let space = self.spaces.get_mut(&key).expect("it was made just now");
-        Ok(Rc::new(space.saturate(&self.encoding, product, &self.interrupt)?))
+        Ok(Rc::new(space.saturate(&self.encoding, product, &self.budget)?))
     }
 
     fn keep_within_budget(&mut self, newest: ResultId) {
@@ -333,8 +333,8 @@ mod tests {
         let mut violations = 0;
         for model in (1..=4).map(crossed_locks).chain((1..=4).map(nested_locks)) {
             let (program, queries) = questions(&model);
-            let mut symbolic = TuplingBdd::new(&program, 1000, Interrupt::new());
-            let mut explicit = Tupling::new(&program, 1000, u64::MAX, Interrupt::new());
+            let mut symbolic = TuplingBdd::new(&program, 1000, Budget::new());
+            let mut explicit = Tupling::new(&program, 1000, u64::MAX, Budget::new());
             for query in &queries {
                 let (one, other) =
                     (symbolic.decide(query).unwrap(), explicit.decide(query).unwrap());
@@ -351,7 +351,7 @@ mod tests {
     fn twice_the_locks_do_not_square_the_diagrams() {
         let nodes = |locks: usize| {
             let (program, queries) = questions(&crossed_locks(locks));
-            let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+            let mut engine = TuplingBdd::new(&program, 1000, Budget::new());
             for query in &queries {
                 engine.decide(query).unwrap();
             }
@@ -366,7 +366,7 @@ mod tests {
     fn the_same_questions_cost_the_same() {
         let (program, queries) = questions(&crossed_locks(3));
         let run = || {
-            let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+            let mut engine = TuplingBdd::new(&program, 1000, Budget::new());
             let verdicts: Vec<_> =
                 queries.iter().map(|query| engine.decide(query).unwrap()).collect();
             (verdicts, engine.statistics())
@@ -377,16 +377,16 @@ mod tests {
     #[test]
     fn limits_end_in_unknown() {
         let (program, queries) = questions(&crossed_locks(4));
-        let interrupt = Interrupt::new();
-        let mut engine = TuplingBdd::new(&program, 1000, interrupt.clone());
-        interrupt.raise(StopReason::Memory);
+        let budget = Budget::new();
+        let mut engine = TuplingBdd::new(&program, 1000, budget.clone());
+        budget.raise(StopReason::Memory);
         let stopped = |verdict: &Verdict<Schedule>| {
             *verdict == Verdict::Unknown(Unknown::Stopped(StopReason::Memory))
         };
         let verdicts: Vec<_> = queries.iter().map(|query| engine.decide(query).unwrap()).collect();
         assert!(verdicts.iter().any(stopped));
 
-        let mut engine = TuplingBdd::new(&program, 5, Interrupt::new());
+        let mut engine = TuplingBdd::new(&program, 5, Budget::new());
         let too_long = |verdict: Verdict<Schedule>| match verdict {
             Verdict::Unknown(Unknown::WitnessTooLong { steps, limit: 5 }) => steps > 5,
             Verdict::Violation(_) => panic!("a witness of at most five steps"),
@@ -396,7 +396,7 @@ mod tests {
 
         // More variables than a diagram may have.
         let (program, queries) = questions(&nested_locks(60));
-        let mut engine = TuplingBdd::new(&program, 1000, Interrupt::new());
+        let mut engine = TuplingBdd::new(&program, 1000, Budget::new());
         let unsupported = |query: &Query| {
             let verdict = engine.decide(query).unwrap();
             matches!(verdict, Verdict::Unknown(Unknown::Unsupported(_)))
