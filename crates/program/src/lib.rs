@@ -11,6 +11,7 @@ pub mod answer;
 pub mod data;
 pub mod event;
 pub mod expression;
+pub mod features;
 pub mod finding;
 pub mod ipa;
 pub mod lock_order;
@@ -30,6 +31,7 @@ pub use data::{
     Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Valuation, Variable,
 };
 pub use event::{Event, Observable};
+pub use features::{Feature, Features};
 pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
