@@ -3,7 +3,7 @@
 //! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
 //! - [`place`]: byte spans, lines and columns.
 //! - [`diagnostic`]: complaints about input, as data.
-//! - [`budget`]: how a limit on time or memory reaches an engine that reads no clock.
+//! - [`budget`]: what an analysis may cost, polled by engines that read no clock.
 //!
 //! ```
 //! use selvedge_base::{IdVec, define_id};

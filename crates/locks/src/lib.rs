@@ -19,16 +19,4 @@ pub mod schedule;
 pub mod tupling;
 pub mod tupling_bdd;
 
-use std::fmt;
-
-/// An engine contradicts itself: a bug, never a verdict.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault(pub String);
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Fault {}
+pub use selvedge_program::Fault;

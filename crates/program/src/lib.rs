@@ -49,4 +49,4 @@ pub use reach::{
 };
 pub use successors::Successors;
 pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};
-pub use verdict::{Unknown, Verdict};
+pub use verdict::{Failure, Fault, Unknown, Verdict};

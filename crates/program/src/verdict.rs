@@ -43,7 +43,7 @@ impl<W> Verdict<W> {
 /// Why a question was left open.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Unknown {
-    /// The run was stopped by its time or memory limit.
+    /// The budget of the run was used up.
     Stopped(StopReason),
     /// No violation with at most this many open calls per thread; deeper ones were not explored.
     CallDepth(u32),
@@ -59,6 +59,11 @@ pub enum Unknown {
         /// The limit on facts about them.
         limit: u64,
     },
+    /// The decision diagrams would need more nodes than the limit.
+    Nodes {
+        /// The limit.
+        limit: u64,
+    },
     /// Proved up to this bound on contexts or rounds, open beyond.
     Within(Bound),
     /// Proved for programs that start at most this many threads at each start site, open beyond.
@@ -67,11 +72,56 @@ pub enum Unknown {
     Unsupported(String),
 }
 
+impl From<StopReason> for Unknown {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
+}
+
+/// An engine contradicts itself: a bug, never a verdict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault(pub String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Why an engine has no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// A limit was met.
+    Unknown(Unknown),
+    /// It contradicts itself.
+    Fault(Fault),
+}
+
+impl Failure {
+    /// The engine contradicts itself, and this says how.
+    pub fn fault(what: &str) -> Self {
+        Self::Fault(Fault(what.to_owned()))
+    }
+}
+
+impl<U: Into<Unknown>> From<U> for Failure {
+    fn from(unknown: U) -> Self {
+        Self::Unknown(unknown.into())
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stopped(StopReason::Timeout) => f.write_str("the time limit was reached"),
-            Self::Stopped(StopReason::Memory) => f.write_str("the memory limit was reached"),
+            Self::Stopped(reason) => reason.fmt(f),
             Self::CallDepth(depth) => {
                 write!(f, "no violation with at most {depth} open calls per thread")
             }
@@ -82,6 +132,9 @@ impl fmt::Display for Unknown {
             ),
             Self::Tuples { limit } => {
                 write!(f, "more than {limit} facts about tuples of lock histories")
+            }
+            Self::Nodes { limit } => {
+                write!(f, "the decision diagrams need more than {limit} nodes")
             }
             Self::Within(Bound { measure, limit }) => {
                 write!(f, "safe within {}", measure.count(*limit))
