@@ -4,9 +4,9 @@
 
 use crate::args::{PatternChoice, UnitChoice};
 use selvedge_base::{Diagnostic, Id, IdVec, Severity};
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{LocationId, PATTERNS, Pattern, Program, ThreadId};
 use selvedge_report::Question;
+use selvedge_syntax::nearest::nearest;
 
 /// The threads with these names, or all.
 ///

@@ -4,10 +4,10 @@
 //! has exactly one numeral, or values such as `x=1,y=0`, or `*`.
 
 use selvedge_base::{Diagnostic, IdVec, Severity};
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{
     GlobalId, NodeId, Numeral, Position, Program, StatePattern, Target, ThreadId,
 };
+use selvedge_syntax::nearest::nearest;
 
 /// The label `name` of any thread.
 ///

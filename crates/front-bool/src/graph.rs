@@ -21,8 +21,8 @@ mod builder;
 use crate::ast::{File, Name};
 use crate::names::Names;
 use selvedge_base::{Place, Span};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{Expr, Local, Passing, Update};
+use selvedge_syntax::complaints::Complaints;
 
 /// The graphs of all functions and the places where threads are started.
 pub struct Graphs<'a> {

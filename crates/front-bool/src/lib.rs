@@ -77,8 +77,8 @@ pub use dialect::Dialect;
 pub use print::{Unprintable, print};
 
 use selvedge_base::{Diagnostic, Severity};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{Global, Program};
+use selvedge_syntax::complaints::Complaints;
 
 /// How a text is to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,9 +6,9 @@ use crate::ast::{Expression, File, Function, Name};
 use crate::token::quote;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Diagnostic, Id};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{Connective, Expr, GlobalId, LocalId, Variable};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 
 /// The names of the whole text.
 pub struct Names<'a> {

@@ -19,8 +19,8 @@ use crate::starts::{THREAD_LIMIT, called, pools};
 use crate::token::quote;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Diagnostic, Id, Severity};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{Start, ThreadId};
+use selvedge_syntax::complaints::Complaints;
 
 /// The threads of a program.
 pub struct Threads {

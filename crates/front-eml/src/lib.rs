@@ -41,7 +41,7 @@ mod token;
 
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::Program;
-use selvedge_program::text::complaints::Complaints;
+use selvedge_syntax::complaints::Complaints;
 
 /// What was read.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@
 use crate::ast::{Block, File, Function, Name, Process, Statement, StatementKind};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Id, Severity, Span};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{LocationId, LockId, ProcedureId};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 use std::collections::HashMap;
 
 /// What the names mean.

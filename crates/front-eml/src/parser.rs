@@ -15,9 +15,9 @@ mod statement;
 
 use crate::ast::{File, Name, Prefix};
 use crate::token::Kind;
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::cursor::Cursor;
-use selvedge_program::text::tokens::TokenKind;
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::cursor::Cursor;
+use selvedge_syntax::tokens::TokenKind;
 
 /// How deep statements, and how many `synchronized` prefixes of one function, may nest.
 pub const NESTING_LIMIT: usize = 256;

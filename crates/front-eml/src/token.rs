@@ -1,15 +1,15 @@
 //! # Idea
 //! What the tokens of EML are. They are read by what all readers share,
-//! [`selvedge_program::text::tokens`].
+//! [`selvedge_syntax::tokens`].
 //!
 //! # Invariants
 //! 1. A comment becomes a token only if it is not closed; then it is the last one before
 //!    [`Kind::End`].
 
 use logos::{Filter, Lexer, Logos, SpannedIter};
-use selvedge_program::text::tokens::{self, Comment, TokenKind};
+use selvedge_syntax::tokens::{self, Comment, TokenKind};
 
-pub use selvedge_program::text::tokens::quote;
+pub use selvedge_syntax::tokens::quote;
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]

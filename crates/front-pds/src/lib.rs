@@ -42,8 +42,8 @@ mod system;
 mod token;
 
 use selvedge_base::{Diagnostic, Severity};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{Program, Target};
+use selvedge_syntax::complaints::Complaints;
 
 /// Which text a complaint is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -15,12 +15,12 @@
 use crate::state::{Number, Stack, State};
 use crate::system::{Rule, System, Thread, Word};
 use selvedge_base::{Diagnostic, Id, Place, Severity};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral, Position,
     Procedure, ProcedureId, Program, Start, StatePattern, Target, ThreadId, Update, UpdateId,
     Variable,
 };
+use selvedge_syntax::complaints::Complaints;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes and edges a program may have.

@@ -6,7 +6,7 @@
 
 use crate::token::{Kind, Token, number, quote, tokens};
 use selvedge_base::{Diagnostic, Severity, Span};
-use selvedge_program::text::complaints::Complaints;
+use selvedge_syntax::complaints::Complaints;
 
 /// A state.
 pub struct State {

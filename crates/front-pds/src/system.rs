@@ -7,7 +7,7 @@
 
 use crate::token::{Kind, Token, number, quote, tokens};
 use selvedge_base::{Diagnostic, LineIndex, Place, Severity, Span};
-use selvedge_program::text::complaints::Complaints;
+use selvedge_syntax::complaints::Complaints;
 use std::collections::BTreeSet;
 
 /// How many shared states there may be.

@@ -11,9 +11,9 @@
 use crate::ast::{Event, File, Item, Name, State, Variable, What};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Severity};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{LocationId, Program, ThreadId};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A property of a program, with variables.

@@ -11,8 +11,8 @@ use crate::check::{EventSet, Meant, MeantEvent, MeantWhat, Property};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::ipa::{ChoicePhase, factor};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{IndexedSymbol, Ipa, LocationId, Observable, Program, ThreadId};
+use selvedge_syntax::complaints::Complaints;
 use std::collections::BTreeSet;
 
 /// The most automata that one property may stand for.

@@ -66,8 +66,8 @@ mod parser;
 mod token;
 
 use selvedge_base::{Diagnostic, Severity};
-use selvedge_program::text::complaints::Complaints;
 use selvedge_program::{Ipa, Program};
+use selvedge_syntax::complaints::Complaints;
 
 /// Reads a property of a program: one automaton per choice of threads and locations for the
 /// variables and of one transition per state. There are none if there is an error among the

@@ -8,8 +8,8 @@
 use crate::ast::{Event, File, Item, Name, State, Variable, What};
 use crate::token::{Kind, Token, quote, tokens};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::nearest::nearest;
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 
 /// Reads a text; what could be read and, in `complaints`, what could not.
 pub fn parse(text: &str, complaints: &mut Complaints) -> File {

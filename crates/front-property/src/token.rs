@@ -6,10 +6,10 @@
 
 use logos::{Filter, Lexer, Logos};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::tokens::{Comment, unterminated_comment};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::tokens::{Comment, unterminated_comment};
 
-pub use selvedge_program::text::tokens::quote;
+pub use selvedge_syntax::tokens::quote;
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,8 +9,8 @@
 use super::suppress::Suppression;
 use crate::args::{PatternChoice, UnitChoice, parse_patterns, seconds};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{FindingKind, PATTERNS};
+use selvedge_syntax::nearest::nearest;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

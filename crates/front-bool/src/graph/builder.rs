@@ -7,9 +7,9 @@ use crate::names::{Names, Scope};
 use crate::token::quote;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Diagnostic, Id, Place, Span};
-use selvedge_program::text::complaints::Complaints;
-use selvedge_program::text::nearest::nearest;
 use selvedge_program::{Expr, Local, LocalId, Passing, Update, Variable};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 
 /// The graph of a function; its start sites are added to `sites`.
 pub fn function<'a>(

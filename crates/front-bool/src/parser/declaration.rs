@@ -5,7 +5,7 @@ use super::{Parser, VARIABLE_LIMIT};
 use crate::ast::{Function, Name};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
-use selvedge_program::text::nearest::nearest;
+use selvedge_syntax::nearest::nearest;
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) {

@@ -5,8 +5,8 @@ use super::{NESTING_LIMIT, Parser};
 use crate::ast::{Assignment, Branch, Call, Expression, Name, Statement, StatementKind, is_async};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::text::nearest::nearest;
-use selvedge_program::text::tokens::TokenKind;
+use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::TokenKind;
 
 /// The words that a misspelt statement may have meant.
 const WORDS: [&str; 15] = [

@@ -8,8 +8,8 @@ use super::{NESTING_LIMIT, Parser, Pending};
 use crate::ast::{File, Function, Name, Prefix, Process};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
-use selvedge_program::text::nearest::nearest;
-use selvedge_program::text::tokens::TokenKind;
+use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::TokenKind;
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) -> File<'a> {

@@ -6,8 +6,8 @@ use super::{NESTING_LIMIT, Parser};
 use crate::ast::{Block, Branch, File, Name, Statement, StatementKind};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::text::nearest::nearest;
-use selvedge_program::text::tokens::TokenKind;
+use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::TokenKind;
 
 impl<'a> Parser<'a, '_> {
     /// `{ .. }`, at the brace; `depth` counts the statements around it.

@@ -5,8 +5,8 @@
 //! 1. The last token is [`Kind::End`], and there is no other of this kind.
 //! 2. Characters that are no token are reported and skipped; neighbours are one complaint.
 
-use super::complaints::Complaints;
 use selvedge_base::{Diagnostic, Span};
+use selvedge_syntax::complaints::Complaints;
 
 /// What kind of token it is.
 #[derive(Clone, PartialEq, Eq, Debug)]

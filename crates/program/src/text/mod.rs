@@ -50,20 +50,13 @@
 //! `when` a guard, `do` an assignment, `constrain` what holds before and after. The book has the
 //! grammar.
 //!
-//! - [`print`](print()) and [`parse`](parse()): out and in.
-//! - [`complaints`]: collects the diagnostics of one text, with a limit.
-//! - [`nearest`]: finds the name that was probably meant.
-//! - [`tokens`] and [`cursor`]: what the readers of other languages share.
+//! [`print`](print()) writes it and [`parse`](parse()) reads it.
 
-pub mod complaints;
-pub mod cursor;
 mod lexer;
-pub mod nearest;
 mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
-pub mod tokens;
 
 pub use parse::parse;
 pub use print::print;

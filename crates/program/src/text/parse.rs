@@ -10,9 +10,7 @@
 mod data;
 mod expression;
 
-use super::complaints::Complaints;
 use super::lexer::{Kind, Token, tokens};
-use super::nearest::nearest;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
     Procedure, ProcedureId, Program, Thread, ThreadId,
@@ -20,6 +18,8 @@ use crate::model::{
 use crate::validate::validate;
 use data::LabelAt;
 use selvedge_base::{Diagnostic, Id, IdVec, Place, Severity, Span};
+use selvedge_syntax::complaints::Complaints;
+use selvedge_syntax::nearest::nearest;
 use std::collections::HashMap;
 
 /// Reads a program; `None` iff there is an error among the diagnostics.

@@ -1,5 +1,5 @@
 //! # Idea
-//! What the readers of other languages have in common before their grammars begin. A language says
+//! What the readers of languages have in common before their grammars begin. A language says
 //! where its tokens end by a scanner of its own ([`TokenKind::scan`]); here they get their text,
 //! their bytes and their place. What is no token is reported here and skipped, so that a parser sees
 //! tokens only.

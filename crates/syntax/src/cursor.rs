@@ -7,8 +7,8 @@
 //! 1. No token of the kind [`TokenKind::OPEN_COMMENT`] is ever looked at: it ends the text.
 //! 2. Once the complaints are full, the next token at the latest is the end of the text.
 
-use super::complaints::Complaints;
-use super::tokens::{Token, TokenKind, Tokens, quote};
+use crate::complaints::Complaints;
+use crate::tokens::{Token, TokenKind, Tokens, quote};
 use selvedge_base::{Diagnostic, Span};
 
 /// A place in the tokens of a text, with the complaints about it.
@@ -194,7 +194,7 @@ impl<'a, 'c, K: TokenKind> Cursor<'a, 'c, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::complaints::LIMIT;
+    use crate::complaints::LIMIT;
     use std::ops::Range;
 
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
