@@ -167,7 +167,8 @@ fn wrapping_in_a_private_lock_changes_nothing() {
         let lock = program.locks.push(Lock { name: "private".to_owned(), place: Place::NONE });
         let successors = Successors::new(&program);
         let edge = program.edges[*rng.pick(&program.edges.ids().collect::<Vec<_>>())].clone();
-        let thread = program.procedures[program.nodes[edge.source]].thread;
+        let thread =
+            program.procedures[program.nodes[edge.source]].owner.expect("nothing is shared");
         let region = match edge.action {
             Action::BeginUnit | Action::Acquire(_) => {
                 Region::scope(&program, &successors, thread, edge.place, edge.action)

@@ -12,6 +12,7 @@ use selvedge_base::Budget;
 use selvedge_program::{Program, Query, Unknown, Verdict};
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
+use selvedge_testkit::shared::all_run_the_first;
 use selvedge_testkit::shrink::shrink;
 use selvedge_testkit::{Model, Rng};
 
@@ -37,6 +38,23 @@ fn engines_agree_on_automata_of_up_to_four_threads() {
     let tally = run(&Shape::TINY, 300, |program, rng| {
         (0..6).filter_map(|_| random_automaton(program, rng)).map(Query::Automaton).collect()
     });
+    assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
+    assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
+}
+
+/// A node does not tell which thread is there.
+#[test]
+fn engines_agree_on_shared_procedures() {
+    let mut tally = Tally::default();
+    for seed in 1..=100 {
+        let mut rng = Rng::new(seed);
+        let program = random_model(&mut rng, &Shape::SMALL).to_program();
+        let program = all_run_the_first(&program).expect("there are threads");
+        let queries = some_patterns(&program, &mut rng, 12);
+        if let Err(message) = compare(&program, &queries, &mut tally) {
+            panic!("seed {seed}: {message}\n{}", selvedge_program::text::print(&program));
+        }
+    }
     assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
     assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
 }

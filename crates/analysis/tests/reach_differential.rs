@@ -18,6 +18,7 @@ use selvedge_testkit::BoolModel;
 use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
 use selvedge_testkit::boolean::shrink::shrink_bool;
 use selvedge_testkit::rng::Rng;
+use selvedge_testkit::shared::all_run_the_first;
 use std::collections::BTreeSet;
 
 fn programs(default: u64) -> u64 {
@@ -209,6 +210,23 @@ fn engines_agree_on_random_programs() {
     assert!(compared.violations > compared.programs / 10, "{}", compared.violations);
     assert!(compared.deep > 0, "no violation needs a second round");
     assert!(compared.refused < compared.programs / 10, "{}", compared.refused);
+}
+
+/// A node does not tell which thread is there.
+#[test]
+fn engines_agree_on_shared_procedures() {
+    let mut compared = Compared::default();
+    for seed in 3_000_000..3_000_000 + programs(150) {
+        let model = random_bool_model(&mut Rng::new(seed), &BoolShape::SMALL);
+        let program = all_run_the_first(&model.to_program()).expect("there are threads");
+        assert_eq!(selvedge_program::validate::validate(&program), [], "seed {seed}");
+        let measure = if seed % 4 == 3 { Measure::Contexts } else { Measure::Rounds };
+        if let Some(why) = disagreement(&program, measure, &mut compared) {
+            panic!("seed {seed}: {why}\n{}", selvedge_program::text::print(&program));
+        }
+    }
+    assert!(compared.programs > programs(150) / 2, "{}", compared.programs);
+    assert!(compared.violations > compared.programs / 20, "{}", compared.violations);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use selvedge_base::{Diagnostic, IdVec, Severity};
 use selvedge_program::{
-    GlobalId, NodeId, Numeral, Position, Program, StatePattern, Target, ThreadId,
+    GlobalId, NodeId, Numeral, Position, Program, Sharing, StatePattern, Target, ThreadId,
 };
 use selvedge_syntax::nearest::nearest;
 
@@ -136,11 +136,13 @@ fn labelled(program: &Program, name: &str, thread: Option<ThreadId>) -> Vec<Node
 }
 
 fn labels(program: &Program, thread: Option<ThreadId>) -> impl Iterator<Item = (&str, NodeId)> {
-    let owner = |node: NodeId| program.procedures[program.nodes[node]].thread;
+    let sharing = Sharing::new(program);
+    let runs =
+        move |thread: &ThreadId, node: NodeId| sharing.threads_at(program, node).contains(thread);
     program
         .labels
         .iter()
-        .filter(move |label| thread.is_none_or(|thread| owner(label.node) == thread))
+        .filter(move |label| thread.is_none_or(|thread| runs(&thread, label.node)))
         .map(|label| (label.name.as_str(), label.node))
 }
 

@@ -191,7 +191,7 @@ impl Cutter<'_, '_> {
             graph.enforced.clone().map(|condition| self.program.conditions.push(condition));
         self.program.procedures.push(Procedure {
             name: name.unwrap_or(graph.name.text).to_owned(),
-            thread: self.thread,
+            owner: Some(self.thread),
             place: graph.name.place,
             end: graph.end,
             entry: nodes[entry],

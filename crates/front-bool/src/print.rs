@@ -27,6 +27,7 @@ use crate::print::names::Taken;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, EdgeId, NodeId, Procedure, ProcedureId, Program, Start, Successors, ThreadId, Variable,
+    unshare,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,6 +54,9 @@ impl fmt::Display for Unprintable {
 /// work, threads that are started at several places, or steps that are not one statement each and
 /// cannot be split.
 pub fn print(program: &Program) -> Result<String, Unprintable> {
+    // Functions with the same text become one again below.
+    let unshared = unshare(program);
+    let program = &*unshared.program;
     let overview = Overview::new(program)?;
     let globals = global_names(program);
     let mut text = String::new();
@@ -72,14 +76,13 @@ pub fn print(program: &Program) -> Result<String, Unprintable> {
     }
     let mut written = BTreeSet::new();
     let mut bodies = Vec::new();
-    for (id, procedure) in overview.printed(program) {
+    for (id, _) in overview.printed(program) {
         let name = &functions[id];
         if !written.insert(name.clone()) {
             continue;
         }
         let is_main = !overview.wrapped
-            && id == program.threads[procedure.thread].main
-            && procedure.thread.index() == 0;
+            && program.threads.iter().next().is_some_and(|first| first.main == id);
         let head =
             Head { name, parameters: !is_main, prologue: prologue.as_deref().filter(|_| is_main) };
         bodies.push(overview.function(program, id, &globals, &functions, &head)?);
@@ -188,11 +191,13 @@ impl Overview {
             let Some(&start) = starts[id].first() else { continue };
             let edge = &program.edges[start];
             let owner = program.nodes[edge.source];
-            let main = program.threads[program.procedures[owner].thread].main;
+            let is_main = program.procedures[owner]
+                .owner
+                .is_some_and(|thread| program.threads[thread].main == owner);
             if after.is_some() || starts[id].len() > 1 {
                 return refuse(edge.place, "is one of several that are started at the same place");
             }
-            if owner != main || self.called[owner] || self.on_cycle(program, start) {
+            if !is_main || self.called[owner] || self.on_cycle(program, start) {
                 return refuse(edge.place, "is started where a start could happen several times");
             }
             self.running.push(id);
@@ -223,10 +228,9 @@ impl Overview {
         program: &'p Program,
     ) -> impl Iterator<Item = (ProcedureId, &'p Procedure)> {
         let running: BTreeSet<ThreadId> = self.running.iter().copied().collect();
-        program
-            .procedures
-            .iter_enumerated()
-            .filter(move |(_, procedure)| running.contains(&procedure.thread))
+        program.procedures.iter_enumerated().filter(move |(_, procedure)| {
+            procedure.owner.is_some_and(|owner| running.contains(&owner))
+        })
     }
 
     /// The names of the functions. Procedures with the same name share it if they, and all that

@@ -102,7 +102,7 @@ fn threads_have_copies_of_their_procedures_only() {
     let names: Vec<(usize, &str)> = program
         .procedures
         .iter()
-        .map(|one| (selvedge_base::Id::index(one.thread), one.name.as_str()))
+        .map(|one| (selvedge_base::Id::index(one.owner.expect("not shared")), one.name.as_str()))
         .collect();
     assert_eq!(names, [(0, "f"), (0, "main"), (1, "f"), (1, "t"), (2, "main@3:63")]);
     let labels: Vec<&str> = program.labels.iter().map(|label| label.name.as_str()).collect();

@@ -129,7 +129,7 @@ impl<'a> Lowering<'_, 'a> {
         self.exit = self.node();
         self.program.procedures.push(Procedure {
             name: function.name.text.to_owned(),
-            thread,
+            owner: Some(thread),
             place: function.name.place,
             end: function.body.close,
             entry,

@@ -17,8 +17,8 @@ use crate::system::{Rule, System, Thread, Word};
 use selvedge_base::{Diagnostic, Id, Place, Severity};
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral, Position,
-    Procedure, ProcedureId, Program, Start, StatePattern, Target, ThreadId, Update, UpdateId,
-    Variable,
+    Procedure, ProcedureId, Program, Sharing, Start, StatePattern, Target, ThreadId, Update,
+    UpdateId, Variable,
 };
 use selvedge_syntax::complaints::Complaints;
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,9 +144,11 @@ pub fn target(
 /// The nodes with each label, by thread.
 fn labelled(program: &Program) -> BTreeMap<(ThreadId, &str), Vec<NodeId>> {
     let mut labelled: BTreeMap<(ThreadId, &str), Vec<NodeId>> = BTreeMap::new();
+    let sharing = Sharing::new(program);
     for label in &program.labels {
-        let thread = program.procedures[program.nodes[label.node]].thread;
-        labelled.entry((thread, &label.name)).or_default().push(label.node);
+        for &thread in sharing.threads_at(program, label.node) {
+            labelled.entry((thread, &label.name)).or_default().push(label.node);
+        }
     }
     labelled
 }
@@ -323,7 +325,8 @@ impl Builder {
         exit: NodeId,
     ) {
         let frame = Frame::default();
-        let procedure = Procedure { name, thread, place, end: place, entry, exit, frame };
+        let procedure =
+            Procedure { name, owner: Some(thread), place, end: place, entry, exit, frame };
         self.program.procedures.push(procedure);
     }
 

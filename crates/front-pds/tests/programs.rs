@@ -109,7 +109,8 @@ fn read_back(program: &Program) -> BTreeSet<Rule> {
             }
             other => panic!("{other:?}"),
         };
-        let thread = program.procedures[program.nodes[edge.source]].thread.index();
+        let thread =
+            program.procedures[program.nodes[edge.source]].owner.expect("not shared").index();
         rules.insert((thread, from, labels[&edge.source], to, word, edge.place.line));
     }
     rules

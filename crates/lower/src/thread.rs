@@ -119,9 +119,18 @@ pub enum LowerError {
 /// The locks that at least two threads can acquire. A lock of one thread alone never blocks anybody,
 /// so an engine need not track it.
 pub fn shared_locks(program: &Program, successors: &Successors) -> LockSet {
+    shared_locks_of(program, successors, program.threads.ids())
+}
+
+/// The locks that at least two of these threads can acquire.
+pub fn shared_locks_of(
+    program: &Program,
+    successors: &Successors,
+    threads: impl Iterator<Item = ThreadId>,
+) -> LockSet {
     let mut once = LockSet::new();
     let mut twice = LockSet::new();
-    for thread in &program.threads {
+    for thread in threads.map(|id| &program.threads[id]) {
         let mut own = LockSet::new();
         let mut seen = vec![false; program.nodes.len()];
         let mut pending = Vec::new();

@@ -20,6 +20,7 @@ pub mod model;
 pub mod pattern;
 pub mod query;
 pub mod reach;
+pub mod sharing;
 pub mod successors;
 pub mod text;
 pub mod trace;
@@ -47,6 +48,7 @@ pub use reach::{
     Activation, Bound, Level, LevelCount, Measure, Position, ReachAnswer, Run, RunStep, RunTrace,
     RunTraceStep, Search, StatePattern, Target, VisibleState,
 };
+pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
 pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};
 pub use verdict::{Failure, Fault, Unknown, Verdict};

@@ -13,14 +13,15 @@
 //! # Invariants
 //! Checked by [`crate::validate`]:
 //! 1. Every id is in range.
-//! 2. Procedures are grouped by thread in the order of the threads; nodes and edges are grouped by
-//!    procedure in the order of the procedures.
+//! 2. The procedures that threads own are grouped by thread in the order of the threads; shared ones
+//!    stand before, between or behind these groups. Nodes and edges are grouped by procedure in the
+//!    order of the procedures.
 //! 3. An edge stays within one procedure; entry and exit are nodes of their procedure.
 //! 4. No edge leaves an exit node: the only step there is the return.
-//! 5. A call goes to a procedure of the same thread, and so does a thread's main.
+//! 5. A call goes to a shared procedure, or to one of the same thread; so does a thread's main.
 //! 6. Names are unique: locks among locks, atomic sets among atomic sets, locations among
 //!    locations, globals among globals, threads among threads, procedures among those of their
-//!    thread, locals among those of their procedure.
+//!    thread, shared procedures among shared ones, locals among those of their procedure.
 //! 7. Expressions name globals of the program and locals of the procedure that they stand in;
 //!    [`Expr::Next`] occurs in constraints only; the targets of an update are all different, and so
 //!    are those of a call.
@@ -97,7 +98,7 @@ pub struct Program {
     pub locations: IdVec<LocationId, Location>,
     /// The threads.
     pub threads: IdVec<ThreadId, Thread>,
-    /// The procedures of all threads.
+    /// The procedures.
     pub procedures: IdVec<ProcedureId, Procedure>,
     /// The procedure of each node.
     pub nodes: IdVec<NodeId, ProcedureId>,
@@ -191,13 +192,13 @@ pub enum Start {
     },
 }
 
-/// A procedure of one thread.
+/// A procedure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Procedure {
-    /// Its name, unique within the thread.
+    /// Its name, unique within the thread that owns it, or among the shared ones.
     pub name: String,
-    /// The thread that it belongs to.
-    pub thread: ThreadId,
+    /// The thread that alone runs it; `None` if it is shared, see [`Sharing`](crate::Sharing).
+    pub owner: Option<ThreadId>,
     /// Where it is declared.
     pub place: Place,
     /// Where it ends in the source; the place of the return step.

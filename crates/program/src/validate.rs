@@ -45,7 +45,7 @@ impl Name for &str {
     }
 }
 
-impl Name for (ThreadId, &str) {
+impl Name for (Option<ThreadId>, &str) {
     fn text(&self) -> &str {
         self.1
     }
@@ -86,7 +86,7 @@ impl Validator<'_> {
         }
         for (id, thread) in program.threads.iter_enumerated() {
             match program.procedures.get(thread.main) {
-                Some(main) if main.thread == id => {}
+                Some(main) if main.owner.is_none_or(|owner| owner == id) => {}
                 _ => self.breach(
                     thread.place,
                     format!("main of {} is not a procedure of it", thread.name),
@@ -94,7 +94,7 @@ impl Validator<'_> {
             }
         }
         let own = program.procedures.iter();
-        self.unique("procedure", own.map(|own| ((own.thread, own.name.as_str()), own.place)));
+        self.unique("procedure", own.map(|own| ((own.owner, own.name.as_str()), own.place)));
     }
 
     fn unique<N: Name>(&mut self, what: &str, names: impl Iterator<Item = (N, Place)>) {
@@ -109,15 +109,24 @@ impl Validator<'_> {
     fn procedures(&mut self) {
         let program = self.program;
         let mut last_thread = 0;
+        let mut last_owner = None;
+        let mut closed = BTreeSet::new();
         for (id, procedure) in program.procedures.iter_enumerated() {
-            let thread = procedure.thread.index();
-            if program.threads.get(procedure.thread).is_none() {
-                self.breach(procedure.place, format!("{} belongs to no thread", procedure.name));
-            } else if thread < last_thread {
-                let message = format!("{} is not grouped with its thread", procedure.name);
-                self.breach(procedure.place, message);
+            if let Some(owner) = procedure.owner {
+                if program.threads.get(owner).is_none() {
+                    let message = format!("{} belongs to no thread", procedure.name);
+                    self.breach(procedure.place, message);
+                } else if owner.index() < last_thread || closed.contains(&owner) {
+                    let message = format!("{} is not grouped with its thread", procedure.name);
+                    self.breach(procedure.place, message);
+                }
+                last_thread = last_thread.max(owner.index());
             }
-            last_thread = last_thread.max(thread);
+            // A shared procedure ends the group of the thread before it.
+            if last_owner.is_some() && last_owner != procedure.owner {
+                closed.extend(last_owner);
+            }
+            last_owner = procedure.owner;
             for (node, what) in [(procedure.entry, "entry"), (procedure.exit, "exit")] {
                 if program.nodes.get(node) != Some(&id) {
                     self.breach(
@@ -170,7 +179,9 @@ impl Validator<'_> {
                 }
                 Action::Acquire(lock) | Action::Release(lock) => program.locks.get(lock).is_some(),
                 Action::Call(callee) => match program.procedures.get(callee) {
-                    Some(callee) if callee.thread == procedure.thread => true,
+                    Some(callee) if callee.owner.is_none() || callee.owner == procedure.owner => {
+                        true
+                    }
                     Some(callee) => {
                         let message =
                             format!("call of {}, a procedure of another thread", callee.name);
@@ -278,11 +289,12 @@ mod tests {
     #[test]
     fn procedures_and_nodes_are_grouped() {
         let ungrouped = spoilt(|program| {
-            program.procedures[id::<ProcedureId>(0)].thread = id(1);
-            program.procedures[id::<ProcedureId>(2)].thread = id(0);
+            program.procedures[id::<ProcedureId>(0)].owner = Some(id(1));
+            program.procedures[id::<ProcedureId>(2)].owner = Some(id(0));
         });
         assert!(ungrouped.contains(&"3:3: f is not grouped with its thread".to_owned()));
-        let homeless = spoilt(|program| program.procedures[id::<ProcedureId>(1)].thread = id(7));
+        let homeless =
+            spoilt(|program| program.procedures[id::<ProcedureId>(1)].owner = Some(id(7)));
         assert!(homeless.contains(&"3:3: f belongs to no thread".to_owned()), "{homeless:?}");
         let message = "0:0: nodes are not grouped by procedure, or belong to none".to_owned();
         for owner in [0, 9] {

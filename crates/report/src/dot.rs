@@ -21,23 +21,35 @@ pub fn render(program: &Program) -> String {
     let mut nodes = program.nodes.iter_enumerated().peekable();
     let mut procedures = program.procedures.iter_enumerated().peekable();
     // Procedures are grouped by thread and nodes by procedure.
-    for (thread_id, thread) in program.threads.iter_enumerated() {
-        let _ = writeln!(out, "  subgraph cluster_t{} {{", thread_id.index());
-        let _ = writeln!(out, "    label={};", quoted(&format!("thread {}", thread.name)));
-        while let Some((id, procedure)) = procedures.next_if(|(_, own)| own.thread == thread_id) {
-            let _ = writeln!(out, "    subgraph cluster_p{} {{", id.index());
-            let _ = writeln!(out, "      label={};", quoted(&procedure.name));
+    while let Some(owner) = procedures.peek().map(|(_, own)| own.owner) {
+        if let Some(thread) = owner {
+            let label = quoted(&format!("thread {}", program.threads[thread].name));
+            let _ = writeln!(out, "  subgraph cluster_t{} {{\n    label={label};", thread.index());
+        }
+        let indent = if owner.is_some() { "  " } else { "" };
+        while let Some((id, procedure)) = procedures.next_if(|(_, own)| own.owner == owner) {
+            let _ = writeln!(out, "{indent}  subgraph cluster_p{} {{", id.index());
+            let _ = writeln!(out, "{indent}    label={};", quoted(&procedure.name));
             while let Some((node, _)) = nodes.next_if(|&(_, &owner)| owner == id) {
                 let shape = match (node == procedure.entry, node == procedure.exit) {
                     (true, _) => " [shape=circle, label=\"\", width=0.2]",
                     (false, true) => " [shape=doublecircle, label=\"\", width=0.15]",
                     (false, false) => "",
                 };
-                let _ = writeln!(out, "      {}{shape};", vertex(node));
+                let _ = writeln!(out, "{indent}    {}{shape};", vertex(node));
             }
-            out.push_str("    }\n");
+            let _ = writeln!(out, "{indent}  }}");
         }
-        out.push_str("  }\n");
+        if owner.is_some() {
+            out.push_str("  }\n");
+        }
+    }
+    for (at, thread) in program.threads.iter().enumerate() {
+        if program.procedures[thread.main].owner.is_none() {
+            let label = quoted(&format!("thread {}", thread.name));
+            let entry = vertex(program.procedures[thread.main].entry);
+            let _ = writeln!(out, "  t{at} [shape=box, label={label}];\n  t{at} -> {entry};");
+        }
     }
     for edge in &program.edges {
         let label = quoted(&edge_label(edge, program));

@@ -7,13 +7,14 @@ use crate::escape::visible;
 use crate::outline::{ProcedureOutline, outline};
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{ProcedureId, Program, Start, ThreadId};
+use selvedge_program::{ProcedureId, Program, Sharing, Start, ThreadId};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Renders the model of the file called `name`.
 pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     let outlines = outline(program);
+    let sharing = Sharing::new(program);
     let mut out = String::new();
     let shared = match program.globals.len() {
         0 => String::new(),
@@ -33,7 +34,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     );
     for thread in program.threads.ids() {
         out.push('\n');
-        describe_thread(&mut out, thread, program, &outlines, terminal);
+        describe_thread(&mut out, thread, program, &sharing, &outlines, terminal);
     }
     globals(&mut out, program, terminal);
     locks(&mut out, program, &outlines, terminal);
@@ -45,6 +46,7 @@ fn describe_thread(
     out: &mut String,
     thread: ThreadId,
     program: &Program,
+    sharing: &Sharing,
     outlines: &IdVec<ProcedureId, ProcedureOutline>,
     terminal: Terminal,
 ) {
@@ -52,24 +54,24 @@ fn describe_thread(
     let heading = format!("thread {}", visible(&own.name));
     let place = line_of(own.place);
     let _ = writeln!(out, "{}{place}", terminal.paint(Tone::Heading, heading));
-    let procedures: Vec<ProcedureId> = program
-        .procedures
-        .iter_enumerated()
-        .filter(|(_, procedure)| procedure.thread == thread)
-        .map(|(id, _)| id)
-        .collect();
+    let procedures: Vec<ProcedureId> = sharing.procedures(thread).to_vec();
     let name = |id: ProcedureId| visible(&program.procedures[id].name);
     let widest = procedures.iter().map(|&id| name(id).chars().count()).max().unwrap_or(0);
     for id in procedures {
-        let facts = facts(id, program, &outlines[id]);
+        let facts = facts(id, thread, program, &outlines[id]);
         let place = line_of(program.procedures[id].place);
         let _ = writeln!(out, "  {:widest$}{place:<8}{}", name(id), facts.join("; "));
     }
 }
 
-fn facts(id: ProcedureId, program: &Program, own: &ProcedureOutline) -> Vec<String> {
+fn facts(
+    id: ProcedureId,
+    thread: ThreadId,
+    program: &Program,
+    own: &ProcedureOutline,
+) -> Vec<String> {
     let mut facts = vec![count(own.edges, "edge")];
-    let thread = &program.threads[program.procedures[id].thread];
+    let thread = &program.threads[thread];
     let is_main = thread.main == id;
     if is_main && thread.start != Start::AtFirst {
         facts.push("the thread starts here when it is started".to_owned());
@@ -173,11 +175,10 @@ fn users(
     outlines: &IdVec<ProcedureId, ProcedureOutline>,
     uses: impl Fn(&ProcedureOutline) -> bool,
 ) -> String {
-    let users = outlines.iter_enumerated().filter(|(_, own)| uses(own)).map(|(id, _)| {
-        let procedure = &program.procedures[id];
-        let thread = &program.threads[procedure.thread];
-        format!("{}.{}", visible(&thread.name), visible(&procedure.name))
-    });
+    let users = outlines
+        .iter_enumerated()
+        .filter(|(_, own)| uses(own))
+        .map(|(id, _)| visible(&program.qualified_name(id)).into_owned());
     let users: Vec<String> = users.collect();
     if users.is_empty() { "nobody".to_owned() } else { users.join(", ") }
 }

@@ -4,12 +4,13 @@
 
 use crate::outline::{ProcedureOutline, outline};
 use selvedge_base::Place;
-use selvedge_program::{ProcedureId, Program};
+use selvedge_program::{ProcedureId, Program, Sharing};
 use serde::Serialize;
 
 /// Renders the model of the file called `name`.
 pub fn render(name: &str, program: &Program) -> String {
     let outlines = outline(program);
+    let sharing = Sharing::new(program);
     let document = Document {
         file: name,
         globals: program.globals.iter().map(|one| Named::new(&one.name, one.place)).collect(),
@@ -28,11 +29,10 @@ pub fn render(name: &str, program: &Program) -> String {
             .map(|(id, thread)| ThreadEntry {
                 name: Named::new(&thread.name, thread.place),
                 main: &program.procedures[thread.main].name,
-                procedures: program
-                    .procedures
-                    .iter_enumerated()
-                    .filter(|(_, procedure)| procedure.thread == id)
-                    .map(|(id, _)| ProcedureEntry::new(id, program, &outlines[id]))
+                procedures: sharing
+                    .procedures(id)
+                    .iter()
+                    .map(|&id| ProcedureEntry::new(id, program, &outlines[id]))
                     .collect(),
             })
             .collect(),

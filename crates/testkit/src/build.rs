@@ -35,7 +35,7 @@ impl Model {
                 let (entry, exit) = build_function(&mut program, id, main, function);
                 program.procedures.push(Procedure {
                     name: function_name(position),
-                    thread,
+                    owner: Some(thread),
                     place: Place::NONE,
                     end: Place::NONE,
                     entry,

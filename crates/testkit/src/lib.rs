@@ -32,6 +32,7 @@ pub mod models;
 pub mod naive;
 pub mod queries;
 pub mod rng;
+pub mod shared;
 pub mod shrink;
 pub mod source;
 pub mod straight;

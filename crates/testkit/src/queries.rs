@@ -9,7 +9,7 @@ use selvedge_program::meeting::races;
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{
     Action, Deadlock, IndexedSymbol, Ipa, LockId, Meeting, Observable, PATTERNS, PatternQuery,
-    Phase, Program, Query, ThreadId, UnitRole, Units, Wait,
+    Phase, Program, Query, Sharing, ThreadId, UnitRole, Units, Wait,
 };
 use std::collections::BTreeSet;
 
@@ -60,6 +60,7 @@ pub fn some_patterns(program: &Program, rng: &mut Rng, count: usize) -> Vec<Quer
 
 /// All events that the edges of each thread can show.
 pub fn symbols(program: &Program) -> IdVec<ThreadId, BTreeSet<Observable>> {
+    let sharing = Sharing::new(program);
     let mut symbols = IdVec::filled(BTreeSet::new(), program.threads.len());
     for edge in &program.edges {
         let symbol = match edge.action {
@@ -69,7 +70,9 @@ pub fn symbols(program: &Program) -> IdVec<ThreadId, BTreeSet<Observable>> {
             Action::EndUnit => Observable::EndUnit,
             _ => continue,
         };
-        symbols[program.procedures[program.nodes[edge.source]].thread].insert(symbol);
+        for &thread in sharing.threads_of(program, edge) {
+            symbols[thread].insert(symbol);
+        }
     }
     symbols
 }
@@ -153,11 +156,14 @@ pub fn all_races(program: &Program) -> Vec<Meeting> {
 /// of the lock that it is to hold and of the one that it is to want; short ones first. No order of
 /// the two acquisitions is asked for, so most of these deadlocks cannot happen.
 pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting> {
+    let sharing = Sharing::new(program);
     let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
     for edge in &program.edges {
         if let Action::Acquire(lock) = edge.action {
-            acquired[program.procedures[program.nodes[edge.source]].thread].insert(lock);
+            for &thread in sharing.threads_of(program, edge) {
+                acquired[thread].insert(lock);
+            }
         }
     }
     let mut found = Vec::new();

@@ -87,7 +87,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
         let end = Place::new(line, actions.len() as u32 + 1);
         program.procedures.push(Procedure {
             name: "main".to_owned(),
-            thread,
+            owner: Some(thread),
             place,
             end,
             entry,

@@ -2,7 +2,7 @@
 //! that one can write down.
 
 use selvedge_base::IdVec;
-use selvedge_program::{Action, Deadlock, LockId, Meeting, Program, ThreadId, Wait};
+use selvedge_program::{Action, Deadlock, LockId, Meeting, Program, Sharing, ThreadId, Wait};
 use selvedge_replay::meeting_error;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -12,11 +12,14 @@ use std::collections::BTreeSet;
 /// Every list of `length` waits that is a deadlock by its invariants and of which every thread
 /// acquires both locks somewhere.
 fn all_cycles(program: &Program, length: usize) -> BTreeSet<Meeting> {
+    let sharing = Sharing::new(program);
     let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
     for edge in &program.edges {
         if let Action::Acquire(lock) = edge.action {
-            acquired[program.procedures[program.nodes[edge.source]].thread].insert(lock);
+            for &thread in sharing.threads_of(program, edge) {
+                acquired[thread].insert(lock);
+            }
         }
     }
     let mut waits = Vec::new();

@@ -8,7 +8,7 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, EdgeId, LocationId, LockId, NodeId, Program, Successors, ThreadId,
+    Action, Edge, EdgeId, LocationId, LockId, NodeId, Program, Sharing, Successors, ThreadId,
 };
 use std::collections::BTreeSet;
 
@@ -30,12 +30,13 @@ impl Region {
 
     /// Every access of the threads to a location.
     pub fn location(program: &Program, threads: &[ThreadId], location: LocationId) -> Self {
+        let sharing = Sharing::new(program);
         let edges: BTreeSet<EdgeId> = program
             .edges
             .iter_enumerated()
             .filter(|(_, edge)| {
                 [Action::Read(location), Action::Write(location)].contains(&edge.action)
-                    && threads.contains(&program.procedures[program.nodes[edge.source]].thread)
+                    && threads.iter().any(|&thread| sharing.can_take(program, thread, edge))
             })
             .map(|(id, _)| id)
             .collect();
@@ -72,13 +73,12 @@ impl Region {
 }
 
 fn edges_at(program: &Program, thread: ThreadId, place: Place, action: Action) -> BTreeSet<EdgeId> {
+    let sharing = Sharing::new(program);
     program
         .edges
         .iter_enumerated()
         .filter(|(_, edge)| {
-            edge.place == place
-                && edge.action == action
-                && program.procedures[program.nodes[edge.source]].thread == thread
+            edge.place == place && edge.action == action && sharing.can_take(program, thread, edge)
         })
         .map(|(id, _)| id)
         .collect()

@@ -40,7 +40,7 @@ define_id!(
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Activity {
     /// The main of a thread that has not moved yet; its locals are not chosen.
-    First(ThreadId),
+    First,
     /// On top of its stack, at a node.
     At(NodeId),
     /// Below another activation that this call has opened, or one that returns to the same node
@@ -51,6 +51,9 @@ pub enum Activity {
 /// A stack symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Symbol {
+    /// The thread on whose stack it lies. Threads may share procedures, and what a step does to a
+    /// lock depends on who takes it.
+    pub thread: ThreadId,
     /// What it stands for.
     pub activity: Activity,
     /// The values of its locals, the first in the lowest bit.
@@ -169,9 +172,8 @@ impl<'p> Expansion<'p> {
     pub fn first(&mut self, thread: ThreadId) -> SymbolId {
         let main = &self.program.procedures[self.program.threads[thread].main];
         let nothing_to_choose = main.frame.locals.is_empty();
-        let activity =
-            if nothing_to_choose { Activity::At(main.entry) } else { Activity::First(thread) };
-        self.symbol(Symbol { activity, locals: 0 })
+        let activity = if nothing_to_choose { Activity::At(main.entry) } else { Activity::First };
+        self.symbol(Symbol { thread, activity, locals: 0 })
     }
 
     /// What a number stands for.
@@ -191,10 +193,9 @@ impl<'p> Expansion<'p> {
 
     /// The node of a symbol that is on top.
     pub fn node(&self, symbol: SymbolId) -> NodeId {
-        match self.symbols[symbol].activity {
-            Activity::First(thread) => {
-                self.program.procedures[self.program.threads[thread].main].entry
-            }
+        let Symbol { thread, activity, .. } = self.symbols[symbol];
+        match activity {
+            Activity::First => self.program.procedures[self.program.threads[thread].main].entry,
             Activity::At(node) => node,
             Activity::Open(edge) => self.program.edges[edge].target,
         }
@@ -202,7 +203,7 @@ impl<'p> Expansion<'p> {
 
     /// The locals of a symbol; empty ones for a thread that has not moved.
     pub fn locals(&self, symbol: SymbolId) -> Valuation {
-        if let Activity::First(_) = self.symbols[symbol].activity {
+        if self.symbols[symbol].activity == Activity::First {
             return Valuation::default();
         }
         let procedure = self.program.nodes[self.node(symbol)];
@@ -260,7 +261,8 @@ impl<'p> Expansion<'p> {
         below: SymbolId,
     ) -> Option<(Shared, SymbolId)> {
         let program = self.program;
-        let Symbol { activity: Activity::Open(call), mut locals } = self.symbols[below] else {
+        let Symbol { thread, activity: Activity::Open(call), mut locals } = self.symbols[below]
+        else {
             unreachable!("below another activation there are open calls only")
         };
         let mut shared = shared;
@@ -277,7 +279,8 @@ impl<'p> Expansion<'p> {
         if !self.enforced(program.nodes[edge.target], shared, locals) {
             return None;
         }
-        Some((shared, self.symbol(Symbol { activity: Activity::At(edge.target), locals })))
+        let activity = Activity::At(edge.target);
+        Some((shared, self.symbol(Symbol { thread, activity, locals })))
     }
 
     fn expand(
@@ -291,8 +294,8 @@ impl<'p> Expansion<'p> {
             || self.layout.in_atomic(shared).is_some_and(|owner| owner != thread);
         if !free {
             match self.symbols[top] {
-                Symbol { activity: Activity::First(_), .. } => self.first_steps(thread, shared)?,
-                Symbol { activity: Activity::At(node), locals } => {
+                Symbol { activity: Activity::First, .. } => self.first_steps(thread, shared)?,
+                Symbol { activity: Activity::At(node), locals, .. } => {
                     self.steps(thread, shared, node, locals, start)?;
                 }
                 Symbol { activity: Activity::Open(_), .. } => {}

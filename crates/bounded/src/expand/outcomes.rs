@@ -142,7 +142,7 @@ impl Expansion<'_> {
             let [word, locals, passed] = bits.combination(which);
             let after = View { shared: Shared(word), locals };
             if constraint.is_none_or(|it| values(it, view, after).can_be_true()) {
-                self.outcome(id, after, passed);
+                self.outcome(thread, id, after, passed);
             }
         }
         Ok(())
@@ -203,7 +203,7 @@ impl Expansion<'_> {
     }
 
     /// Adds an outcome if nothing forbids it.
-    fn outcome(&mut self, id: EdgeId, after: View, passed: u64) {
+    fn outcome(&mut self, thread: ThreadId, id: EdgeId, after: View, passed: u64) {
         let program = self.program;
         let edge = &program.edges[id];
         let View { mut shared, locals } = after;
@@ -214,9 +214,9 @@ impl Expansion<'_> {
                     return;
                 }
                 let entry = Activity::At(program.procedures[callee].entry);
-                let top = self.symbol(Symbol { activity: entry, locals: passed });
+                let top = self.symbol(Symbol { thread, activity: entry, locals: passed });
                 let open = Activity::Open(self.same_return[id]);
-                let below = self.symbol(Symbol { activity: open, locals });
+                let below = self.symbol(Symbol { thread, activity: open, locals });
                 Effect::Push(top, below)
             }
             action => {
@@ -226,7 +226,8 @@ impl Expansion<'_> {
                 if let Action::Start(started) = action {
                     shared = self.layout.started(shared, started, passed);
                 }
-                Effect::Step(self.symbol(Symbol { activity: Activity::At(edge.target), locals }))
+                let activity = Activity::At(edge.target);
+                Effect::Step(self.symbol(Symbol { thread, activity, locals }))
             }
         };
         self.successors.push(Successor { shared, effect, step: Move::Edge(id) });

@@ -15,7 +15,7 @@ use crate::expr::{all, current, join_all};
 use crate::names::Names;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_lower::thread::LowerError;
-use selvedge_lower::{LoweredThread, lower, shared_locks};
+use selvedge_lower::{LoweredThread, lower, shared_locks_of};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{
     Action, Connective, Edge, Event, Expr, Frame, Global, GlobalId, IndexedSymbol, Label, LockId,
@@ -31,16 +31,8 @@ pub fn unlocked(
     phases: Option<&Phases<'_>>,
     budget: &Budget,
 ) -> Result<Monitored, Unknown> {
-    let tracked = {
-        let mut acting = source.clone();
-        for edge in acting.edges.ids() {
-            let thread = source.procedures[source.nodes[source.edges[edge].source]].thread;
-            if !participants.contains(&thread) {
-                acting.edges[edge].action = Action::Skip;
-            }
-        }
-        shared_locks(&acting, &Successors::new(&acting))
-    };
+    let acting = participants.iter().copied();
+    let tracked = shared_locks_of(source, &Successors::new(source), acting);
     let lowered = lower(source, &tracked, budget).map_err(|error| match error {
         LowerError::Stopped(reason) => Unknown::Stopped(reason),
         LowerError::NotNested(why) => {
@@ -130,7 +122,7 @@ impl Build<'_> {
         let exit = self.out.nodes.push(main);
         let from = &self.source.procedures[thread.main];
         let frame = Frame::default();
-        self.out.procedures.push(Procedure { thread: id, entry, exit, frame, ..from.clone() });
+        self.out.procedures.push(Procedure { owner: Some(id), entry, exit, frame, ..from.clone() });
         self.out.threads.push(Thread { main, ..thread.clone() });
     }
 
@@ -212,7 +204,13 @@ impl Build<'_> {
         }
         self.found.extend(found);
         let entry = node(Symbol::from_index(range.start));
-        self.out.procedures.push(Procedure { name, thread, entry, exit, ..from.clone() });
+        self.out.procedures.push(Procedure {
+            name,
+            owner: Some(thread),
+            entry,
+            exit,
+            ..from.clone()
+        });
     }
 
     /// The ways to take a step with this event.

@@ -35,9 +35,10 @@ use selvedge_base::{Id, IdVec, Place};
 use selvedge_lower::Scopes;
 use selvedge_program::{
     Action, Connective, Edge, Expr, Frame, Global, GlobalId, NodeId, Passing, PassingId, Position,
-    Procedure, ProcedureId, Program, Start, Successors, Target, Thread, ThreadId, Update, Variable,
+    Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread, ThreadId,
+    Unshared, Update, Variable, unshare,
 };
-use steps::Steps;
+use steps::{Steps, owner};
 use variables::Variables;
 
 /// Programs whose translation would have more edges and variables than this are refused.
@@ -74,6 +75,9 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
+    // Each translated procedure knows its thread.
+    let unshared = unshare(program);
+    let (program, target) = (&*unshared.program, &target_of(&unshared, target));
     let successors = Successors::new(program);
     check(program, &successors, rounds)?;
     let depths = depths(program, &successors)?;
@@ -97,17 +101,18 @@ pub fn sequentialize_towards(
     };
     let wish = |id: ProcedureId| {
         let procedure = &program.procedures[id];
-        let thread = &program.threads[procedure.thread].name;
+        let thread = &program.threads[owner(program, id)].name;
         if *thread == procedure.name {
             thread.clone()
         } else {
             format!("{thread}_{}", procedure.name)
         }
     };
-    for (id, procedure) in program.procedures.iter_enumerated() {
+    for id in program.procedures.ids() {
         // A main with a twin for the beginning of its thread is entered by calls only.
-        let starts = program.threads[procedure.thread].main == id;
-        let twin = mains[procedure.thread].index() > program.procedures.len();
+        let thread = owner(program, id);
+        let starts = program.threads[thread].main == id;
+        let twin = mains[thread].index() > program.procedures.len();
         let entered = if starts && !twin { Entered::AtStart } else { Entered::ByCall };
         translation.procedure(id, entered, names.fresh(&wish(id)));
     }
@@ -120,6 +125,22 @@ pub fn sequentialize_towards(
     let last = rounds as usize - 1;
     let shared = variables.shared.iter().map(|copies| copies.rounds[last]).collect();
     Ok(Sequential { program: out, target: Target::Assertion, done, shared })
+}
+
+/// The same target of the program without shared procedures.
+fn target_of(unshared: &Unshared<'_>, target: &Target) -> Target {
+    match target {
+        Target::Assertion => Target::Assertion,
+        Target::Label(nodes) => Target::Label(unshared.nodes(nodes)),
+        Target::State(pattern) => {
+            let position = |position: &Position| match position {
+                Position::At(nodes) => Position::At(unshared.nodes(nodes)),
+                other => other.clone(),
+            };
+            let threads = pattern.threads.iter().map(position).collect();
+            Target::State(StatePattern { globals: pattern.globals.clone(), threads })
+        }
+    }
 }
 
 fn check(program: &Program, successors: &Successors, rounds: u32) -> Result<(), Unsupported> {
@@ -218,7 +239,7 @@ impl Driver<'_> {
         self.edge(done, exit, Action::Skip, None, None);
         let name = "main".to_owned();
         let frame = Frame::default();
-        let main = Procedure { name, thread, place, end: place, entry, exit, frame };
+        let main = Procedure { name, owner: Some(thread), place, end: place, entry, exit, frame };
         self.out.procedures.push(main);
         done
     }

@@ -135,7 +135,7 @@ impl Translation<'_> {
         body.unwind(procedure.frame.results);
         self.out.procedures.push(Procedure {
             name,
-            thread: ThreadId::from_index(0),
+            owner: Some(ThreadId::from_index(0)),
             place: procedure.place,
             end: procedure.end,
             entry,

@@ -81,7 +81,7 @@ impl Steps {
         for (id, position) in pattern.threads.iter_enumerated() {
             let Position::At(nodes) = position else { continue };
             for &node in nodes {
-                if program.procedures[program.nodes[node]].thread == id {
+                if thread_of(program, node) == id {
                     self.there[node] = true;
                     self.leave[node] = true;
                 }
@@ -92,7 +92,12 @@ impl Steps {
 
 /// The thread whose code a node belongs to.
 pub fn thread_of(program: &Program, node: NodeId) -> ThreadId {
-    program.procedures[program.nodes[node]].thread
+    owner(program, program.nodes[node])
+}
+
+/// The thread that runs a procedure of a program without shared ones.
+pub fn owner(program: &Program, procedure: ProcedureId) -> ThreadId {
+    program.procedures[procedure].owner.expect("there are no shared procedures any more")
 }
 
 fn enforces_shared(program: &Program, procedure: ProcedureId) -> bool {

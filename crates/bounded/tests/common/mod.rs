@@ -107,7 +107,7 @@ impl Build<'_> {
         }
         self.program.procedures.push(Procedure {
             name: format!("p{position}"),
-            thread: ThreadId::from_index(thread),
+            owner: Some(ThreadId::from_index(thread)),
             place: Place::NONE,
             end: Place::NONE,
             entry: nodes[0],
@@ -343,7 +343,7 @@ pub fn sketch(globals: usize, threads: &[&[&[Do]]]) -> Program {
             }
             program.procedures.push(Procedure {
                 name: format!("p{position}"),
-                thread: ThreadId::from_index(at),
+                owner: Some(ThreadId::from_index(at)),
                 place: Place::NONE,
                 end: Place::NONE,
                 entry,

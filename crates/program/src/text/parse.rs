@@ -44,6 +44,8 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         globals: Table::default(),
         threads: Table::default(),
         procedures: IdVec::new(),
+        shared: Procedures::default(),
+        mentions: Vec::new(),
         locals: Table::default(),
         starts: Vec::new(),
         label_places: Vec::new(),
@@ -51,6 +53,7 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         complaints,
     };
     parser.file();
+    parser.procedure_names();
     parser.late_names();
     let Parser { program, mut complaints, .. } = parser;
     if !complaints.has_errors() {
@@ -76,17 +79,33 @@ struct Reference {
     span: Span,
 }
 
+/// The name of a procedure, as code of a thread or of a shared procedure writes it.
+struct ProcedureName {
+    name: Reference,
+    /// Whether a dot says that a shared one is meant.
+    shared: bool,
+}
+
 /// What a call or a start names.
 enum Named {
-    Procedure(Reference),
+    Procedure(ProcedureName),
     Thread(Reference),
 }
 
-/// The procedures of a thread: their names, and for each its first node and how many it has.
+/// Where the name of a procedure stands that is looked up when all are known.
+enum Mention {
+    Main(ThreadId),
+    Call(EdgeId),
+}
+
+/// The procedures of a thread, or the shared ones: their names, and for each its number, its first
+/// node and how many it has.
 #[derive(Default)]
 struct Procedures {
     names: Table,
-    nodes: Vec<(usize, u32)>,
+    nodes: Vec<(ProcedureId, usize, u32)>,
+    /// Whether one of them could not be read.
+    incomplete: bool,
 }
 
 /// A mistake that was reported: reading goes on at the next line.
@@ -94,7 +113,7 @@ struct Mistake;
 type Read<T> = Result<T, Mistake>;
 
 /// The words that begin a declaration.
-const ITEMS: [&str; 6] = ["lock", "set", "global", "numeral", "thread", "label"];
+const ITEMS: [&str; 7] = ["lock", "set", "global", "numeral", "thread", "procedure", "label"];
 
 struct Parser<'a> {
     text: &'a str,
@@ -108,6 +127,9 @@ struct Parser<'a> {
     globals: Table,
     threads: Table,
     procedures: IdVec<ThreadId, Procedures>,
+    shared: Procedures,
+    /// The names of procedures, each with the thread that its code belongs to.
+    mentions: Vec<(Mention, Option<ThreadId>, ProcedureName)>,
     /// The locals of the procedure that is being read.
     locals: Table,
     /// The edges that start threads, which may be declared later.
@@ -136,6 +158,7 @@ impl Parser<'_> {
                 Some("global") => self.global(),
                 Some("numeral") => self.numeral(),
                 Some("thread") => self.thread(),
+                Some("procedure") => self.shared_procedure(),
                 Some("label") => self.label(),
                 _ => {
                     let help = self.word().and_then(|word| nearest(word, ITEMS));
@@ -146,7 +169,9 @@ impl Parser<'_> {
             if item.is_err() {
                 // What belongs to a declaration that could not be read is skipped with it.
                 self.skip_line(start);
-                while !self.is_at_end() && !self.is_at_item() {
+                while !self.is_at_end() && (!self.is_at_item() || self.word() == Some("procedure"))
+                {
+                    self.shared.incomplete |= self.word() == Some("procedure");
                     self.skip_line(self.at);
                 }
             }
@@ -200,8 +225,12 @@ impl Parser<'_> {
         let place = self.optional_place()?;
         let start = self.start()?;
         self.keyword("main")?;
-        let main = self.name("the main procedure")?;
-        self.sign('{')?;
+        let main = self.procedure_name("the main procedure")?;
+        // A thread all of whose procedures are shared needs no braces.
+        let has_body = !self.is_at_end() && !self.is_at_item();
+        if has_body {
+            self.sign('{')?;
+        }
         // A thread that is declared twice is read all the same, for the mistakes inside.
         let _ = declare(&mut self.threads, &name, "thread", &mut self.complaints);
         let thread = ThreadId::from_index(self.program.threads.len());
@@ -212,18 +241,20 @@ impl Parser<'_> {
             start,
         });
         self.procedures.push(Procedures::default());
+        self.mentions.push((Mention::Main(thread), Some(thread), main));
+        if !has_body {
+            return Ok(());
+        }
         let mut own = Procedures::default();
-        let mut calls = Vec::new();
-        let mut complete = true;
         while !self.is_sign('}') {
             let start = self.at;
             let procedure = match self.word() {
-                Some("procedure") => self.procedure(thread, &mut own, &mut calls),
+                Some("procedure") => self.procedure(Some(thread), &mut own),
                 _ if self.is_at_end() => return self.unexpected("expected `procedure` or `}`"),
                 _ => self.unexpected("expected `procedure` or `}`"),
             };
             if procedure.is_err() {
-                complete = false;
+                own.incomplete = true;
                 self.skip_line(start);
                 // What is left of a procedure that could not be read: its edges and its brace.
                 while matches!(self.token().kind, Kind::Number(_)) {
@@ -238,40 +269,54 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
-        if complete {
-            self.own_names(thread, &own.names, &main, calls);
-        }
         self.procedures[thread] = own;
         Ok(())
     }
 
-    /// Fills in what names procedures of a thread that was read: its main and its calls.
-    fn own_names(
-        &mut self,
-        thread: ThreadId,
-        own: &Table,
-        main: &Reference,
-        calls: Vec<(EdgeId, Reference)>,
-    ) {
-        let first = self.program.threads[thread].main.index();
-        let what = "procedure of this thread";
-        if let Ok(main) = self.resolve(own, main, "unknown-procedure", what) {
-            self.program.threads[thread].main = ProcedureId::from_index(first + main);
-        }
-        for (edge, callee) in calls {
-            if let Ok(callee) = self.resolve(own, &callee, "unknown-procedure", what) {
-                let callee = ProcedureId::from_index(first + callee);
-                self.program.edges[edge].action = Action::Call(callee);
-            }
-        }
+    fn shared_procedure(&mut self) -> Read<()> {
+        let mut shared = std::mem::take(&mut self.shared);
+        let read = self.procedure(None, &mut shared);
+        shared.incomplete |= read.is_err();
+        self.shared = shared;
+        read
     }
 
-    fn procedure(
-        &mut self,
-        thread: ThreadId,
-        own: &mut Procedures,
-        calls: &mut Vec<(EdgeId, Reference)>,
-    ) -> Read<()> {
+    /// Fills in what names procedures: the mains of threads, and calls.
+    fn procedure_names(&mut self) {
+        let procedures = std::mem::take(&mut self.procedures);
+        let shared = std::mem::take(&mut self.shared);
+        for (mention, thread, ProcedureName { name, shared: dotted }) in
+            std::mem::take(&mut self.mentions)
+        {
+            let own = thread.filter(|_| !dotted).map(|thread| &procedures[thread]);
+            let scopes = [own, Some(&shared)];
+            let found = scopes.into_iter().flatten().find_map(|scope| {
+                let &at = scope.names.numbers.get(&name.name)?;
+                Some(scope.nodes[at].0)
+            });
+            if let Some(found) = found {
+                match mention {
+                    Mention::Main(thread) => self.program.threads[thread].main = found,
+                    Mention::Call(edge) => self.program.edges[edge].action = Action::Call(found),
+                }
+            } else if !scopes.into_iter().flatten().any(|scope| scope.incomplete) {
+                let what =
+                    if own.is_some() { "procedure of this thread" } else { "shared procedure" };
+                let names = scopes.into_iter().flatten().flat_map(|scope| &scope.names.declared);
+                let names = names.map(|(name, _)| name.as_str());
+                self.complaints.push(unknown(&name, "unknown-procedure", what, names));
+            }
+        }
+        (self.procedures, self.shared) = (procedures, shared);
+    }
+
+    fn procedure_name(&mut self, what: &str) -> Read<ProcedureName> {
+        let shared = self.is_sign('.');
+        self.at += usize::from(shared);
+        Ok(ProcedureName { name: self.name(what)?, shared })
+    }
+
+    fn procedure(&mut self, owner: Option<ThreadId>, own: &mut Procedures) -> Read<()> {
         self.at += 1;
         let name = self.name("a procedure")?;
         let place = self.optional_place()?;
@@ -295,10 +340,11 @@ impl Parser<'_> {
         let exit = self.node(first, nodes)?;
         self.sign('{')?;
         let _ = declare(&mut own.names, &name, "procedure", &mut self.complaints);
-        own.nodes.push((first, nodes));
-        let id = self.program.procedures.push(Procedure {
+        let id = self.program.procedures.next_id();
+        own.nodes.push((id, first, nodes));
+        self.program.procedures.push(Procedure {
             name: name.name,
-            thread,
+            owner,
             place,
             end,
             entry,
@@ -313,7 +359,7 @@ impl Parser<'_> {
                 return self.unexpected("expected an edge or `}`");
             }
             let start = self.at;
-            if self.edge(first, nodes, exit, calls).is_err() {
+            if self.edge(owner, first, nodes, exit).is_err() {
                 self.skip_line(start);
             }
             if self.complaints.is_full() {
@@ -326,10 +372,10 @@ impl Parser<'_> {
 
     fn edge(
         &mut self,
+        owner: Option<ThreadId>,
         first: usize,
         nodes: u32,
         exit: NodeId,
-        calls: &mut Vec<(EdgeId, Reference)>,
     ) -> Read<()> {
         let at = self.at;
         let source = self.node(first, nodes)?;
@@ -349,7 +395,9 @@ impl Parser<'_> {
         let edge = self.program.edges.push(Edge { source, target, action, update, passing, place });
         match named {
             None => {}
-            Some(Named::Procedure(callee)) => calls.push((edge, callee)),
+            Some(Named::Procedure(callee)) => {
+                self.mentions.push((Mention::Call(edge), owner, callee));
+            }
             Some(Named::Thread(thread)) => self.starts.push((edge, thread)),
         }
         Ok(())
@@ -380,7 +428,7 @@ impl Parser<'_> {
             "assert" => Action::Assert(self.condition()?),
             "return" => Action::Return(self.returned()?),
             "call" => {
-                let callee = self.name("a procedure")?;
+                let callee = self.procedure_name("a procedure")?;
                 return Ok((Action::Skip, Some(Named::Procedure(callee))));
             }
             "start" => {

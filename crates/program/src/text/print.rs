@@ -10,14 +10,21 @@
 use crate::data::{Expr, Passing, Update, Variable};
 use crate::expression::shown;
 use crate::model::{
-    Action, AtomicSetId, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
+    Action, AtomicSetId, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start, ThreadId,
 };
-use selvedge_base::{Id, Place};
+use selvedge_base::{Id, IdVec, Place};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The text form of a valid program.
 pub fn print(program: &Program) -> String {
-    let mut printer = Printer { program, text: String::from("program\n"), next_edge: 0 };
+    let text = String::from("program\n");
+    let owned = program.procedures.iter().filter(|one| one.owner.is_some());
+    let owned_names = match program.has_shared_procedures() {
+        true => owned.map(|one| (one.owner, one.name.as_str())).collect(),
+        false => BTreeSet::new(),
+    };
+    let mut printer = Printer { program, text, owned_names, next_node: 0, next_edge: 0 };
     for lock in &program.locks {
         printer.put(format_args!("lock {}", Word(&lock.name)));
         printer.place(lock.place);
@@ -33,7 +40,10 @@ pub fn print(program: &Program) -> String {
 struct Printer<'p> {
     program: &'p Program,
     text: String,
-    /// The first edge that is not printed yet.
+    /// The names of the procedures of each thread, if there are shared ones as well.
+    owned_names: BTreeSet<(Option<ThreadId>, &'p str)>,
+    /// The first node and the first edge that are not printed yet.
+    next_node: usize,
     next_edge: usize,
 }
 
@@ -111,18 +121,29 @@ impl Printer<'_> {
         for label in &program.labels {
             let id = program.nodes[label.node];
             let procedure = &program.procedures[id];
-            let thread = Word(&program.threads[procedure.thread].name);
             let node = label.node.index() - first_nodes[&id].index();
-            let (name, procedure) = (Word(&label.name), Word(&procedure.name));
-            self.put(format_args!("label {name} at {thread} {procedure} {node}\n"));
+            self.put(format_args!("label {} at ", Word(&label.name)));
+            if let Some(owner) = procedure.owner {
+                self.put(format_args!("{} ", Word(&program.threads[owner].name)));
+            }
+            self.put(format_args!("{} {node}\n", Word(&procedure.name)));
         }
     }
 
+    /// Threads and shared procedures. Both keep their order, and each shared procedure its place
+    /// among those that threads own.
     fn threads(&mut self) {
         let program = self.program;
+        let mut owns = IdVec::filled(false, program.threads.len());
+        program.procedures.iter().filter_map(|one| one.owner).for_each(|owner| owns[owner] = true);
         let mut procedures = program.procedures.iter_enumerated().peekable();
-        let mut first_node = 0;
         for (id, thread) in program.threads.iter_enumerated() {
+            while owns[id]
+                && let Some((shared, procedure)) =
+                    procedures.next_if(|(_, one)| one.owner.is_none())
+            {
+                self.procedure(shared, procedure);
+            }
             self.put(format_args!("thread {}", Word(&thread.name)));
             self.place(thread.place);
             if let Start::ByEdge { after } = thread.start {
@@ -131,23 +152,44 @@ impl Printer<'_> {
                     self.put(format_args!(" after {}", Word(&program.threads[before].name)));
                 }
             }
-            self.put(format_args!(" main {} {{\n", Word(&program.procedures[thread.main].name)));
-            while let Some((own, procedure)) = procedures.next_if(|(_, one)| one.thread == id) {
-                let nodes = program.nodes.as_slice()[first_node..]
-                    .iter()
-                    .take_while(|&&owner| owner == own)
-                    .count();
-                self.procedure(own, procedure, first_node, nodes);
-                first_node += nodes;
+            self.text.push_str(" main ");
+            self.procedure_name(Some(id), thread.main);
+            if !owns[id] {
+                self.text.push('\n');
+                continue;
+            }
+            self.text.push_str(" {\n");
+            while let Some((own, procedure)) = procedures.next_if(|(_, one)| one.owner == Some(id))
+            {
+                self.procedure(own, procedure);
             }
             self.text.push_str("}\n");
         }
+        for (shared, procedure) in procedures {
+            self.procedure(shared, procedure);
+        }
     }
 
-    fn procedure(&mut self, id: ProcedureId, procedure: &Procedure, first: usize, nodes: usize) {
+    /// A procedure as code of `owner` calls it: with a dot if it is a shared one that a procedure of
+    /// the thread hides.
+    fn procedure_name(&mut self, owner: Option<ThreadId>, procedure: ProcedureId) {
         let program = self.program;
+        let callee = &program.procedures[procedure];
+        let hidden = owner.is_some()
+            && callee.owner.is_none()
+            && self.owned_names.contains(&(owner, callee.name.as_str()));
+        self.put(format_args!("{}{}", if hidden { "." } else { "" }, Word(&callee.name)));
+    }
+
+    fn procedure(&mut self, id: ProcedureId, procedure: &Procedure) {
+        let program = self.program;
+        let first = self.next_node;
+        let own = program.nodes.as_slice()[first..].iter().take_while(|&&owner| owner == id);
+        let nodes = own.count();
+        self.next_node += nodes;
+        let indent = if procedure.owner.is_some() { "  " } else { "" };
         let local = |node: NodeId| node.index() - first;
-        self.put(format_args!("  procedure {}", Word(&procedure.name)));
+        self.put(format_args!("{indent}procedure {}", Word(&procedure.name)));
         self.place(procedure.place);
         self.frame(procedure);
         if procedure.end != Place::NONE {
@@ -157,7 +199,8 @@ impl Printer<'_> {
         self.put(format_args!(" nodes {nodes} entry {entry} exit {exit} {{\n"));
         let edges = &program.edges.as_slice()[self.next_edge..];
         for edge in edges.iter().take_while(|edge| program.nodes[edge.source] == id) {
-            self.put(format_args!("    {} -> {} ", local(edge.source), local(edge.target)));
+            let (source, target) = (local(edge.source), local(edge.target));
+            self.put(format_args!("{indent}  {source} -> {target} "));
             self.action(procedure, edge);
             if let Some(update) = edge.update {
                 self.update(procedure, &program.updates[update]);
@@ -166,7 +209,7 @@ impl Printer<'_> {
             self.text.push('\n');
             self.next_edge += 1;
         }
-        self.text.push_str("  }\n");
+        self.put(format_args!("{indent}}}\n"));
     }
 
     /// Parameters, results, further locals and what is enforced.
@@ -206,7 +249,8 @@ impl Printer<'_> {
             Action::BeginAtomic => self.text.push_str("begin atomic"),
             Action::EndAtomic => self.text.push_str("end atomic"),
             Action::Call(p) => {
-                self.named("call", &program.procedures[p].name);
+                self.text.push_str("call ");
+                self.procedure_name(procedure.owner, p);
                 self.passing(procedure, edge.passing);
             }
             Action::Start(t) => {

@@ -5,6 +5,7 @@
 //! # Invariants
 //! 1. The result over-approximates: every event of every run is in it.
 
+use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
 use selvedge_program::{Action, LockId, NodeId, Observable, Program, Successors, ThreadId};
 use std::collections::BTreeSet;
@@ -20,12 +21,13 @@ pub(super) struct Reach {
 
 /// What the control flow of each thread can reach.
 pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<ThreadId, Reach> {
-    let mut reached = IdVec::filled(false, program.nodes.len());
-    let of_thread = |entry: NodeId, reached: &mut IdVec<NodeId, bool>| {
+    let of_thread = |entry: NodeId| {
+        // Threads may share procedures, so each goes its own way.
+        let mut reached: FxHashSet<NodeId> = FxHashSet::default();
         let mut reach = Reach::default();
         let mut worklist = vec![entry];
         while let Some(node) = worklist.pop() {
-            if std::mem::replace(&mut reached[node], true) {
+            if !reached.insert(node) {
                 continue;
             }
             for &edge in successors.of(node) {
@@ -52,9 +54,5 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
         }
         reach
     };
-    program
-        .threads
-        .iter()
-        .map(|thread| of_thread(program.procedures[thread.main].entry, &mut reached))
-        .collect()
+    program.threads.iter().map(|thread| of_thread(program.procedures[thread.main].entry)).collect()
 }

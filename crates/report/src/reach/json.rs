@@ -34,7 +34,7 @@ use crate::reach::words::{self, Value};
 use crate::reach::{Listed, Projection, Question, Reach, rows};
 use selvedge_base::Place;
 use selvedge_program::reach::rounds;
-use selvedge_program::{Action, Move, Program, RunTrace, Statistics, Valuation, Verdict};
+use selvedge_program::{Action, Move, Program, RunTrace, Sharing, Statistics, Valuation, Verdict};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -244,19 +244,21 @@ struct Projected<'a> {
 }
 
 fn projected<'a>(program: &'a Program, projection: &Projection) -> Projected<'a> {
+    let sharing = Sharing::new(program);
     let places: BTreeSet<Statement<'a>> = program
         .edges
         .iter()
         .filter(|edge| projection.nodes.contains(&edge.source) && edge.place != Place::NONE)
         .filter(|edge| !matches!(edge.action, Action::Skip) || edge.update.is_some())
-        .map(|edge| {
+        .flat_map(|edge| {
             let procedure = &program.procedures[program.nodes[edge.source]];
-            Statement {
-                thread: &program.threads[procedure.thread].name,
+            let threads = sharing.threads_of(program, edge).iter();
+            threads.map(|&thread| Statement {
+                thread: &program.threads[thread].name,
                 procedure: &procedure.name,
                 line: edge.place.line,
                 column: edge.place.column,
-            }
+            })
         })
         .collect();
     Projected { rounds: projection.rounds, statements: places.into_iter().collect() }

@@ -137,7 +137,7 @@ fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, termi
         Measure::Rounds.count(projected.rounds)
     );
     let _ = writeln!(out, "{}", terminal.paint(Tone::Heading, heading));
-    for (id, procedure) in program.procedures.iter_enumerated() {
+    for id in program.procedures.ids() {
         let own =
             |node: selvedge_program::NodeId| program.nodes[node] == id && nodes.contains(&node);
         let lines: BTreeSet<u32> = program
@@ -150,9 +150,9 @@ fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, termi
             continue;
         }
         let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
-        let thread = visible(&program.threads[procedure.thread].name);
-        let name = visible(&procedure.name);
-        out.push_str(&fill(&format!("{thread}.{name}: lines {}", lines.join(" ")), terminal.width));
+        let qualified = program.qualified_name(id);
+        let name = visible(&qualified);
+        out.push_str(&fill(&format!("{name}: lines {}", lines.join(" ")), terminal.width));
     }
     out.push('\n');
 }

@@ -78,7 +78,7 @@ fn add_procedure(program: &mut Program, thread: ThreadId, name: &str, actions: &
     }
     program.procedures.push(Procedure {
         name: name.to_owned(),
-        thread,
+        owner: Some(thread),
         place: Place::new(line, 5),
         end: Place::new(line + actions.len() as u32, 5),
         entry,
@@ -98,7 +98,8 @@ pub fn trace(program: &Program, text: &str) -> Trace {
         let lock = |name| find(&program.locks, name, |lock| &lock.name);
         let location = |name| find(&program.locations, name, |location| &location.name);
         let procedure = |name| {
-            let own = |procedure: &Procedure| procedure.thread == thread && procedure.name == name;
+            let own =
+                |procedure: &Procedure| procedure.owner == Some(thread) && procedure.name == name;
             let at = program.procedures.iter().position(own).expect("a procedure");
             ProcedureId::from_index(at)
         };

@@ -43,7 +43,7 @@ pub fn program(
             let name = procedure.to_owned();
             program.procedures.push(Procedure {
                 name,
-                thread,
+                owner: Some(thread),
                 place,
                 end: place,
                 entry,

@@ -55,7 +55,15 @@ fn build(
         enforced,
     };
     let place = Place::NONE;
-    program.procedures.push(Procedure { name, thread, place, end: place, entry, exit, frame });
+    program.procedures.push(Procedure {
+        name,
+        owner: Some(thread),
+        place,
+        end: place,
+        entry,
+        exit,
+        frame,
+    });
     let mut builder = Builder { program, procedure: id, main, exit };
     let end = builder.block(entry, &procedure.body);
     builder.edge(end, exit, Action::Skip, None, None);

@@ -4,7 +4,9 @@
 
 use crate::rng::Rng;
 use selvedge_base::{Id, IdVec};
-use selvedge_program::{GlobalId, NodeId, Position, Program, StatePattern, Target, ThreadId};
+use selvedge_program::{
+    GlobalId, NodeId, Position, Program, Sharing, StatePattern, Target, ThreadId,
+};
 use std::collections::BTreeMap;
 
 /// The assertions and every label.
@@ -40,10 +42,11 @@ pub fn random_state(program: &Program, rng: &mut Rng) -> Target {
 
 /// Up to three nodes of a thread.
 fn some_nodes(program: &Program, thread: ThreadId, rng: &mut Rng) -> Vec<NodeId> {
+    let sharing = Sharing::new(program);
     let own: Vec<NodeId> = program
         .nodes
         .ids()
-        .filter(|&node| program.procedures[program.nodes[node]].thread == thread)
+        .filter(|&node| sharing.threads_at(program, node).contains(&thread))
         .collect();
     let mut nodes: Vec<NodeId> = (0..rng.between(1, 3)).map(|_| *rng.pick(&own)).collect();
     nodes.sort_by_key(|node| node.index());

@@ -19,7 +19,8 @@ const MOST_RESULTS: u32 = 1000;
 /// A label whose thread and procedure were not looked up yet.
 pub(super) struct LabelAt {
     name: String,
-    thread: Reference,
+    /// The thread that owns the procedure; `None` if that is shared.
+    thread: Option<Reference>,
     procedure: Reference,
     node: u32,
     span: Span,
@@ -74,8 +75,12 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.name("a label")?.name;
         self.keyword("at")?;
-        let thread = self.name("a thread")?;
-        let procedure = self.name("a procedure")?;
+        let mut procedure = self.name("a thread or a procedure")?;
+        let mut thread = None;
+        if !matches!(self.token().kind, Kind::Number(_)) {
+            let owned = self.name("a procedure")?;
+            thread = Some(std::mem::replace(&mut procedure, owned));
+        }
         let span = self.token().span;
         let node = self.number()?;
         self.label_places.push(LabelAt { name, thread, procedure, node, span });
@@ -260,13 +265,18 @@ impl Parser<'_> {
     }
 
     fn label_node(&mut self, label: &LabelAt) -> Read<NodeId> {
-        let thread = self.thread_number(&label.thread)?;
-        let table = std::mem::take(&mut self.procedures[thread]);
-        let what = "procedure of this thread";
+        let thread = label.thread.as_ref().map(|name| self.thread_number(name)).transpose()?;
+        let (table, what) = match thread {
+            Some(id) => (std::mem::take(&mut self.procedures[id]), "procedure of this thread"),
+            None => (std::mem::take(&mut self.shared), "shared procedure"),
+        };
         let found = self.resolve(&table.names, &label.procedure, "unknown-procedure", what);
         let place = found.map(|own| table.nodes[own]);
-        self.procedures[thread] = table;
-        let (first, nodes) = place?;
+        match thread {
+            Some(id) => self.procedures[id] = table,
+            None => self.shared = table,
+        }
+        let (_, first, nodes) = place?;
         if label.node >= nodes {
             let message = format!("the nodes of this procedure are below {nodes}");
             self.unexpected_at(label.span, &message, None)?;

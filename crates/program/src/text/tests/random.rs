@@ -41,6 +41,14 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
+    /// A procedure that code of `owner` can name.
+    fn visible(&mut self, plan: &Plan, owner: Option<ThreadId>) -> usize {
+        let procedures = plan.procedures.iter().enumerate();
+        let visible = procedures.filter(|(_, (one, _))| one.is_none() || *one == owner);
+        let visible: Vec<usize> = visible.map(|(at, _)| at).collect();
+        visible[self.below(visible.len())]
+    }
+
     pub fn place(&mut self) -> Place {
         match self.below(4) {
             0 => Place::NONE,
@@ -63,8 +71,8 @@ impl Random {
 
 /// What is decided before any edge is made, because edges speak of it.
 struct Plan {
-    /// The procedures of every thread: their variables and results, nothing enforced yet.
-    frames: Vec<Vec<Frame>>,
+    /// The procedures with their owners: their variables and results, nothing enforced yet.
+    procedures: Vec<(Option<ThreadId>, Frame)>,
     /// The main procedure of every thread.
     mains: Vec<usize>,
     /// When every thread starts.
@@ -99,17 +107,16 @@ pub fn random_program(random: &mut Random) -> Program {
         }
     }
     let plan = plan(random);
-    for (at, frames) in plan.frames.iter().enumerate() {
-        let first = program.procedures.len();
-        let thread = program.threads.push(Thread {
+    for (at, &main) in plan.mains.iter().enumerate() {
+        program.threads.push(Thread {
             name: random.name(at),
             place: random.place(),
-            main: ProcedureId::from_index(first + plan.mains[at]),
+            main: ProcedureId::from_index(main),
             start: plan.starts[at],
         });
-        for own in 0..frames.len() {
-            random_procedure(random, &mut program, &plan, thread, own, first);
-        }
+    }
+    for at in 0..plan.procedures.len() {
+        random_procedure(random, &mut program, &plan, at);
     }
     if !program.nodes.is_empty() {
         for _ in 0..random.below(4) {
@@ -122,12 +129,24 @@ pub fn random_program(random: &mut Random) -> Program {
 }
 
 fn plan(random: &mut Random) -> Plan {
-    let mut plan = Plan { frames: vec![], mains: vec![], starts: vec![] };
+    let mut plan = Plan { procedures: vec![], mains: vec![], starts: vec![] };
     let mut last_waiting = None;
+    let shared = |random: &mut Random, plan: &mut Plan| {
+        for _ in 0..random.below(3) {
+            plan.procedures.push((None, random_frame(random)));
+        }
+    };
+    let shares = random.below(2) == 0;
     for at in 0..random.below(4) {
-        let count = random.below(4) + 1;
-        plan.frames.push((0..count).map(|_| random_frame(random)).collect());
-        plan.mains.push(random.below(count));
+        if shares {
+            shared(random, &mut plan);
+        }
+        let owner = Some(ThreadId::from_index(at));
+        let fewest = usize::from(plan.procedures.iter().all(|(owner, _)| owner.is_some()));
+        for _ in 0..random.below(4) + fewest {
+            plan.procedures.push((owner, random_frame(random)));
+        }
+        plan.mains.push(random.visible(&plan, owner));
         plan.starts.push(match random.below(3) {
             0 => Start::ByEdge { after: None },
             1 => Start::ByEdge { after: last_waiting },
@@ -136,6 +155,9 @@ fn plan(random: &mut Random) -> Plan {
         if plan.starts[at] != Start::AtFirst {
             last_waiting = Some(ThreadId::from_index(at));
         }
+    }
+    if shares {
+        shared(random, &mut plan);
     }
     plan
 }
@@ -228,16 +250,9 @@ impl Random {
     }
 }
 
-fn random_procedure(
-    random: &mut Random,
-    program: &mut Program,
-    plan: &Plan,
-    thread: ThreadId,
-    own: usize,
-    first: usize,
-) {
-    let frames = &plan.frames[thread.index()];
-    let mut frame = frames[own].clone();
+fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at: usize) {
+    let (owner, mut frame) = plan.procedures[at].clone();
+    let own = plan.procedures[..at].iter().filter(|(one, _)| *one == owner).count();
     let scope = Scope { globals: program.globals.len(), locals: frame.locals.len() };
     if random.below(4) == 0 {
         let condition = random.expression(&scope, 3, false);
@@ -249,7 +264,7 @@ fn random_procedure(
     let (entry, exit) = (node(random), node(random));
     let (name, place, end) = (random.name(own), random.place(), random.place());
     let results = frame.results;
-    let procedure = Procedure { name, thread, place, end, entry, exit, frame };
+    let procedure = Procedure { name, owner, place, end, entry, exit, frame };
     let id = program.procedures.push(procedure);
     for _ in 0..nodes {
         program.nodes.push(id);
@@ -264,9 +279,10 @@ fn random_procedure(
             1 => Action::BeginUnit,
             2 => Action::EndUnit,
             3 => {
-                let callee = random.below(frames.len());
-                passing = random.passing(&scope, &frames[callee], frames[callee].results);
-                Action::Call(ProcedureId::from_index(first + callee))
+                let callee = random.visible(plan, owner);
+                let (_, frame) = &plan.procedures[callee];
+                passing = random.passing(&scope, frame, frame.results);
+                Action::Call(ProcedureId::from_index(callee))
             }
             kind @ 4..6 if !program.locations.is_empty() => {
                 let x = LocationId::from_index(random.below(program.locations.len()));
@@ -283,12 +299,12 @@ fn random_procedure(
                 target = exit;
                 Action::Return(program.returns.push(random.expressions(&scope, results)))
             }
-            12 => {
-                let started = random.below(plan.frames.len());
+            12 if !plan.starts.is_empty() => {
+                let started = random.below(plan.starts.len());
                 if plan.starts[started] == Start::AtFirst {
                     Action::Skip
                 } else {
-                    passing = random.passing(&scope, &plan.frames[started][plan.mains[started]], 0);
+                    passing = random.passing(&scope, &plan.procedures[plan.mains[started]].1, 0);
                     Action::Start(ThreadId::from_index(started))
                 }
             }
