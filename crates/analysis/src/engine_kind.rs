@@ -64,21 +64,26 @@ struct Layered<'p> {
     budget: Budget,
 }
 
+impl<'p> Layered<'p> {
+    fn symbolic(&mut self) -> &mut TuplingBdd<'p> {
+        self.symbolic.get_or_insert_with(|| {
+            TuplingBdd::new(self.program, self.max_witness_steps, self.budget.clone())
+        })
+    }
+}
+
 impl Engine for Layered<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         match self.explicit.decide(query)? {
-            Verdict::Unknown(Unknown::Tuples { .. }) => {
-                let symbolic = self.symbolic.get_or_insert_with(|| {
-                    let budget = self.budget.clone();
-                    TuplingBdd::new(self.program, self.max_witness_steps, budget)
-                });
-                symbolic.decide(query)
-            }
+            Verdict::Unknown(Unknown::Tuples { .. }) => self.symbolic().decide(query),
             decided => Ok(decided),
         }
     }
     fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        self.explicit.decide_meeting(meeting)
+        match self.explicit.decide_meeting(meeting)? {
+            Verdict::Unknown(Unknown::Tuples { .. }) => self.symbolic().decide_meeting(meeting),
+            decided => Ok(decided),
+        }
     }
     fn statistics(&self) -> Statistics {
         let mut statistics = self.explicit.statistics();
@@ -96,9 +101,8 @@ impl Engine for TuplingBdd<'_> {
     fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         TuplingBdd::decide(self, query)
     }
-    fn decide_meeting(&mut self, _: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        let why = "tupling-bdd decides atomicity only; use tupling for races and deadlocks";
-        Ok(Verdict::Unknown(Unknown::Unsupported(why.to_owned())))
+    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        TuplingBdd::decide_meeting(self, meeting)
     }
     fn statistics(&self) -> Statistics {
         TuplingBdd::statistics(self)

@@ -30,7 +30,7 @@ pub mod questions;
 pub mod reach;
 
 pub use check::{CheckOptions, Checked, Fixes, check};
-pub use deadlocks::possible_deadlocks;
+pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
 pub use engine_kind::EngineKind;
 pub use lock_order::lock_order;
 pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};

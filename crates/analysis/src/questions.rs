@@ -24,8 +24,8 @@ pub struct Options {
     pub rounds: u32,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
-    /// With more facts than this about the explicit tuples of one role, the tupling engine puts an
-    /// atomicity question to decision diagrams instead.
+    /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
+    /// question to decision diagrams instead.
     pub max_facts: u64,
 }
 
@@ -101,8 +101,6 @@ pub fn meetings(
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_, Meeting>),
 ) -> Result<Report<Meeting>, InternalError> {
-    // These questions have one phase, and nowhere else to go.
-    let options = &Options { max_facts: u64::MAX, ..options.clone() };
     answer_all(
         program,
         questions,

@@ -1,21 +1,21 @@
 //! Where explicit tuples explode, the tupling engine puts the question to decision diagrams and says
 //! so in its counts; the answers stay the same.
 
-use selvedge_analysis::{EngineKind, Options, Report, atomicity};
+use selvedge_analysis::{EngineKind, Options, Report, atomicity, meetings, possible_deadlocks};
 use selvedge_base::Budget;
-use selvedge_program::{Program, Query, Units};
+use selvedge_program::{Meeting, Program, Query, ThreadId, Units};
 use selvedge_testkit::family::crossed_locks;
-use selvedge_testkit::queries::all_patterns;
+use selvedge_testkit::queries::{all_patterns, all_races};
 
 fn run(program: &Program, queries: &[Query], options: &Options) -> Report {
     atomicity(program, queries, options, &Budget::new(), &mut |_| {}).expect("no fault")
 }
 
-fn words(report: &Report) -> Vec<&'static str> {
+fn words<Q>(report: &Report<Q>) -> Vec<&'static str> {
     report.answers.iter().map(|answer| answer.verdict.word()).collect()
 }
 
-fn used_diagrams(report: &Report) -> bool {
+fn used_diagrams<Q>(report: &Report<Q>) -> bool {
     report.statistics.counts.iter().any(|(name, _)| *name == "diagram-operations")
 }
 
@@ -27,6 +27,24 @@ fn a_question_with_too_many_tuples_goes_to_decision_diagrams() {
     let layered = Options { max_facts: 1_000, ..Options::new(EngineKind::Tupling) };
     let (explicit, layered) =
         (run(&program, &queries, &explicit), run(&program, &queries, &layered));
+    assert!(!used_diagrams(&explicit));
+    assert!(used_diagrams(&layered), "{:?}", layered.statistics);
+    assert_eq!(words(&explicit), words(&layered));
+    assert!(words(&explicit).contains(&"violation") && words(&explicit).contains(&"safe"));
+}
+
+#[test]
+fn so_do_races_and_deadlocks() {
+    let program = crossed_locks(6).to_program();
+    let threads: Vec<ThreadId> = program.threads.ids().collect();
+    let possible = possible_deadlocks(&program, &threads, &Budget::new());
+    let mut questions = all_races(&program);
+    questions.extend(possible.asked.into_iter().map(Meeting::Deadlock));
+    let answer = |max_facts: u64| {
+        let options = Options { max_facts, ..Options::new(EngineKind::Tupling) };
+        meetings(&program, &questions, &options, &Budget::new(), &mut |_| {}).expect("no fault")
+    };
+    let (explicit, layered) = (answer(u64::MAX), answer(100));
     assert!(!used_diagrams(&explicit));
     assert!(used_diagrams(&layered), "{:?}", layered.statistics);
     assert_eq!(words(&explicit), words(&layered));

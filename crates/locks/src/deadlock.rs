@@ -1,84 +1,376 @@
 //! # Idea
 //! Which deadlocks are worth asking about: cycles of threads in which each acquires, somewhere in its
 //! code, a lock while it holds the one that the thread before it wants. Whether such a cycle can
-//! really happen is then decided exactly, by lock histories.
+//! really happen is then decided exactly, by lock histories or by exhaustive search.
+//!
+//! The *lock order* has an edge from every lock that a thread may hold to every lock that it may want
+//! then. A cycle of waits is a cycle of the lock order, so only edges within a strongly connected part
+//! count; a program that takes its locks in one order has none. Cycles can be exponentially many, so
+//! nobody lists them all: [`Cycles`] hands them out one at a time, those of two threads first, then
+//! those of three, and so on. Whoever stops early knows up to which length it has seen them all.
+//!
+//! No cycle is left out because of a shorter one. In one moment a thread wants one lock and a lock
+//! has one owner, so two cycles of the same moment have no thread in common, and none follows from
+//! another.
+//!
+//! # Source
+//! Deepening by length, with the distances to the beginning of the path as a bound on how it can go
+//! on: a path that cannot be closed in time is not extended.
 //!
 //! # Invariants
 //! 1. Every deadlock that can happen is among the candidates, once, in the form of
 //!    [`selvedge_program::meeting`]: if a thread waits for `wants` while it holds `holds`, the pair is
 //!    one of its waits.
+//! 2. Cycles come in the order of their lengths, cycles of one length in their own order.
+//! 3. Between two calls, every cycle shorter than `length` has been handed out.
 
-use crate::behaviour::Behaviours;
-use selvedge_program::{Deadlock, ThreadId, Wait};
+use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, StopReason};
+use selvedge_program::{Deadlock, LockId, ThreadId, Wait};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The cycles among `threads` that the code suggests, shortest first, or `None` if there are more
-/// than `limit`.
-pub fn candidates(
-    behaviours: &Behaviours,
-    threads: &[ThreadId],
-    limit: usize,
-) -> Option<Vec<Deadlock>> {
-    let mut threads = threads.to_vec();
-    threads.sort_unstable();
-    threads.dedup();
-    let mut search =
-        Search { behaviours, threads: &threads, limit, waits: Vec::new(), found: vec![] };
-    for at in 0..threads.len() {
-        search.start(at)?;
-    }
-    search.found.sort_by(|a, b| (a.waits.len(), a).cmp(&(b.waits.len(), b)));
-    Some(search.found)
-}
-
-struct Search<'a> {
-    behaviours: &'a Behaviours,
-    threads: &'a [ThreadId],
-    limit: usize,
+/// The cycles of waits of a program, shortest first, found as they are asked for.
+pub struct Cycles {
+    /// The waits within strongly connected parts, sorted.
     waits: Vec<Wait>,
-    found: Vec<Deadlock>,
+    /// For each lock, the waits of those that hold it, in the same order.
+    holding: FxHashMap<LockId, Vec<usize>>,
+    /// For each lock, the locks that are held when it is wanted, each with the last thread that does
+    /// so.
+    wanting: FxHashMap<LockId, Vec<(LockId, ThreadId)>>,
+    /// For each wait, the length of the shortest way to close a path that begins with it, whatever
+    /// threads it passes; filled when the first length is searched.
+    shortest: Vec<usize>,
+    /// No cycle is longer.
+    longest: usize,
+    /// The length that is being searched.
+    length: usize,
+    /// The first wait to begin a path with.
+    next_first: usize,
+    /// The path: each wait with how many continuations of it were tried.
+    path: Vec<(usize, usize)>,
+    /// The distances to the lock that the first wait of the path holds.
+    distances: Distances,
 }
 
-impl Search<'_> {
-    /// All cycles whose lowest thread is the one at this position.
-    fn start(&mut self, at: usize) -> Option<()> {
-        let thread = self.threads[at];
-        for &(holds, wants) in self.behaviours.waits(thread) {
-            self.waits.push(Wait { thread, holds, wants });
-            self.extend(at)?;
-            self.waits.pop();
+impl Cycles {
+    /// The cycles of threads with these waits: pairs of a lock that is held and one that is wanted.
+    pub fn new<'a>(
+        waits: impl IntoIterator<Item = (ThreadId, &'a BTreeSet<(LockId, LockId)>)>,
+    ) -> Self {
+        let of_thread: BTreeMap<ThreadId, &BTreeSet<(LockId, LockId)>> =
+            waits.into_iter().collect();
+        let order: BTreeSet<(LockId, LockId)> =
+            of_thread.values().flat_map(|pairs| pairs.iter().copied()).collect();
+        let part = strongly_connected_parts(&order);
+        let connected = |(holds, wants): (LockId, LockId)| {
+            holds != wants && part.get(&holds).is_some_and(|one| part.get(&wants) == Some(one))
+        };
+        let mut waits: Vec<Wait> = Vec::new();
+        for (&thread, pairs) in &of_thread {
+            let pairs = pairs.iter().copied().filter(|&pair| connected(pair));
+            waits.extend(pairs.map(|(holds, wants)| Wait { thread, holds, wants }));
         }
-        Some(())
+        let mut holding: FxHashMap<LockId, Vec<usize>> = FxHashMap::default();
+        let mut last_thread: BTreeMap<(LockId, LockId), ThreadId> = BTreeMap::new();
+        // Locks and threads of each part: a cycle has each of them at most once.
+        let mut sizes: FxHashMap<usize, (BTreeSet<LockId>, BTreeSet<ThreadId>)> =
+            FxHashMap::default();
+        for (at, wait) in waits.iter().enumerate() {
+            holding.entry(wait.holds).or_default().push(at);
+            last_thread.insert((wait.holds, wait.wants), wait.thread);
+            let (locks, threads) = sizes.entry(part[&wait.holds]).or_default();
+            locks.insert(wait.holds);
+            threads.insert(wait.thread);
+        }
+        let mut wanting: FxHashMap<LockId, Vec<(LockId, ThreadId)>> = FxHashMap::default();
+        for ((holds, wants), thread) in last_thread {
+            wanting.entry(wants).or_default().push((holds, thread));
+        }
+        let longest =
+            sizes.values().map(|(locks, threads)| locks.len().min(threads.len())).max();
+        Self {
+            shortest: Vec::with_capacity(waits.len()),
+            waits,
+            holding,
+            wanting,
+            longest: longest.unwrap_or(0),
+            length: 2,
+            next_first: 0,
+            path: Vec::new(),
+            distances: Distances::default(),
+        }
     }
 
-    /// All cycles that continue the path. Its depth is at most the number of locks.
-    fn extend(&mut self, lowest: usize) -> Option<()> {
-        let Some(&Wait { wants: wanted, .. }) = self.waits.last() else { return Some(()) };
-        if wanted == self.waits[0].holds {
-            if self.waits.len() > 1 {
-                if self.found.len() == self.limit {
-                    return None;
-                }
-                self.found.push(Deadlock { waits: self.waits.clone() });
+    /// The next cycle; `None` if there are no more.
+    ///
+    /// # Errors
+    /// If the budget is used up. What was handed out before stays, and the search can go on.
+    pub fn next(&mut self, budget: &Budget) -> Result<Option<Deadlock>, StopReason> {
+        while self.length <= self.longest {
+            if let Some(reason) = budget.poll() {
+                return Err(reason);
             }
-            return Some(());
-        }
-        if self.waits.iter().any(|wait| wait.holds == wanted) {
-            return Some(());
-        }
-        for at in lowest + 1..self.threads.len() {
-            let thread = self.threads[at];
-            if self.waits.iter().any(|wait| wait.thread == thread) {
+            let Some(&(at, tried)) = self.path.last() else {
+                self.begin();
                 continue;
+            };
+            let (first, last) = (self.waits[self.path[0].0], self.waits[at]);
+            if last.wants == first.holds {
+                let waits = self.path.iter().map(|&(at, _)| self.waits[at]).collect();
+                self.path.pop();
+                return Ok(Some(Deadlock { waits }));
             }
-            let behaviours = self.behaviours;
-            for &(holds, wants) in behaviours.waits(thread) {
-                if holds == wanted {
-                    self.waits.push(Wait { thread, holds, wants });
-                    self.extend(lowest)?;
-                    self.waits.pop();
+            let continuations = self.holding.get(&last.wants).map_or(&[][..], Vec::as_slice);
+            let fits = |&&next: &&usize| self.fits(first, self.waits[next]);
+            match continuations[tried..].iter().position(|next| fits(&next)) {
+                Some(skipped) => {
+                    let next = continuations[tried + skipped];
+                    if let Some((_, tried)) = self.path.last_mut() {
+                        *tried += skipped + 1;
+                    }
+                    self.path.push((next, 0));
+                }
+                None => _ = self.path.pop(),
+            }
+        }
+        Ok(None)
+    }
+
+    /// All cycles of at most this many threads were handed out; `None` if that is all there are.
+    pub fn complete_up_to(&self) -> Option<usize> {
+        (self.length <= self.longest).then_some(self.length - 1)
+    }
+
+    /// Begins the next path, or goes on to the next length if there is none.
+    fn begin(&mut self) {
+        let Some(&first) = self.waits.get(self.next_first) else {
+            self.next_first = 0;
+            self.length += 1;
+            return;
+        };
+        let at = self.next_first;
+        self.next_first += 1;
+        if self.shortest.get(at).is_some_and(|&shortest| shortest > self.length) {
+            return;
+        }
+        self.distances.compute(first, &self.wanting);
+        let shortest = 1 + self.distances.of(first.wants);
+        if at == self.shortest.len() {
+            self.shortest.push(shortest);
+        }
+        if shortest <= self.length {
+            self.path.push((at, 0));
+        }
+    }
+
+    /// Whether the path can go on with a wait and then be closed with exactly the length searched, as
+    /// far as distances can tell.
+    fn fits(&self, first: Wait, next: Wait) -> bool {
+        let length = self.path.len() + 1;
+        let closes = next.wants == first.holds;
+        let mut path = self.path.iter().map(|&(at, _)| self.waits[at]);
+        next.thread > first.thread
+            && closes == (length == self.length)
+            && length + self.distances.of(next.wants) <= self.length
+            && path.all(|wait| {
+                wait.thread != next.thread && (closes || wait.holds != next.wants)
+            })
+    }
+}
+
+/// How many waits it takes from each lock to the beginning of a path.
+#[derive(Default)]
+struct Distances {
+    /// The lock, and the thread after which the waits' threads come.
+    beginning: Option<(ThreadId, LockId)>,
+    of: FxHashMap<LockId, usize>,
+}
+
+impl Distances {
+    fn of(&self, lock: LockId) -> usize {
+        self.of.get(&lock).copied().unwrap_or(usize::MAX / 2)
+    }
+
+    /// The distances for paths that begin with `first`, backwards and breadth first. Other threads of
+    /// the path come after the first one.
+    fn compute(&mut self, first: Wait, wanting: &FxHashMap<LockId, Vec<(LockId, ThreadId)>>) {
+        let beginning = Some((first.thread, first.holds));
+        if self.beginning == beginning {
+            return;
+        }
+        self.beginning = beginning;
+        self.of.clear();
+        self.of.insert(first.holds, 0);
+        let mut found = vec![first.holds];
+        let mut next = 0;
+        while next < found.len() {
+            let lock = found[next];
+            let distance = self.of[&lock] + 1;
+            for &(holds, last) in wanting.get(&lock).map_or(&[][..], Vec::as_slice) {
+                if last > first.thread && !self.of.contains_key(&holds) {
+                    self.of.insert(holds, distance);
+                    found.push(holds);
+                }
+            }
+            next += 1;
+        }
+    }
+}
+
+/// The strongly connected part of each lock of the lock order, by number: a search forwards gives the
+/// order in which locks are done, and one backwards from the last one done stays within its part.
+fn strongly_connected_parts(order: &BTreeSet<(LockId, LockId)>) -> FxHashMap<LockId, usize> {
+    let mut forwards: BTreeMap<LockId, Vec<LockId>> = BTreeMap::new();
+    let mut backwards: FxHashMap<LockId, Vec<LockId>> = FxHashMap::default();
+    for &(holds, wants) in order {
+        forwards.entry(holds).or_default().push(wants);
+        forwards.entry(wants).or_default();
+        backwards.entry(wants).or_default().push(holds);
+    }
+    let mut seen: BTreeSet<LockId> = BTreeSet::new();
+    let mut done: Vec<LockId> = Vec::new();
+    for &root in forwards.keys() {
+        if !seen.insert(root) {
+            continue;
+        }
+        let mut search: Vec<(LockId, usize)> = vec![(root, 0)];
+        while let Some((lock, tried)) = search.last_mut() {
+            let Some(&next) = forwards[lock].get(*tried) else {
+                done.push(*lock);
+                search.pop();
+                continue;
+            };
+            *tried += 1;
+            if seen.insert(next) {
+                search.push((next, 0));
+            }
+        }
+    }
+    let mut part: FxHashMap<LockId, usize> = FxHashMap::default();
+    for (number, &root) in done.iter().rev().enumerate() {
+        let mut search = vec![root];
+        while let Some(lock) = search.pop() {
+            if !part.contains_key(&lock) {
+                part.insert(lock, number);
+                search.extend(backwards.get(&lock).map_or(&[][..], Vec::as_slice));
+            }
+        }
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::Id;
+    use selvedge_testkit::Rng;
+
+    type Pairs = BTreeSet<(LockId, LockId)>;
+
+    fn lock(index: usize) -> LockId {
+        LockId::from_index(index)
+    }
+
+    fn cycles(waits: &[Pairs]) -> Cycles {
+        let threads = (0..).map(ThreadId::from_index);
+        Cycles::new(threads.zip(waits))
+    }
+
+    fn all(mut cycles: Cycles) -> Vec<Deadlock> {
+        let budget = Budget::new();
+        std::iter::from_fn(|| cycles.next(&budget).unwrap()).collect()
+    }
+
+    /// Every list of waits of distinct threads that the definition calls a cycle.
+    fn by_definition(waits: &[Pairs]) -> Vec<Deadlock> {
+        fn extend(waits: &[Pairs], path: &mut Vec<Wait>, found: &mut Vec<Deadlock>) {
+            for (at, pairs) in waits.iter().enumerate() {
+                let thread = ThreadId::from_index(at);
+                if path.iter().any(|wait| wait.thread == thread) {
+                    continue;
+                }
+                for &(holds, wants) in pairs {
+                    path.push(Wait { thread, holds, wants });
+                    let next = |at: usize| path[(at + 1) % path.len()];
+                    let is_cycle = path.len() > 1
+                        && (0..path.len()).all(|at| path[at].wants == next(at).holds)
+                        && path[1..].iter().all(|wait| wait.thread > path[0].thread)
+                        && path.iter().map(|wait| wait.holds).collect::<BTreeSet<_>>().len()
+                            == path.len();
+                    if is_cycle {
+                        found.push(Deadlock { waits: path.clone() });
+                    }
+                    extend(waits, path, found);
+                    path.pop();
                 }
             }
         }
-        Some(())
+        let mut found = Vec::new();
+        extend(waits, &mut Vec::new(), &mut found);
+        found.sort_by(|a, b| (a.waits.len(), a).cmp(&(b.waits.len(), b)));
+        found
+    }
+
+    #[test]
+    fn cycles_are_those_of_the_definition_in_order() {
+        let mut rng = Rng::new(1);
+        let (mut found, mut long) = (0, 0);
+        for case in 0..600 {
+            let (threads, locks) = (rng.between(2, 4), rng.between(2, 5));
+            let waits: Vec<Pairs> = (0..threads)
+                .map(|_| {
+                    let count = rng.between(0, 4);
+                    let pairs = (0..count).map(|_| (lock(rng.below(locks)), lock(rng.below(locks))));
+                    pairs.filter(|(holds, wants)| holds != wants).collect()
+                })
+                .collect();
+            let expected = by_definition(&waits);
+            assert_eq!(all(cycles(&waits)), expected, "case {case}: {waits:?}");
+            found += expected.len();
+            long += expected.iter().filter(|cycle| cycle.waits.len() > 2).count();
+        }
+        assert!(found > 600 && long > 100, "{found} cycles, {long} of more than two threads");
+    }
+
+    /// Also where locks and threads are many.
+    #[test]
+    fn one_order_has_no_cycle() {
+        let order: Pairs = (0..100)
+            .flat_map(|wants| (0..wants).map(move |holds| (lock(holds), lock(wants))))
+            .collect();
+        let cycles = cycles(&vec![order; 100]);
+        assert_eq!(cycles.complete_up_to(), None);
+        assert_eq!(all(cycles), []);
+    }
+
+    #[test]
+    fn shortest_first_and_no_further_than_asked() {
+        let orders: Pairs = (0..30)
+            .flat_map(|wants| (0..30).map(move |holds| (lock(holds), lock(wants))))
+            .filter(|(holds, wants)| holds != wants)
+            .collect();
+        let mut cycles = cycles(&vec![orders; 30]);
+        let budget = Budget::new();
+        let pairs = 30 * 29 / 2 * 30 * 29;
+        for _ in 0..pairs {
+            assert_eq!(cycles.next(&budget).unwrap().unwrap().waits.len(), 2);
+            assert_eq!(cycles.complete_up_to(), Some(1));
+        }
+        assert_eq!(cycles.next(&budget).unwrap().unwrap().waits.len(), 3);
+        assert_eq!(cycles.complete_up_to(), Some(2));
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_stops_the_search() {
+        let crossed = [[(0, 1)], [(1, 0)]].map(|pairs| {
+            pairs.into_iter().map(|(holds, wants)| (lock(holds), lock(wants))).collect::<Pairs>()
+        });
+        let budget = Budget::new();
+        budget.raise(StopReason::Timeout);
+        let mut cycles = cycles(&crossed);
+        assert_eq!(cycles.next(&budget), Err(StopReason::Timeout));
+        assert_eq!(cycles.complete_up_to(), Some(1));
+        assert_eq!(cycles.next(&Budget::new()).unwrap().unwrap().waits.len(), 2);
     }
 }

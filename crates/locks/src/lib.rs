@@ -4,7 +4,8 @@
 //!   the paths of several threads can be interleaved.
 //! - [`role`]: a query as one thread sees it.
 //! - [`behaviour`]: the threads of a program, grouped by what they can do.
-//! - [`deadlock`]: which cycles of waiting threads are worth asking about.
+//! - [`deadlock`]: which cycles of waiting threads are worth asking about; [`mod@may_wait`]: the same
+//!   for programs whose locks are not nested.
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
@@ -14,6 +15,7 @@
 pub mod behaviour;
 pub mod deadlock;
 pub mod lock_history;
+pub mod may_wait;
 pub mod role;
 pub mod schedule;
 pub mod tupling;

@@ -114,6 +114,35 @@ pub fn meeting_roles(meeting: &Meeting) -> Vec<Vec<(ThreadId, Role)>> {
     }
 }
 
+/// What participants bring to a join, up to their order: whether they fit together does not depend on
+/// who brings what, so cycles of threads of equal behaviour are decided once.
+pub struct Symmetric<T> {
+    /// What they bring, sorted.
+    pub sorted: Vec<T>,
+    /// For each participant, its place there.
+    places: Vec<usize>,
+}
+
+impl<T: Copy + Ord> Symmetric<T> {
+    /// Two participants stay in their order: which of their runs are found first depends on it.
+    pub fn new(brought: &[T]) -> Self {
+        let mut order: Vec<usize> = (0..brought.len()).collect();
+        if brought.len() > 2 {
+            order.sort_by_key(|&at| brought[at]);
+        }
+        let mut places = vec![0; brought.len()];
+        for (place, &at) in order.iter().enumerate() {
+            places[at] = place;
+        }
+        Self { sorted: order.iter().map(|&at| brought[at]).collect(), places }
+    }
+
+    /// What was found for the sorted list, in the order of the participants.
+    pub fn restore<U: Clone>(&self, found: &[U]) -> Vec<U> {
+        self.places.iter().map(|&place| found[place].clone()).collect()
+    }
+}
+
 fn pattern_role(query: &PatternQuery, role: UnitRole) -> (ThreadId, Role) {
     let accesses = query.pattern.accesses;
     let own = |at: &usize| accesses[*at].role == role;

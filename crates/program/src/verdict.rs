@@ -64,6 +64,14 @@ pub enum Unknown {
         /// The limit.
         limit: u64,
     },
+    /// There are more cycles of waits than can be asked about. Of those with at most this many threads
+    /// all were.
+    Cycles {
+        /// How many were asked about.
+        limit: u64,
+        /// The number of threads.
+        threads: u32,
+    },
     /// Proved up to this bound on contexts or rounds, open beyond.
     Within(Bound),
     /// Proved for programs that start at most this many threads at each start site, open beyond.
@@ -136,6 +144,11 @@ impl fmt::Display for Unknown {
             Self::Nodes { limit } => {
                 write!(f, "the decision diagrams need more than {limit} nodes")
             }
+            Self::Cycles { limit, threads } => write!(
+                f,
+                "only {limit} of the cycles of locks were asked about: all of at most {threads} threads, \
+                 not all of more"
+            ),
             Self::Within(Bound { measure, limit }) => {
                 write!(f, "safe within {}", measure.count(*limit))
             }

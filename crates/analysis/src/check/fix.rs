@@ -83,8 +83,11 @@ fn deadlocks(
     budget: &Budget,
 ) -> Result<Option<BTreeSet<Deadlock>>, InternalError> {
     let threads: Vec<ThreadId> = program.threads.ids().collect();
-    let Ok(possible) = possible_deadlocks(program, &threads, budget) else { return Ok(None) };
-    let questions: Vec<Meeting> = possible.into_iter().map(Meeting::Deadlock).collect();
+    let possible = possible_deadlocks(program, &threads, budget);
+    if possible.unasked.is_some() {
+        return Ok(None);
+    }
+    let questions: Vec<Meeting> = possible.asked.into_iter().map(Meeting::Deadlock).collect();
     let report = meetings(program, &questions, options, budget, &mut |_| {})?;
     let mut found = BTreeSet::new();
     for answer in report.answers {

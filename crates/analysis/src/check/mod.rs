@@ -19,7 +19,8 @@ use crate::questions::{InternalError, Options, Report, atomicity, meetings};
 use selvedge_base::Budget;
 use selvedge_program::query::pattern_queries;
 use selvedge_program::{
-    Answer, Finding, FindingKind, Meeting, Program, Query, Tally, Units, Verdict, meeting::races,
+    Answer, Finding, FindingKind, Meeting, Program, Query, Tally, Units, Unknown, Verdict,
+    meeting::races,
 };
 use std::collections::BTreeSet;
 
@@ -89,28 +90,28 @@ pub fn check(
                 tally(&report, &mut open)
             }
             FindingKind::Race | FindingKind::Deadlock => {
-                let questions = match kind {
+                let (questions, unasked): (Vec<Meeting>, Option<Unknown>) = match kind {
                     FindingKind::Race => {
-                        Ok(races(&threads, &locations).into_iter().map(Meeting::Race).collect())
+                        let races = races(&threads, &locations);
+                        (races.into_iter().map(Meeting::Race).collect(), None)
                     }
-                    _ => possible_deadlocks(program, &threads, budget)
-                        .map(|all| all.into_iter().map(Meeting::Deadlock).collect()),
-                };
-                let questions: Vec<Meeting> = match questions {
-                    Ok(questions) => questions,
-                    Err(why) => {
-                        open.insert(why.to_string());
-                        checked
-                            .tallies
-                            .push((kind, Tally { questions: 1, unknown: 1, ..Tally::default() }));
-                        continue;
+                    _ => {
+                        let possible = possible_deadlocks(program, &threads, budget);
+                        let asked = possible.asked.into_iter().map(Meeting::Deadlock);
+                        (asked.collect(), possible.unasked)
                     }
                 };
                 let report = meetings(program, &questions, &options.analysis, budget, &mut |at| {
                     progress(kind, at.done, at.total);
                 })?;
                 groups.extend(group::meetings(program, &report.answers));
-                tally(&report, &mut open)
+                let mut tally = tally(&report, &mut open);
+                if let Some(why) = unasked {
+                    open.insert(why.to_string());
+                    tally.questions += 1;
+                    tally.unknown += 1;
+                }
+                tally
             }
         };
         checked.tallies.push((kind, tally));

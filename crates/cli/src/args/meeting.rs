@@ -83,7 +83,7 @@ pub struct MeetingOptions {
 
 /// The engines that answer questions about single moments.
 fn engines() -> impl TypedValueParser<Value = EngineKind> {
-    let able = [EngineKind::Tupling, EngineKind::Exhaustive];
+    let able = [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive];
     PossibleValuesParser::new(able.map(EngineKind::name))
         .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
 }

@@ -14,7 +14,7 @@ use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{InternalError, Options, Report, lock_order, meetings, possible_deadlocks};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::meeting::races;
-use selvedge_program::{FindingKind, LocationId, Meeting, Program, Statistics, ThreadId, Unknown};
+use selvedge_program::{FindingKind, LocationId, Meeting, Program, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
 use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,17 +74,19 @@ impl Asked {
         }
     }
 
-    /// The questions, or why they cannot be listed.
-    fn questions(&self, program: &Program, budget: &Budget) -> Result<Vec<Meeting>, Unknown> {
-        Ok(match self.analysis {
+    /// The questions, and why there may be others that are not asked.
+    fn questions(&self, program: &Program, budget: &Budget) -> (Vec<Meeting>, Option<Unknown>) {
+        match self.analysis {
             Analysis::Race => {
-                races(&self.threads, &self.locations).into_iter().map(Meeting::Race).collect()
+                let races = races(&self.threads, &self.locations);
+                (races.into_iter().map(Meeting::Race).collect(), None)
             }
-            Analysis::Deadlock => possible_deadlocks(program, &self.threads, budget)?
-                .into_iter()
-                .map(Meeting::Deadlock)
-                .collect(),
-        })
+            Analysis::Deadlock => {
+                let possible = possible_deadlocks(program, &self.threads, budget);
+                let asked = possible.asked.into_iter().map(Meeting::Deadlock);
+                (asked.collect(), possible.unasked)
+            }
+        }
     }
 
     /// Says why there is nothing to ask, if nobody has said so yet.
@@ -164,18 +166,11 @@ fn decide(
         }
         let _end = done.guard();
         let program = &model.program;
-        match asked.questions(program, &budget) {
-            Ok(questions) => {
-                let note = &mut |at: selvedge_analysis::Progress<'_, Meeting>| {
-                    position.at(0, kind, at.done, at.total);
-                };
-                meetings(program, &questions, &analysis, &budget, note).map(|report| (report, None))
-            }
-            Err(why) => {
-                let statistics = Statistics::default();
-                Ok((Report { answers: Vec::new(), statistics }, Some(why)))
-            }
-        }
+        let (questions, unasked) = asked.questions(program, &budget);
+        let note = &mut |at: selvedge_analysis::Progress<'_, Meeting>| {
+            position.at(0, kind, at.done, at.total);
+        };
+        meetings(program, &questions, &analysis, &budget, note).map(|report| (report, unasked))
     })?;
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
     Ok(Answered { report, unasked, peak_memory: (peak > 0).then_some(peak) })

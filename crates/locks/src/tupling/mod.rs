@@ -25,7 +25,7 @@ pub mod tuples;
 
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, meeting_roles, roles};
+use crate::role::{Role, Symmetric, meeting_roles, roles};
 use crate::schedule::{Goal, LocalRun, shortest_interleaving};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
@@ -180,14 +180,19 @@ impl<'p> Tupling<'p> {
             }
             key.push(result);
         }
-        if let Some(known) = self.joins.get(&key) {
-            return Ok(known.clone().map(|ends| Found { results: key, ends }));
-        }
-        let candidates: Vec<&[Candidate<EndId>]> =
-            key.iter().map(|&result| self.results[result].candidates.as_slice()).collect();
-        let ends = join(&candidates, &mut self.tuples.histories);
-        self.joins.insert(key.clone(), ends.clone());
-        Ok(ends.map(|ends| Found { results: key, ends }))
+        let symmetric = Symmetric::new(&key);
+        let joined = match self.joins.get(&symmetric.sorted) {
+            Some(known) => known.clone(),
+            None => {
+                let results = symmetric.sorted.iter();
+                let candidates: Vec<&[Candidate<EndId>]> =
+                    results.map(|&result| self.results[result].candidates.as_slice()).collect();
+                let ends = join(&candidates, &mut self.tuples.histories);
+                self.joins.insert(symmetric.sorted.clone(), ends.clone());
+                ends
+            }
+        };
+        Ok(joined.map(|ends| Found { ends: symmetric.restore(&ends), results: key }))
     }
 
     fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, Unknown> {

@@ -32,7 +32,7 @@ pub mod weights;
 
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, roles};
+use crate::role::{Role, Symmetric, meeting_roles, roles};
 use crate::schedule::{Goal, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
 use compat::{Histories, TupleSet, compatible_tuples};
@@ -43,7 +43,7 @@ use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_bdd::MAX_VARIABLES;
 use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
-    Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+    Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
 };
 use space::{Node, Saturated, Space};
 use std::collections::BTreeMap;
@@ -118,6 +118,29 @@ impl<'p> TuplingBdd<'p> {
     /// If the engine contradicts itself.
     pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
         let participants = roles(self.program, query);
+        let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
+        self.decide_roles(&participants, Goal::Matched(phases))
+    }
+
+    /// Decides a question about a single moment. The steps that meet are not part of the schedule.
+    ///
+    /// # Errors
+    /// If the engine contradicts itself.
+    pub fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
+        for participants in meeting_roles(meeting) {
+            match self.decide_roles(&participants, Goal::Moment)? {
+                Verdict::Safe => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Verdict::Safe)
+    }
+
+    fn decide_roles(
+        &mut self,
+        participants: &[(ThreadId, Role)],
+        goal: Goal,
+    ) -> Result<Verdict<Schedule>, Fault> {
         let behaviours = match &self.behaviours {
             Ok(behaviours) => behaviours,
             Err(why) => return Ok(Verdict::Unknown(why.clone())),
@@ -136,9 +159,9 @@ impl<'p> TuplingBdd<'p> {
                 key.1
             ))));
         }
-        match self.find(key, &participants) {
+        match self.find(key, participants) {
             Ok(None) => Ok(Verdict::Safe),
-            Ok(Some(found)) => self.witness(key, &participants, &found),
+            Ok(Some(found)) => self.witness(key, participants, &found, goal),
             Err(reason) => Ok(self.stopped(reason)),
         }
     }
@@ -181,15 +204,20 @@ impl<'p> TuplingBdd<'p> {
             }
             results.push(result);
         }
-        if let Some(known) = self.joins.get(&results) {
-            return Ok(known.clone().map(|tuples| Found { results, tuples }));
-        }
-        let sets: Vec<&TupleSet<Node>> =
-            results.iter().filter_map(|&result| self.results[result].tuples.as_ref()).collect();
-        let space = self.spaces.get_mut(&key).expect("results have a space");
-        let tuples = compatible_tuples(&mut space.domain, &self.encoding, &sets)?;
-        self.joins.insert(results.clone(), tuples.clone());
-        Ok(tuples.map(|tuples| Found { results, tuples }))
+        let symmetric = Symmetric::new(&results);
+        let joined = match self.joins.get(&symmetric.sorted) {
+            Some(known) => known.clone(),
+            None => {
+                let sorted = symmetric.sorted.iter();
+                let sets: Vec<&TupleSet<Node>> =
+                    sorted.filter_map(|&result| self.results[result].tuples.as_ref()).collect();
+                let space = self.spaces.get_mut(&key).expect("results have a space");
+                let tuples = compatible_tuples(&mut space.domain, &self.encoding, &sets)?;
+                self.joins.insert(symmetric.sorted.clone(), tuples.clone());
+                tuples
+            }
+        };
+        Ok(joined.map(|tuples| Found { tuples: symmetric.restore(&tuples), results }))
     }
 
     fn result(
@@ -256,6 +284,7 @@ impl<'p> TuplingBdd<'p> {
         key: SpaceKey,
         participants: &[(ThreadId, Role)],
         found: &Found,
+        goal: Goal,
     ) -> Result<Verdict<Schedule>, Fault> {
         let limit = self.max_witness_steps;
         let too_long = |steps| Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
@@ -281,14 +310,18 @@ impl<'p> TuplingBdd<'p> {
             };
             let lowered = self.behaviours().lowered(*thread);
             match run::local_run(&saturated.product, &rules, role, lowered, left) {
-                Ok(steps) => {
+                Ok(mut steps) => {
                     left -= steps.len() as u64;
+                    if goal == Goal::Moment {
+                        // The last step is the one that the thread is about to take.
+                        steps.pop();
+                    }
                     runs.push(LocalRun { thread: *thread, steps });
                 }
                 Err(steps) => return too_long(limit - left + steps),
             }
         }
-        match interleave(&runs, Goal::Matched(key.0 as u32)) {
+        match interleave(&runs, goal) {
             Some(schedule) => Ok(Verdict::Violation(schedule)),
             None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }

@@ -128,6 +128,13 @@ impl Product {
                     let Some(Event::Observable(event)) = rule.label.event else {
                         let effect = action.map_or(Effect::None, |a| Effect::Lock(a, held()));
                         product.rule(phase, number, phase, rhs, Some(id), effect);
+                        if let Advance::Acquire { wants, holds } = view.advance
+                            && rule.label.event == Some(Event::Acquire(wants))
+                            && thread.held(symbol).contains(holds)
+                        {
+                            debug_assert_eq!(phase + 1, phases, "only the last phase ends so");
+                            product.rule(phase, number, phases, rhs, Some(id), Effect::None);
+                        }
                         continue;
                     };
                     if view.forbidden.binary_search(&event).is_err() {
