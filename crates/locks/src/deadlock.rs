@@ -87,8 +87,7 @@ impl Cycles {
         for ((holds, wants), thread) in last_thread {
             wanting.entry(wants).or_default().push((holds, thread));
         }
-        let longest =
-            sizes.values().map(|(locks, threads)| locks.len().min(threads.len())).max();
+        let longest = sizes.values().map(|(locks, threads)| locks.len().min(threads.len())).max();
         Self {
             shortest: Vec::with_capacity(waits.len()),
             waits,
@@ -173,9 +172,7 @@ impl Cycles {
         next.thread > first.thread
             && closes == (length == self.length)
             && length + self.distances.of(next.wants) <= self.length
-            && path.all(|wait| {
-                wait.thread != next.thread && (closes || wait.holds != next.wants)
-            })
+            && path.all(|wait| wait.thread != next.thread && (closes || wait.holds != next.wants))
     }
 }
 
@@ -320,8 +317,9 @@ mod tests {
             let (threads, locks) = (rng.between(2, 4), rng.between(2, 5));
             let waits: Vec<Pairs> = (0..threads)
                 .map(|_| {
-                    let count = rng.between(0, 4);
-                    let pairs = (0..count).map(|_| (lock(rng.below(locks)), lock(rng.below(locks))));
+                    let count = rng.between(1, 7);
+                    let pairs =
+                        (0..count).map(|_| (lock(rng.below(locks)), lock(rng.below(locks))));
                     pairs.filter(|(holds, wants)| holds != wants).collect()
                 })
                 .collect();
@@ -330,7 +328,7 @@ mod tests {
             found += expected.len();
             long += expected.iter().filter(|cycle| cycle.waits.len() > 2).count();
         }
-        assert!(found > 600 && long > 100, "{found} cycles, {long} of more than two threads");
+        assert!(found > 400 && long > 60, "{found} cycles, {long} of more than two threads");
     }
 
     /// Also where locks and threads are many.
