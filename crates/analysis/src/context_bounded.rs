@@ -5,11 +5,9 @@
 use crate::engine_kind::Engine;
 use crate::reach::{ReachEngine, ReachOptions, Running};
 use selvedge_base::Budget;
-use selvedge_bounded::monitor::{monitor, schedule};
+use selvedge_bounded::monitor::{monitor, original};
 use selvedge_locks::Fault;
-use selvedge_program::{
-    Bound, Measure, Meeting, Program, Query, Schedule, Statistics, Unknown, Verdict,
-};
+use selvedge_program::{Bound, Measure, Program, Question, Statistics, Unknown, Verdict, Witness};
 
 /// Decides queries about one program within a number of rounds.
 pub(crate) struct ContextBounded<'p> {
@@ -24,7 +22,7 @@ impl<'p> ContextBounded<'p> {
         Self { program, rounds, budget, statistics: Statistics::default() }
     }
 
-    fn search(&mut self, query: &Query) -> Result<Verdict<Schedule>, Unknown> {
+    fn search(&mut self, query: &Question) -> Result<Verdict<Witness>, Unknown> {
         let monitored = monitor(self.program, query, &self.budget)?;
         let engine = ReachEngine::choose_small(&monitored.program);
         let options = ReachOptions::new(Measure::Rounds);
@@ -37,7 +35,7 @@ impl<'p> ContextBounded<'p> {
         for _ in 0..self.rounds {
             let level = search.advance()?;
             if let Some(run) = level.reached {
-                verdict = Verdict::Violation(schedule(&run, &monitored.origin));
+                verdict = Verdict::Violation(original(&run, &monitored.origin, self.program));
                 break;
             }
             if level.complete {
@@ -60,13 +58,8 @@ impl<'p> ContextBounded<'p> {
 }
 
 impl Engine for ContextBounded<'_> {
-    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
+    fn decide(&mut self, query: &Question) -> Result<Verdict<Witness>, Fault> {
         Ok(self.search(query).unwrap_or_else(Verdict::Unknown))
-    }
-
-    fn decide_meeting(&mut self, _: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        let why = "context-bounded decides atomicity only; use tupling for races and deadlocks";
-        Ok(Verdict::Unknown(Unknown::Unsupported(why.to_owned())))
     }
 
     fn statistics(&self) -> Statistics {

@@ -7,7 +7,7 @@ use selvedge_base::Budget;
 use selvedge_locks::Fault;
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
-use selvedge_program::{Meeting, Program, Query, Schedule, Statistics, Unknown, Verdict};
+use selvedge_program::{Program, Question, Statistics, Unknown, Verdict, Witness};
 use selvedge_replay::Exhaustive;
 
 /// An engine.
@@ -47,10 +47,8 @@ impl EngineKind {
 
 /// Decides the questions about one program, sharing work between them.
 pub(crate) trait Engine {
-    /// Decides one question. Answers `unknown` rather than guess.
-    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault>;
-    /// Decides a question about a single moment.
-    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault>;
+    /// Decides a question. Answers `unknown` rather than guess.
+    fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault>;
     /// Counts of the work done so far.
     fn statistics(&self) -> Statistics;
 }
@@ -64,24 +62,16 @@ struct Layered<'p> {
     budget: Budget,
 }
 
-impl<'p> Layered<'p> {
-    fn symbolic(&mut self) -> &mut TuplingBdd<'p> {
-        self.symbolic.get_or_insert_with(|| {
-            TuplingBdd::new(self.program, self.max_witness_steps, self.budget.clone())
-        })
-    }
-}
-
 impl Engine for Layered<'_> {
-    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        match self.explicit.decide(query)? {
-            Verdict::Unknown(Unknown::Tuples { .. }) => self.symbolic().decide(query),
-            decided => Ok(decided),
-        }
-    }
-    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        match self.explicit.decide_meeting(meeting)? {
-            Verdict::Unknown(Unknown::Tuples { .. }) => self.symbolic().decide_meeting(meeting),
+    fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
+        match self.explicit.decide(question)? {
+            Verdict::Unknown(Unknown::Tuples { .. }) => {
+                let symbolic = self.symbolic.get_or_insert_with(|| {
+                    let budget = self.budget.clone();
+                    TuplingBdd::new(self.program, self.max_witness_steps, budget)
+                });
+                symbolic.decide(question)
+            }
             decided => Ok(decided),
         }
     }
@@ -98,11 +88,8 @@ impl Engine for Layered<'_> {
 }
 
 impl Engine for TuplingBdd<'_> {
-    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        TuplingBdd::decide(self, query)
-    }
-    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        TuplingBdd::decide_meeting(self, meeting)
+    fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
+        TuplingBdd::decide(self, question)
     }
     fn statistics(&self) -> Statistics {
         TuplingBdd::statistics(self)
@@ -110,11 +97,8 @@ impl Engine for TuplingBdd<'_> {
 }
 
 impl Engine for Exhaustive<'_> {
-    fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        Ok(Exhaustive::decide(self, query))
-    }
-    fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        Ok(Exhaustive::decide_meeting(self, meeting))
+    fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
+        Ok(Exhaustive::decide(self, question))
     }
     fn statistics(&self) -> Statistics {
         Statistics { counts: vec![("states", self.states())] }

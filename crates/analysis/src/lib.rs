@@ -1,24 +1,24 @@
 //! The analyses as a library: a program and questions in, answers out, every witness replayed.
 //!
-//! [`atomicity`] is what the command line calls; use it to embed Selvedge.
+//! [`answer`] is what the command line calls; use it to embed Selvedge.
 //!
 //! ```
-//! use selvedge_analysis::{EngineKind, Options, atomicity};
+//! use selvedge_analysis::{EngineKind, Options, answer};
 //! use selvedge_base::Budget;
-//! use selvedge_program::{Query, Units, Verdict, query::pattern_queries};
+//! use selvedge_program::{Question, Units, Verdict, query::pattern_questions};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
 //!
 //! let program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
 //! let threads: Vec<_> = program.threads.ids().collect();
 //! let locations: Vec<_> = program.locations.ids().collect();
-//! let queries: Vec<Query> = pattern_queries(&program, &[1, 2], Units::Exact, &threads, &locations)
+//! let queries: Vec<Question> = pattern_questions(&program, &[1, 2], Units::Exact, &threads, &locations)
 //!     .into_iter()
-//!     .map(Query::Pattern)
+//!     .map(Question::Pattern)
 //!     .collect();
 //! let options = Options::new(EngineKind::Tupling);
-//! let report = atomicity(&program, &queries, &options, &Budget::new(), &mut |_| {}).unwrap();
-//! let violated = |answer: &&_| matches!(answer, selvedge_program::Answer { verdict: Verdict::Violation(_), .. });
-//! assert_eq!(report.answers.iter().filter(violated).count(), 1);
+//! let report = answer(&program, &queries, &options, &Budget::new(), &mut |_| {}).unwrap();
+//! let violated = report.answers.iter().filter(|one| one.verdict.word() == "violation");
+//! assert_eq!(violated.count(), 1);
 //! ```
 
 pub mod check;
@@ -33,7 +33,7 @@ pub use check::{CheckOptions, Checked, Fixes, check};
 pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
 pub use engine_kind::EngineKind;
 pub use lock_order::lock_order;
-pub use questions::{InternalError, Options, Progress, Report, atomicity, meetings};
+pub use questions::{InternalError, Options, Progress, Report, answer};
 pub use reach::{ReachEngine, ReachOptions, Reached, reach};
 pub use selvedge_bounded::reduction::projection;
 

@@ -1,16 +1,11 @@
 //! # Idea
 //! Puts every question to one engine and replays what it finds. A violation exists only as a trace
-//! that the replayer has executed; an engine's schedule that does not replay is an internal error.
-//! Questions about sequences of accesses ([`atomicity`]) and about single moments ([`meetings`]) are
-//! treated alike.
+//! that the replayer has executed; an engine's witness that does not replay is an internal error.
 
-use crate::engine_kind::{Engine, EngineKind, engine};
+use crate::engine_kind::{EngineKind, engine};
 use selvedge_base::Budget;
-use selvedge_locks::Fault;
-use selvedge_program::{
-    Answer, Meeting, Program, Query, Schedule, Statistics, Trace, Unknown, Verdict,
-};
-use selvedge_replay::{ReplayError, replay, replay_meeting};
+use selvedge_program::{Answer, Program, Question, Statistics, Unknown, Verdict};
+use selvedge_replay::{ReplayError, replay_within};
 use std::fmt;
 
 /// How to analyse.
@@ -38,20 +33,20 @@ impl Options {
 
 /// How far the analysis is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a, Q = Query> {
+pub struct Progress<'a> {
     /// Questions answered.
     pub done: usize,
     /// Questions in all.
     pub total: usize,
     /// The question being worked on; `None` at the end.
-    pub query: Option<&'a Q>,
+    pub question: Option<&'a Question>,
 }
 
 /// All answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Report<Q = Query> {
+pub struct Report {
     /// In the order of the questions.
-    pub answers: Vec<Answer<Q>>,
+    pub answers: Vec<Answer>,
     /// What the work cost.
     pub statistics: Statistics,
 }
@@ -72,67 +67,19 @@ impl std::error::Error for InternalError {}
 ///
 /// # Errors
 /// If an engine contradicts itself, or claims an interleaving that does not replay.
-pub fn atomicity(
+pub fn answer(
     program: &Program,
-    queries: &[Query],
+    questions: &[Question],
     options: &Options,
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, InternalError> {
-    answer_all(
-        program,
-        queries,
-        options,
-        budget,
-        progress,
-        &|engine, query| engine.decide(query),
-        &|query, schedule| replay(program, query, schedule),
-    )
-}
-
-/// Answers every question about a single moment of a valid program.
-///
-/// # Errors
-/// If an engine contradicts itself, or claims an interleaving that does not replay.
-pub fn meetings(
-    program: &Program,
-    questions: &[Meeting],
-    options: &Options,
-    budget: &Budget,
-    progress: &mut dyn FnMut(Progress<'_, Meeting>),
-) -> Result<Report<Meeting>, InternalError> {
-    answer_all(
-        program,
-        questions,
-        options,
-        budget,
-        progress,
-        &|engine, meeting| engine.decide_meeting(meeting),
-        &|meeting, schedule| replay_meeting(program, meeting, schedule),
-    )
-}
-
-/// How an engine decides a question.
-type Decide<'a, Q> = &'a dyn Fn(&mut dyn Engine, &Q) -> Result<Verdict<Schedule>, Fault>;
-
-/// How a claimed interleaving is checked.
-type Check<'a, Q> = &'a dyn Fn(&Q, &Schedule) -> Result<Trace, ReplayError>;
-
-fn answer_all<Q: Clone>(
-    program: &Program,
-    questions: &[Q],
-    options: &Options,
-    budget: &Budget,
-    progress: &mut dyn FnMut(Progress<'_, Q>),
-    decide: Decide<'_, Q>,
-    check: Check<'_, Q>,
-) -> Result<Report<Q>, InternalError> {
     let kind = options.engine;
     let mut engine = engine(program, options, budget);
     let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
     let mut answers = Vec::with_capacity(questions.len());
-    for (done, query) in questions.iter().enumerate() {
-        progress(Progress { done, total: questions.len(), query: Some(query) });
+    for (done, question) in questions.iter().enumerate() {
+        progress(Progress { done, total: questions.len(), question: Some(question) });
         // Engines look at the flag only now and then, which adds up over many questions.
         let decided = match budget.poll() {
             Some(reason) => Verdict::Unknown(Unknown::Stopped(reason)),
@@ -141,18 +88,23 @@ fn answer_all<Q: Clone>(
                 "the program computes with data; `selvedge reach` asks about such programs"
                     .to_owned(),
             )),
-            None => decide(&mut *engine, query).map_err(|fault| blame(fault.to_string()))?,
+            None => engine.decide(question).map_err(|fault| blame(fault.to_string()))?,
         };
         let verdict = match decided {
             Verdict::Safe => Verdict::Safe,
             Verdict::Unknown(why) => Verdict::Unknown(why),
-            Verdict::Violation(schedule) => Verdict::Violation(
-                check(query, &schedule)
-                    .map_err(|error| blame(format!("a witness does not replay: {error}")))?,
-            ),
+            Verdict::Violation(witness) => {
+                match replay_within(program, question, &witness, budget) {
+                    Ok(trace) => Verdict::Violation(trace),
+                    Err(ReplayError { open: Some(why), .. }) => Verdict::Unknown(why),
+                    Err(error) => {
+                        return Err(blame(format!("a witness does not replay: {error}")));
+                    }
+                }
+            }
         };
-        answers.push(Answer { query: query.clone(), verdict });
+        answers.push(Answer { question: question.clone(), verdict });
     }
-    progress(Progress { done: questions.len(), total: questions.len(), query: None });
+    progress(Progress { done: questions.len(), total: questions.len(), question: None });
     Ok(Report { answers, statistics: engine.statistics() })
 }

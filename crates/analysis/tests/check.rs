@@ -1,14 +1,10 @@
 //! `check`: what becomes one finding, what is said about it, and that fixes work.
 
 use selvedge_analysis::check::wrap::{Region, wrap};
-use selvedge_analysis::{
-    CheckOptions, Checked, EngineKind, Fixes, Options, atomicity, check, meetings,
-};
+use selvedge_analysis::{CheckOptions, Checked, EngineKind, Fixes, Options, answer, check};
 use selvedge_base::{Budget, Place};
-use selvedge_program::meeting::races;
-use selvedge_program::{
-    Action, FindingKind, Lock, Meeting, Program, Query, Successors, Units, Verdict,
-};
+use selvedge_program::moment::races;
+use selvedge_program::{Action, FindingKind, Lock, Program, Question, Successors, Units, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::some_patterns;
@@ -188,21 +184,21 @@ fn wrapping_in_a_private_lock_changes_nothing() {
         assert_eq!(words(&program, &queries), words(&changed, &queries), "seed {seed}");
         let threads: Vec<_> = program.threads.ids().collect();
         let locations: Vec<_> = program.locations.ids().collect();
-        let races: Vec<Meeting> =
-            races(&threads, &locations).into_iter().map(Meeting::Race).collect();
+        let races: Vec<Question> =
+            races(&threads, &locations).into_iter().map(Question::Race).collect();
         assert_eq!(race_words(&program, &races), race_words(&changed, &races), "seed {seed}");
     }
     assert!(wrapped > 100, "only {wrapped} regions");
 }
 
-fn words(program: &Program, queries: &[Query]) -> Vec<&'static str> {
+fn words(program: &Program, queries: &[Question]) -> Vec<&'static str> {
     let options = Options::new(EngineKind::Tupling);
-    let report = atomicity(program, queries, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let report = answer(program, queries, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| answer.verdict.word()).collect()
 }
 
-fn race_words(program: &Program, questions: &[Meeting]) -> Vec<&'static str> {
+fn race_words(program: &Program, questions: &[Question]) -> Vec<&'static str> {
     let options = Options::new(EngineKind::Tupling);
-    let report = meetings(program, questions, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let report = answer(program, questions, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| Verdict::word(&answer.verdict)).collect()
 }

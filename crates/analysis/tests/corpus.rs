@@ -11,10 +11,10 @@
 //! Every engine answers every question about every file; two engines that contradict each other fail
 //! the test even where nothing is expected.
 
-use selvedge_analysis::{EngineKind, Options, Report, atomicity};
+use selvedge_analysis::{EngineKind, Options, Report, answer};
 use selvedge_base::Budget;
 use selvedge_program::{
-    PatternQuery, Program, Query, Units, Unknown, Verdict, query::pattern_queries,
+    PatternQuestion, Program, Question, Units, Unknown, Verdict, query::pattern_questions,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,22 +55,22 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
     let numbers: Vec<u32> = (1..=32).collect();
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    let queries: Vec<Query> =
-        pattern_queries(program, &numbers, Units::Exact, &threads, &locations)
+    let queries: Vec<Question> =
+        pattern_questions(program, &numbers, Units::Exact, &threads, &locations)
             .into_iter()
-            .map(Query::Pattern)
+            .map(Question::Pattern)
             .collect();
     let reports: Vec<Report> = EngineKind::ALL
         .iter()
         .map(|&engine| {
             let options = Options { call_depth: 4, ..Options::new(engine) };
-            atomicity(program, &queries, &options, &Budget::new(), &mut |_| {})
+            answer(program, &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
         })
         .collect();
     let mut answers = Answers::new();
     for (at, query) in queries.iter().enumerate() {
-        let Query::Pattern(query) = query else { unreachable!("only patterns were asked") };
+        let Question::Pattern(query) = query else { unreachable!("only patterns were asked") };
         let mut agreed = None;
         for (engine, report) in EngineKind::ALL.iter().zip(&reports) {
             let violated = match &report.answers[at].verdict {
@@ -88,7 +88,7 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
     answers
 }
 
-fn key(program: &Program, query: &PatternQuery) -> (u32, String, String, Vec<String>) {
+fn key(program: &Program, query: &PatternQuestion) -> (u32, String, String, Vec<String>) {
     (
         query.pattern.number,
         program.threads[query.unit_thread].name.clone(),

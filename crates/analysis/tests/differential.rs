@@ -7,9 +7,9 @@
 
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
-use selvedge_analysis::{EngineKind, Options, atomicity};
+use selvedge_analysis::{EngineKind, Options, answer};
 use selvedge_base::Budget;
-use selvedge_program::{Program, Query, Unknown, Verdict};
+use selvedge_program::{Program, Question, Unknown, Verdict};
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
 use selvedge_testkit::shared::all_run_the_first;
@@ -36,7 +36,7 @@ fn engines_agree_on_patterns() {
 #[test]
 fn engines_agree_on_automata_of_up_to_four_threads() {
     let tally = run(&Shape::TINY, 300, |program, rng| {
-        (0..6).filter_map(|_| random_automaton(program, rng)).map(Query::Automaton).collect()
+        (0..6).filter_map(|_| random_automaton(program, rng)).map(Question::Automaton).collect()
     });
     assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
     assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
@@ -62,7 +62,7 @@ fn engines_agree_on_shared_procedures() {
 fn run(
     shape: &Shape,
     default_programs: u64,
-    mut queries: impl FnMut(&Program, &mut Rng) -> Vec<Query>,
+    mut queries: impl FnMut(&Program, &mut Rng) -> Vec<Question>,
 ) -> Tally {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(default_programs);
@@ -83,20 +83,20 @@ fn run(
     tally
 }
 
-fn fails(model: &Model, queries: &[Query]) -> bool {
+fn fails(model: &Model, queries: &[Question]) -> bool {
     let program = model.to_program();
-    let possible: Vec<Query> = queries
+    let possible: Vec<Question> = queries
         .iter()
-        .filter(|query| selvedge_replay::query_error(&program, query).is_none())
+        .filter(|query| selvedge_replay::question_error(&program, query).is_none())
         .cloned()
         .collect();
     compare(&program, &possible, &mut Tally::default()).is_err()
 }
 
-fn compare(program: &Program, queries: &[Query], tally: &mut Tally) -> Result<(), String> {
+fn compare(program: &Program, queries: &[Question], tally: &mut Tally) -> Result<(), String> {
     let answer = |engine: EngineKind| {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        atomicity(program, queries, &options, &Budget::new(), &mut |_| {})
+        answer(program, queries, &options, &Budget::new(), &mut |_| {})
             .map_err(|error| format!("{}: {error}", engine.name()))
     };
     let oracle = answer(EngineKind::Exhaustive)?;

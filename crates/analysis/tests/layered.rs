@@ -1,21 +1,21 @@
 //! Where explicit tuples explode, the tupling engine puts the question to decision diagrams and says
 //! so in its counts; the answers stay the same.
 
-use selvedge_analysis::{EngineKind, Options, Report, atomicity, meetings, possible_deadlocks};
+use selvedge_analysis::{EngineKind, Options, Report, answer, possible_deadlocks};
 use selvedge_base::Budget;
-use selvedge_program::{Meeting, Program, Query, ThreadId, Units};
+use selvedge_program::{Program, Question, ThreadId, Units};
 use selvedge_testkit::family::{crossed_locks, nested_locks};
 use selvedge_testkit::queries::{all_patterns, all_races};
 
-fn run(program: &Program, queries: &[Query], options: &Options) -> Report {
-    atomicity(program, queries, options, &Budget::new(), &mut |_| {}).expect("no fault")
+fn run(program: &Program, queries: &[Question], options: &Options) -> Report {
+    answer(program, queries, options, &Budget::new(), &mut |_| {}).expect("no fault")
 }
 
-fn words<Q>(report: &Report<Q>) -> Vec<&'static str> {
+fn words(report: &Report) -> Vec<&'static str> {
     report.answers.iter().map(|answer| answer.verdict.word()).collect()
 }
 
-fn used_diagrams<Q>(report: &Report<Q>) -> bool {
+fn used_diagrams(report: &Report) -> bool {
     report.statistics.counts.iter().any(|(name, _)| *name == "diagram-operations")
 }
 
@@ -41,10 +41,10 @@ fn so_do_races_and_deadlocks() {
         let threads: Vec<ThreadId> = program.threads.ids().collect();
         let possible = possible_deadlocks(&program, &threads, &Budget::new());
         let mut questions = all_races(&program);
-        questions.extend(possible.asked.into_iter().map(Meeting::Deadlock));
+        questions.extend(possible.asked.into_iter().map(Question::Deadlock));
         let answer = |max_facts: u64| {
             let options = Options { max_facts, ..Options::new(EngineKind::Tupling) };
-            meetings(&program, &questions, &options, &Budget::new(), &mut |_| {}).expect("no fault")
+            run(&program, &questions, &options)
         };
         let (explicit, layered) = (answer(u64::MAX), answer(100));
         assert!(!used_diagrams(&explicit));

@@ -5,9 +5,9 @@
 //! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
 //! the first seed.
 
-use selvedge_analysis::{EngineKind, Options, atomicity};
+use selvedge_analysis::{EngineKind, Options, answer};
 use selvedge_base::Budget;
-use selvedge_program::{Query, Verdict};
+use selvedge_program::{Question, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
@@ -26,11 +26,11 @@ fn both_ways_of_tupling_agree() {
         let program = model.to_program();
         let mut queries = some_patterns(&program, &mut rng, 12);
         queries.extend(
-            (0..2).filter_map(|_| random_automaton(&program, &mut rng)).map(Query::Automaton),
+            (0..2).filter_map(|_| random_automaton(&program, &mut rng)).map(Question::Automaton),
         );
         let [explicit, symbolic] = [EngineKind::Tupling, EngineKind::TuplingBdd].map(|engine| {
             let options = Options::new(engine);
-            atomicity(&program, &queries, &options, &Budget::new(), &mut |_| {})
+            answer(&program, &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{model}"))
         });
         for (one, other) in explicit.answers.iter().zip(&symbolic.answers) {

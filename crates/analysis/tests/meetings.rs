@@ -5,10 +5,10 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{
-    EngineKind, Options, PossibleDeadlocks, Report, meetings, possible_deadlocks,
+    EngineKind, Options, PossibleDeadlocks, Report, answer, possible_deadlocks,
 };
 use selvedge_base::Budget;
-use selvedge_program::{Action, Meeting, Program, ThreadId, Unknown, Verdict};
+use selvedge_program::{Action, Program, Question, ThreadId, Unknown, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
@@ -26,14 +26,14 @@ struct Tally {
 
 fn compare(
     program: &Program,
-    questions: &[Meeting],
+    questions: &[Question],
     engines: &[EngineKind],
     seed: u64,
     tally: &mut Tally,
 ) {
     let answer = |engine: EngineKind| {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        meetings(program, questions, &options, &Budget::new(), &mut |_| {})
+        answer(program, questions, &options, &Budget::new(), &mut |_| {})
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
     };
     let oracle = answer(EngineKind::Exhaustive);
@@ -44,8 +44,8 @@ fn compare(
 }
 
 fn compare_answers(
-    oracle: &Report<Meeting>,
-    report: &Report<Meeting>,
+    oracle: &Report,
+    report: &Report,
     engine: EngineKind,
     seed: u64,
     tally: &mut Tally,
@@ -112,10 +112,10 @@ fn deadlocks_agree_with_exhaustive_search_and_none_is_left_out() {
         assert_eq!(possible.unasked, None, "few locks");
         let worth_asking = possible.asked;
         let options = Options::new(EngineKind::Tupling);
-        let report = meetings(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
+        let report = answer(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
         for answer in report.answers {
-            if let (Meeting::Deadlock(deadlock), Verdict::Violation(_)) =
-                (answer.query, answer.verdict)
+            if let (Question::Deadlock(deadlock), Verdict::Violation(_)) =
+                (answer.question, answer.verdict)
             {
                 assert!(worth_asking.contains(&deadlock), "seed {seed}: {deadlock:?}");
             }

@@ -97,7 +97,7 @@ fn ask(
     engine: ReachEngine,
     measure: Measure,
     limit: Option<u32>,
-) -> (Verdict<selvedge_program::RunTrace>, u32) {
+) -> (Verdict<selvedge_program::Trace>, u32) {
     let options = ReachOptions { engine: Some(engine), limit, ..ReachOptions::new(measure) };
     let target = Some(&sample.target);
     let reached = reach(&sample.program, target, &options, &Budget::new(), &mut |_| {})

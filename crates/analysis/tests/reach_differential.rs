@@ -10,10 +10,11 @@ use selvedge_bounded::sequentialize;
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::parse;
 use selvedge_program::{
-    Bound, Measure, Position, Program, Search, StatePattern, Target, ThreadId, Unknown, Valuation,
+    Bound, Measure, Position, Program, Question, Search, StatePattern, Target, ThreadId, Unknown,
+    Valuation,
 };
 use selvedge_replay::exhaustive::bounded::{BoundedLimits, BoundedSets, bounded_states};
-use selvedge_replay::replay_run;
+use selvedge_replay::replay;
 use selvedge_testkit::BoolModel;
 use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
 use selvedge_testkit::boolean::shrink::shrink_bool;
@@ -60,7 +61,7 @@ fn complaint(
             return Some(format!("bound {bound}: reached is {}", found.reached.is_some()));
         }
         if let Some(run) = found.reached {
-            if let Err(error) = replay_run(program, &run, target) {
+            if let Err(error) = replay(program, &Question::Reach(target.clone()), &run) {
                 return Some(format!("bound {bound}: a run does not replay: {error}"));
             }
             let needed = match search.measure() {

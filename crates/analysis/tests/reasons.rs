@@ -3,10 +3,10 @@
 use insta::assert_snapshot;
 use selvedge_analysis::check::reason;
 use selvedge_base::{Id, Place};
-use selvedge_program::meeting::races;
-use selvedge_program::query::pattern_queries;
+use selvedge_program::moment::races;
+use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    AccessKind, Deadlock, LocationId, LockId, Meeting, Program, StepKind, ThreadId, Trace,
+    AccessKind, Deadlock, LocationId, LockId, Program, Question, StepKind, ThreadId, Trace,
     TraceStep, UnitRole, Units, Wait,
 };
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ fn patterns() {
     let locations = [0, 1].map(LocationId::from_index);
     let mut shown = String::new();
     for number in 1..=32 {
-        let queries = pattern_queries(&program, &[number], Units::Exact, &threads, &locations);
+        let queries = pattern_questions(&program, &[number], Units::Exact, &threads, &locations);
         let query = &queries[0];
         let accesses: Vec<String> = query
             .pattern
@@ -36,7 +36,7 @@ fn patterns() {
                 format!("{kind}{prime}({:?})", access.variable)
             })
             .collect();
-        let sentence = reason::atomicity(&program, query);
+        let sentence = reason::answer(&program, query);
         let _ = writeln!(shown, "{number:2}  {}\n    {sentence}", accesses.join(" "));
     }
     assert_snapshot!(shown);
@@ -61,7 +61,7 @@ fn races_and_deadlocks() {
     let (read, write) = (StepKind::Read(count), StepKind::Write(count));
     let mut shown = String::new();
     for steps in [[(0, write), (1, write)], [(0, read), (1, write)], [(0, write), (1, read)]] {
-        let sentence = reason::meeting(&program, &Meeting::Race(race), &about_to(steps));
+        let sentence = reason::meeting(&program, &Question::Race(race), &about_to(steps));
         let _ = writeln!(shown, "{sentence}");
     }
     for length in 2..=3 {
@@ -72,7 +72,7 @@ fn races_and_deadlocks() {
                 wants: LockId::from_index((at + 1) % length),
             })
             .collect();
-        let cycle = Meeting::Deadlock(Deadlock { waits });
+        let cycle = Question::Deadlock(Deadlock { waits });
         let sentence = reason::meeting(&program, &cycle, &Trace::default());
         let _ = writeln!(shown, "{sentence}");
     }

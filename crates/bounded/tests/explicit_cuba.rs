@@ -4,8 +4,8 @@
 
 use selvedge_base::Budget;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
-use selvedge_program::{Measure, Search, Target, validate};
-use selvedge_replay::replay_run;
+use selvedge_program::{Measure, Question, Search, Target, validate};
+use selvedge_replay::replay;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,8 @@ fn the_recorded_answers_are_found() {
             if let Some(run) = &level.reached {
                 assert_eq!(Some(contexts), expected.reachable, "{}", expected.file);
                 assert!(run.contexts() <= contexts);
-                replay_run(&parsed.program, run, &target).expect("the run replays");
+                replay(&parsed.program, &Question::Reach(target.clone()), run)
+                    .expect("the run replays");
                 break;
             }
             assert!(expected.reachable.is_none_or(|least| contexts < least), "{}", expected.file);

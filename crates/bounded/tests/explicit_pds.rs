@@ -8,10 +8,10 @@ use selvedge_base::{Budget, StopReason};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_front_pds::{Parsed, parse};
 use selvedge_program::{
-    Action, Expr, Level, Measure, NodeId, Position, Program, Search, Start, StatePattern, Target,
-    Unknown, Update, Variable, validate,
+    Action, Expr, Level, Measure, NodeId, Position, Program, Question, Search, Start, StatePattern,
+    Target, Unknown, Update, Variable, validate,
 };
-use selvedge_replay::replay_run;
+use selvedge_replay::replay;
 use selvedge_testkit::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -174,7 +174,8 @@ fn check_target(system: &System, expected: &[BTreeSet<Visible>], wanted: &Visibl
             let found = search.advance().expect("no limit is met").reached;
             assert_eq!(found.is_some(), level.contains(wanted), "{spec}\n{}", system.pds);
             if let Some(run) = found {
-                replay_run(&parsed.program, &run, &target).expect("the run replays");
+                replay(&parsed.program, &Question::Reach(target.clone()), &run)
+                    .expect("the run replays");
                 assert!(run.contexts() <= at as u32 + 1);
             }
         }
@@ -243,7 +244,7 @@ fn sets_of_stacks_can_be_complete() {
     assert!(names.contains(&"sets-of-stacks"), "single stacks were given up");
     let second = search.advance().expect("no limit is met");
     let run = second.reached.expect("it is reached");
-    replay_run(&parsed.program, &run, &target).expect("the run replays");
+    replay(&parsed.program, &Question::Reach(target.clone()), &run).expect("the run replays");
     assert_eq!(run.contexts(), 2);
     let mut complete = second.complete;
     for _ in 0..3 {
@@ -300,7 +301,7 @@ fn atomic_sections_hide_what_is_inside() {
         let target = Target::Label(inside.clone());
         let levels = all_levels(&hidden, &target, Measure::Rounds, stacks);
         let run = levels[0].reached.as_ref().expect("it is reached");
-        replay_run(&hidden, run, &target).expect("the run replays");
+        replay(&hidden, &Question::Reach(target.clone()), run).expect("the run replays");
         assert_eq!(run.steps.len(), 2);
     }
 }
@@ -319,7 +320,7 @@ fn a_failure_to_come_is_not_complete() {
             let reached: Vec<bool> = levels.iter().map(|level| level.reached.is_some()).collect();
             assert_eq!(reached, [false, true], "{measure:?} {stacks:?}");
             let run = levels[1].reached.as_ref().expect("it is reached");
-            replay_run(&program, run, &Target::Assertion).expect("the run replays");
+            replay(&program, &Question::Reach(Target::Assertion), run).expect("the run replays");
         }
     }
 }
@@ -348,7 +349,7 @@ fn a_thread_is_at_its_entry_once_it_is_started() {
         for measure in [Measure::Rounds, Measure::Contexts] {
             let levels = all_levels(&program, &target, measure, stacks);
             let run = levels[0].reached.as_ref().expect("it is reached");
-            replay_run(&program, run, &target).expect("the run replays");
+            replay(&program, &Question::Reach(target.clone()), run).expect("the run replays");
             assert_eq!(run.steps.len(), 2);
         }
     }

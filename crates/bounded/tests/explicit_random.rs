@@ -13,10 +13,10 @@ use common::{Shape, random_program};
 use selvedge_base::{Budget, Id, Place};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_program::{
-    Action, Bound, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program, Search,
-    StatePattern, Target, Unknown, Valuation, VisibleState, validate,
+    Action, Bound, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program, Question,
+    Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
 };
-use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states, replay_run};
+use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states, replay};
 use selvedge_testkit::rng::Rng;
 use std::collections::BTreeSet;
 
@@ -64,9 +64,10 @@ fn explore(
             level => level.expect("no other limit is met"),
         };
         if let Some(run) = &level.reached {
-            let trace = replay_run(program, run, target).unwrap_or_else(|error| {
-                panic!("{stacks:?} {measure:?}: {error:?}\n{run:?}\n{program:#?}")
-            });
+            let trace =
+                replay(program, &Question::Reach(target.clone()), run).unwrap_or_else(|error| {
+                    panic!("{stacks:?} {measure:?}: {error:?}\n{run:?}\n{program:#?}")
+                });
             let needed = match measure {
                 Measure::Rounds => trace.rounds,
                 Measure::Contexts => trace.contexts,

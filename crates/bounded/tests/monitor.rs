@@ -8,8 +8,8 @@ use selvedge_base::Budget;
 use selvedge_bounded::monitor::{Monitored, locks_to_data, monitor, schedule};
 use selvedge_locks::tupling::Tupling;
 use selvedge_program::{
-    IndexedSymbol, Move, Observable, Program, Query, Run, RunStep, StepKind, Successors, Target,
-    ThreadId, UnitRole, Units, Valuation, Verdict, validate,
+    IndexedSymbol, Move, Observable, Program, Question, StepKind, Successors, Target, ThreadId,
+    UnitRole, Units, Valuation, Verdict, Witness, WitnessStep, validate,
 };
 use selvedge_replay::{Configuration, State, replay};
 use selvedge_testkit::generate::{Shape, random_model};
@@ -26,14 +26,14 @@ type Progress = (usize, [bool; 2]);
 
 /// The progress after an event, in all ways to read it.
 fn progress(
-    query: &Query,
+    query: &Question,
     (phase, open): Progress,
     event: IndexedSymbol,
     inside: bool,
 ) -> Vec<Progress> {
     let mut next = Vec::new();
     match query {
-        Query::Automaton(automaton) => {
+        Question::Automaton(automaton) => {
             let at = &automaton.phases[phase];
             if at.loops.contains(&event) {
                 next.push((phase, open));
@@ -42,7 +42,7 @@ fn progress(
                 next.push((phase + 1, open));
             }
         }
-        Query::Pattern(query) => {
+        Question::Pattern(query) => {
             let mut later = open;
             if event.symbol == Observable::EndUnit {
                 if event.thread == query.unit_thread {
@@ -74,11 +74,11 @@ fn progress(
 struct TooLarge;
 
 /// The least number of rounds within which the query is answered.
-fn least_rounds(program: &Program, query: &Query) -> Result<Option<u32>, TooLarge> {
+fn least_rounds(program: &Program, query: &Question) -> Result<Option<u32>, TooLarge> {
     let successors = Successors::new(program);
     let phases = match query {
-        Query::Pattern(query) => query.pattern.accesses.len(),
-        Query::Automaton(automaton) => automaton.phases.len(),
+        Question::Pattern(query) => query.pattern.accesses.len(),
+        Question::Automaton(automaton) => automaton.phases.len(),
     };
     let mut seen: Vec<HashSet<(Configuration, Progress)>> =
         vec![HashSet::new(); program.threads.len()];
@@ -135,7 +135,7 @@ fn least_rounds(program: &Program, query: &Query) -> Result<Option<u32>, TooLarg
 type Reached = (State, usize, Option<(ThreadId, Move)>);
 
 /// A run of the monitored program to its target, by breadth.
-fn run_of(monitored: &Monitored) -> Run {
+fn run_of(monitored: &Monitored) -> Witness {
     let program = &monitored.program;
     let Target::Label(found) = &monitored.target else { panic!("the target is a label") };
     let successors = Successors::new(program);
@@ -169,11 +169,11 @@ fn run_of(monitored: &Monitored) -> Run {
     let mut steps = Vec::new();
     while let (_, before, Some((thread, step))) = states[at] {
         let (globals, locals) = (Valuation::default(), Valuation::default());
-        steps.push(RunStep { thread, step, globals, locals });
+        steps.push(WitnessStep { thread, step, globals, locals });
         at = before;
     }
     steps.reverse();
-    Run { steps, ..Run::default() }
+    Witness { steps, ..Witness::default() }
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn monitored_programs_answer_like_all_schedules_and_never_contradict_tupling() {
                 queries.push(rng.pick(&paper).clone());
             }
         }
-        queries.extend(random_automaton(&program, &mut rng).map(Query::Automaton));
+        queries.extend(random_automaton(&program, &mut rng).map(Question::Automaton));
         let mut tupling = Tupling::new(&program, 100_000, 100_000, Budget::new());
         for query in queries {
             let Ok(expected) = least_rounds(&program, &query) else { continue };

@@ -5,9 +5,11 @@ mod common;
 use common::{Shape, oracle, random_program, random_target, rounds};
 use selvedge_base::{Budget, Id};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch, projection};
-use selvedge_program::{NodeId, Program, Search, Successors, Target, ThreadId, Unknown, Valuation};
+use selvedge_program::{
+    NodeId, Program, Question, Search, Successors, Target, ThreadId, Unknown, Valuation,
+};
 use selvedge_replay::run::is_in_target;
-use selvedge_replay::{State, replay_run};
+use selvedge_replay::{State, replay};
 use selvedge_testkit::rng::Rng;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -58,7 +60,7 @@ fn compare(
                 "seed {seed}, round {round}, {target:?}"
             );
             if let Some(run) = found.reached {
-                let trace = replay_run(&program, &run, &target);
+                let trace = replay(&program, &Question::Reach(target.clone()), &run);
                 let trace = trace.unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
                 assert!(trace.rounds <= round, "seed {seed}");
             }

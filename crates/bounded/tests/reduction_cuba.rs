@@ -6,8 +6,8 @@
 use selvedge_base::Budget;
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
-use selvedge_program::{Measure, Search, Target};
-use selvedge_replay::replay_run;
+use selvedge_program::{Measure, Question, Search, Target};
+use selvedge_replay::replay;
 use std::fs;
 use std::path::Path;
 
@@ -47,7 +47,8 @@ fn all_engines_agree() {
                     "{file} {name}, {rounds} rounds"
                 );
                 if let Some(run) = level.reached {
-                    replay_run(program, &run, &target).expect("the run replays");
+                    replay(program, &Question::Reach(target.clone()), &run)
+                        .expect("the run replays");
                     assert!(run.rounds() <= rounds);
                 }
             }

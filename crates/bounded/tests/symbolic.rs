@@ -6,10 +6,10 @@ use common::{Do, Shape, oracle, random_program, sketch};
 use selvedge_base::{Budget, Id};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
-    Action, Bound, Measure, NodeId, Position, Program, Search, Start, StatePattern, Target,
-    Valuation,
+    Action, Bound, Measure, NodeId, Position, Program, Question, Search, Start, StatePattern,
+    Target, Valuation,
 };
-use selvedge_replay::{BoundedSets, replay_run};
+use selvedge_replay::{BoundedSets, replay};
 use selvedge_testkit::rng::Rng;
 
 /// The ways to search.
@@ -65,7 +65,7 @@ fn compare(
         assert_eq!(search.states(usize::MAX), states, "{what}\n{program:#?}");
         assert_eq!(search.count_states(), states.len() as u128, "{what}");
         if let Some(run) = found.reached {
-            if let Err(error) = replay_run(program, &run, target) {
+            if let Err(error) = replay(program, &Question::Reach(target.clone()), &run) {
                 panic!("{what}: {error:?}\n{program:#?}\n{run:#?}");
             }
             let needed = match bound.measure {
@@ -140,7 +140,7 @@ fn deep_recursion_of_random_programs() {
                 for search in &mut searches {
                     let level = search.advance().expect("no limit is met");
                     if let Some(run) = &level.reached {
-                        replay_run(&program, run, &target).expect(&what);
+                        replay(&program, &Question::Reach(target.clone()), run).expect(&what);
                     }
                     found.push((level.reached.is_some(), search.states(usize::MAX)));
                 }
@@ -174,7 +174,7 @@ fn a_started_thread_is_at_its_entry() {
         for way in WAYS {
             let mut search = search(&program, &target, measure, way).expect("no sections");
             let run = search.advance().expect("no limit is met").reached.expect("within one");
-            replay_run(&program, &run, &target).expect("it is a run");
+            replay(&program, &Question::Reach(target.clone()), &run).expect("it is a run");
             assert_eq!((run.rounds(), run.contexts()), (1, 1), "{way:?}");
         }
     }

@@ -4,9 +4,10 @@ use selvedge_base::{Budget, StopReason};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::{Options, parse};
 use selvedge_program::{
-    Action, EdgeId, Expr, Measure, Move, Program, Search, Target, Unknown, Update, Variable,
+    Action, EdgeId, Expr, Measure, Move, Program, Question, Search, Target, Unknown, Update,
+    Variable,
 };
-use selvedge_replay::replay_run;
+use selvedge_replay::replay;
 
 /// How a search ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +40,7 @@ fn decide(program: &Program, measure: Measure, way: (Mode, Strategy), most: u32)
     for limit in 1..=most {
         let level = search.advance().expect("no limit is met");
         if let Some(run) = level.reached {
-            replay_run(program, &run, &Target::Assertion).expect("it is a run");
+            replay(program, &Question::Reach(Target::Assertion), &run).expect("it is a run");
             return Outcome::Reached(limit);
         }
         if level.complete {

@@ -5,7 +5,7 @@
 
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use selvedge_program::{Measure, Program, Query};
+use selvedge_program::{Measure, Program, Question};
 use selvedge_report::describe;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub fn wanted() -> bool {
 }
 
 /// Shows the progress until the work is done. `answered` is the number of queries done.
-pub fn show(program: &Program, queries: &[Query], answered: &AtomicUsize, done: &Done) {
+pub fn show(program: &Program, queries: &[Question], answered: &AtomicUsize, done: &Done) {
     if done.wait(PATIENCE) {
         return;
     }
@@ -71,10 +71,10 @@ pub fn show_level(measure: Measure, level: &AtomicU32, done: &Done) {
     spinner.finish_and_clear();
 }
 
-fn current(query: &Query, program: &Program) -> String {
+fn current(query: &Question, program: &Program) -> String {
     let name = match query {
-        Query::Pattern(query) => format!("pattern {}", query.pattern.number),
-        Query::Automaton(_) => "property".to_owned(),
+        Question::Pattern(query) => format!("pattern {}", query.pattern.number),
+        _ => "property".to_owned(),
     };
     format!("{name} {} {}", describe::parties(query, program), describe::asked(query, program))
 }

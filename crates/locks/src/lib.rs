@@ -22,3 +22,6 @@ pub mod tupling;
 pub mod tupling_bdd;
 
 pub use selvedge_program::Fault;
+
+/// What these engines say to questions about values.
+const NO_VALUES: &str = "lock histories know no values";

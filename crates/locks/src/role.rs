@@ -15,7 +15,7 @@
 //!    by this key.
 
 use selvedge_program::{
-    Ipa, LockId, Meeting, Observable, PatternQuery, Program, Query, Race, ThreadId, UnitRole, Wait,
+    Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId, UnitRole, Wait,
 };
 
 /// How a phase ends.
@@ -73,45 +73,42 @@ impl Role {
     }
 }
 
-/// The threads that take part in a query, with their roles. Every other thread can stay in its
-/// initial configuration.
-pub fn roles(program: &Program, query: &Query) -> Vec<(ThreadId, Role)> {
-    match query {
-        Query::Pattern(query) => [UnitRole::Unit, UnitRole::Other]
-            .into_iter()
-            .map(|role| pattern_role(query, role))
-            .collect(),
-        Query::Automaton(ipa) => ipa
-            .participants()
-            .into_iter()
-            .map(|thread| (thread, automaton_role(program, ipa, thread)))
-            .collect(),
-    }
-}
-
-/// The choices of roles for a question about a single moment: it can happen iff the participants can
-/// play one of them. Each participant has one phase that ends with its own next step, so the
-/// histories of the phase are those of the paths up to the moment before these steps.
-pub fn meeting_roles(meeting: &Meeting) -> Vec<Vec<(ThreadId, Role)>> {
-    let role =
+/// The choices of roles for a question, each for the threads that take part: the answer is a
+/// violation iff the participants can play one of them. Every other thread can stay in its initial
+/// configuration. Nothing is known of what can be reached, so such a question has no roles at all.
+///
+/// In a question about a single moment each participant has one phase that ends with its own next
+/// step, so the histories of the phase are those of the paths up to the moment before these steps.
+pub fn roles(program: &Program, question: &Question) -> Option<Vec<Vec<(ThreadId, Role)>>> {
+    let lone =
         |advance: Advance| Role { phases: vec![PhaseView { forbidden: Vec::new(), advance }] };
-    match meeting {
-        Meeting::Race(Race { location, threads }) => {
-            let own = |symbol| role(Advance::Own { symbol, in_unit: false });
+    let choices = match question {
+        Question::Pattern(pattern) => {
+            let units = [UnitRole::Unit, UnitRole::Other].into_iter();
+            vec![units.map(|role| pattern_role(pattern, role)).collect()]
+        }
+        Question::Automaton(ipa) => {
+            let role = |thread| (thread, automaton_role(program, ipa, thread));
+            vec![ipa.participants().into_iter().map(role).collect()]
+        }
+        Question::Race(Race { location, threads }) => {
+            let own = |symbol| lone(Advance::Own { symbol, in_unit: false });
             let (read, write) = (Observable::Read(*location), Observable::Write(*location));
             [(write, write), (write, read), (read, write)]
                 .into_iter()
                 .map(|(first, second)| vec![(threads[0], own(first)), (threads[1], own(second))])
                 .collect()
         }
-        Meeting::Deadlock(deadlock) => {
+        Question::Deadlock(deadlock) => {
             let wait = |wait: &Wait| {
                 let Wait { thread, holds, wants } = *wait;
-                (thread, role(Advance::Acquire { wants, holds }))
+                (thread, lone(Advance::Acquire { wants, holds }))
             };
             vec![deadlock.waits.iter().map(wait).collect()]
         }
-    }
+        Question::Reach(_) | Question::States => return None,
+    };
+    Some(choices)
 }
 
 /// What participants bring to a join, up to their order: whether they fit together does not depend on
@@ -143,7 +140,7 @@ impl<T: Copy + Ord> Symmetric<T> {
     }
 }
 
-fn pattern_role(query: &PatternQuery, role: UnitRole) -> (ThreadId, Role) {
+fn pattern_role(query: &PatternQuestion, role: UnitRole) -> (ThreadId, Role) {
     let accesses = query.pattern.accesses;
     let own = |at: &usize| accesses[*at].role == role;
     let first = (0..accesses.len()).find(own).expect("each unit has an access");

@@ -17,13 +17,13 @@
 use crate::lock_history::LockAction;
 use rustc_hash::FxHashMap;
 use selvedge_lower::LockSet;
-use selvedge_program::{Move, Schedule, ScheduledStep, ThreadId};
+use selvedge_program::{Move, Question, ThreadId, Witness, WitnessStep};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// One step of a local run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RunStep {
+pub struct LocalStep {
     /// The step.
     pub step: Move,
     /// The change of a lock's owner, if it is one that matters.
@@ -43,7 +43,7 @@ pub struct LocalRun {
     /// Whose run.
     pub thread: ThreadId,
     /// Its steps.
-    pub steps: Vec<RunStep>,
+    pub steps: Vec<LocalStep>,
 }
 
 /// Where an interleaving may end.
@@ -55,12 +55,22 @@ pub enum Goal {
     Moment,
 }
 
+impl Goal {
+    /// The goal of a question whose roles have so many phases.
+    pub fn of(question: &Question, phases: u32) -> Self {
+        match question {
+            Question::Race(_) | Question::Deadlock(_) => Self::Moment,
+            _ => Self::Matched(phases),
+        }
+    }
+}
+
 /// How many positions of the runs' product are searched for the fewest context switches.
 const SEARCHED: usize = 50_000;
 
 /// One interleaving of the runs, with few context switches where that is cheap to find. `None` only
 /// if the runs' lock histories are incompatible in some phase.
-pub fn interleave(runs: &[LocalRun], goal: Goal) -> Option<Schedule> {
+pub fn interleave(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
     fewest_switches(runs, goal, SEARCHED).or_else(|| by_lock_histories(runs, goal))
 }
 
@@ -70,7 +80,7 @@ pub fn shortest_interleaving(
     compatible: &[LocalRun],
     shortest: &[LocalRun],
     goal: Goal,
-) -> Option<Schedule> {
+) -> Option<Witness> {
     let shorter = |at: usize| shortest[at].steps.len() < compatible[at].steps.len();
     let replaceable: Vec<usize> = (0..compatible.len()).filter(|&at| shorter(at)).collect();
     let replaced = |chosen: &[usize]| {
@@ -101,16 +111,16 @@ pub fn shortest_interleaving(
 
 /// The interleaving that the decomposition theorem constructs, or `None` if the runs' lock histories
 /// are incompatible in some phase.
-pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Schedule> {
+pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
     let phases = match goal {
         Goal::Matched(phases) => phases,
         Goal::Moment => 1,
     };
-    let mut schedule = Schedule::default();
+    let mut schedule = Witness::default();
     let mut done: Vec<usize> = vec![0; runs.len()];
     let mut held: Vec<LockSet> = vec![LockSet::new(); runs.len()];
     for phase in 0..phases {
-        let parts: Vec<&[RunStep]> = runs
+        let parts: Vec<&[LocalStep]> = runs
             .iter()
             .zip(&done)
             .map(|(run, &start)| {
@@ -133,22 +143,19 @@ pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Schedule> {
     Some(schedule)
 }
 
-fn push(schedule: &mut Schedule, runs: &[LocalRun], done: &mut [usize], participant: usize) {
+fn push(schedule: &mut Witness, runs: &[LocalRun], done: &mut [usize], participant: usize) {
     let run = &runs[participant];
     let step = run.steps[done[participant]];
     done[participant] += 1;
-    schedule.steps.push(ScheduledStep {
-        thread: run.thread,
-        step: step.step,
-        matched: step.matched.then_some(step.phase + 1),
-    });
+    let matched = step.matched.then_some(step.phase + 1);
+    schedule.steps.push(WitnessStep::plain(run.thread, step.step, matched));
 }
 
 /// A block of consecutive steps of one participant.
 type Block = (usize, usize);
 
 /// Interleaves the parts of one phase as blocks, and moves `held` from its start to its end.
-fn interleave_phase(parts: &[&[RunStep]], held: &mut [LockSet]) -> Option<Vec<Block>> {
+fn interleave_phase(parts: &[&[LocalStep]], held: &mut [LockSet]) -> Option<Vec<Block>> {
     let cuts: Vec<Cuts> = parts.iter().map(|part| Cuts::new(part)).collect();
     let mut order: Vec<Block> = Vec::new();
     // Up to the initial releases.
@@ -238,7 +245,7 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn new(part: &[RunStep]) -> Self {
+    fn new(part: &[LocalStep]) -> Self {
         let mut after_initial_releases = Vec::new();
         let mut final_acquisitions: Vec<usize> = Vec::new();
         for (at, step) in part.iter().enumerate() {
@@ -262,13 +269,13 @@ impl Cuts {
 }
 
 /// The steps after the last initial release.
-fn part_after_releases(part: &[RunStep]) -> &[RunStep] {
+fn part_after_releases(part: &[LocalStep]) -> &[LocalStep] {
     let start = Cuts::new(part).after_initial_releases.last().copied().unwrap_or(0);
     &part[start..]
 }
 
 /// Whether no lock that the block takes is held by another participant.
-fn runs_freely(block: &[RunStep], participant: usize, held: &[LockSet]) -> bool {
+fn runs_freely(block: &[LocalStep], participant: usize, held: &[LockSet]) -> bool {
     block.iter().all(|step| match step.lock {
         Some(LockAction::Acquire(lock)) => held
             .iter()
@@ -278,7 +285,7 @@ fn runs_freely(block: &[RunStep], participant: usize, held: &[LockSet]) -> bool 
     })
 }
 
-fn apply(block: &[RunStep], held: &mut LockSet) {
+fn apply(block: &[LocalStep], held: &mut LockSet) {
     for step in block {
         match step.lock {
             Some(LockAction::Acquire(lock)) => held.insert(lock),
@@ -291,7 +298,7 @@ fn apply(block: &[RunStep], held: &mut LockSet) {
 /// The interleaving of the runs with the fewest context switches, and among those with the fewest
 /// steps; it ends as soon as the goal is reached. `None` if there is none, or if the product of the runs
 /// has more than `limit` positions.
-pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Schedule> {
+pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Witness> {
     let visible: Vec<Vec<Visible>> = runs.iter().map(|run| visible_steps(run, goal)).collect();
     let positions = visible.iter().map(|steps| steps.len() + 1).fold(1usize, usize::saturating_mul);
     if positions.saturating_mul(runs.len()) > limit {
@@ -421,14 +428,14 @@ fn unwind(
     visible: &[Vec<Visible>],
     best: &FxHashMap<Position, (Cost, Option<Position>)>,
     end: Position,
-) -> Schedule {
+) -> Witness {
     let mut movers = Vec::new();
     let mut position = end;
     while let Some(previous) = &best[&position].1 {
         movers.extend(position.last);
         position = previous.clone();
     }
-    let mut schedule = Schedule::default();
+    let mut schedule = Witness::default();
     let mut made = vec![0; runs.len()];
     let mut done = vec![0; runs.len()];
     for &participant in movers.iter().rev() {

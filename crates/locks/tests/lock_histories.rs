@@ -3,7 +3,7 @@
 
 use selvedge_base::Id;
 use selvedge_locks::lock_history::{LockAction, LockHistory, compatible};
-use selvedge_locks::schedule::{Goal, LocalRun, RunStep, by_lock_histories, fewest_switches};
+use selvedge_locks::schedule::{Goal, LocalRun, LocalStep, by_lock_histories, fewest_switches};
 use selvedge_lower::LockSet;
 use selvedge_program::{EdgeId, LockId, Move, ThreadId};
 use selvedge_testkit::Rng;
@@ -146,7 +146,7 @@ fn schedules_exist_exactly_for_compatible_phases() {
         for schedule in constructed.iter().chain(&searched) {
             execute(&runs, schedule, phases);
         }
-        let switches = |schedule: &selvedge_program::Schedule| {
+        let switches = |schedule: &selvedge_program::Witness| {
             schedule.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
         };
         if let (Some(constructed), Some(searched)) = (&constructed, &searched) {
@@ -163,7 +163,7 @@ fn local_run(thread: usize, word: &LockWord, cuts: &[usize], owners: &[usize]) -
     let mut push = |lock, phase: usize, matched| {
         // The number of the edge is the number of the step.
         let step = Move::Edge(EdgeId::from_index(steps.len()));
-        steps.push(RunStep { step, lock, phase: phase as u32, matched, window: None });
+        steps.push(LocalStep { step, lock, phase: phase as u32, matched, window: None });
     };
     for (phase, &to) in cuts.iter().enumerate() {
         for &action in &word.actions[from..to] {
@@ -178,7 +178,7 @@ fn local_run(thread: usize, word: &LockWord, cuts: &[usize], owners: &[usize]) -
 }
 
 /// Runs a schedule under the lock semantics and checks order and marks.
-fn execute(runs: &[LocalRun], schedule: &selvedge_program::Schedule, phases: u32) {
+fn execute(runs: &[LocalRun], schedule: &selvedge_program::Witness, phases: u32) {
     let mut done = vec![0; runs.len()];
     let mut owner: Vec<Option<ThreadId>> = vec![None; 3];
     let mut matched = 0;

@@ -5,15 +5,15 @@
 //! # Invariants
 //! 1. The trace of a violation was executed by the replayer.
 
-use crate::query::Query;
+use crate::question::Question;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
 
 /// One question with its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer<Q = Query> {
+pub struct Answer {
     /// The question.
-    pub query: Q,
+    pub question: Question,
     /// The answer.
     pub verdict: Verdict<Trace>,
 }

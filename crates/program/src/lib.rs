@@ -4,8 +4,8 @@
 //! its terms. It is plain data with public fields.
 //!
 //! Where to start reading: [`model`] (threads, procedures, control-flow edges), [`data`] (Boolean
-//! variables), [`event`] (what is observable of a run), then [`pattern`] and [`ipa`] (what can be asked), [`query`] and
-//! [`reach`] (one question about one program), and [`trace`] and [`verdict`] (answers).
+//! variables), [`event`] (what is observable of a run), then [`question`] (what can
+//! be asked) and [`witness`], [`trace`] and [`verdict`] (what is answered).
 
 pub mod answer;
 pub mod data;
@@ -15,10 +15,10 @@ pub mod features;
 pub mod finding;
 pub mod ipa;
 pub mod lock_order;
-pub mod meeting;
 pub mod model;
+pub mod moment;
 pub mod pattern;
-pub mod query;
+pub mod question;
 pub mod reach;
 pub mod sharing;
 pub mod successors;
@@ -26,6 +26,7 @@ pub mod text;
 pub mod trace;
 pub mod validate;
 pub mod verdict;
+pub mod witness;
 
 pub use answer::{Answer, Statistics};
 pub use data::{
@@ -36,19 +37,20 @@ pub use features::{Feature, Features};
 pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
-pub use meeting::{Deadlock, Meeting, Race, Wait};
 pub use model::{
     Action, AtomicSet, AtomicSetId, ConditionId, Edge, EdgeId, GlobalId, Label, LocalId, Location,
     LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program, ReturnId, Start,
     Thread, ThreadId, UpdateId,
 };
+pub use moment::{Deadlock, Race, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
-pub use query::{PatternQuery, Query, Units};
+pub use question::{PatternQuestion, Question, Units};
 pub use reach::{
-    Activation, Bound, Level, LevelCount, Measure, Position, ReachAnswer, Run, RunStep, RunTrace,
-    RunTraceStep, Search, StatePattern, Target, VisibleState,
+    Bound, Level, LevelCount, Measure, Position, ReachAnswer, Search, StatePattern, Target,
+    VisibleState,
 };
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
-pub use trace::{Move, Schedule, ScheduledStep, StepKind, Trace, TraceStep};
+pub use trace::{Stacks, StepKind, Trace, TraceStep};
 pub use verdict::{Failure, Fault, Unknown, Verdict};
+pub use witness::{Move, Witness, WitnessStep};

@@ -1,22 +1,14 @@
 //! # Idea
-//! Questions about data: can an assertion fail, a label or a state be reached, within how many
-//! rounds or contexts? And the form of the run that an engine proposes as a witness.
-//!
-//! # Source
-//! Paper 001 §2.3 for rounds (the schedule T1; …; Tn repeated, a thread may do nothing in its
-//! turn); Qadeer and Rehof (TACAS 2005) for contexts in any order.
-//!
-//! # Invariants
-//! 1. A *context* is a maximal sequence of steps of one thread. A *round* is one pass over the
-//!    threads in the order of their ids, each with at most one context.
-//! 2. An assertion that fails is the last step of its run.
+//! What can be reached: an assertion that fails, a label, a state, and within how many rounds or
+//! contexts ([`crate::witness`], invariant 2).
 
 use crate::answer::Statistics;
-use crate::data::{Valuation, Variable};
-use crate::model::{GlobalId, NodeId, ProcedureId, ThreadId};
-use crate::trace::Move;
+use crate::data::Valuation;
+use crate::model::{GlobalId, NodeId, ThreadId};
+use crate::trace::Trace;
 use crate::verdict::{Unknown, Verdict};
-use selvedge_base::{Id, IdVec, Place};
+use crate::witness::Witness;
+use selvedge_base::IdVec;
 
 /// What is counted by a bound.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -87,80 +79,11 @@ pub enum Position {
     Ended,
 }
 
-/// A run that an engine proposes, with the outcome of every choice.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Run {
-    /// The globals at first.
-    pub globals: Valuation,
-    /// The locals of every thread's main at first. The parameters of a thread that waits get their
-    /// values when it is started; they stand here already.
-    pub locals: IdVec<ThreadId, Valuation>,
-    /// The steps in order.
-    pub steps: Vec<RunStep>,
-    /// Whether the last step is an assertion that fails.
-    pub fails: bool,
-}
-
-/// A step with its outcome.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunStep {
-    /// Who moves.
-    pub thread: ThreadId,
-    /// What it does.
-    pub step: Move,
-    /// The globals after the step.
-    pub globals: Valuation,
-    /// The locals of the activation on top of the thread's stack after the step; empty if there is
-    /// none.
-    pub locals: Valuation,
-}
-
-/// A run that the replayer has executed: what reports see.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct RunTrace {
-    /// The globals at first.
-    pub globals: Valuation,
-    /// The steps in order.
-    pub steps: Vec<RunTraceStep>,
-    /// How many contexts it has.
-    pub contexts: u32,
-    /// How many rounds it needs.
-    pub rounds: u32,
-}
-
-/// A step that was executed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunTraceStep {
-    /// Who moved.
-    pub thread: ThreadId,
-    /// What it did.
-    pub step: Move,
-    /// The statement.
-    pub place: Place,
-    /// The open activations before the step, outermost first.
-    pub stack: Vec<Activation>,
-    /// The variables that have another value after the step, and all locals of an activation that
-    /// the step has opened. Locals are those of the activation on top after the step.
-    pub changes: Vec<(Variable, bool)>,
-    /// Whether it is an assertion that fails.
-    pub fails: bool,
-}
-
-/// An activation of a procedure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Activation {
-    /// The procedure.
-    pub procedure: ProcedureId,
-    /// Where it stands: on top of the stack the node of the next step, below the node to which the
-    /// activation above returns.
-    pub node: NodeId,
-}
-
 /// The answer to a question about reachability: what the reports see.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReachAnswer {
     /// The verdict; the trace of a violation was executed by the replayer.
-    pub verdict: Verdict<RunTrace>,
+    pub verdict: Verdict<Trace>,
     /// The bound up to which everything was explored, or at which the violation showed up.
     pub bound: Bound,
     /// The reachable states for every bound up to there.
@@ -217,66 +140,7 @@ pub trait Search {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Level {
     /// A run to the target within the bound.
-    pub reached: Option<Run>,
+    pub reached: Option<Witness>,
     /// Whether no larger bound reaches another global configuration: a proof for every bound.
     pub complete: bool,
-}
-
-impl Run {
-    /// How many contexts the run has.
-    pub fn contexts(&self) -> u32 {
-        contexts(self.steps.iter().map(|step| step.thread))
-    }
-
-    /// How many rounds the run needs.
-    pub fn rounds(&self) -> u32 {
-        rounds(self.steps.iter().map(|step| step.thread))
-    }
-}
-
-/// How many contexts a sequence of moving threads has.
-pub fn contexts(threads: impl Iterator<Item = ThreadId>) -> u32 {
-    changes(threads, |_, _| true)
-}
-
-/// How many rounds a sequence of moving threads needs: a new one begins whenever a thread moves
-/// after one that comes later in the order.
-pub fn rounds(threads: impl Iterator<Item = ThreadId>) -> u32 {
-    changes(threads, |before, now| now.index() < before.index())
-}
-
-fn changes(
-    threads: impl Iterator<Item = ThreadId>,
-    counts: impl Fn(ThreadId, ThreadId) -> bool,
-) -> u32 {
-    let mut last = None;
-    let mut count = 0;
-    for thread in threads {
-        match last {
-            None => count = 1,
-            Some(before) if before != thread && counts(before, thread) => count += 1,
-            Some(_) => {}
-        }
-        last = Some(thread);
-    }
-    count
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn both(order: &[usize]) -> (u32, u32) {
-        let threads = || order.iter().map(|&at| ThreadId::from_index(at));
-        (contexts(threads()), rounds(threads()))
-    }
-
-    #[test]
-    fn rounds_and_contexts_are_not_the_same() {
-        assert_eq!(both(&[]), (0, 0));
-        assert_eq!(both(&[2]), (1, 1));
-        assert_eq!(both(&[0, 0, 1, 2, 2]), (3, 1));
-        assert_eq!(both(&[2, 1, 0]), (3, 3));
-        assert_eq!(both(&[0, 1, 0, 2]), (4, 2));
-    }
 }

@@ -1,41 +1,20 @@
 //! # Idea
-//! Two forms of one interleaving. A [`Schedule`] is what an engine proposes: which thread takes
-//! which step, in order. A [`Trace`] is what the replayer gives back after it has executed the
-//! schedule on the model: the same steps with what they did and where. Reports see only traces.
+//! A trace is an executed interleaving: what the replayer gives back after it has executed a
+//! [`Witness`](crate::Witness) on the program, the same steps with what they did, where, and which
+//! values changed. Reports see traces only.
+//!
+//! Stacks are not stored: a thread begins with its main, [`StepKind::Call`] pushes and
+//! [`StepKind::Return`] pops, so memory is linear in the steps whatever the depth of recursion
+//! ([`Stacks`] follows them).
 //!
 //! # Invariants
-//! 1. `matched` counts the accesses of the query (or the phase transitions of an automaton) from 1
-//!    and stands on those steps only, in increasing order.
+//! 1. `matched` is that of the witness.
+//! 2. An assertion that fails is the last step.
 
-use crate::model::{EdgeId, LocationId, LockId, ProcedureId, ThreadId};
-use selvedge_base::Place;
-
-/// One step of one thread.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Move {
-    /// Takes this edge from the node on top of the stack.
-    Edge(EdgeId),
-    /// Returns from the procedure whose exit is on top of the stack.
-    Return,
-}
-
-/// A step of a schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ScheduledStep {
-    /// Who moves.
-    pub thread: ThreadId,
-    /// What it does.
-    pub step: Move,
-    /// Which access of the query this is, from 1.
-    pub matched: Option<u32>,
-}
-
-/// A proposed interleaving, from the initial configuration.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Schedule {
-    /// The steps in order.
-    pub steps: Vec<ScheduledStep>,
-}
+use crate::data::{Valuation, Variable};
+use crate::model::{LocationId, LockId, ProcedureId, Program, ThreadId};
+use crate::witness::{Move, contexts, rounds};
+use selvedge_base::{IdVec, Place};
 
 /// What a step did. Acquisitions, releases and units are the outermost ones only; inner ones are
 /// [`StepKind::Step`].
@@ -62,21 +41,37 @@ pub enum StepKind {
 }
 
 /// A step of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceStep {
     /// Who moved.
     pub thread: ThreadId,
+    /// The edge that it took, or that it returned.
+    pub step: Move,
     /// What it did.
     pub kind: StepKind,
     /// The statement.
     pub place: Place,
-    /// Which access of the query this is, from 1.
+    /// Which access of the question this is, from 1.
     pub matched: Option<u32>,
+    /// The variables that have another value after the step, and all locals of an activation that
+    /// the step has opened. Locals are those of the activation on top after the step.
+    pub changes: Vec<(Variable, bool)>,
+    /// Whether it is an assertion that fails.
+    pub fails: bool,
+}
+
+impl TraceStep {
+    /// A step that changes no values.
+    pub fn plain(thread: ThreadId, step: Move, kind: StepKind, place: Place) -> Self {
+        Self { thread, step, kind, place, matched: None, changes: Vec::new(), fails: false }
+    }
 }
 
 /// An executed interleaving.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
+    /// The globals at first.
+    pub globals: Valuation,
     /// The steps in order.
     pub steps: Vec<TraceStep>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
@@ -88,5 +83,41 @@ impl Trace {
     /// How many times the running thread changes.
     pub fn context_switches(&self) -> usize {
         self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
+    }
+
+    /// How many contexts it has.
+    pub fn contexts(&self) -> u32 {
+        contexts(self.steps.iter().map(|step| step.thread))
+    }
+
+    /// How many rounds it needs.
+    pub fn rounds(&self) -> u32 {
+        rounds(self.steps.iter().map(|step| step.thread))
+    }
+}
+
+/// The open procedures of every thread along a trace, outermost first.
+#[derive(Clone, Debug)]
+pub struct Stacks(IdVec<ThreadId, Vec<ProcedureId>>);
+
+impl Stacks {
+    /// Every thread in its main.
+    pub fn new(program: &Program) -> Self {
+        Self(program.threads.iter().map(|thread| vec![thread.main]).collect())
+    }
+
+    /// The open procedures of a thread.
+    pub fn of(&self, thread: ThreadId) -> &[ProcedureId] {
+        &self.0[thread]
+    }
+
+    /// Follows a step.
+    pub fn follow(&mut self, step: &TraceStep) {
+        let stack = &mut self.0[step.thread];
+        match step.kind {
+            StepKind::Call(callee) => stack.push(callee),
+            StepKind::Return(_) => _ = stack.pop(),
+            _ => {}
+        }
     }
 }

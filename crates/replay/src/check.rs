@@ -1,119 +1,29 @@
 //! # Idea
-//! A schedule is executed on the model, step by step, and turned into a trace. Then the marked steps
-//! of the trace are compared with the query by the definition: the right accesses in the right
-//! order, and those of one unit inside one unit. Nothing is searched for, so a schedule is accepted
-//! only for what it says of itself.
+//! The marked steps of a trace are compared with a pattern or an automaton by the definition: the
+//! right accesses in the right order, and those of one unit inside one unit. Nothing is searched
+//! for, so a witness is accepted only for what it says of itself.
 //!
 //! # Source
 //! SEMANTICS, "The patterns"; paper 000 Defn. 3 and Problem 1. The final state of an automaton has no
 //! loops of its own, because a run may stop there; whatever follows it is of no interest.
 //!
-//! # Requires
-//! The program is valid. Query and schedule may be anything.
-//!
 //! # Invariants
-//! 1. Time and memory are linear in the schedule, apart from the lookup of an automaton's loops.
+//! 1. Time and memory are linear in the trace, apart from the lookup of an automaton's loops.
 
-use crate::query::query_error;
-use crate::step::Configuration;
-use selvedge_base::{Id, IdVec};
+use crate::execute::{ReplayError, thread_name};
+use selvedge_base::IdVec;
 use selvedge_program::{
-    IndexedSymbol, Ipa, Move, Observable, PatternQuery, Program, Query, Schedule, StepKind,
-    ThreadId, Trace, TraceStep, UnitRole,
+    IndexedSymbol, Ipa, Observable, PatternQuestion, Program, StepKind, ThreadId, Trace, TraceStep,
+    UnitRole,
 };
-use std::fmt;
 
-/// Why a schedule is no answer to its query.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReplayError {
-    /// The step that is wrong, counted from 1; `None` if the query is, or if steps are missing.
-    pub step: Option<usize>,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.step {
-            Some(step) => write!(f, "step {step}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for ReplayError {}
-
-/// Executes a schedule and checks that its marked steps answer the query.
-///
-/// # Errors
-/// If a step is impossible where it stands, or if the marked steps are not what the query asks for.
-pub fn replay(program: &Program, query: &Query, schedule: &Schedule) -> Result<Trace, ReplayError> {
-    if let Some(message) = query_error(program, query) {
-        return Err(ReplayError { step: None, message });
-    }
-    let trace = execute(program, schedule)?;
-    match query {
-        Query::Pattern(query) => check_pattern(program, query, &trace)?,
-        Query::Automaton(automaton) => check_automaton(program, automaton, &trace)?,
-    }
-    Ok(trace)
-}
-
-/// Executes a schedule from the initial configuration, whatever it is marked with.
-///
-/// # Errors
-/// If a step is impossible where it stands.
-pub fn execute(program: &Program, schedule: &Schedule) -> Result<Trace, ReplayError> {
-    Ok(run(program, schedule)?.0)
-}
-
-/// Like [`execute`], with the configuration that the schedule ends in.
-pub(crate) fn run(
+/// Compares a trace with a pattern.
+pub(crate) fn check_pattern(
     program: &Program,
-    schedule: &Schedule,
-) -> Result<(Trace, Configuration), ReplayError> {
-    let mut configuration = Configuration::initial(program);
-    let mut steps = Vec::with_capacity(schedule.steps.len());
-    for (index, scheduled) in schedule.steps.iter().enumerate() {
-        let thread = scheduled.thread;
-        let kind = configuration.step(program, thread, scheduled.step).map_err(|error| {
-            let reason = error.describe(program);
-            let message = match scheduled.step {
-                Move::Edge(edge) => match program.edges.get(edge) {
-                    Some(edge) => format!(
-                        "{} cannot do {:?} of {}: {reason}",
-                        thread_name(program, thread),
-                        edge.action,
-                        edge.place
-                    ),
-                    None => format!(
-                        "{} cannot take edge {}: {reason}",
-                        thread_name(program, thread),
-                        edge.index()
-                    ),
-                },
-                Move::Return => {
-                    format!("{} cannot return: {reason}", thread_name(program, thread))
-                }
-            };
-            ReplayError { step: Some(index + 1), message }
-        })?;
-        let place = match (scheduled.step, kind) {
-            (Move::Edge(edge), _) => program.edges[edge].place,
-            (Move::Return, StepKind::Return(procedure)) => program.procedures[procedure].end,
-            (Move::Return, kind) => unreachable!("a return was executed as {kind:?}"),
-        };
-        steps.push(TraceStep { thread, kind, place, matched: scheduled.matched });
-    }
-    Ok((Trace { steps, next: Vec::new() }, configuration))
-}
-
-fn check_pattern(
-    program: &Program,
-    query: &PatternQuery,
+    question: &PatternQuestion,
     trace: &Trace,
 ) -> Result<(), ReplayError> {
-    let accesses = query.pattern.accesses;
+    let accesses = question.pattern.accesses;
     let mut marks = Marks::new(accesses.len());
     // Where the open outermost unit of each thread began.
     let mut open_unit: IdVec<ThreadId, Option<usize>> = IdVec::filled(None, program.threads.len());
@@ -126,17 +36,19 @@ fn check_pattern(
             _ => {}
         }
         let Some(mark) = step.matched else { continue };
-        let fail = |message: String| Err(ReplayError { step: Some(index + 1), message });
+        let fail = |message: String| Err(ReplayError::at(index, message));
         let access = match marks.next(mark) {
             Ok(position) => accesses[position],
             Err(message) => return fail(message),
         };
-        let expected =
-            IndexedSymbol { thread: query.thread_of(access), symbol: query.symbol_of(access) };
+        let expected = IndexedSymbol {
+            thread: question.thread_of(access),
+            symbol: question.symbol_of(access),
+        };
         if observed(step) != Some(expected) {
             return fail(mismatch(program, mark, expected, step));
         }
-        if !query.needs_unit(access.role) {
+        if !question.needs_unit(access.role) {
             continue;
         }
         let Some(unit) = open_unit[step.thread] else {
@@ -160,10 +72,15 @@ fn check_pattern(
     marks.finish()
 }
 
-fn check_automaton(program: &Program, automaton: &Ipa, trace: &Trace) -> Result<(), ReplayError> {
+/// Compares a trace with an automaton.
+pub(crate) fn check_automaton(
+    program: &Program,
+    automaton: &Ipa,
+    trace: &Trace,
+) -> Result<(), ReplayError> {
     let mut marks = Marks::new(automaton.phases.len());
     for (index, step) in trace.steps.iter().enumerate() {
-        let fail = |message: String| Err(ReplayError { step: Some(index + 1), message });
+        let fail = |message: String| Err(ReplayError::at(index, message));
         if let Some(mark) = step.matched {
             let expected = match marks.next(mark) {
                 Ok(position) => automaton.phases[position].advance,
@@ -216,7 +133,7 @@ impl Marks {
         }
         let message =
             format!("only {} of the {} accesses of the query occur", self.seen, self.wanted);
-        Err(ReplayError { step: None, message })
+        Err(ReplayError::whole(message))
     }
 }
 
@@ -253,12 +170,5 @@ fn symbol_text(program: &Program, event: IndexedSymbol) -> String {
         Observable::Write(x) => format!("the write of {} by {thread}", program.locations[x].name),
         Observable::BeginUnit => format!("the begin of a unit of {thread}"),
         Observable::EndUnit => format!("the end of a unit of {thread}"),
-    }
-}
-
-pub(crate) fn thread_name(program: &Program, thread: ThreadId) -> String {
-    match program.threads.get(thread) {
-        Some(thread) => thread.name.clone(),
-        None => format!("thread {}", thread.index()),
     }
 }

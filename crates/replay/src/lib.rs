@@ -3,11 +3,9 @@
 //! - [`step`]: configurations and the step relation of a [`Program`](selvedge_program::Program),
 //!   written once. Everything else here calls it; engines do not, so that they can be checked
 //!   against it.
-//! - [`check`]: [`replay`] executes a schedule step by step and checks by the definition that it
-//!   answers its query.
-//! - [`meeting`]: [`replay_meeting`] does the same for races and deadlocks.
-//! - [`run`]: the step relation with data, on top of [`step`]; [`replay_run`] executes a run to an
-//!   assertion, a label or a state.
+//! - [`run`]: the step relation with data, on top of [`step`].
+//! - [`mod@execute`]: [`replay`] executes a witness step by step and checks by the definition that it
+//!   answers its question (`check` for patterns and automata, `moment` for races and deadlocks).
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models;
 //!   [`bounded_states`] is the one for bounded schedules with data.
@@ -17,13 +15,13 @@
 //!
 //! ```
 //! use selvedge_base::Budget;
-//! use selvedge_program::{Pattern, PatternQuery, Query, Units, Verdict};
+//! use selvedge_program::{Pattern, PatternQuestion, Question, Units, Verdict};
 //! use selvedge_replay::{Exhaustive, replay};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
 //!
 //! // [ R(x) R(x) ] against a W(x) that no lock keeps away: pattern 2.
 //! let program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
-//! let query = Query::Pattern(PatternQuery {
+//! let query = Question::Pattern(PatternQuestion {
 //!     pattern: Pattern::by_number(2).unwrap(),
 //!     units: Units::Exact,
 //!     unit_thread: program.threads.ids().next().unwrap(),
@@ -31,22 +29,22 @@
 //!     locations: program.locations.ids().collect(),
 //! });
 //! let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&query);
-//! let Verdict::Violation(schedule) = verdict else { panic!("the write can come in between") };
-//! let trace = replay(&program, &query, &schedule).expect("it is a run");
+//! let Verdict::Violation(witness) = verdict else { panic!("the write can come in between") };
+//! let trace = replay(&program, &query, &witness).expect("it is a run");
 //! assert_eq!(trace.steps.iter().filter(|step| step.matched.is_some()).count(), 3);
 //! ```
 
-pub mod check;
+mod check;
+pub mod execute;
 pub mod exhaustive;
-pub mod meeting;
-pub mod query;
+mod moment;
+pub mod question;
 pub mod run;
 pub mod step;
 
-pub use check::{ReplayError, replay};
+pub use execute::{ReplayError, execute, replay, replay_within};
 pub use exhaustive::Exhaustive;
 pub use exhaustive::bounded::{BoundedLevel, BoundedLimits, BoundedSets, bounded_states};
-pub use meeting::replay_meeting;
-pub use query::{meeting_error, query_error};
-pub use run::{RunError, State, replay_run};
+pub use question::question_error;
+pub use run::State;
 pub use step::{Configuration, Ownership, StepError, ThreadState};

@@ -3,8 +3,8 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    EdgeId, Move, Observable, Program, Query, Schedule, ScheduledStep, StepKind, Successors,
-    ThreadId, Units, Unknown, Verdict,
+    EdgeId, Move, Observable, Program, Question, StepKind, Successors, ThreadId, Units, Unknown,
+    Verdict, Witness, WitnessStep,
 };
 use selvedge_replay::{Configuration, Exhaustive, replay};
 use selvedge_testkit::Rng;
@@ -15,9 +15,9 @@ use selvedge_testkit::queries::{describe, figure_2, random_automaton, some_patte
 
 const CALL_DEPTH: u32 = 2;
 
-fn queries(program: &Program, rng: &mut Rng) -> Vec<Query> {
+fn queries(program: &Program, rng: &mut Rng) -> Vec<Question> {
     let mut queries = some_patterns(program, rng, 6);
-    queries.extend((0..3).filter_map(|_| random_automaton(program, rng)).map(Query::Automaton));
+    queries.extend((0..3).filter_map(|_| random_automaton(program, rng)).map(Question::Automaton));
     queries
 }
 
@@ -79,10 +79,10 @@ fn patterns_agree_with_their_automata() {
         let program = model.to_program();
         let mut engine = Exhaustive::new(&program, 3, Budget::new());
         for query in some_patterns(&program, &mut rng, 8) {
-            let Query::Pattern(mut query) = query else { unreachable!("patterns only") };
+            let Question::Pattern(mut query) = query else { unreachable!("patterns only") };
             query.units = Units::Paper;
-            let automaton = Query::Automaton(figure_2(&program, &query));
-            let query = Query::Pattern(query);
+            let automaton = Question::Automaton(figure_2(&program, &query));
+            let query = Question::Pattern(query);
             let (by_pattern, by_automaton) = (engine.decide(&query), engine.decide(&automaton));
             let what = || format!("seed {seed}, {}:\n{model}", describe(&program, &query));
             match (by_pattern, by_automaton) {
@@ -101,7 +101,7 @@ fn patterns_agree_with_their_automata() {
 }
 
 /// Changes a schedule in one place.
-fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Schedule) {
+fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Witness) {
     let steps = &mut schedule.steps;
     let at = rng.below(steps.len());
     let other = rng.below(steps.len());
@@ -141,7 +141,9 @@ fn replay_accepts_what_the_definition_accepts() {
         let mut queries = some_patterns(&program, &mut rng, 6);
         if program.threads.len() == 2 {
             queries.extend(
-                (0..4).filter_map(|_| random_automaton(&program, &mut rng)).map(Query::Automaton),
+                (0..4)
+                    .filter_map(|_| random_automaton(&program, &mut rng))
+                    .map(Question::Automaton),
             );
         }
         for query in queries {
@@ -201,21 +203,21 @@ fn random_run(
     program: &Program,
     successors: &Successors,
     rng: &mut Rng,
-    query: &Query,
-) -> Schedule {
+    query: &Question,
+) -> Witness {
     let wanted: Vec<(ThreadId, Observable)> = match query {
-        Query::Pattern(query) => {
+        Question::Pattern(query) => {
             let accesses = query.pattern.accesses.iter();
             accesses.map(|&access| (query.thread_of(access), query.symbol_of(access))).collect()
         }
-        Query::Automaton(automaton) => automaton
+        Question::Automaton(automaton) => automaton
             .phases
             .iter()
             .map(|phase| (phase.advance.thread, phase.advance.symbol))
             .collect(),
     };
     let mut configuration = Configuration::initial(program);
-    let mut schedule = Schedule::default();
+    let mut schedule = Witness::default();
     let mut matched = 0;
     for _ in 0..60 {
         let thread = ThreadId::from_index(rng.below(program.threads.len()));
@@ -240,7 +242,7 @@ fn random_run(
             matched += 1;
             mark = Some(matched);
         }
-        schedule.steps.push(ScheduledStep { thread, step, matched: mark });
+        schedule.steps.push(WitnessStep::plain(thread, step, mark));
         if matched as usize == wanted.len() && rng.percent(50) {
             break;
         }

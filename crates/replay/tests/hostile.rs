@@ -3,17 +3,17 @@
 use selvedge_base::{Budget, Id, Place, StopReason};
 use selvedge_program::{
     Action, Edge, EdgeId, IndexedSymbol, Ipa, LocationId, Move, NodeId, Observable, Pattern,
-    PatternQuery, Phase, Program, Query, Schedule, ScheduledStep, ThreadId, Units, Unknown,
-    Verdict,
+    PatternQuestion, Phase, Program, Question, ThreadId, Units, Unknown, Verdict, Witness,
+    WitnessStep,
 };
 use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::straight::{acquire, begin, end, read, release, straight_line, write};
 use selvedge_testkit::{Function, Model, Process, Statement};
 use std::collections::BTreeSet;
 
-fn query(threads: [usize; 2], locations: &[usize]) -> Query {
+fn query(threads: [usize; 2], locations: &[usize]) -> Question {
     let pattern = Pattern::by_number(if locations.len() == 1 { 2 } else { 12 }).expect("a pattern");
-    Query::Pattern(PatternQuery {
+    Question::Pattern(PatternQuestion {
         pattern,
         units: Units::Exact,
         unit_thread: ThreadId::from_index(threads[0]),
@@ -42,11 +42,11 @@ fn queries_that_say_nothing_are_refused() {
     let automaton = |advance: IndexedSymbol, loops: &[IndexedSymbol]| {
         let loops: BTreeSet<IndexedSymbol> = loops.iter().copied().collect();
         let phases = vec![Phase { name: "q1".to_owned(), loops, advance }];
-        Query::Automaton(Ipa { name: "bad".to_owned(), phases })
+        Question::Automaton(Ipa { name: "bad".to_owned(), phases })
     };
     let begin = symbol(0, Observable::BeginUnit);
     let nowhere = Observable::Read(LocationId::from_index(7));
-    let empty = Query::Automaton(Ipa { name: "empty".to_owned(), phases: vec![] });
+    let empty = Question::Automaton(Ipa { name: "empty".to_owned(), phases: vec![] });
     let cases = [
         (query([0, 0], &[0]), "the two threads of the query are the same"),
         (query([0, 2], &[0]), "the query names thread 2, which does not exist"),
@@ -61,7 +61,7 @@ fn queries_that_say_nothing_are_refused() {
         ),
     ];
     for (query, expected) in cases {
-        let error = replay(&program, &query, &Schedule::default()).expect_err(expected);
+        let error = replay(&program, &query, &Witness::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
         let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&query);
         assert_eq!(verdict, Verdict::Unknown(Unknown::Unsupported(expected.to_owned())));
@@ -76,13 +76,13 @@ fn errors_name_the_step_and_the_reason() {
         &[acquire(0), write(0), release(0)],
     ]);
     let query = query([0, 1], &[0]);
-    let step = |thread: usize, edge: usize, mark: u32| ScheduledStep {
+    let step = |thread: usize, edge: usize, mark: u32| WitnessStep {
         thread: ThreadId::from_index(thread),
         step: Move::Edge(EdgeId::from_index(edge)),
         matched: (mark > 0).then_some(mark),
     };
-    let message = |steps: &[ScheduledStep]| {
-        let schedule = Schedule { steps: steps.to_vec() };
+    let message = |steps: &[WitnessStep]| {
+        let schedule = Witness::plain(steps.to_vec());
         replay(&program, &query, &schedule).expect_err("not a violation").to_string()
     };
     let t1 = |edge: usize, mark: u32| step(0, edge, mark);
@@ -101,7 +101,7 @@ fn errors_name_the_step_and_the_reason() {
         message(&[step(8, 0, 0)]),
         "step 1: thread 8 cannot do BeginUnit of 1:1: there is no such thread"
     );
-    let early = ScheduledStep { step: Move::Return, ..t1(0, 0) };
+    let early = WitnessStep { step: Move::Return, ..t1(0, 0) };
     assert_eq!(
         message(&[early]),
         "step 1: T1 cannot return: the thread is not at the exit of a procedure"
@@ -134,10 +134,10 @@ fn errors_about_units_name_both_units() {
             }
             steps.push((0, edge, mark));
         }
-        Schedule {
+        Witness {
             steps: steps
                 .into_iter()
-                .map(|(thread, edge, mark)| ScheduledStep {
+                .map(|(thread, edge, mark)| WitnessStep {
                     thread: ThreadId::from_index(thread),
                     step: Move::Edge(EdgeId::from_index(edge)),
                     matched: (mark > 0).then_some(mark),
@@ -191,7 +191,7 @@ fn an_endless_search_ends_when_interrupted() {
     });
     // Pattern 5 needs two writes of one unit, and there is only one.
     let mut query = query([0, 1], &[0]);
-    if let Query::Pattern(query) = &mut query {
+    if let Question::Pattern(query) = &mut query {
         query.pattern = Pattern::by_number(5).expect("a pattern");
     }
     let verdict = Exhaustive::new(&program, 3, budget).decide(&query);

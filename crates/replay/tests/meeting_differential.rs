@@ -4,15 +4,15 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LocationId, LockId, Meeting, Move, Program, Race, Schedule,
-    ScheduledStep, StepKind, Successors, ThreadId, TraceStep, Unknown, Verdict, Wait,
+    Action, Deadlock, EdgeId, LocationId, LockId, Move, Program, Question, Race, StepKind,
+    Successors, ThreadId, TraceStep, Unknown, Verdict, Wait, Witness, WitnessStep,
 };
-use selvedge_replay::{Configuration, Exhaustive, meeting_error, replay_meeting};
+use selvedge_replay::{Configuration, Exhaustive, question_error, replay};
 use selvedge_testkit::Rng;
-use selvedge_testkit::definition::ends_in;
+use selvedge_testkit::definition::answers;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::naive::{self, Outcome};
-use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe_meeting};
+use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe};
 use selvedge_testkit::straight::{acquire, read, release, straight_line, write};
 
 const CALL_DEPTH: u32 = 2;
@@ -26,7 +26,7 @@ const SHAPES: [Shape; 3] = [
     Shape { processes: (2, 3), statements: 6, ..Shape::TINY },
 ];
 
-fn questions(program: &Program) -> Vec<Meeting> {
+fn questions(program: &Program) -> Vec<Question> {
     let mut questions = all_races(program);
     questions.extend(candidate_deadlocks(program, 4));
     questions
@@ -52,12 +52,12 @@ fn compare(program: &Program, counts: &mut Counts, what: &str) {
     };
     let outcomes = decide(CALL_DEPTH).zip(decide(CALL_DEPTH + 2));
     for (meeting, (outcome, deeper)) in questions.iter().zip(outcomes) {
-        let what = || format!("{}, {what}", describe_meeting(program, meeting));
-        let verdict = engine.decide_meeting(meeting);
+        let what = || format!("{}, {what}", describe(program, meeting));
+        let verdict = engine.decide(meeting);
         if let Verdict::Violation(schedule) = &verdict {
-            let trace = replay_meeting(program, meeting, schedule);
+            let trace = replay(program, meeting, schedule);
             let trace = trace.unwrap_or_else(|error| panic!("{error}: {}", what()));
-            assert!(ends_in(program, meeting, schedule), "{}", what());
+            assert!(answers(program, meeting, schedule), "{}", what());
             check_next(program, meeting, schedule, &trace.next, &what);
         }
         match (&verdict, outcome) {
@@ -65,8 +65,8 @@ fn compare(program: &Program, counts: &mut Counts, what: &str) {
             (Verdict::Violation(schedule), Outcome::Violation(steps)) => {
                 assert_eq!(schedule.steps.len(), steps, "not a shortest one: {}", what());
                 match meeting {
-                    Meeting::Race(_) => counts.races += 1,
-                    Meeting::Deadlock(deadlock) => {
+                    Question::Race(_) => counts.races += 1,
+                    Question::Deadlock(deadlock) => {
                         counts.deadlocks += 1;
                         counts.long += usize::from(deadlock.waits.len() > 2);
                     }
@@ -90,8 +90,8 @@ fn compare(program: &Program, counts: &mut Counts, what: &str) {
 /// taken, and those of a deadlock cannot.
 fn check_next(
     program: &Program,
-    meeting: &Meeting,
-    schedule: &Schedule,
+    meeting: &Question,
+    schedule: &Witness,
     next: &[TraceStep],
     what: &dyn Fn() -> String,
 ) {
@@ -113,7 +113,7 @@ fn check_next(
             let taken = end.clone().step(program, step.thread, Move::Edge(id));
             is_top
                 && (edge.action, edge.place) == (action, step.place)
-                && taken.is_ok() == matches!(meeting, Meeting::Race(_))
+                && taken.is_ok() == matches!(meeting, Question::Race(_))
         });
         assert!(found, "{step:?}: {}", what());
         assert_eq!(step.matched, None);
@@ -169,12 +169,12 @@ fn exhaustive_agrees_on_locks_that_are_not_nested() {
 }
 
 /// Changes a schedule in one place.
-fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Schedule) {
+fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Witness) {
     let steps = &mut schedule.steps;
     if steps.is_empty() {
         let step = Move::Edge(EdgeId::from_index(rng.below(program.edges.len() + 1)));
         let thread = ThreadId::from_index(rng.below(program.threads.len()));
-        steps.push(ScheduledStep { thread, step, matched: None });
+        steps.push(WitnessStep::plain(thread, step, None));
         return;
     }
     let at = rng.below(steps.len());
@@ -192,17 +192,17 @@ fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Schedule) {
 }
 
 /// Changes a meeting in one place; it may make no sense any more.
-fn tamper_meeting(program: &Program, rng: &mut Rng, meeting: &mut Meeting) {
+fn tamper_meeting(program: &Program, rng: &mut Rng, meeting: &mut Question) {
     let thread = ThreadId::from_index(rng.below(program.threads.len() + 1));
     let lock = LockId::from_index(rng.below(program.locks.len() + 1));
     match meeting {
-        Meeting::Race(Race { location, threads }) => match rng.below(4) {
+        Question::Race(Race { location, threads }) => match rng.below(4) {
             0 => *location = LocationId::from_index(rng.below(program.locations.len() + 1)),
             1 => threads[0] = thread,
             2 => threads[1] = thread,
             _ => threads.reverse(),
         },
-        Meeting::Deadlock(Deadlock { waits }) => {
+        Question::Deadlock(Deadlock { waits }) => {
             let at = rng.below(waits.len());
             match rng.below(6) {
                 0 => waits[at].thread = thread,
@@ -225,7 +225,7 @@ fn replay_accepts_what_the_definition_accepts() {
         let program = model.to_program();
         let mut engine = Exhaustive::new(&program, 2, Budget::new());
         for meeting in questions(&program) {
-            let Verdict::Violation(schedule) = engine.decide_meeting(&meeting) else { continue };
+            let Verdict::Violation(schedule) = engine.decide(&meeting) else { continue };
             for _ in 0..20 {
                 let (mut meeting, mut schedule) = (meeting.clone(), schedule.clone());
                 if rng.percent(70) {
@@ -234,20 +234,20 @@ fn replay_accepts_what_the_definition_accepts() {
                 if rng.percent(30) {
                     tamper_meeting(&program, &mut rng, &mut meeting);
                 }
-                let replayed = replay_meeting(&program, &meeting, &schedule);
-                if meeting_error(&program, &meeting).is_some() {
+                let replayed = replay(&program, &meeting, &schedule);
+                if question_error(&program, &meeting).is_some() {
                     assert!(replayed.is_err(), "seed {seed}, {meeting:?}");
-                    let verdict = engine.decide_meeting(&meeting);
+                    let verdict = engine.decide(&meeting);
                     assert!(matches!(verdict, Verdict::Unknown(Unknown::Unsupported(_))));
                     senseless += 1;
                     continue;
                 }
-                let expected = ends_in(&program, &meeting, &schedule);
+                let expected = answers(&program, &meeting, &schedule);
                 assert_eq!(
                     replayed.is_ok(),
                     expected,
                     "seed {seed}, {}: {replayed:?} {schedule:?}\n{model}",
-                    describe_meeting(&program, &meeting)
+                    describe(&program, &meeting)
                 );
                 *(if expected { &mut accepted } else { &mut rejected }) += 1;
             }
@@ -271,18 +271,18 @@ fn replay_decides_random_runs_by_the_definition() {
         for _ in 0..8 {
             let schedule = random_run(&program, &successors, &mut rng);
             for meeting in questions(&program) {
-                let expected = ends_in(&program, &meeting, &schedule);
-                let replayed = replay_meeting(&program, &meeting, &schedule);
+                let expected = answers(&program, &meeting, &schedule);
+                let replayed = replay(&program, &meeting, &schedule);
                 assert_eq!(
                     replayed.is_ok(),
                     expected,
                     "seed {seed}, {}: {replayed:?} {schedule:?}\n{model}",
-                    describe_meeting(&program, &meeting)
+                    describe(&program, &meeting)
                 );
                 match (expected, meeting) {
                     (false, _) => rejected += 1,
-                    (true, Meeting::Race(_)) => races += 1,
-                    (true, Meeting::Deadlock(_)) => deadlocks += 1,
+                    (true, Question::Race(_)) => races += 1,
+                    (true, Question::Deadlock(_)) => deadlocks += 1,
                 }
             }
         }
@@ -292,9 +292,9 @@ fn replay_decides_random_runs_by_the_definition() {
 }
 
 /// A random run of random length, which mostly ends where it cannot go on.
-fn random_run(program: &Program, successors: &Successors, rng: &mut Rng) -> Schedule {
+fn random_run(program: &Program, successors: &Successors, rng: &mut Rng) -> Witness {
     let mut configuration = Configuration::initial(program);
-    let mut schedule = Schedule::default();
+    let mut schedule = Witness::default();
     for _ in 0..rng.between(0, 40) {
         let thread = ThreadId::from_index(rng.below(program.threads.len()));
         let moves = configuration.moves(program, successors, thread);
@@ -303,7 +303,7 @@ fn random_run(program: &Program, successors: &Successors, rng: &mut Rng) -> Sche
         }
         let step = *rng.pick(&moves);
         if configuration.step(program, thread, step).is_ok() {
-            schedule.steps.push(ScheduledStep { thread, step, matched: None });
+            schedule.steps.push(WitnessStep::plain(thread, step, None));
         }
     }
     schedule

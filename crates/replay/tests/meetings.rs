@@ -4,39 +4,39 @@
 use selvedge_base::{Budget, Id, Place, StopReason};
 use selvedge_program::validate::validate;
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LocationId, LockId, Meeting, Move, Program, Race, Schedule,
-    ScheduledStep, StepKind, ThreadId, Trace, TraceStep, Unknown, Verdict, Wait,
+    Action, Deadlock, EdgeId, LocationId, LockId, Move, Program, Question, Race, StepKind,
+    ThreadId, Trace, TraceStep, Unknown, Verdict, Wait, Witness, WitnessStep,
 };
-use selvedge_replay::{Exhaustive, replay_meeting};
+use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::naive::{self, Outcome};
-use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe_meeting};
+use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe};
 use selvedge_testkit::straight::{acquire, begin, end, read, release, straight_line, write};
 use selvedge_testkit::{Function, Model, Process, Statement};
 
-fn race(location: usize, threads: [usize; 2]) -> Meeting {
-    Meeting::Race(Race {
+fn race(location: usize, threads: [usize; 2]) -> Question {
+    Question::Race(Race {
         location: LocationId::from_index(location),
         threads: threads.map(ThreadId::from_index),
     })
 }
 
 /// Thread, lock held, lock wanted.
-fn deadlock(waits: &[[usize; 3]]) -> Meeting {
+fn deadlock(waits: &[[usize; 3]]) -> Question {
     let wait = |&[thread, holds, wants]: &[usize; 3]| Wait {
         thread: ThreadId::from_index(thread),
         holds: LockId::from_index(holds),
         wants: LockId::from_index(wants),
     };
-    Meeting::Deadlock(Deadlock { waits: waits.iter().map(wait).collect() })
+    Question::Deadlock(Deadlock { waits: waits.iter().map(wait).collect() })
 }
 
 /// The run that leads to the meeting, if there is one; both searches and the replayer agree on it.
-fn run_to(program: &Program, meeting: &Meeting) -> Option<Trace> {
-    let naive = naive::decide_meeting(program, meeting, 4, 200_000);
-    match Exhaustive::new(program, 4, Budget::new()).decide_meeting(meeting) {
+fn run_to(program: &Program, meeting: &Question) -> Option<Trace> {
+    let naive = naive::decide(program, meeting, 4, 200_000);
+    match Exhaustive::new(program, 4, Budget::new()).decide(meeting) {
         Verdict::Violation(schedule) => {
             assert_eq!(naive, Outcome::Violation(schedule.steps.len()));
-            let trace = replay_meeting(program, meeting, &schedule).expect("it is a run");
+            let trace = replay(program, meeting, &schedule).expect("it is a run");
             assert_eq!(trace.steps.len(), schedule.steps.len());
             let next: Vec<ThreadId> = trace.next.iter().map(|step| step.thread).collect();
             assert_eq!(next, meeting.threads());
@@ -46,12 +46,12 @@ fn run_to(program: &Program, meeting: &Meeting) -> Option<Trace> {
             assert_eq!(naive, Outcome::Safe);
             None
         }
-        Verdict::Unknown(why) => panic!("{}: {why}", describe_meeting(program, meeting)),
+        Verdict::Unknown(why) => panic!("{}: {why}", describe(program, meeting)),
     }
 }
 
 /// The deadlocks that can happen, of all cycles of all lengths.
-fn deadlocks(program: &Program) -> Vec<Meeting> {
+fn deadlocks(program: &Program) -> Vec<Question> {
     let mut candidates = candidate_deadlocks(program, program.threads.len());
     candidates.retain(|meeting| run_to(program, meeting).is_some());
     candidates
@@ -60,9 +60,9 @@ fn deadlocks(program: &Program) -> Vec<Meeting> {
 fn race_locations(program: &Program) -> Vec<usize> {
     let mut found = all_races(program);
     found.retain(|meeting| run_to(program, meeting).is_some());
-    let location = |meeting: &Meeting| match meeting {
-        Meeting::Race(race) => race.location.index(),
-        Meeting::Deadlock(_) => unreachable!("only races were asked for"),
+    let location = |meeting: &Question| match meeting {
+        Question::Race(race) => race.location.index(),
+        Question::Deadlock(_) => unreachable!("only races were asked for"),
     };
     found.iter().map(location).collect()
 }
@@ -307,13 +307,13 @@ fn calls_count_up_to_the_limit() {
     };
     let program = Model { locks: 2, locations: 1, processes: vec![process(0, 1), process(1, 0)] }
         .to_program();
-    let decide = |meeting: &Meeting, call_depth: u32| {
-        Exhaustive::new(&program, call_depth, Budget::new()).decide_meeting(meeting)
+    let decide = |meeting: &Question, call_depth: u32| {
+        Exhaustive::new(&program, call_depth, Budget::new()).decide(meeting)
     };
     let crossed = deadlock(&[[0, 0, 1], [1, 1, 0]]);
     assert_eq!(decide(&crossed, 1), Verdict::Unknown(Unknown::CallDepth(1)));
     let Verdict::Violation(schedule) = decide(&crossed, 2) else { panic!("two calls are enough") };
-    let trace = replay_meeting(&program, &crossed, &schedule).expect("it is a run");
+    let trace = replay(&program, &crossed, &schedule).expect("it is a run");
     let calls = trace.steps.iter().filter(|step| matches!(step.kind, StepKind::Call(_)));
     assert_eq!(calls.count(), 4);
     // The same locks the other way round are never held like that.
@@ -328,7 +328,7 @@ fn plain_questions_need_no_search() {
     let program = straight(&[vec![read(0), acquire(0), read(1)], vec![read(0), acquire(1)]]);
     let mut engine = Exhaustive::new(&program, 3, Budget::new());
     for meeting in [race(0, [0, 1]), race(1, [0, 1]), deadlock(&[[0, 0, 1], [1, 1, 0]])] {
-        assert_eq!(engine.decide_meeting(&meeting), Verdict::Safe);
+        assert_eq!(engine.decide(&meeting), Verdict::Safe);
     }
     assert_eq!(engine.states(), 0);
 }
@@ -338,11 +338,8 @@ fn a_raised_interrupt_stops_the_search() {
     let program = straight(&philosophers(3));
     let budget = Budget::new();
     budget.raise(StopReason::Timeout);
-    let verdict = Exhaustive::new(&program, 3, budget).decide_meeting(&deadlock(&[
-        [0, 0, 1],
-        [1, 1, 2],
-        [2, 2, 0],
-    ]));
+    let verdict =
+        Exhaustive::new(&program, 3, budget).decide(&deadlock(&[[0, 0, 1], [1, 1, 2], [2, 2, 0]]));
     assert_eq!(verdict, Verdict::Unknown(Unknown::Stopped(StopReason::Timeout)));
 }
 
@@ -370,9 +367,9 @@ fn meetings_that_say_nothing_are_refused() {
         ),
     ];
     for (meeting, expected) in cases {
-        let error = replay_meeting(&program, &meeting, &Schedule::default()).expect_err(expected);
+        let error = replay(&program, &meeting, &Witness::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
-        let verdict = Exhaustive::new(&program, 3, Budget::new()).decide_meeting(&meeting);
+        let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&meeting);
         assert_eq!(verdict, Verdict::Unknown(Unknown::Unsupported(expected.to_owned())));
     }
 }
@@ -384,17 +381,17 @@ fn errors_name_what_is_missing_at_the_end() {
         &[acquire(0), acquire(1), release(1), release(0), read(0)],
         &[acquire(1), acquire(0), release(0), release(1), read(0)],
     ]);
-    let message = |meeting: &Meeting, moves: &[(usize, usize)], mark: Option<u32>| {
-        let step = |&(thread, edge): &(usize, usize)| ScheduledStep {
+    let message = |meeting: &Question, moves: &[(usize, usize)], mark: Option<u32>| {
+        let step = |&(thread, edge): &(usize, usize)| WitnessStep {
             thread: ThreadId::from_index(thread),
             step: Move::Edge(EdgeId::from_index(edge)),
             matched: None,
         };
-        let mut steps: Vec<ScheduledStep> = moves.iter().map(step).collect();
+        let mut steps: Vec<WitnessStep> = moves.iter().map(step).collect();
         if let Some(last) = steps.last_mut() {
             last.matched = mark;
         }
-        replay_meeting(&program, meeting, &Schedule { steps }).expect_err("no meeting").to_string()
+        replay(&program, meeting, &Witness::plain(steps)).expect_err("no meeting").to_string()
     };
     let cycle = deadlock(&[[0, 0, 1], [1, 1, 0]]);
     assert_eq!(message(&cycle, &[], None), "T1 does not hold l0 at the end");

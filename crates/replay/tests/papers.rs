@@ -2,7 +2,7 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    LocationId, Pattern, PatternQuery, Program, Query, ThreadId, Units, Verdict,
+    LocationId, Pattern, PatternQuestion, Program, Question, ThreadId, Units, Verdict,
 };
 use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::queries::{all_patterns, describe, figure_2};
@@ -12,8 +12,8 @@ use selvedge_testkit::{Block, Function, Model, Process, Statement};
 const COUNT: usize = 0;
 const DATA: usize = 1;
 
-fn pattern(number: u32, units: Units, threads: [usize; 2], locations: &[usize]) -> PatternQuery {
-    PatternQuery {
+fn pattern(number: u32, units: Units, threads: [usize; 2], locations: &[usize]) -> PatternQuestion {
+    PatternQuestion {
         pattern: Pattern::by_number(number).expect("a pattern"),
         units,
         unit_thread: ThreadId::from_index(threads[0]),
@@ -24,7 +24,7 @@ fn pattern(number: u32, units: Units, threads: [usize; 2], locations: &[usize]) 
 
 /// Whether the exhaustive engine finds a violation. Violations must replay, and the limit on calls
 /// must not matter.
-fn is_violated(program: &Program, query: &Query) -> bool {
+fn is_violated(program: &Program, query: &Question) -> bool {
     match Exhaustive::new(program, 5, Budget::new()).decide(query) {
         Verdict::Violation(schedule) => {
             let trace = replay(program, query, &schedule).expect("the schedule is a run");
@@ -36,10 +36,10 @@ fn is_violated(program: &Program, query: &Query) -> bool {
     }
 }
 
-fn accesses(query: &Query) -> u32 {
+fn accesses(query: &Question) -> u32 {
     match query {
-        Query::Pattern(query) => query.pattern.accesses.len() as u32,
-        Query::Automaton(automaton) => automaton.phases.len() as u32,
+        Question::Pattern(query) => query.pattern.accesses.len() as u32,
+        Question::Automaton(automaton) => automaton.phases.len() as u32,
     }
 }
 
@@ -48,7 +48,7 @@ fn violated(program: &Program) -> Vec<(u32, Vec<usize>)> {
     let mut found = Vec::new();
     for query in all_patterns(program, Units::Exact) {
         let violated = is_violated(program, &query);
-        if let Query::Pattern(query) = query
+        if let Question::Pattern(query) = query
             && violated
             && query.unit_thread.index() == 0
         {
@@ -106,8 +106,8 @@ fn figure_2_of_paper_000() {
         let program = listing_1(&[Read(COUNT), Read(DATA), Write(DATA), Write(COUNT)], locks);
         let automaton = figure_2(&program, &query);
         assert_eq!(automaton.phases.len(), 5);
-        assert_eq!(is_violated(&program, &Query::Automaton(automaton)), expected);
-        assert_eq!(is_violated(&program, &Query::Pattern(query.clone())), expected);
+        assert_eq!(is_violated(&program, &Question::Automaton(automaton)), expected);
+        assert_eq!(is_violated(&program, &Question::Pattern(query.clone())), expected);
     }
 }
 
@@ -130,7 +130,7 @@ fn figure_2_of_paper_003() {
     ];
     let at_4b = [acquire(q), acquire(r), release(r), write(0), acquire(p), release(p), release(q)];
     let at_7b = [acquire(q), acquire(r), release(r), acquire(p), release(p), write(0), release(q)];
-    let query = Query::Pattern(pattern(2, Units::Exact, [0, 1], &[0]));
+    let query = Question::Pattern(pattern(2, Units::Exact, [0, 1], &[0]));
     assert!(is_violated(&straight_line(&[&first, &at_4b]), &query));
     assert!(!is_violated(&straight_line(&[&first, &at_7b]), &query));
 }
@@ -160,14 +160,14 @@ fn two_units_of_the_other_thread_are_not_one() {
     let one_unit = [begin(), write(DATA), write(COUNT), end()];
     for (other, exact) in [(&two_units[..], false), (&no_unit, false), (&one_unit, true)] {
         let program = straight_line(&[&unit_under_test, other]);
-        let query = |units: Units| Query::Pattern(pattern(12, units, [0, 1], &[COUNT, DATA]));
+        let query = |units: Units| Question::Pattern(pattern(12, units, [0, 1], &[COUNT, DATA]));
         assert_eq!(is_violated(&program, &query(Units::Exact)), exact);
         assert!(is_violated(&program, &query(Units::Paper)));
     }
     // A single access outside every unit is a unit of its own.
     let program = straight_line(&[&unit_under_test[..], &[write(COUNT), write(COUNT)]]);
     let twice = straight_line(&[&[begin(), read(COUNT), read(COUNT), end()], &[write(COUNT)]]);
-    let query = Query::Pattern(pattern(2, Units::Exact, [0, 1], &[COUNT]));
+    let query = Question::Pattern(pattern(2, Units::Exact, [0, 1], &[COUNT]));
     assert!(!is_violated(&program, &query));
     assert!(is_violated(&twice, &query));
 }
@@ -175,7 +175,7 @@ fn two_units_of_the_other_thread_are_not_one() {
 /// The two accesses of `u` must lie in one outermost unit; an inner one that ends does not matter.
 #[test]
 fn units_are_outermost_and_extend_through_calls() {
-    let query = Query::Pattern(pattern(2, Units::Exact, [0, 1], &[0]));
+    let query = Question::Pattern(pattern(2, Units::Exact, [0, 1], &[0]));
     let other: &[_] = &[write(0)];
     let split = [begin(), read(0), end(), begin(), read(0), end()];
     assert!(!is_violated(&straight_line(&[&split, other]), &query));

@@ -3,10 +3,10 @@
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::text::parse;
 use selvedge_program::{
-    EdgeId, GlobalId, LocalId, Move, NodeId, Position, Program, Run, RunStep, StatePattern,
-    Successors, Target, ThreadId, Valuation, Variable,
+    EdgeId, GlobalId, LocalId, Move, NodeId, Position, Program, Question, StatePattern, Successors,
+    Target, ThreadId, Valuation, Variable, Witness, WitnessStep,
 };
-use selvedge_replay::{State, replay_run};
+use selvedge_replay::{State, replay};
 use selvedge_testkit::Rng;
 use selvedge_testkit::boolean::decorate::decorate;
 use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
@@ -27,7 +27,7 @@ fn anywhere(program: &Program) -> Target {
 }
 
 /// A step as `thread edge globals locals`, with `r` for a return from an exit node.
-fn step(text: &str) -> RunStep {
+fn step(text: &str) -> WitnessStep {
     let words: Vec<&str> = text.split(' ').collect();
     let step = match words[1] {
         "r" => Move::Return,
@@ -35,11 +35,11 @@ fn step(text: &str) -> RunStep {
     };
     let thread = thread(words[0].parse().expect("a number"));
     let bits = |at: usize| bits(words[at].trim_matches('-'));
-    RunStep { thread, step, globals: bits(2), locals: bits(3) }
+    WitnessStep { thread, step, globals: bits(2), locals: bits(3) }
 }
 
-fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Run {
-    Run {
+fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Witness {
+    Witness {
         globals: bits(globals),
         locals: locals.iter().map(|locals| bits(locals)).collect(),
         steps: steps.iter().map(|text| step(text)).collect(),
@@ -76,7 +76,7 @@ fn program() -> Program {
 }
 
 /// All of it: call, update, return, start, atomic section.
-fn good() -> Run {
+fn good() -> Witness {
     run(
         "01",
         &["0", "10"],
@@ -87,10 +87,10 @@ fn good() -> Run {
 #[test]
 fn a_run_becomes_a_trace() {
     let program = program();
-    let trace = replay_run(&program, &good(), &anywhere(&program));
+    let trace = replay(&program, &Question::Reach(anywhere(&program).clone()), &good());
     assert!(trace.is_err(), "the last step fails: {trace:?}");
-    let failing = Run { fails: true, ..good() };
-    let trace = replay_run(&program, &failing, &Target::Assertion).expect("a run");
+    let failing = Witness { fails: true, ..good() };
+    let trace = replay(&program, &Question::Reach(Target::Assertion), &failing).expect("a run");
     assert_eq!((trace.contexts, trace.rounds), (2, 1));
     assert_eq!(trace.globals, bits("01"));
     let shown: Vec<String> = trace
@@ -145,7 +145,8 @@ fn a_return_from_the_exit_has_the_place_of_the_end() {
     for result in ["0", "1"] {
         let last = format!("0 r {result} -");
         let run = run("0", &[""], &["0 0 0 -", &last, "0 r 0 -"][..2]);
-        let trace = replay_run(&program, &run, &anywhere(&program)).expect("any value is right");
+        let trace = replay(&program, &Question::Reach(anywhere(&program).clone()), &run)
+            .expect("any value is right");
         assert_eq!(trace.steps[1].place, Place::new(7, 8));
         assert_eq!(trace.steps[1].changes.len(), usize::from(result == "1"));
     }
@@ -159,7 +160,9 @@ fn targets_are_checked_at_the_end() {
         let mut run = good();
         run.steps.truncate(steps);
         run.fails = fails;
-        replay_run(&program, &run, target).map(drop).map_err(|error| error.to_string())
+        replay(&program, &Question::Reach(target.clone()), &run)
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     let label = Target::Label(vec![program.labels[0].node]);
     assert_eq!(outcome(4, false, &label), Ok(()));
@@ -208,16 +211,18 @@ fn targets_are_checked_at_the_end() {
 }
 
 /// Spoils the good run and returns the complaint.
-fn spoilt(spoil: impl FnOnce(&mut Run)) -> String {
+fn spoilt(spoil: impl FnOnce(&mut Witness)) -> String {
     let program = program();
-    let mut run = Run { fails: true, ..good() };
+    let mut run = Witness { fails: true, ..good() };
     spoil(&mut run);
-    replay_run(&program, &run, &Target::Assertion).expect_err("it is spoilt").to_string()
+    replay(&program, &Question::Reach(Target::Assertion), &run)
+        .expect_err("it is spoilt")
+        .to_string()
 }
 
 #[test]
 fn what_is_wrong_is_said_in_words() {
-    let set = |at: usize, text: &'static str| move |run: &mut Run| run.steps[at] = step(text);
+    let set = |at: usize, text: &'static str| move |run: &mut Witness| run.steps[at] = step(text);
     for (complaint, expected) in [
         (spoilt(|run| run.globals = bits("11")), "x does not begin with its initial value"),
         (
@@ -308,7 +313,8 @@ fn further_refusals_are_said_in_words() {
         let program = parse(text).0.expect("no errors");
         let locals = vec![""; program.threads.len()];
         let run = run("0", &locals, steps);
-        let error = replay_run(&program, &run, &anywhere(&program)).expect_err("it is refused");
+        let error = replay(&program, &Question::Reach(anywhere(&program).clone()), &run)
+            .expect_err("it is refused");
         error.to_string().rsplit_once(": ").expect("a reason").1.to_owned()
     };
     let main = |frame: &str, edge: &str| {
@@ -365,7 +371,7 @@ fn hidden_choices_are_followed() {
     let program = parse(&text(3)).0.expect("no errors");
     for (after, right) in [("100", true), ("111", true), ("011", false)] {
         let run = run("", &["000"], &["0 0 - -", &format!("0 1 - {after}")]);
-        let trace = replay_run(&program, &run, &anywhere(&program));
+        let trace = replay(&program, &Question::Reach(anywhere(&program).clone()), &run);
         assert_eq!(trace.is_ok(), right, "{after}: {trace:?}");
         if let Ok(trace) = trace {
             // The change happened in the step of the call, where it was not seen.
@@ -375,12 +381,13 @@ fn hidden_choices_are_followed() {
     }
     let many = parse(&text(12)).0.expect("no errors");
     let run = run("", &["000000000000"], &["0 0 - -", "0 1 - 111111111111"]);
-    let error = replay_run(&many, &run, &anywhere(&many)).expect_err("too many states");
+    let error = replay(&many, &Question::Reach(anywhere(&many).clone()), &run)
+        .expect_err("too many states");
     assert!(error.message.ends_with("too many choices are open"), "{error}");
 }
 
 /// A random run of a program, and the states that it passes.
-fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Run, Vec<State>) {
+fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Witness, Vec<State>) {
     let successors = Successors::new(program);
     let mut initial = Vec::new();
     let _ = State::for_each_initial(program, &mut |state| {
@@ -388,7 +395,7 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Run, Vec<Sta
         ControlFlow::Continue(())
     });
     let mut states = vec![rng.pick(&initial).clone()];
-    let mut run = Run { globals: states[0].globals.clone(), ..Run::default() };
+    let mut run = Witness { globals: states[0].globals.clone(), ..Witness::default() };
     for thread in program.threads.ids() {
         run.locals.push(states[0].threads[thread].activations[0].locals.clone());
     }
@@ -411,14 +418,14 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Run, Vec<Sta
         }
         let top = state.threads[thread].activations.last();
         let locals = top.map(|top| top.locals.clone()).unwrap_or_default();
-        run.steps.push(RunStep { thread, step, globals: state.globals.clone(), locals });
+        run.steps.push(WitnessStep { thread, step, globals: state.globals.clone(), locals });
         states.push(state);
     }
     (run, states)
 }
 
 /// Whether a run is one, by following every state that agrees with it.
-fn is_run(program: &Program, run: &Run) -> bool {
+fn is_run(program: &Program, run: &Witness) -> bool {
     let successors = Successors::new(program);
     let mut states = Vec::new();
     let _ = State::for_each_initial(program, &mut |state| {
@@ -464,7 +471,7 @@ fn flip(rng: &mut Rng, values: &mut Valuation) {
 }
 
 /// Changes one thing in a run.
-fn mutate(program: &Program, rng: &mut Rng, run: &mut Run) {
+fn mutate(program: &Program, rng: &mut Rng, run: &mut Witness) {
     if run.steps.is_empty() || rng.percent(10) {
         if rng.percent(50) {
             flip(rng, &mut run.globals);
@@ -501,7 +508,7 @@ fn random_runs_are_accepted_and_mutants_only_if_they_are_runs() {
             if program.threads.ids().all(|thread| end.top(thread).is_none()) {
                 continue;
             }
-            let trace = replay_run(&program, &run, &everywhere);
+            let trace = replay(&program, &Question::Reach(everywhere.clone()), &run);
             let trace = trace.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             assert_eq!((trace.contexts, trace.rounds), (run.contexts(), run.rounds()));
             for (step, state) in trace.steps.iter().zip(&states) {
@@ -514,7 +521,7 @@ fn random_runs_are_accepted_and_mutants_only_if_they_are_runs() {
             for _ in 0..8 {
                 let mut mutant = run.clone();
                 mutate(&program, rng, &mut mutant);
-                let replayed = replay_run(&program, &mutant, &everywhere);
+                let replayed = replay(&program, &Question::Reach(everywhere.clone()), &mutant);
                 let ends = || replayed.as_ref().is_err_and(|error| error.step.is_none());
                 let expected = is_run(&program, &mutant);
                 assert!(
@@ -574,7 +581,7 @@ fn hostile_runs_do_no_harm() {
                 _ => Move::Edge(EdgeId::from_index(rng.below(9))),
             };
             let (globals, locals) = (valuation(rng, 4), valuation(rng, 4));
-            steps.push(RunStep { thread: thread(rng.below(4)), step, globals, locals });
+            steps.push(WitnessStep { thread: thread(rng.below(4)), step, globals, locals });
         }
         let locals = if rng.percent(70) {
             good().locals
@@ -582,8 +589,8 @@ fn hostile_runs_do_no_harm() {
             (0..rng.below(4)).map(|_| valuation(rng, 4)).collect()
         };
         let globals = if rng.percent(80) { bits("01") } else { valuation(rng, 4) };
-        let run = Run { globals, locals, steps, fails: rng.percent(50) };
+        let run = Witness { globals, locals, steps, fails: rng.percent(50) };
         let target = if run.fails { Target::Assertion } else { anywhere(&program) };
-        let _ = replay_run(&program, &run, &target);
+        let _ = replay(&program, &Question::Reach(target.clone()), &run);
     }
 }

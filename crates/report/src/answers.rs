@@ -16,7 +16,7 @@ pub struct Answers<'a> {
     /// What the front end made of it.
     pub program: &'a Program,
     /// What was asked.
-    pub question: Question,
+    pub question: Asked,
     /// What counts as one unit of the other thread.
     pub units: Units,
     /// The threads that were asked about.
@@ -39,7 +39,7 @@ pub struct Answers<'a> {
 
 /// What was asked about the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Question {
+pub enum Asked {
     /// The 32 patterns.
     AllPatterns,
     /// The 14 patterns of Vaziri et al.
@@ -87,7 +87,7 @@ impl Answers<'_> {
 
     /// Which threads and locations took part, if not all.
     pub(crate) fn restriction(&self) -> Option<String> {
-        if matches!(self.question, Question::Property(_)) {
+        if matches!(self.question, Asked::Property(_)) {
             return None;
         }
         let program = self.program;

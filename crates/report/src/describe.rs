@@ -7,8 +7,8 @@
 use crate::escape::visible;
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
-    Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuery,
-    Program, Query, StepKind, ThreadId, UnitRole,
+    Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern,
+    PatternQuestion, Program, Question, StepKind, Target, ThreadId, UnitRole,
 };
 use std::fmt::Display;
 
@@ -38,34 +38,39 @@ pub fn pattern(pattern: &Pattern) -> String {
     }))
 }
 
-/// What a query asks for: the accesses of a pattern, as in `R(count) W'(data) W'(count) R(data)`,
-/// or the phase transitions of an automaton, as in `T1:[ T1:R(count) T2:W(data)`.
-pub fn asked(query: &Query, program: &Program) -> String {
-    match query {
-        Query::Pattern(query) => join(query.pattern.accesses.iter().map(|&access| {
-            one_access(access, &visible(&program.locations[accessed(query, access)].name))
+/// What a question asks for: the accesses of a pattern, as in `R(count) W'(data) W'(count) R(data)`;
+/// the phase transitions of an automaton, as in `T1:[ T1:R(count) T2:W(data)`; `race on count`,
+/// `deadlock on a, b`; what is to be reached.
+pub fn asked(question: &Question, program: &Program) -> String {
+    match question {
+        Question::Pattern(pattern) => join(pattern.pattern.accesses.iter().map(|&access| {
+            one_access(access, &visible(&program.locations[accessed(pattern, access)].name))
         })),
-        Query::Automaton(ipa) => {
+        Question::Automaton(ipa) => {
             join(ipa.phases.iter().map(|phase| indexed_symbol(phase.advance, program)))
         }
+        Question::Race(race) => {
+            format!("race on {}", visible(&program.locations[race.location].name))
+        }
+        Question::Deadlock(deadlock) => {
+            let locks = deadlock.waits.iter().map(|wait| visible(&program.locks[wait.holds].name));
+            format!("deadlock on {}", list(locks))
+        }
+        Question::Reach(Target::Assertion) => "an assertion fails".to_owned(),
+        Question::Reach(Target::Label(_)) => "a label is reached".to_owned(),
+        Question::Reach(Target::State(_)) => "a state is reached".to_owned(),
+        Question::States => "which states are reached".to_owned(),
     }
 }
 
-/// The threads of a query, as in `T1 vs T2`.
-pub fn parties(query: &Query, program: &Program) -> String {
-    let names: Vec<_> = participants(query)
+/// The threads of a question, as in `T1 vs T2`.
+pub fn parties(question: &Question, program: &Program) -> String {
+    let names: Vec<_> = question
+        .threads()
         .into_iter()
         .map(|thread| visible(&program.threads[thread].name))
         .collect();
     names.join(" vs ")
-}
-
-/// The threads that a query is about; for a pattern, the unit's thread first.
-pub fn participants(query: &Query) -> Vec<ThreadId> {
-    match query {
-        Query::Pattern(query) => vec![query.unit_thread, query.other_thread],
-        Query::Automaton(ipa) => ipa.participants(),
-    }
 }
 
 /// `T1:R(count)`, `T2:[`.
@@ -172,7 +177,7 @@ pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     })
 }
 
-fn accessed(query: &PatternQuery, access: Access) -> LocationId {
+fn accessed(query: &PatternQuestion, access: Access) -> LocationId {
     match query.symbol_of(access) {
         Observable::Read(location) | Observable::Write(location) => location,
         Observable::BeginUnit | Observable::EndUnit => {

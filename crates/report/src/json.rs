@@ -31,12 +31,12 @@
 //! # Invariants
 //! 1. The same answers give the same bytes, except for `seconds` and `peak_memory_bytes`.
 
-use crate::answers::{Answers, Question};
+use crate::answers::{Answers, Asked};
 use crate::describe::{action, indexed_symbol, object};
 use crate::diagnostic::Source;
 use selvedge_base::{Diagnostic, LineIndex, Place};
 use selvedge_program::{
-    Answer, LocationId, Observable, Program, Query, Statistics, TraceStep, Units, Verdict,
+    Answer, LocationId, Observable, Program, Question, Statistics, TraceStep, Units, Verdict,
 };
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -69,7 +69,7 @@ pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -
     write!(out, "\"queries\":[")?;
     for (at, answer) in answers.answers.iter().enumerate() {
         let separator = if at == 0 { "" } else { "," };
-        let entry = Entry::new(answer, answers, witnesses);
+        let Some(entry) = Entry::new(answer, answers, witnesses) else { continue };
         write!(out, "{separator}\n{}", json(&entry)?)?;
     }
     writeln!(out, "\n],")?;
@@ -109,10 +109,10 @@ impl<'a> Options<'a> {
         Self {
             engine: answers.engine,
             patterns: match &answers.question {
-                Question::AllPatterns => Some(Patterns::Word("all")),
-                Question::Vaziri => Some(Patterns::Word("vaziri")),
-                Question::Patterns(numbers) => Some(Patterns::Numbers(numbers)),
-                Question::Property(_) => None,
+                Asked::AllPatterns => Some(Patterns::Word("all")),
+                Asked::Vaziri => Some(Patterns::Word("vaziri")),
+                Asked::Patterns(numbers) => Some(Patterns::Numbers(numbers)),
+                Asked::Property(_) => None,
             },
             units: match answers.units {
                 Units::Exact => "exact",
@@ -147,10 +147,10 @@ enum PatternName<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn new(answer: &'a Answer, answers: &'a Answers<'_>, witnesses: Witnesses) -> Self {
+    fn new(answer: &'a Answer, answers: &'a Answers<'_>, witnesses: Witnesses) -> Option<Self> {
         let program = answers.program;
-        let mut entry = match &answer.query {
-            Query::Pattern(query) => Self {
+        let mut entry = match &answer.question {
+            Question::Pattern(query) => Self {
                 pattern: PatternName::Number(query.pattern.number),
                 unit_thread: Some(&program.threads[query.unit_thread].name),
                 other_thread: Some(&program.threads[query.other_thread].name),
@@ -161,7 +161,7 @@ impl<'a> Entry<'a> {
                 reason: None,
                 witness: None,
             },
-            Query::Automaton(ipa) => {
+            Question::Automaton(ipa) => {
                 let advances = ipa.phases.iter().map(|phase| phase.advance);
                 let threads: Vec<&str> = ipa
                     .participants()
@@ -174,7 +174,7 @@ impl<'a> Entry<'a> {
                 });
                 Self {
                     pattern: PatternName::File(match &answers.question {
-                        Question::Property(file) => file,
+                        Asked::Property(file) => file,
                         _ => &ipa.name,
                     }),
                     unit_thread: threads.first().copied(),
@@ -189,6 +189,8 @@ impl<'a> Entry<'a> {
                     witness: None,
                 }
             }
+            // Only atomicity is reported here.
+            _ => return None,
         };
         entry.verdict = answer.verdict.word();
         match &answer.verdict {
@@ -199,7 +201,7 @@ impl<'a> Entry<'a> {
             }
             Verdict::Safe | Verdict::Violation(_) => {}
         }
-        entry
+        Some(entry)
     }
 }
 

@@ -51,7 +51,7 @@ pub mod terminal;
 pub mod text;
 pub mod witness_dot;
 
-pub use answers::{Answers, Counts, Question};
+pub use answers::{Answers, Asked, Counts};
 pub use checks::Checks;
 pub use diagnostic::Source;
 pub use interleaving::Detail;

@@ -7,9 +7,7 @@ use crate::describe::list;
 use crate::diagnostic::Source;
 use crate::escape::visible;
 use selvedge_base::Diagnostic;
-use selvedge_program::{
-    Answer, LocationId, Meeting, Program, Statistics, ThreadId, Unknown, Verdict,
-};
+use selvedge_program::{Answer, LocationId, Program, Statistics, ThreadId, Unknown, Verdict};
 use std::time::Duration;
 
 /// The outcome of one analysis of one file.
@@ -28,7 +26,7 @@ pub struct Meetings<'a> {
     /// The name of the engine.
     pub engine: &'a str,
     /// Every question with its answer. For deadlocks these are the cycles that the code suggests.
-    pub answers: &'a [Answer<Meeting>],
+    pub answers: &'a [Answer],
     /// Why the questions could not be listed, if so; there are no answers then.
     pub unasked: Option<&'a Unknown>,
     /// What the work cost, in counts.

@@ -27,7 +27,7 @@
 use crate::findings_json::WitnessEntry;
 use crate::json::{Stats, TOOL, Witnesses, json, warnings};
 use crate::meetings::{Analysis, Meetings};
-use selvedge_program::{Answer, Deadlock, Meeting, Program, Race, Verdict};
+use selvedge_program::{Answer, Deadlock, Program, Question, Race, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -71,9 +71,9 @@ fn write_races(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let program = meetings.program;
-    let entries = meetings.answers.iter().filter_map(|answer| match &answer.query {
-        Meeting::Race(race) => Some(RaceEntry::new(race, answer, program, witnesses)),
-        Meeting::Deadlock(_) => None,
+    let entries = meetings.answers.iter().filter_map(|answer| match &answer.question {
+        Question::Race(race) => Some(RaceEntry::new(race, answer, program, witnesses)),
+        _ => None,
     });
     write_list("queries", entries, out)
 }
@@ -85,8 +85,8 @@ fn write_deadlocks(
 ) -> io::Result<()> {
     let program = meetings.program;
     let entries = |wanted: fn(&Verdict<_>) -> bool| {
-        meetings.answers.iter().filter_map(move |answer| match &answer.query {
-            Meeting::Deadlock(deadlock) if wanted(&answer.verdict) => {
+        meetings.answers.iter().filter_map(move |answer| match &answer.question {
+            Question::Deadlock(deadlock) if wanted(&answer.verdict) => {
                 Some(CycleEntry::new(deadlock, answer, program, witnesses))
             }
             _ => None,
@@ -135,12 +135,7 @@ struct RaceEntry<'a> {
 }
 
 impl<'a> RaceEntry<'a> {
-    fn new(
-        race: &Race,
-        answer: &Answer<Meeting>,
-        program: &'a Program,
-        witnesses: Witnesses,
-    ) -> Self {
+    fn new(race: &Race, answer: &Answer, program: &'a Program, witnesses: Witnesses) -> Self {
         Self {
             location: &program.locations[race.location].name,
             threads: race.threads.map(|thread| program.threads[thread].name.as_str()),
@@ -172,7 +167,7 @@ struct WaitEntry<'a> {
 impl<'a> CycleEntry<'a> {
     fn new(
         deadlock: &Deadlock,
-        answer: &Answer<Meeting>,
+        answer: &Answer,
         program: &'a Program,
         witnesses: Witnesses,
     ) -> Self {
@@ -195,7 +190,7 @@ impl<'a> CycleEntry<'a> {
     }
 }
 
-fn reason(answer: &Answer<Meeting>) -> Option<String> {
+fn reason(answer: &Answer) -> Option<String> {
     match &answer.verdict {
         Verdict::Unknown(why) => Some(why.to_string()),
         Verdict::Safe | Verdict::Violation(_) => None,
@@ -203,7 +198,7 @@ fn reason(answer: &Answer<Meeting>) -> Option<String> {
 }
 
 fn witness<'a>(
-    answer: &Answer<Meeting>,
+    answer: &Answer,
     program: &'a Program,
     witnesses: Witnesses,
 ) -> Option<WitnessEntry<'a>> {

@@ -8,14 +8,14 @@
 //!    missing.
 
 use crate::answers::Counts;
-use crate::describe::{count, list};
+use crate::describe::{self, count};
 use crate::escape::visible;
 use crate::interleaving::{self, Ownership};
 use crate::meetings::{Analysis, Meetings};
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Options, Witnesses, fill, statistics};
 use selvedge_base::Place;
-use selvedge_program::{Meeting, Program, Trace, Verdict};
+use selvedge_program::{Program, Question, Trace, Verdict};
 use std::fmt::Write as _;
 
 /// How many open questions are listed per reason.
@@ -35,11 +35,11 @@ pub fn render(meetings: &Meetings<'_>, options: Options, terminal: Terminal) -> 
 }
 
 fn violations(out: &mut String, meetings: &Meetings<'_>, options: Options, terminal: Terminal) {
-    let found: Vec<(&Meeting, &Trace)> = meetings
+    let found: Vec<(&Question, &Trace)> = meetings
         .answers
         .iter()
         .filter_map(|answer| match &answer.verdict {
-            Verdict::Violation(trace) => Some((&answer.query, trace)),
+            Verdict::Violation(trace) => Some((&answer.question, trace)),
             Verdict::Safe | Verdict::Unknown(_) => None,
         })
         .collect();
@@ -48,7 +48,7 @@ fn violations(out: &mut String, meetings: &Meetings<'_>, options: Options, termi
         Witnesses::First(limit) => limit.min(found.len()),
     };
     let word = terminal.paint(Tone::Bad, "violation");
-    let header = |meeting: &Meeting, trace: &Trace| {
+    let header = |meeting: &Question, trace: &Trace| {
         let place = trace.next.first().map_or(Place::NONE, |step| step.place);
         let file = visible(meetings.source.name);
         let asked = asked(meeting, meetings.program);
@@ -84,30 +84,19 @@ fn violations(out: &mut String, meetings: &Meetings<'_>, options: Options, termi
 }
 
 /// What a question asks: `race on count  T1 vs T2`, `deadlock  T1 -> T2 over a, b`.
-fn asked(meeting: &Meeting, program: &Program) -> String {
-    let names: Vec<_> =
-        meeting.threads().into_iter().map(|id| visible(&program.threads[id].name)).collect();
-    match meeting {
-        Meeting::Race(race) => {
-            let location = visible(&program.locations[race.location].name);
-            format!("race on {location}  {}", names.join(" vs "))
-        }
-        Meeting::Deadlock(deadlock) => {
-            let locks = deadlock.waits.iter().map(|wait| visible(&program.locks[wait.holds].name));
-            format!("deadlock on {}  {}", list(locks), names.join(" vs "))
-        }
-    }
+fn asked(meeting: &Question, program: &Program) -> String {
+    format!("{}  {}", describe::asked(meeting, program), describe::parties(meeting, program))
 }
 
 /// Open questions, those with the same reason together.
 fn open_questions(out: &mut String, meetings: &Meetings<'_>, terminal: Terminal) {
-    let mut reasons: Vec<(String, Vec<&Meeting>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&Question>)> = Vec::new();
     for answer in meetings.answers {
         let Verdict::Unknown(why) = &answer.verdict else { continue };
         let why = visible(&why.to_string()).into_owned();
         match reasons.iter_mut().find(|(other, _)| *other == why) {
-            Some((_, open)) => open.push(&answer.query),
-            None => reasons.push((why, vec![&answer.query])),
+            Some((_, open)) => open.push(&answer.question),
+            None => reasons.push((why, vec![&answer.question])),
         }
     }
     let word = terminal.paint(Tone::Open, "unknown");

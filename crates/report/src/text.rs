@@ -6,13 +6,13 @@
 //! 1. Every violation is printed; only interleavings are limited, and the text says how many are
 //!    missing.
 
-use crate::answers::{Answers, Counts, Question};
-use crate::describe::{asked, count, list, participants, parties};
+use crate::answers::{Answers, Asked, Counts};
+use crate::describe::{asked, count, list, parties};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail};
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
-use selvedge_program::{Answer, Query, Statistics, Trace, Units, Verdict};
+use selvedge_program::{Answer, Question, Statistics, Trace, Units, Verdict};
 use std::fmt::Write as _;
 
 /// What to print.
@@ -49,11 +49,11 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
 }
 
 fn violations(out: &mut String, answers: &Answers<'_>, options: Options, terminal: Terminal) {
-    let found: Vec<(&Query, &Trace)> = answers
+    let found: Vec<(&Question, &Trace)> = answers
         .answers
         .iter()
         .filter_map(|answer| match &answer.verdict {
-            Verdict::Violation(trace) => Some((&answer.query, trace)),
+            Verdict::Violation(trace) => Some((&answer.question, trace)),
             Verdict::Safe | Verdict::Unknown(_) => None,
         })
         .collect();
@@ -63,7 +63,7 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
         Witnesses::First(limit) => limit.min(found.len()),
     };
     for (header, &(query, trace)) in headers.iter().zip(&found).take(shown) {
-        let columns = participants(query);
+        let columns = query.threads();
         let _ = writeln!(out, "{header}");
         let program = answers.program;
         out.push_str(&interleaving::render(trace, &columns, program, options.detail, terminal));
@@ -87,7 +87,11 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
 }
 
 /// One line per violation, with its parts aligned over all of them.
-fn headers(found: &[(&Query, &Trace)], answers: &Answers<'_>, terminal: Terminal) -> Vec<String> {
+fn headers(
+    found: &[(&Question, &Trace)],
+    answers: &Answers<'_>,
+    terminal: Terminal,
+) -> Vec<String> {
     let parts: Vec<[String; 3]> = found
         .iter()
         .map(|(query, _)| {
@@ -116,11 +120,12 @@ fn headers(found: &[(&Query, &Trace)], answers: &Answers<'_>, terminal: Terminal
 }
 
 /// The pattern's number, or the property by its file: the name in it may be missing.
-fn question_name(query: &Query, answers: &Answers<'_>) -> String {
+fn question_name(query: &Question, answers: &Answers<'_>) -> String {
     match (query, &answers.question) {
-        (Query::Pattern(query), _) => format!("pattern {}", query.pattern.number),
-        (Query::Automaton(_), Question::Property(file)) => format!("property {}", visible(file)),
-        (Query::Automaton(ipa), _) => format!("property {}", visible(&ipa.name)),
+        (Question::Pattern(query), _) => format!("pattern {}", query.pattern.number),
+        (Question::Automaton(_), Asked::Property(file)) => format!("property {}", visible(file)),
+        (Question::Automaton(ipa), _) => format!("property {}", visible(&ipa.name)),
+        _ => String::new(),
     }
 }
 
@@ -150,9 +155,9 @@ fn open_questions(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         let verdict = terminal.paint(Tone::Open, "unknown");
         let _ = writeln!(out, "{verdict}  {}: {why}", count(open.len(), "query"));
         for answer in open.iter().take(OPEN_SHOWN) {
-            let name = question_name(&answer.query, answers);
-            let accesses = asked(&answer.query, answers.program);
-            let parties = parties(&answer.query, answers.program);
+            let name = question_name(&answer.question, answers);
+            let accesses = asked(&answer.question, answers.program);
+            let parties = parties(&answer.question, answers.program);
             let _ = writeln!(out, "  {name}  {accesses}  {parties}");
         }
         if open.len() > OPEN_SHOWN {
@@ -198,22 +203,22 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     let mut claims = vec![
         "Covered: any number of context switches, any recursion depth.".to_owned(),
         match &answers.question {
-            Question::AllPatterns => "Covered: every conflict cycle of two units of two threads \
+            Asked::AllPatterns => "Covered: every conflict cycle of two units of two threads \
                                       over at most two locations of one atomic set."
                 .to_owned(),
-            Question::Vaziri => "Covered: the 14 patterns of Vaziri et al. only. They find every \
+            Asked::Vaziri => "Covered: the 14 patterns of Vaziri et al. only. They find every \
                                  conflict cycle of two units if every unit that writes one \
                                  location of an atomic set writes all of them; the 32 patterns \
                                  of --patterns all need no such condition."
                 .to_owned(),
-            Question::Patterns(numbers) => {
+            Asked::Patterns(numbers) => {
                 let which = if numbers.len() == 1 { "pattern" } else { "patterns" };
                 format!(
                     "Covered: {which} {} only; `selvedge patterns` lists all 32.",
                     list(numbers.iter())
                 )
             }
-            Question::Property(name) => {
+            Asked::Property(name) => {
                 format!("Covered: no execution drives {} to its last state.", visible(name))
             }
         },
@@ -225,7 +230,7 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
                 .to_owned(),
         );
     }
-    if let Question::AllPatterns | Question::Vaziri = answers.question {
+    if let Asked::AllPatterns | Asked::Vaziri = answers.question {
         claims.push("Not covered: cycles through three or more units.".to_owned());
     }
     if let Some(restriction) = answers.restriction() {

@@ -6,17 +6,17 @@ use common::{FIGURE_1, query, stack, trace};
 use insta::assert_snapshot;
 use selvedge_base::{Diagnostic, Id, Severity, Span, StopReason};
 use selvedge_program::{
-    Answer, IndexedSymbol, Ipa, LocationId, Observable, Phase, Program, Query, Statistics,
+    Answer, IndexedSymbol, Ipa, LocationId, Observable, Phase, Program, Question, Statistics,
     ThreadId, Units, Unknown, Verdict,
 };
-use selvedge_report::{Answers, Detail, Question, Source, Terminal, json, text};
+use selvedge_report::{Answers, Asked, Detail, Source, Terminal, json, text};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Runs `check` with answers that hold everything but `answers`.
 fn with_answers<T>(
     program: &Program,
-    question: Question,
+    question: Asked,
     answers: &[Answer],
     check: impl FnOnce(&mut Answers<'_>) -> T,
 ) -> T {
@@ -59,7 +59,7 @@ fn as_json(answers: &Answers<'_>, witnesses: json::Witnesses) -> String {
 fn mixed(program: &Program) -> Vec<Answer> {
     let figure = trace(program, FIGURE_1);
     let stopped = || Verdict::Unknown(Unknown::Stopped(StopReason::Timeout));
-    let answer = |query, verdict| Answer { query, verdict };
+    let answer = |query, verdict| Answer { question: query, verdict };
     vec![
         answer(query(12, &[0, 1]), Verdict::Violation(figure.clone())),
         answer(query(12, &[1, 0]), Verdict::Safe),
@@ -88,7 +88,7 @@ fn figure_2() -> Ipa {
 #[test]
 fn all_kinds_of_answers() {
     let program = stack();
-    with_answers(&program, Question::AllPatterns, &mixed(&program), |answers| {
+    with_answers(&program, Asked::AllPatterns, &mixed(&program), |answers| {
         assert_eq!(answers.verdict(), "violation");
         assert_snapshot!("mixed_text", as_text(answers, SHORT));
         assert_snapshot!("mixed_json", as_json(answers, json::Witnesses::Included));
@@ -108,7 +108,7 @@ fn the_worst_answer_is_the_verdict() {
     let program = stack();
     let all = mixed(&program);
     for (range, verdict) in [(0..6, "violation"), (1..5, "unknown"), (1..2, "safe")] {
-        with_answers(&program, Question::AllPatterns, &all[range], |answers| {
+        with_answers(&program, Asked::AllPatterns, &all[range], |answers| {
             assert_eq!(answers.verdict(), verdict);
         });
     }
@@ -117,8 +117,8 @@ fn the_worst_answer_is_the_verdict() {
 #[test]
 fn a_proof_says_what_it_covers() {
     let program = stack();
-    let safe = [Answer { query: query(12, &[1, 0]), verdict: Verdict::Safe }];
-    let automaton = [Answer { query: Query::Automaton(figure_2()), verdict: Verdict::Safe }];
+    let safe = [Answer { question: query(12, &[1, 0]), verdict: Verdict::Safe }];
+    let automaton = [Answer { question: Question::Automaton(figure_2()), verdict: Verdict::Safe }];
     let shown = |question, answers: &[Answer], units| {
         with_answers(&program, question, answers, |answers| {
             answers.units = units;
@@ -126,13 +126,13 @@ fn a_proof_says_what_it_covers() {
         })
     };
     let all = [
-        shown(Question::AllPatterns, &safe, Units::Exact),
-        shown(Question::Vaziri, &safe, Units::Exact),
-        shown(Question::Vaziri, &safe, Units::Paper),
-        shown(Question::Patterns(vec![12, 13]), &safe, Units::Exact),
-        shown(Question::Property("fig2.ipa".to_owned()), &automaton, Units::Exact),
-        shown(Question::AllPatterns, &[], Units::Exact),
-        with_answers(&program, Question::AllPatterns, &safe, |answers| {
+        shown(Asked::AllPatterns, &safe, Units::Exact),
+        shown(Asked::Vaziri, &safe, Units::Exact),
+        shown(Asked::Vaziri, &safe, Units::Paper),
+        shown(Asked::Patterns(vec![12, 13]), &safe, Units::Exact),
+        shown(Asked::Property("fig2.ipa".to_owned()), &automaton, Units::Exact),
+        shown(Asked::AllPatterns, &[], Units::Exact),
+        with_answers(&program, Asked::AllPatterns, &safe, |answers| {
             answers.threads = &answers.threads[..1];
             answers.locations = &answers.locations[..1];
             as_text(answers, SHORT)
@@ -145,8 +145,9 @@ fn a_proof_says_what_it_covers() {
 fn properties_have_the_name_of_their_file() {
     let program = stack();
     let trace = trace(&program, FIGURE_1);
-    let answer = Answer { query: Query::Automaton(figure_2()), verdict: Verdict::Violation(trace) };
-    let question = Question::Property("properties/fig2.ipa".to_owned());
+    let answer =
+        Answer { question: Question::Automaton(figure_2()), verdict: Verdict::Violation(trace) };
+    let question = Asked::Property("properties/fig2.ipa".to_owned());
     with_answers(&program, question, &[answer], |answers| {
         assert_snapshot!("property_text", as_text(answers, SHORT));
         assert_snapshot!("property_json", as_json(answers, json::Witnesses::Omitted));
@@ -161,7 +162,7 @@ fn warnings_are_part_of_the_json() {
         Diagnostic::error("unused", "`count` is never used", Span::new(20, 25), "here")
             .with_severity(Severity::Warning),
     ];
-    with_answers(&program, Question::AllPatterns, &[], |answers| {
+    with_answers(&program, Asked::AllPatterns, &[], |answers| {
         let of_model = (answers.source, &warnings[1]);
         let property = Source { name: "fig2.ipa", text: "" };
         let answers =
@@ -176,7 +177,7 @@ fn the_json_is_json() {
     let mut program = stack();
     program.threads[ThreadId::from_index(0)].name = "T\"1\\\u{1b}\n\u{2028}".to_owned();
     let answers = mixed(&stack());
-    with_answers(&program, Question::Patterns(vec![1, 2]), &answers, |answers| {
+    with_answers(&program, Asked::Patterns(vec![1, 2]), &answers, |answers| {
         answers.peak_memory = None;
         let text = as_json(answers, json::Witnesses::Included);
         let value: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");

@@ -8,7 +8,7 @@ use checked::{
 };
 use insta::{assert_snapshot, with_settings};
 use selvedge_base::{Budget, Diagnostic, Span};
-use selvedge_program::{CheckedFile, Finding, FindingKind, StepKind, TraceStep};
+use selvedge_program::{CheckedFile, Finding, FindingKind, Move, StepKind, TraceStep};
 use selvedge_report::findings_text::{self, Options};
 use selvedge_report::{
     Checks, Detail, Source, Terminal, findings_json, json, junit, lock_order, meetings_json,
@@ -328,7 +328,7 @@ fn long_witnesses_are_cut_in_sarif_and_graphs() {
         .find(|finding| finding.kind == FindingKind::Atomicity)
         .expect("a lost update");
     let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some()).count();
-    let first = finding.trace.steps[0];
+    let first = finding.trace.steps[0].clone();
     let padding = TraceStep { kind: StepKind::Read(finding.locations[0]), matched: None, ..first };
     let at = finding.trace.steps.iter().position(|step| step.matched.is_some()).expect("one") + 1;
     finding.trace.steps.splice(at..at, std::iter::repeat_n(padding, 20_000));
@@ -448,10 +448,8 @@ fn remarks_say_what_lies_in_between() {
     let [unit, other] = finding.threads[..] else { panic!("two threads") };
     let [x, y] = finding.locations[..] else { panic!("two locations") };
     let step = |thread, kind, number| TraceStep {
-        thread,
-        kind,
-        place: selvedge_base::Place::NONE,
         matched: Some(number),
+        ..TraceStep::plain(thread, Move::Return, kind, selvedge_base::Place::NONE)
     };
     finding.trace.steps = vec![
         step(unit, StepKind::Read(x), 1),

@@ -1,30 +1,31 @@
 //! # Idea
-//! Whether a schedule answers its question, by the words of the definition, with quantifiers as
-//! loops. The replayer, which reads the schedule once, is checked against this.
+//! Whether a witness answers its question, by the words of the definition, with quantifiers as
+//! loops. The replayer, which reads the witness once, is checked against this.
 //!
 //! # Source
-//! SEMANTICS, "The patterns"; paper 000 Defn. 3; `selvedge_program::meeting`.
+//! SEMANTICS, "The patterns"; paper 000 Defn. 3; `selvedge_program::moment`.
 //!
 //! # Requires
 //! The question fits the program.
 
 use selvedge_program::{
-    Action, Deadlock, IndexedSymbol, Ipa, Meeting, Move, Observable, PatternQuery, Program, Query,
-    Race, Schedule, StepKind, ThreadId, UnitRole,
+    Action, Deadlock, IndexedSymbol, Ipa, Move, Observable, PatternQuestion, Program, Question,
+    Race, StepKind, ThreadId, UnitRole, Witness,
 };
 use selvedge_replay::{Configuration, StepError};
 
-/// Whether all steps are possible and the marked ones are what the query asks for.
-pub fn answers(program: &Program, query: &Query, schedule: &Schedule) -> bool {
+/// Whether all steps are possible and the witness is what the question asks for: marked steps in
+/// the right order, or none and a race or a deadlock at the end.
+pub fn answers(program: &Program, question: &Question, witness: &Witness) -> bool {
     let mut configuration = Configuration::initial(program);
     let mut kinds = Vec::new();
-    for step in &schedule.steps {
+    for step in &witness.steps {
         match configuration.step(program, step.thread, step.step) {
             Ok(kind) => kinds.push((step.thread, kind)),
             Err(_) => return false,
         }
     }
-    let marks: Vec<(usize, u32)> = schedule
+    let marks: Vec<(usize, u32)> = witness
         .steps
         .iter()
         .enumerate()
@@ -35,25 +36,19 @@ pub fn answers(program: &Program, query: &Query, schedule: &Schedule) -> bool {
         return false;
     }
     let marked: Vec<usize> = marks.into_iter().map(|(index, _)| index).collect();
-    match query {
-        Query::Pattern(query) => is_pattern(query, &kinds, &marked),
-        Query::Automaton(automaton) => is_accepted(automaton, &kinds, &marked),
+    match question {
+        Question::Pattern(query) => is_pattern(query, &kinds, &marked),
+        Question::Automaton(automaton) => is_accepted(automaton, &kinds, &marked),
+        _ => marked.is_empty() && meets(program, &configuration, question),
     }
 }
 
-/// Whether no step is marked, all are possible, and they end in the meeting.
-pub fn ends_in(program: &Program, meeting: &Meeting, schedule: &Schedule) -> bool {
-    let mut configuration = Configuration::initial(program);
-    schedule.steps.iter().all(|step| {
-        step.matched.is_none() && configuration.step(program, step.thread, step.step).is_ok()
-    }) && meets(program, &configuration, meeting)
-}
-
-/// Whether the threads meet in this configuration.
-pub fn meets(program: &Program, configuration: &Configuration, meeting: &Meeting) -> bool {
-    match meeting {
-        Meeting::Race(race) => is_race(program, configuration, race),
-        Meeting::Deadlock(deadlock) => is_deadlock(program, configuration, deadlock),
+/// Whether the threads of a race or a deadlock meet in this configuration.
+pub fn meets(program: &Program, configuration: &Configuration, question: &Question) -> bool {
+    match question {
+        Question::Race(race) => is_race(program, configuration, race),
+        Question::Deadlock(deadlock) => is_deadlock(program, configuration, deadlock),
+        other => panic!("no question about a single moment: {other:?}"),
     }
 }
 
@@ -90,7 +85,7 @@ fn is_deadlock(program: &Program, configuration: &Configuration, deadlock: &Dead
     })
 }
 
-fn is_pattern(query: &PatternQuery, kinds: &[(ThreadId, StepKind)], marked: &[usize]) -> bool {
+fn is_pattern(query: &PatternQuestion, kinds: &[(ThreadId, StepKind)], marked: &[usize]) -> bool {
     let accesses = query.pattern.accesses;
     if marked.len() != accesses.len() {
         return false;

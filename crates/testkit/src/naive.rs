@@ -8,7 +8,7 @@
 
 use crate::definition::meets;
 use selvedge_program::{
-    IndexedSymbol, Ipa, Meeting, Observable, PatternQuery, Program, Query, StepKind, Successors,
+    IndexedSymbol, Ipa, Observable, PatternQuestion, Program, Question, StepKind, Successors,
     ThreadId, UnitRole,
 };
 use selvedge_replay::Configuration;
@@ -28,7 +28,10 @@ pub enum Outcome {
 }
 
 /// Decides a query about a small program, visiting at most `limit` states.
-pub fn decide(program: &Program, query: &Query, call_depth: usize, limit: usize) -> Outcome {
+pub fn decide(program: &Program, query: &Question, call_depth: usize, limit: usize) -> Outcome {
+    if matches!(query, Question::Race(_) | Question::Deadlock(_)) {
+        return decide_meetings(program, std::slice::from_ref(query), call_depth, limit)[0];
+    }
     let successors = Successors::new(program);
     let start = State { configuration: Configuration::initial(program), monitor: Monitor::START };
     let mut seen = HashSet::from([start.clone()]);
@@ -69,20 +72,10 @@ pub fn decide(program: &Program, query: &Query, call_depth: usize, limit: usize)
     if left_out { Outcome::CallDepth } else { Outcome::Safe }
 }
 
-/// Decides a question about a single moment of a small program, visiting at most `limit` states.
-pub fn decide_meeting(
-    program: &Program,
-    meeting: &Meeting,
-    call_depth: usize,
-    limit: usize,
-) -> Outcome {
-    decide_meetings(program, std::slice::from_ref(meeting), call_depth, limit)[0]
-}
-
-/// Decides several questions in one search. What is found before the limit counts.
+/// Decides several questions about single moments in one search. What is found before the limit counts.
 pub fn decide_meetings(
     program: &Program,
-    meetings: &[Meeting],
+    meetings: &[Question],
     call_depth: usize,
     limit: usize,
 ) -> Vec<Outcome> {
@@ -152,25 +145,27 @@ enum FirstUnit {
 impl Monitor {
     const START: Self = Self { matched: 0, units: [FirstUnit::NoAccessYet; 2], failed: false };
 
-    fn accepts(&self, query: &Query) -> bool {
+    fn accepts(&self, query: &Question) -> bool {
         let wanted = match query {
-            Query::Pattern(query) => query.pattern.accesses.len(),
-            Query::Automaton(automaton) => automaton.phases.len(),
+            Question::Pattern(query) => query.pattern.accesses.len(),
+            Question::Automaton(automaton) => automaton.phases.len(),
+            other => panic!("no question about a sequence of events: {other:?}"),
         };
         self.matched == wanted && !self.failed
     }
 
     /// The states after a step: one in which it is matched, if it can be, and one in which not.
-    fn read(self, query: &Query, thread: ThreadId, kind: StepKind, in_unit: bool) -> Vec<Self> {
+    fn read(self, query: &Question, thread: ThreadId, kind: StepKind, in_unit: bool) -> Vec<Self> {
         match query {
-            Query::Pattern(query) => self.read_pattern(query, thread, kind, in_unit),
-            Query::Automaton(automaton) => self.read_automaton(automaton, thread, kind),
+            Question::Pattern(query) => self.read_pattern(query, thread, kind, in_unit),
+            Question::Automaton(automaton) => self.read_automaton(automaton, thread, kind),
+            other => panic!("no question about a sequence of events: {other:?}"),
         }
     }
 
     fn read_pattern(
         mut self,
-        query: &PatternQuery,
+        query: &PatternQuestion,
         thread: ThreadId,
         kind: StepKind,
         in_unit: bool,

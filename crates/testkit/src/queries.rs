@@ -5,40 +5,40 @@
 
 use crate::rng::Rng;
 use selvedge_base::{Id, IdVec};
-use selvedge_program::meeting::races;
-use selvedge_program::query::pattern_queries;
+use selvedge_program::moment::races;
+use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    Action, Deadlock, IndexedSymbol, Ipa, LockId, Meeting, Observable, PATTERNS, PatternQuery,
-    Phase, Program, Query, Sharing, ThreadId, UnitRole, Units, Wait,
+    Action, Deadlock, IndexedSymbol, Ipa, LockId, Observable, PATTERNS, PatternQuestion, Phase,
+    Program, Question, Sharing, ThreadId, UnitRole, Units, Wait,
 };
 use std::collections::BTreeSet;
 
 /// Every pattern on every ordered pair of threads and all locations.
-pub fn all_patterns(program: &Program, units: Units) -> Vec<Query> {
+pub fn all_patterns(program: &Program, units: Units) -> Vec<Question> {
     let numbers: Vec<u32> = PATTERNS.iter().map(|pattern| pattern.number).collect();
     let threads: Vec<ThreadId> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    pattern_queries(program, &numbers, units, &threads, &locations)
+    pattern_questions(program, &numbers, units, &threads, &locations)
         .into_iter()
-        .map(Query::Pattern)
+        .map(Question::Pattern)
         .collect()
 }
 
 /// At most `count` of the pattern queries; one in five with [`Units::Paper`]. Most of them are about
 /// accesses that the threads have, as the answer is plain for the others.
-pub fn some_patterns(program: &Program, rng: &mut Rng, count: usize) -> Vec<Query> {
+pub fn some_patterns(program: &Program, rng: &mut Rng, count: usize) -> Vec<Question> {
     let own = symbols(program);
     let is_plausible =
-        |query: &Query| match query {
-            Query::Pattern(query) => {
+        |query: &Question| match query {
+            Question::Pattern(query) => {
                 own[query.unit_thread].contains(&Observable::BeginUnit)
                     && query.pattern.accesses.iter().all(|&access| {
                         own[query.thread_of(access)].contains(&query.symbol_of(access))
                     })
             }
-            Query::Automaton(_) => true,
+            _ => true,
         };
-    let (mut plausible, mut others): (Vec<Query>, Vec<Query>) =
+    let (mut plausible, mut others): (Vec<Question>, Vec<Question>) =
         all_patterns(program, Units::Exact).into_iter().partition(is_plausible);
     let mut queries = Vec::new();
     while queries.len() < count && plausible.len() + others.len() > 0 {
@@ -48,7 +48,7 @@ pub fn some_patterns(program: &Program, rng: &mut Rng, count: usize) -> Vec<Quer
             _ => &mut others,
         };
         let mut query = from.swap_remove(rng.below(from.len()));
-        if let Query::Pattern(query) = &mut query
+        if let Question::Pattern(query) = &mut query
             && rng.percent(20)
         {
             query.units = Units::Paper;
@@ -115,7 +115,7 @@ pub fn random_automaton(program: &Program, rng: &mut Rng) -> Option<Ipa> {
 ///
 /// # Source
 /// Paper 000 Fig. 2, which is this automaton for pattern 12.
-pub fn figure_2(program: &Program, query: &PatternQuery) -> Ipa {
+pub fn figure_2(program: &Program, query: &PatternQuestion) -> Ipa {
     let locations = || program.locations.ids();
     let sigma: BTreeSet<IndexedSymbol> = program
         .threads
@@ -146,16 +146,16 @@ pub fn figure_2(program: &Program, query: &PatternQuery) -> Ipa {
 }
 
 /// Every location and every unordered pair of threads.
-pub fn all_races(program: &Program) -> Vec<Meeting> {
+pub fn all_races(program: &Program) -> Vec<Question> {
     let threads: Vec<ThreadId> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    races(&threads, &locations).into_iter().map(Meeting::Race).collect()
+    races(&threads, &locations).into_iter().map(Question::Race).collect()
 }
 
 /// Every cycle of at most `max_length` threads of which each has somewhere in its code an acquisition
 /// of the lock that it is to hold and of the one that it is to want; short ones first. No order of
 /// the two acquisitions is asked for, so most of these deadlocks cannot happen.
-pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting> {
+pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Question> {
     let sharing = Sharing::new(program);
     let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
@@ -187,7 +187,7 @@ pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting>
                 for &wants in locks {
                     let chain = [&chain[..], &[Wait { thread, holds, wants }]].concat();
                     if wants == first.holds {
-                        found.push(Meeting::Deadlock(Deadlock { waits: chain }));
+                        found.push(Question::Deadlock(Deadlock { waits: chain }));
                     } else if chain.iter().all(|wait| wait.holds != wants) {
                         longer.push(chain);
                     }
@@ -199,10 +199,11 @@ pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Meeting>
     found
 }
 
-/// A readable name of a query, for the messages of failing tests.
-pub fn describe(program: &Program, query: &Query) -> String {
-    match query {
-        Query::Pattern(query) => format!(
+/// A readable name of a question, for the messages of failing tests.
+pub fn describe(program: &Program, question: &Question) -> String {
+    let thread = |thread: ThreadId| &program.threads[thread].name;
+    match question {
+        Question::Pattern(query) => format!(
             "pattern {} of {} against {} on {:?} ({:?})",
             query.pattern.number,
             program.threads[query.unit_thread].name,
@@ -210,15 +211,7 @@ pub fn describe(program: &Program, query: &Query) -> String {
             query.locations.iter().map(|location| location.index()).collect::<Vec<_>>(),
             query.units
         ),
-        Query::Automaton(automaton) => format!("{automaton:?}"),
-    }
-}
-
-/// A readable name of a question about a single moment, for the messages of failing tests.
-pub fn describe_meeting(program: &Program, meeting: &Meeting) -> String {
-    let thread = |thread: ThreadId| &program.threads[thread].name;
-    match meeting {
-        Meeting::Race(race) => {
+        Question::Race(race) => {
             let location = &program.locations[race.location].name;
             format!(
                 "race of {} and {} on {location}",
@@ -226,7 +219,7 @@ pub fn describe_meeting(program: &Program, meeting: &Meeting) -> String {
                 thread(race.threads[1])
             )
         }
-        Meeting::Deadlock(deadlock) => {
+        Question::Deadlock(deadlock) => {
             let lock = |lock: LockId| &program.locks[lock].name;
             let wait = |wait: &Wait| {
                 format!(
@@ -238,5 +231,6 @@ pub fn describe_meeting(program: &Program, meeting: &Meeting) -> String {
             };
             deadlock.waits.iter().map(wait).collect::<Vec<_>>().join(", ")
         }
+        other => format!("{other:?}"),
     }
 }

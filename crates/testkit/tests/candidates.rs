@@ -2,8 +2,8 @@
 //! that one can write down.
 
 use selvedge_base::IdVec;
-use selvedge_program::{Action, Deadlock, LockId, Meeting, Program, Sharing, ThreadId, Wait};
-use selvedge_replay::meeting_error;
+use selvedge_program::{Action, Deadlock, LockId, Program, Question, Sharing, ThreadId, Wait};
+use selvedge_replay::question_error;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Every list of `length` waits that is a deadlock by its invariants and of which every thread
 /// acquires both locks somewhere.
-fn all_cycles(program: &Program, length: usize) -> BTreeSet<Meeting> {
+fn all_cycles(program: &Program, length: usize) -> BTreeSet<Question> {
     let sharing = Sharing::new(program);
     let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
@@ -38,8 +38,8 @@ fn all_cycles(program: &Program, length: usize) -> BTreeSet<Meeting> {
     }
     lists
         .into_iter()
-        .map(|waits| Meeting::Deadlock(Deadlock { waits }))
-        .filter(|meeting| meeting_error(program, meeting).is_none())
+        .map(|waits| Question::Deadlock(Deadlock { waits }))
+        .filter(|meeting| question_error(program, meeting).is_none())
         .collect()
 }
 
@@ -51,9 +51,9 @@ fn candidates_are_all_cycles() {
         let program = random_model(&mut Rng::new(seed), &shape).to_program();
         for (longest, count) in (2..=3).zip(&mut lengths) {
             let candidates = candidate_deadlocks(&program, longest);
-            let expected: BTreeSet<Meeting> =
+            let expected: BTreeSet<Question> =
                 (2..=longest).flat_map(|length| all_cycles(&program, length)).collect();
-            let found: BTreeSet<Meeting> = candidates.iter().cloned().collect();
+            let found: BTreeSet<Question> = candidates.iter().cloned().collect();
             assert_eq!(found, expected, "seed {seed}");
             assert_eq!(candidates.len(), found.len(), "twice the same, seed {seed}");
             *count += found.len();
@@ -74,6 +74,6 @@ fn races_are_about_every_location_and_pair() {
         let (threads, locations) = (program.threads.len(), program.locations.len());
         assert_eq!(races.len(), locations * threads * (threads - 1) / 2);
         assert_eq!(races.iter().collect::<BTreeSet<_>>().len(), races.len());
-        assert!(races.iter().all(|race| meeting_error(&program, race).is_none()));
+        assert!(races.iter().all(|race| question_error(&program, race).is_none()));
     }
 }

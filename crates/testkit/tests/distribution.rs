@@ -3,11 +3,11 @@
 
 use selvedge_base::Budget;
 use selvedge_program::validate::validate;
-use selvedge_program::{Meeting, Query, Verdict};
-use selvedge_replay::{Exhaustive, replay, replay_meeting};
+use selvedge_program::{Question, Verdict};
+use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{
-    all_races, candidate_deadlocks, describe, describe_meeting, random_automaton, some_patterns,
+    all_races, candidate_deadlocks, describe, random_automaton, some_patterns,
 };
 use selvedge_testkit::{Model, Rng, Statement};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ struct Counts {
     unknown: usize,
 }
 
-fn count(shape: &Shape, seeds: u64, queries: impl Fn(&Model, &mut Rng) -> Vec<Query>) -> Counts {
+fn count(shape: &Shape, seeds: u64, queries: impl Fn(&Model, &mut Rng) -> Vec<Question>) -> Counts {
     let mut counts = Counts::default();
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
@@ -61,7 +61,7 @@ fn patterns_have_all_answers() {
 fn automata_have_all_answers() {
     let counts = count(&Shape::TINY, 100, |model, rng| {
         let program = model.to_program();
-        (0..8).filter_map(|_| random_automaton(&program, rng)).map(Query::Automaton).collect()
+        (0..8).filter_map(|_| random_automaton(&program, rng)).map(Question::Automaton).collect()
     });
     assert!(counts.violations > 200, "{counts:?}");
     assert!(counts.searched > 200, "{counts:?}");
@@ -81,23 +81,23 @@ fn meetings_have_all_answers() {
         let (mut races, mut deadlocks) = (0, 0);
         for meeting in all_races(&program).iter().chain(&candidate_deadlocks(&program, 4)) {
             let before = engine.states();
-            let verdict = engine.decide_meeting(meeting);
+            let verdict = engine.decide(meeting);
             let counts = match meeting {
-                Meeting::Race(_) => &mut counts[0],
-                Meeting::Deadlock(deadlock) => &mut counts[deadlock.waits.len() - 1],
+                Question::Race(_) => &mut counts[0],
+                Question::Deadlock(deadlock) => &mut counts[deadlock.waits.len() - 1],
             };
             match verdict {
                 Verdict::Violation(schedule) => {
                     counts.violations += 1;
-                    let replayed = replay_meeting(&program, meeting, &schedule);
+                    let replayed = replay(&program, meeting, &schedule);
                     assert!(
                         replayed.is_ok(),
                         "seed {seed}, {}: {replayed:?}",
-                        describe_meeting(&program, meeting)
+                        describe(&program, meeting)
                     );
                     *(match meeting {
-                        Meeting::Race(_) => &mut races,
-                        Meeting::Deadlock(_) => &mut deadlocks,
+                        Question::Race(_) => &mut races,
+                        Question::Deadlock(_) => &mut deadlocks,
                     }) += 1;
                 }
                 Verdict::Safe if engine.states() > before => counts.searched += 1,

@@ -3,10 +3,10 @@
 //! tool needed 2,700 s for its 2,145 queries, its predecessor 92,400 s.
 
 use super::{Case, Measurement};
-use selvedge_analysis::{EngineKind, Options, atomicity};
+use selvedge_analysis::{EngineKind, Options, answer};
 use selvedge_base::{Budget, StopReason};
-use selvedge_program::query::pattern_queries;
-use selvedge_program::{Program, Query, Units, Verdict};
+use selvedge_program::question::pattern_questions;
+use selvedge_program::{Program, Question, Units, Verdict};
 use std::time::{Duration, Instant};
 
 /// How long one case may take; what is open then is unknown.
@@ -46,25 +46,25 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The 14 patterns on the three pairs of neighbours in a ring.
-fn queries(program: &Program) -> Vec<Query> {
+fn queries(program: &Program) -> Vec<Question> {
     let vaziri: Vec<u32> = (1..=14).collect();
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    pattern_queries(program, &vaziri, Units::Exact, &threads, &locations)
+    pattern_questions(program, &vaziri, Units::Exact, &threads, &locations)
         .into_iter()
         .filter(|query| {
             let position = |id| threads.iter().position(|&thread| thread == id);
             let (a, b) = (position(query.unit_thread), position(query.other_thread));
             a.zip(b).is_some_and(|(a, b)| (a + 1) % threads.len() == b)
         })
-        .map(Query::Pattern)
+        .map(Question::Pattern)
         .collect()
 }
 
 /// Puts the queries to the engine, with a limit on the time.
 pub fn measure(
     program: &Program,
-    queries: &[Query],
+    queries: &[Question],
     engine: EngineKind,
 ) -> Result<Measurement, String> {
     let budget = Budget::new();
@@ -76,7 +76,7 @@ pub fn measure(
     let start = Instant::now();
     // Explicit tuples alone, however many there are.
     let options = Options { max_facts: u64::MAX, ..Options::new(engine) };
-    let report = atomicity(program, queries, &options, &budget, &mut |_| {})
+    let report = answer(program, queries, &options, &budget, &mut |_| {})
         .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let count = |wanted: fn(&Verdict<_>) -> bool| {

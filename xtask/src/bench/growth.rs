@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::atomicity::{ENGINES, measure};
-use selvedge_program::{IndexedSymbol, Ipa, Observable, Phase, Program, Query, Units};
+use selvedge_program::{IndexedSymbol, Ipa, Observable, Phase, Program, Question, Units};
 use selvedge_testkit::family::{crossed_locks, nested_locks};
 use selvedge_testkit::queries::all_patterns;
 use selvedge_testkit::{Block, Function, Model, Process, Rng, Statement};
@@ -38,7 +38,7 @@ fn grow(
     cases: &mut Vec<Case>,
     section: &'static str,
     size: usize,
-    question: fn(usize) -> (Program, Vec<Query>),
+    question: fn(usize) -> (Program, Vec<Question>),
 ) {
     for engine in ENGINES {
         cases.push(Case {
@@ -55,7 +55,7 @@ fn grow(
 }
 
 /// All 32 patterns on all pairs of threads.
-fn patterns(model: &Model) -> (Program, Vec<Query>) {
+fn patterns(model: &Model) -> (Program, Vec<Question>) {
     let program = model.to_program();
     let queries = all_patterns(&program, Units::Exact);
     (program, queries)
@@ -150,7 +150,7 @@ fn recursion_model(depth: usize) -> Model {
 }
 
 /// Two threads that write under locks, and an automaton that wants them to alternate this often.
-fn phases_question(phases: usize) -> (Program, Vec<Query>) {
+fn phases_question(phases: usize) -> (Program, Vec<Question>) {
     let process = |first: usize, second: usize| Process {
         functions: vec![Function {
             locks: Vec::new(),
@@ -186,5 +186,5 @@ fn phases_question(phases: usize) -> (Program, Vec<Query>) {
         advance: IndexedSymbol { thread: threads[at % 2], symbol: Observable::Write(location) },
     };
     let ipa = Ipa { name: "alternate".to_owned(), phases: (0..phases).map(phase).collect() };
-    (program, vec![Query::Automaton(ipa)])
+    (program, vec![Question::Automaton(ipa)])
 }

@@ -4,14 +4,14 @@
 //! deadlock questions. Only a change after which the finding is gone and no new deadlock is there is
 //! suggested, the smallest first.
 
-use super::group::{Group, Questions, unit_places};
+use super::group::{Group, unit_places};
 use super::walk::Walk;
 use super::wrap::{Region, wrap};
 use crate::deadlocks::possible_deadlocks;
-use crate::questions::{InternalError, Options, atomicity, meetings};
+use crate::questions::{InternalError, Options, answer};
 use selvedge_base::{Budget, IdVec, Place};
 use selvedge_program::{
-    Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Meeting, Program, Query, StepKind,
+    Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Program, Question, StepKind,
     Successors, ThreadId, TraceStep, Verdict,
 };
 use std::collections::BTreeSet;
@@ -54,17 +54,8 @@ impl<'a> Fixer<'a> {
         let Some(before) = &self.before else { return Ok(None) };
         let Self { options, budget, .. } = *self;
         for Candidate { fix, changed } in candidates(self.program, &group.finding) {
-            let gone = match &group.questions {
-                Questions::Patterns(queries) => {
-                    let queries: Vec<Query> = queries.iter().cloned().map(Query::Pattern).collect();
-                    let report = atomicity(&changed, &queries, options, budget, &mut |_| {})?;
-                    report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
-                }
-                Questions::Meetings(questions) => {
-                    let report = meetings(&changed, questions, options, budget, &mut |_| {})?;
-                    report.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
-                }
-            };
+            let report = answer(&changed, &group.questions, options, budget, &mut |_| {})?;
+            let gone = report.answers.iter().all(|answer| answer.verdict == Verdict::Safe);
             if gone
                 && let Some(after) = deadlocks(&changed, options, budget)?
                 && after.is_subset(before)
@@ -87,12 +78,12 @@ fn deadlocks(
     if possible.unasked.is_some() {
         return Ok(None);
     }
-    let questions: Vec<Meeting> = possible.asked.into_iter().map(Meeting::Deadlock).collect();
-    let report = meetings(program, &questions, options, budget, &mut |_| {})?;
+    let questions: Vec<Question> = possible.asked.into_iter().map(Question::Deadlock).collect();
+    let report = answer(program, &questions, options, budget, &mut |_| {})?;
     let mut found = BTreeSet::new();
     for answer in report.answers {
-        match (answer.query, answer.verdict) {
-            (Meeting::Deadlock(deadlock), Verdict::Violation(_)) => {
+        match (answer.question, answer.verdict) {
+            (Question::Deadlock(deadlock), Verdict::Violation(_)) => {
                 found.insert(deadlock);
             }
             (_, Verdict::Unknown(_)) => return Ok(None),

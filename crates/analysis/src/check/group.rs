@@ -9,8 +9,8 @@ use super::reason;
 use super::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
-    Answer, Finding, FindingKind, LocationId, LockId, Meeting, PatternQuery, Program, Query,
-    StepKind, ThreadId, Trace, TraceStep, Verdict,
+    Answer, Finding, FindingKind, LocationId, PatternQuestion, Program, Question, StepKind,
+    ThreadId, Trace, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,67 +20,100 @@ pub struct Group {
     /// The finding, without a fix.
     pub finding: Finding,
     /// The questions.
-    pub questions: Questions,
-}
-
-/// The questions that show a finding.
-#[derive(Clone, Debug)]
-pub enum Questions {
-    /// Patterns between two units.
-    Patterns(Vec<PatternQuery>),
-    /// Single moments.
-    Meetings(Vec<Meeting>),
+    pub questions: Vec<Question>,
 }
 
 /// Two threads with the beginnings of their units.
 type UnitPair = (ThreadId, Place, ThreadId, Place);
 
-/// A kind with the places of the steps that meet, sorted.
-type MeetingPlaces = (FindingKind, Vec<Place>);
+/// The kind of a moment with the places of the steps that meet, sorted.
+type MomentPlaces = (FindingKind, Vec<Place>);
 
-/// The findings of atomicity answers.
-pub fn atomicity(program: &Program, answers: &[Answer]) -> Vec<Group> {
-    let mut groups: BTreeMap<UnitPair, Vec<(&PatternQuery, &Trace)>> = BTreeMap::new();
-    for answer in answers {
-        if let (Query::Pattern(query), Verdict::Violation(trace)) = (&answer.query, &answer.verdict)
-        {
-            let places = unit_places(program, trace);
-            let place = |thread| places.get(&thread).copied().unwrap_or(Place::NONE);
-            let (a, b) = (query.unit_thread, query.other_thread);
-            groups.entry((a, place(a), b, place(b))).or_default().push((query, trace));
+/// The findings of answers: broken units first, then what can happen in a single moment.
+pub fn group(program: &Program, answers: &[Answer]) -> Vec<Group> {
+    let mut units: BTreeMap<UnitPair, Vec<(&PatternQuestion, &Trace)>> = BTreeMap::new();
+    let mut moments: BTreeMap<MomentPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
+    for Answer { question, verdict } in answers {
+        let Verdict::Violation(trace) = verdict else { continue };
+        match question {
+            Question::Pattern(pattern) => {
+                let places = unit_places(program, trace);
+                let place = |thread| places.get(&thread).copied().unwrap_or(Place::NONE);
+                let (a, b) = (pattern.unit_thread, pattern.other_thread);
+                units.entry((a, place(a), b, place(b))).or_default().push((pattern, trace));
+            }
+            Question::Race(_) | Question::Deadlock(_) => {
+                let mut places: Vec<Place> = trace.next.iter().map(|step| step.place).collect();
+                places.sort_unstable();
+                let kind = match question {
+                    Question::Race(_) => FindingKind::Race,
+                    _ => FindingKind::Deadlock,
+                };
+                moments.entry((kind, places)).or_default().push((question, trace));
+            }
+            Question::Automaton(_) | Question::Reach(_) | Question::States => {}
         }
     }
-    groups
-        .into_values()
-        .map(|members| {
-            let &(query, trace) = members
-                .iter()
-                .min_by_key(|(query, trace)| {
-                    (trace.steps.len(), trace.context_switches(), query.pattern.number)
-                })
-                .expect("a group has a member");
-            let tags: BTreeSet<u32> =
-                members.iter().map(|(query, _)| query.pattern.number).collect();
-            let locations: BTreeSet<LocationId> =
-                members.iter().flat_map(|(query, _)| query.locations.iter().copied()).collect();
-            let marked: Vec<&TraceStep> =
-                trace.steps.iter().filter(|step| step.matched.is_some()).collect();
-            let finding = Finding {
-                kind: FindingKind::Atomicity,
-                tags: tags.into_iter().map(|number| format!("pattern-{number}")).collect(),
-                threads: vec![query.unit_thread, query.other_thread],
-                locations: locations.into_iter().collect(),
-                locks: Vec::new(),
-                places: marked.iter().map(|step| step.place).collect(),
-                reason: reason::atomicity(program, query),
-                fix: None,
-                trace: trace.clone(),
-                fingerprint: fingerprint(program, FindingKind::Atomicity, trace),
-            };
-            let queries = members.into_iter().map(|(query, _)| query.clone()).collect();
-            Group { finding, questions: Questions::Patterns(queries) }
+    let units = units.into_values().map(|members| broken_unit(program, &members));
+    let moments = moments.into_iter().map(|((kind, _), members)| moment(program, kind, &members));
+    units.chain(moments).collect()
+}
+
+/// The finding of patterns between the same two units.
+fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Group {
+    let &(question, trace) = members
+        .iter()
+        .min_by_key(|(question, trace)| {
+            (trace.steps.len(), trace.context_switches(), question.pattern.number)
         })
-        .collect()
+        .expect("a group has a member");
+    let tags: BTreeSet<u32> = members.iter().map(|(one, _)| one.pattern.number).collect();
+    let locations: BTreeSet<LocationId> =
+        members.iter().flat_map(|(one, _)| one.locations.iter().copied()).collect();
+    let marked = trace.steps.iter().filter(|step| step.matched.is_some());
+    let finding = Finding {
+        kind: FindingKind::Atomicity,
+        tags: tags.into_iter().map(|number| format!("pattern-{number}")).collect(),
+        threads: vec![question.unit_thread, question.other_thread],
+        locations: locations.into_iter().collect(),
+        locks: Vec::new(),
+        places: marked.map(|step| step.place).collect(),
+        reason: reason::atomicity(program, question),
+        fix: None,
+        trace: trace.clone(),
+        fingerprint: fingerprint(program, FindingKind::Atomicity, trace),
+    };
+    let questions = members.iter().map(|&(one, _)| Question::Pattern(one.clone()));
+    Group { finding, questions: questions.collect() }
+}
+
+/// The finding of races or deadlocks at the same places.
+fn moment(program: &Program, kind: FindingKind, members: &[(&Question, &Trace)]) -> Group {
+    let &(question, trace) = members
+        .iter()
+        .min_by_key(|(_, trace)| (trace.steps.len(), trace.context_switches()))
+        .expect("a group has a member");
+    let tags: BTreeSet<String> = members.iter().map(|(one, trace)| tag(one, trace)).collect();
+    let (locations, locks) = match question {
+        Question::Race(race) => (vec![race.location], Vec::new()),
+        Question::Deadlock(deadlock) => {
+            (Vec::new(), deadlock.waits.iter().map(|wait| wait.holds).collect())
+        }
+        _ => (Vec::new(), Vec::new()),
+    };
+    let finding = Finding {
+        kind,
+        tags: tags.into_iter().collect(),
+        threads: question.threads(),
+        locations,
+        locks,
+        places: trace.next.iter().map(|step| step.place).collect(),
+        reason: reason::moment(program, question, trace),
+        fix: None,
+        trace: trace.clone(),
+        fingerprint: fingerprint(program, kind, trace),
+    };
+    Group { finding, questions: members.iter().map(|&(one, _)| one.clone()).collect() }
 }
 
 /// For each thread with a matched access, where the unit around its first one began; the access
@@ -98,72 +131,11 @@ pub fn unit_places(program: &Program, trace: &Trace) -> BTreeMap<ThreadId, Place
     places
 }
 
-/// The findings of answers about single moments.
-pub fn meetings(program: &Program, answers: &[Answer<Meeting>]) -> Vec<Group> {
-    let mut groups: BTreeMap<MeetingPlaces, Vec<(&Meeting, &Trace)>> = BTreeMap::new();
-    for answer in answers {
-        if let Verdict::Violation(trace) = &answer.verdict {
-            let mut places: Vec<Place> = trace.next.iter().map(|step| step.place).collect();
-            places.sort_unstable();
-            groups
-                .entry((kind_of(&answer.query), places))
-                .or_default()
-                .push((&answer.query, trace));
-        }
+/// What kind of race, how long a cycle.
+fn tag(question: &Question, trace: &Trace) -> String {
+    if let Question::Deadlock(deadlock) = question {
+        return format!("cycle-{}", deadlock.waits.len());
     }
-    groups
-        .into_values()
-        .map(|members| {
-            let &(meeting, trace) = members
-                .iter()
-                .min_by_key(|(meeting, trace)| {
-                    (trace.steps.len(), trace.context_switches(), *meeting)
-                })
-                .expect("a group has a member");
-            let tags: BTreeSet<String> =
-                members.iter().map(|(meeting, trace)| tag(meeting, trace)).collect();
-            let kind = kind_of(meeting);
-            let finding = Finding {
-                kind,
-                tags: tags.into_iter().collect(),
-                threads: meeting.threads(),
-                locations: match meeting {
-                    Meeting::Race(race) => vec![race.location],
-                    Meeting::Deadlock(_) => Vec::new(),
-                },
-                locks: locks(meeting),
-                places: trace.next.iter().map(|step| step.place).collect(),
-                reason: reason::meeting(program, meeting, trace),
-                fix: None,
-                trace: trace.clone(),
-                fingerprint: fingerprint(program, kind, trace),
-            };
-            let meetings = members.into_iter().map(|(meeting, _)| meeting.clone()).collect();
-            Group { finding, questions: Questions::Meetings(meetings) }
-        })
-        .collect()
-}
-
-fn kind_of(meeting: &Meeting) -> FindingKind {
-    match meeting {
-        Meeting::Race(_) => FindingKind::Race,
-        Meeting::Deadlock(_) => FindingKind::Deadlock,
-    }
-}
-
-fn locks(meeting: &Meeting) -> Vec<LockId> {
-    match meeting {
-        Meeting::Race(_) => Vec::new(),
-        Meeting::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.holds).collect(),
-    }
-}
-
-fn tag(meeting: &Meeting, trace: &Trace) -> String {
-    match meeting {
-        Meeting::Race(_) => {
-            let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
-            if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
-        }
-        Meeting::Deadlock(deadlock) => format!("cycle-{}", deadlock.waits.len()),
-    }
+    let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
+    if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
 }

@@ -15,12 +15,11 @@ pub mod walk;
 pub mod wrap;
 
 use crate::deadlocks::possible_deadlocks;
-use crate::questions::{InternalError, Options, Report, atomicity, meetings};
+use crate::questions::{InternalError, Options, Report, answer};
 use selvedge_base::Budget;
-use selvedge_program::query::pattern_queries;
+use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    Answer, Finding, FindingKind, Meeting, Program, Query, Tally, Units, Unknown, Verdict,
-    meeting::races,
+    Answer, Finding, FindingKind, Program, Question, Tally, Units, Unknown, Verdict, moment::races,
 };
 use std::collections::BTreeSet;
 
@@ -75,45 +74,32 @@ pub fn check(
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
     for kind in FindingKind::ALL.into_iter().filter(|kind| options.kinds.contains(kind)) {
-        let tally = match kind {
+        let (questions, unasked): (Vec<Question>, Option<Unknown>) = match kind {
             FindingKind::Atomicity => {
                 let patterns = &options.patterns;
-                let queries: Vec<Query> =
-                    pattern_queries(program, patterns, options.units, &threads, &locations)
-                        .into_iter()
-                        .map(Query::Pattern)
-                        .collect();
-                let report = atomicity(program, &queries, &options.analysis, budget, &mut |at| {
-                    progress(kind, at.done, at.total);
-                })?;
-                groups.extend(group::atomicity(program, &report.answers));
-                tally(&report, &mut open)
+                let all = pattern_questions(program, patterns, options.units, &threads, &locations);
+                (all.into_iter().map(Question::Pattern).collect(), None)
             }
-            FindingKind::Race | FindingKind::Deadlock => {
-                let (questions, unasked): (Vec<Meeting>, Option<Unknown>) = match kind {
-                    FindingKind::Race => {
-                        let races = races(&threads, &locations);
-                        (races.into_iter().map(Meeting::Race).collect(), None)
-                    }
-                    _ => {
-                        let possible = possible_deadlocks(program, &threads, budget);
-                        let asked = possible.asked.into_iter().map(Meeting::Deadlock);
-                        (asked.collect(), possible.unasked)
-                    }
-                };
-                let report = meetings(program, &questions, &options.analysis, budget, &mut |at| {
-                    progress(kind, at.done, at.total);
-                })?;
-                groups.extend(group::meetings(program, &report.answers));
-                let mut tally = tally(&report, &mut open);
-                if let Some(why) = unasked {
-                    open.insert(why.to_string());
-                    tally.questions += 1;
-                    tally.unknown += 1;
-                }
-                tally
+            FindingKind::Race => {
+                let all = races(&threads, &locations);
+                (all.into_iter().map(Question::Race).collect(), None)
+            }
+            FindingKind::Deadlock => {
+                let possible = possible_deadlocks(program, &threads, budget);
+                let asked = possible.asked.into_iter().map(Question::Deadlock);
+                (asked.collect(), possible.unasked)
             }
         };
+        let report = answer(program, &questions, &options.analysis, budget, &mut |at| {
+            progress(kind, at.done, at.total);
+        })?;
+        groups.extend(group::group(program, &report.answers));
+        let mut tally = tally(&report, &mut open);
+        if let Some(why) = unasked {
+            open.insert(why.to_string());
+            tally.questions += 1;
+            tally.unknown += 1;
+        }
         checked.tallies.push((kind, tally));
     }
     let fixer = match options.fixes {
@@ -134,7 +120,7 @@ pub fn check(
     Ok(checked)
 }
 
-fn tally<Q>(report: &Report<Q>, open: &mut BTreeSet<String>) -> Tally {
+fn tally(report: &Report, open: &mut BTreeSet<String>) -> Tally {
     let mut tally = Tally { questions: report.answers.len(), ..Tally::default() };
     for Answer { verdict, .. } in &report.answers {
         match verdict {

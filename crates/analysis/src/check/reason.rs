@@ -5,11 +5,11 @@
 
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
-    Access, AccessKind, Meeting, PatternQuery, Program, StepKind, Trace, UnitRole,
+    Access, AccessKind, PatternQuestion, Program, Question, StepKind, Trace, UnitRole,
 };
 
 /// Why a pattern is a mistake.
-pub fn atomicity(program: &Program, query: &PatternQuery) -> String {
+pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
     let a = &program.threads[query.unit_thread].name;
     let b = &program.threads[query.other_thread].name;
     let x = &program.locations[query.locations[0]].name;
@@ -78,7 +78,7 @@ pub fn atomicity(program: &Program, query: &PatternQuery) -> String {
 }
 
 /// "T2 writes `data` and `count` between T1's read of `count` and its read of `data`".
-fn between(program: &Program, query: &PatternQuery) -> String {
+fn between(program: &Program, query: &PatternQuestion) -> String {
     let accesses = query.pattern.accesses;
     let name = |access: &Access| {
         let location = match access.variable {
@@ -116,9 +116,9 @@ fn between(program: &Program, query: &PatternQuery) -> String {
 }
 
 /// Why a race or a deadlock is a mistake.
-pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
-    match meeting {
-        Meeting::Race(race) => {
+pub fn moment(program: &Program, question: &Question, trace: &Trace) -> String {
+    match question {
+        Question::Race(race) => {
             let location = &program.locations[race.location].name;
             let names = race.threads.map(|thread| &program.threads[thread].name);
             let reader = trace.next.iter().find(|step| matches!(step.kind, StepKind::Read(_)));
@@ -134,7 +134,7 @@ pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
             };
             format!("{what}: no lock keeps them apart")
         }
-        Meeting::Deadlock(deadlock) => {
+        Question::Deadlock(deadlock) => {
             let waits: Vec<String> = deadlock
                 .waits
                 .iter()
@@ -149,5 +149,6 @@ pub fn meeting(program: &Program, meeting: &Meeting, trace: &Trace) -> String {
                 .collect();
             format!("{}, so they wait for each other", waits.join(", "))
         }
+        _ => String::new(),
     }
 }

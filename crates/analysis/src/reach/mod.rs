@@ -15,10 +15,10 @@ use crate::questions::InternalError;
 pub(crate) use engine::Running;
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    Action, Bound, LevelCount, Measure, Program, ReachAnswer, Run, RunTrace, Statistics, Target,
-    Unknown, Valuation, Verdict, VisibleState,
+    Action, Bound, LevelCount, Measure, Program, Question, ReachAnswer, Statistics, Target, Trace,
+    Unknown, Valuation, Verdict, VisibleState, Witness,
 };
-use selvedge_replay::replay_run;
+use selvedge_replay::replay;
 
 /// Bounds beyond this are explored only if they are asked for, where recursion may keep a search
 /// from ever closing.
@@ -106,10 +106,11 @@ pub fn reach<'p>(
     answer.statistics = search.statistics();
     answer.verdict = match found {
         Some(run) => {
-            let trace = replay_run(program, &run, asked).map_err(|error| {
-                let name = engine.name();
-                InternalError(format!("engine {name}: a run does not replay: {error}"))
-            })?;
+            let trace =
+                replay(program, &Question::Reach(asked.clone()), &run).map_err(|error| {
+                    let name = engine.name();
+                    InternalError(format!("engine {name}: a witness does not replay: {error}"))
+                })?;
             Verdict::Violation(trace)
         }
         None => conclude(answer.verdict, answer.bound, answer.complete, options),
@@ -127,7 +128,7 @@ fn widen(
     program: &Program,
     options: &ReachOptions,
     on_level: &mut dyn FnMut(u32),
-) -> Option<Run> {
+) -> Option<Witness> {
     let limit = options.limit.unwrap_or(if is_recursive(program) { DEEPEST } else { u32::MAX });
     while answer.bound.limit < limit && !answer.complete {
         on_level(answer.bound.limit + 1);
@@ -156,11 +157,11 @@ fn widen(
 
 /// What follows if nothing was found.
 fn conclude(
-    verdict: Verdict<RunTrace>,
+    verdict: Verdict<Trace>,
     bound: Bound,
     complete: bool,
     options: &ReachOptions,
-) -> Verdict<RunTrace> {
+) -> Verdict<Trace> {
     match (verdict, options.starts_per_site) {
         (Verdict::Unknown(why), _) => Verdict::Unknown(why),
         (_, Some(starts)) if complete => Verdict::Unknown(Unknown::Starts(starts)),

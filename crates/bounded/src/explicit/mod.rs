@@ -33,7 +33,7 @@ use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::Budget;
 use selvedge_program::{
-    Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation, VisibleState,
+    Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState, Witness,
 };
 use visible::Visible;
 
@@ -76,7 +76,7 @@ pub struct ExplicitSearch<'p> {
     level: u32,
     /// How many of them with sets of stacks.
     caught_up: u32,
-    run: Option<Run>,
+    run: Option<Witness>,
     visible: Visible,
     /// How many states of the space `visible` knows.
     looked_at: u32,

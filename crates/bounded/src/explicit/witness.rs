@@ -5,7 +5,7 @@
 
 use crate::expand::{Effect, Expansion, Shared, SymbolId, valuation};
 use selvedge_base::{Id, IdVec};
-use selvedge_program::{Run, RunStep, ThreadId, Valuation};
+use selvedge_program::{ThreadId, Valuation, Witness, WitnessStep};
 
 /// A step that a search took.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Taken {
 }
 
 /// The run that begins in a shared state.
-pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Run {
+pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Witness {
     let program = expansion.program();
     let layout = expansion.layout();
     let last = taken.last().map_or(first, |taken| taken.shared);
@@ -47,7 +47,8 @@ pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Run {
             }
         }
         let globals = globals(taken.shared);
-        steps.push(RunStep { thread, step: successor.step, globals, locals: top });
+        let step = successor.step;
+        steps.push(WitnessStep { thread, step, matched: None, globals, locals: top });
     }
-    Run { globals: globals(first), locals, steps, fails }
+    Witness { globals: globals(first), locals, steps, fails }
 }

@@ -23,7 +23,7 @@ mod unlocked;
 use phases::Phases;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
-    EdgeId, Move, Program, Query, Run, Schedule, ScheduledStep, Target, ThreadId, Unknown,
+    EdgeId, Move, Program, Question, Target, ThreadId, Unknown, Valuation, Witness, WitnessStep,
 };
 use unlocked::unlocked;
 
@@ -62,28 +62,36 @@ pub fn locks_to_data(program: &Program, budget: &Budget) -> Result<(Program, Ori
 ///
 /// # Errors
 /// As [`locks_to_data`].
-pub fn monitor(program: &Program, query: &Query, budget: &Budget) -> Result<Monitored, Unknown> {
-    let participants = if program.has_data() {
-        program.threads.ids().collect()
-    } else {
-        match query {
-            Query::Pattern(query) => vec![query.unit_thread, query.other_thread],
-            Query::Automaton(automaton) => automaton.participants(),
-        }
+pub fn monitor(
+    program: &Program,
+    question: &Question,
+    budget: &Budget,
+) -> Result<Monitored, Unknown> {
+    let Some(phases) = Phases::new(question) else {
+        let why = "context-bounded decides atomicity only; use tupling for races and deadlocks";
+        return Err(Unknown::Unsupported(why.to_owned()));
     };
-    let phases = Phases::new(query);
+    let participants =
+        if program.has_data() { program.threads.ids().collect() } else { question.threads() };
     unlocked(program, &participants, Some(&phases), budget)
 }
 
-/// A run of the new program as a schedule of the original one.
-pub fn schedule(run: &Run, origin: &Origin) -> Schedule {
-    let steps = run.steps.iter().map(|step| match step.step {
-        Move::Edge(edge) => ScheduledStep {
-            thread: step.thread,
-            step: origin.moves[edge],
-            matched: origin.matched[edge],
-        },
-        Move::Return => ScheduledStep { thread: step.thread, step: Move::Return, matched: None },
+/// A witness of the new program as one of the original program.
+pub fn original(witness: &Witness, origin: &Origin, program: &Program) -> Witness {
+    // The new program has the globals of the original one first.
+    let globals = |all: &Valuation| Valuation(all.0[..program.globals.len()].to_vec());
+    let steps = witness.steps.iter().map(|step| {
+        let (taken, matched) = match step.step {
+            Move::Edge(edge) => (origin.moves[edge], origin.matched[edge]),
+            Move::Return => (Move::Return, None),
+        };
+        let (globals, locals) = (globals(&step.globals), step.locals.clone());
+        WitnessStep { thread: step.thread, step: taken, matched, globals, locals }
     });
-    Schedule { steps: steps.collect() }
+    Witness {
+        globals: globals(&witness.globals),
+        locals: witness.locals.clone(),
+        steps: steps.collect(),
+        fails: witness.fails,
+    }
 }

@@ -5,12 +5,20 @@
 //! # Source
 //! SEMANTICS, "The patterns"; paper 000 Defn. 3.
 
-use selvedge_program::{IndexedSymbol, Observable, PatternQuery, Query, ThreadId, UnitRole};
+use selvedge_program::{
+    IndexedSymbol, Ipa, Observable, PatternQuestion, Question, ThreadId, UnitRole,
+};
 
 /// A query as the monitor sees it.
 pub struct Phases<'q> {
-    query: &'q Query,
+    word: Word<'q>,
     advances: Vec<Advance>,
+}
+
+/// The questions about a sequence of events.
+enum Word<'q> {
+    Pattern(&'q PatternQuestion),
+    Automaton(&'q Ipa),
 }
 
 /// What moves on from a phase.
@@ -23,10 +31,10 @@ pub struct Advance {
 }
 
 impl<'q> Phases<'q> {
-    /// The phases of a query.
-    pub fn new(query: &'q Query) -> Self {
-        let advances = match query {
-            Query::Pattern(pattern) => {
+    /// The phases of a question about a sequence of events; `None` for any other.
+    pub fn new(question: &'q Question) -> Option<Self> {
+        let (word, advances) = match question {
+            Question::Pattern(pattern) => {
                 let accesses = pattern.pattern.accesses.iter().map(|&access| Advance {
                     symbol: IndexedSymbol {
                         thread: pattern.thread_of(access),
@@ -34,14 +42,18 @@ impl<'q> Phases<'q> {
                     },
                     in_unit: pattern.needs_unit(access.role),
                 });
-                accesses.collect()
+                (Word::Pattern(pattern), accesses.collect())
             }
-            Query::Automaton(automaton) => {
+            Question::Automaton(automaton) => {
                 let advance = automaton.phases.iter().map(|phase| phase.advance);
-                advance.map(|symbol| Advance { symbol, in_unit: false }).collect()
+                let advances = advance.map(|symbol| Advance { symbol, in_unit: false });
+                (Word::Automaton(automaton), advances.collect())
+            }
+            Question::Race(_) | Question::Deadlock(_) | Question::Reach(_) | Question::States => {
+                return None;
             }
         };
-        Self { query, advances }
+        Some(Self { word, advances })
     }
 
     /// What moves on from each phase but the last.
@@ -51,9 +63,9 @@ impl<'q> Phases<'q> {
 
     /// Whether an event is allowed in a phase without moving on.
     pub fn allows(&self, phase: usize, event: IndexedSymbol) -> bool {
-        match self.query {
-            Query::Automaton(automaton) => automaton.phases[phase].loops.contains(&event),
-            Query::Pattern(query) => {
+        match self.word {
+            Word::Automaton(automaton) => automaton.phases[phase].loops.contains(&event),
+            Word::Pattern(query) => {
                 event.symbol != Observable::EndUnit || !half_matched(query, phase, event.thread)
             }
         }
@@ -61,7 +73,7 @@ impl<'q> Phases<'q> {
 }
 
 /// Whether the unit of a thread has begun to match and not yet matched, so that it has to go on.
-fn half_matched(query: &PatternQuery, phase: usize, thread: ThreadId) -> bool {
+fn half_matched(query: &PatternQuestion, phase: usize, thread: ThreadId) -> bool {
     let role = if thread == query.unit_thread { UnitRole::Unit } else { UnitRole::Other };
     let mine = |at: &usize| query.pattern.accesses[*at].role == role;
     let mut positions = (0..query.pattern.accesses.len()).filter(mine);

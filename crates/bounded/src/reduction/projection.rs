@@ -13,7 +13,7 @@
 //! 1. A run to a label or a state is any run that ends there, also one that was there before.
 
 use super::search::ends;
-use super::single::{Meeting, Single, ends_in_target, single};
+use super::single::{Question, Single, ends_in_target, single};
 use super::threads::{Gamma, LocationId, Threads};
 use super::witness::final_configurations;
 use crate::explicit::goal::Goal;
@@ -51,7 +51,7 @@ pub fn projection(
                     project(&mut threads, &goal, &single, &mut nodes, budget)?;
                 }
             } else {
-                let single = single(&mut threads, &nothing, guess, Meeting::Anytime, budget)?;
+                let single = single(&mut threads, &nothing, guess, Question::Anytime, budget)?;
                 let ends = ends(&threads, &single);
                 longer.extend(ends.map(|end| guess.iter().copied().chain([end]).collect()));
             }
@@ -62,11 +62,11 @@ pub fn projection(
 }
 
 /// How the target can be met. A state is met when all rounds are over.
-fn meetings(program: &Program, goal: &Goal) -> Vec<Meeting> {
+fn meetings(program: &Program, goal: &Goal) -> Vec<Question> {
     match goal {
-        Goal::State { .. } => vec![Meeting::Anytime],
+        Goal::State { .. } => vec![Question::Anytime],
         Goal::Assertion | Goal::Label(_) => {
-            program.threads.ids().map(Meeting::AtTheEndBy).collect()
+            program.threads.ids().map(Question::AtTheEndBy).collect()
         }
     }
 }

@@ -11,14 +11,14 @@
 //!    of some run begin with, and no other.
 
 use super::level::States;
-use super::single::{Meeting, Single, ends_in_target, single};
+use super::single::{Question, Single, ends_in_target, single};
 use super::threads::{LocationId, Threads};
 use super::witness::run_to;
 use crate::explicit::goal::Goal;
 use selvedge_base::Budget;
 use selvedge_pds::State;
 use selvedge_program::{
-    Level, Measure, Program, Run, Search, Statistics, Target, Unknown, Valuation,
+    Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, Witness,
 };
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub struct PdsSearch<'p> {
     budget: Budget,
     guesses: Vec<Vec<LocationId>>,
     states: States,
-    run: Option<Run>,
+    run: Option<Witness>,
     systems: u64,
     rules: u64,
     controls: u64,
@@ -74,7 +74,7 @@ impl Search for PdsSearch<'_> {
         let mut longer = Vec::new();
         for guess in &self.guesses {
             let threads = &mut self.threads;
-            let single = single(threads, &self.goal, guess, Meeting::Anytime, &self.budget)?;
+            let single = single(threads, &self.goal, guess, Question::Anytime, &self.budget)?;
             self.systems += 1;
             self.rules += single.pds.rules.len() as u64;
             self.controls += single.pds.states as u64;

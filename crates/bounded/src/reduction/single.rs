@@ -64,7 +64,7 @@ pub struct Single {
 
 /// How the target has to be met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meeting {
+pub enum Question {
     /// At any time.
     Anytime,
     /// At the end of a run whose last step is one of this thread in the last round. An assertion
@@ -80,7 +80,7 @@ pub fn single(
     threads: &mut Threads<'_>,
     goal: &Goal,
     guess: &[LocationId],
-    meeting: Meeting,
+    meeting: Question,
     budget: &Budget,
 ) -> Result<Single, Unknown> {
     let count = threads.program().threads.len();
@@ -197,7 +197,7 @@ impl Heads {
 struct Build<'a> {
     goal: &'a Goal,
     guess: &'a [LocationId],
-    meeting: Meeting,
+    meeting: Question,
     last: ThreadId,
     controls: IdVec<State, Control>,
     numbers: FxHashMap<Control, State>,
@@ -248,13 +248,13 @@ impl Build<'_> {
                     && let Some(started) = starts_at_label(threads, self.goal, before, after)
                 {
                     match self.meeting {
-                        Meeting::Anytime => {
+                        Question::Anytime => {
                             if let Some(met) = self.met(&to, thread) {
                                 add(self, met, step.rhs, Label { hits: true, ..label });
                             }
                         }
                         // A thread that still has a turn says itself where it ends.
-                        Meeting::AtTheEndBy(_) => {
+                        Question::AtTheEndBy(_) => {
                             let is_last = round + 1 == self.guess.len();
                             to.flag |= is_last && started < thread;
                         }
@@ -272,14 +272,14 @@ impl Build<'_> {
             let at_label = before.is_some_and(|shared| {
                 self.goal.label(&threads.expansion, shared, thread, gamma.activation())
             });
-            if let (true, Meeting::Anytime) = (at_label, self.meeting)
+            if let (true, Question::Anytime) = (at_label, self.meeting)
                 && let Some(met) = self.met(&control, thread)
             {
                 add(self, met, Rhs::Step(symbol), Label { hits: true, ..silent });
             }
         }
         let is_last = round + 1 == self.guess.len();
-        if self.meeting == Meeting::AtTheEndBy(thread) && is_last && before.is_some() {
+        if self.meeting == Question::AtTheEndBy(thread) && is_last && before.is_some() {
             // The run may end inside an atomic section.
             let to = Control { round: round + 1, ..control.clone() };
             add(self, to, Rhs::Step(symbol), silent);
@@ -306,7 +306,7 @@ impl Build<'_> {
                 let nobody = Shared::default();
                 control.flag && self.goal.spot(&threads.expansion, nobody, thread, top)
             }
-            (Goal::Label(_), Meeting::AtTheEndBy(_)) => {
+            (Goal::Label(_), Question::AtTheEndBy(_)) => {
                 let last = control.states.last().and_then(|&last| threads.shared(last));
                 let label = |shared| self.goal.label(&threads.expansion, shared, thread, top);
                 control.flag || last.is_some_and(label)
@@ -318,8 +318,8 @@ impl Build<'_> {
     /// Whether a thread may move in a round.
     fn may_move(&self, gamma: Gamma, round: usize) -> bool {
         match (self.meeting, gamma) {
-            (Meeting::Anytime, _) | (_, Gamma::Begin(_)) => true,
-            (Meeting::AtTheEndBy(last), _) => {
+            (Question::Anytime, _) | (_, Gamma::Begin(_)) => true,
+            (Question::AtTheEndBy(last), _) => {
                 gamma.thread() <= Some(last) || round + 1 < self.guess.len()
             }
         }
@@ -329,8 +329,8 @@ impl Build<'_> {
     fn met(&self, control: &Control, thread: ThreadId) -> Option<Control> {
         let round = control.round;
         let in_time = match self.meeting {
-            Meeting::Anytime => true,
-            Meeting::AtTheEndBy(last) => thread == last && round + 1 == self.guess.len(),
+            Question::Anytime => true,
+            Question::AtTheEndBy(last) => thread == last && round + 1 == self.guess.len(),
         };
         let as_guessed = thread != self.last
             || control.states[round..].iter().zip(&self.guess[round + 1..]).all(|(a, b)| a == b);

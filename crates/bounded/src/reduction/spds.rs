@@ -27,7 +27,7 @@ use selvedge_pds::{
     WeightedAutomaton, weighted_post_star,
 };
 use selvedge_program::{
-    Level, Measure, Program, Run, Search, Statistics, Target, ThreadId, Unknown, Valuation,
+    Level, Measure, Program, Search, Statistics, Target, ThreadId, Unknown, Valuation, Witness,
 };
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct SpdsSearch<'p> {
     budget: Budget,
     reachable: Vec<Vec<usize>>,
     states: States,
-    run: Option<Run>,
+    run: Option<Witness>,
     rules: usize,
     nodes: usize,
 }

@@ -13,7 +13,7 @@ use selvedge_base::{Budget, Id};
 use selvedge_pds::{
     Configuration, NoRun, PAutomaton, Reasons, Rule, State, Symbol, post_star, run_from_post_star,
 };
-use selvedge_program::{Run, ThreadId, Unknown};
+use selvedge_program::{ThreadId, Unknown, Witness};
 
 /// Runs with more rules than this are not built.
 const MOST_RULES: usize = 5_000_000;
@@ -27,7 +27,7 @@ pub fn run_to(
     single: &Single,
     ends: &[State],
     budget: &Budget,
-) -> Result<Run, Unknown> {
+) -> Result<Witness, Unknown> {
     let begin = threads.symbol(Gamma::Begin(ThreadId::from_index(0)));
     let start = Configuration { state: single.start, stack: vec![begin] };
     let initial = PAutomaton::singleton(single.pds.states, &start);

@@ -57,8 +57,8 @@ use self::witness::Plan;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Var};
 use selvedge_program::{
-    Action, Level, Measure, Position, Program, Run, Search, Statistics, Successors, Target,
-    Unknown, Valuation,
+    Action, Level, Measure, Position, Program, Search, Statistics, Successors, Target, Unknown,
+    Valuation, Witness,
 };
 
 /// Which inputs of contexts are explored.
@@ -219,7 +219,7 @@ impl SymbolicSearch {
     }
 
     /// Everything within one context more, from the start.
-    fn count_context(&mut self) -> Result<Option<Run>, Unknown> {
+    fn count_context(&mut self) -> Result<Option<Witness>, Unknown> {
         let Engine::Tuples { tuples, contexts } = &mut self.engine else { return Ok(None) };
         *contexts += 1;
         self.spent.add(&tuples.frame.space);
@@ -348,7 +348,7 @@ impl Setting {
     }
 
     /// One round more of the tuples.
-    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Run>, Unknown> {
+    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Witness>, Unknown> {
         if tuples.round >= tuples.frame.layout.rounds() {
             let text = format!("more than {} rounds need too many variables", tuples.round);
             return Err(unsupported(&text));
@@ -360,7 +360,7 @@ impl Setting {
     }
 
     /// A run to the target.
-    fn run(&self, plan: &Plan, target: &Target) -> Result<Run, Unknown> {
+    fn run(&self, plan: &Plan, target: &Target) -> Result<Witness, Unknown> {
         let program = &self.program;
         let bits = shared_bits(program, self.depth, None);
         let layout = Layout::new(&bits, 0, self.most_locals(), 0);

@@ -14,7 +14,9 @@ use super::tuples::{Found, Tuples};
 use crate::expr::possible;
 use selvedge_base::Id;
 use selvedge_bdd::{OutOfNodes, Var};
-use selvedge_program::{Action, Move, Program, Run, RunStep, ThreadId, Valuation, Variable};
+use selvedge_program::{
+    Action, Move, Program, ThreadId, Valuation, Variable, Witness, WitnessStep,
+};
 
 /// The shared states of one moment, by round and bit that crosses switches.
 type States = Vec<Vec<bool>>;
@@ -181,10 +183,10 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The run that consists of the runs of the threads.
-    pub(super) fn assemble(&self, program: &Program, trails: &[Trail]) -> Run {
+    pub(super) fn assemble(&self, program: &Program, trails: &[Trail]) -> Witness {
         // Globals come first among the shared bits.
         let globals = Valuation(self.begin[..program.globals.len()].to_vec());
-        let mut run = Run { globals, ..Run::default() };
+        let mut run = Witness { globals, ..Witness::default() };
         for (id, thread) in program.threads.iter_enumerated() {
             let main = &program.procedures[thread.main].frame;
             let any = || Valuation(vec![false; main.locals.len()]);
@@ -195,9 +197,10 @@ impl Plan {
             let steps = trails[thread].steps[next[thread]..].iter();
             for step in steps.take_while(|step| step.context == context) {
                 next[thread] += 1;
-                run.steps.push(RunStep {
+                run.steps.push(WitnessStep {
                     thread: ThreadId::from_index(thread),
                     step: step.step,
+                    matched: None,
                     globals: step.globals.clone(),
                     locals: step.locals.clone(),
                 });
@@ -214,8 +217,8 @@ impl Plan {
 }
 
 /// Gives a thread that was started and has not moved the values that were passed to it.
-fn pass_arguments(program: &Program, run: &mut Run, started: ThreadId) {
-    let starts = |step: &RunStep| match step.step {
+fn pass_arguments(program: &Program, run: &mut Witness, started: ThreadId) {
+    let starts = |step: &WitnessStep| match step.step {
         Move::Edge(edge) => program.edges[edge].action == Action::Start(started),
         Move::Return => false,
     };

@@ -11,9 +11,9 @@ use crate::select;
 use crate::watchdog::{self, Done, Limits};
 use selvedge_analysis::{Options, Report};
 use selvedge_base::{Budget, Diagnostic, Severity};
-use selvedge_program::query::pattern_queries;
-use selvedge_program::{LocationId, Program, Query, ThreadId};
-use selvedge_report::{Answers, Detail, Question, json, text};
+use selvedge_program::question::pattern_questions;
+use selvedge_program::{LocationId, Program, Question, ThreadId};
+use selvedge_report::{Answers, Asked, Detail, json, text};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -39,8 +39,8 @@ pub fn analyse(
         None => None,
     };
     let asked = match &property {
-        Some(property) => Asked::property(&model.program, property),
-        None => Asked::patterns(model, options, output)?,
+        Some(property) => Selection::property(&model.program, property),
+        None => Selection::patterns(model, options, output)?,
     };
     let trivial = asked.trivial(model, property.as_ref());
     output.diagnostics(trivial.as_slice(), &model.text.source());
@@ -76,20 +76,20 @@ pub fn analyse(
 }
 
 /// What is asked about a model.
-struct Asked {
-    question: Question,
+struct Selection {
+    question: Asked,
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
-    queries: Vec<Query>,
+    queries: Vec<Question>,
 }
 
-impl Asked {
+impl Selection {
     fn property(program: &Program, property: &Property) -> Self {
         Self {
-            question: Question::Property(property.text.name.clone()),
+            question: Asked::Property(property.text.name.clone()),
             threads: program.threads.ids().collect(),
             locations: program.locations.ids().collect(),
-            queries: property.automata.iter().cloned().map(Query::Automaton).collect(),
+            queries: property.automata.iter().cloned().map(Question::Automaton).collect(),
         }
     }
 
@@ -112,8 +112,8 @@ impl Asked {
             Exit::BadInput
         })?;
         let queries =
-            pattern_queries(program, &numbers, options.units.into(), &threads, &locations);
-        let queries = queries.into_iter().map(Query::Pattern).collect();
+            pattern_questions(program, &numbers, options.units.into(), &threads, &locations);
+        let queries = queries.into_iter().map(Question::Pattern).collect();
         Ok(Self { question, threads, locations, queries })
     }
 
@@ -138,7 +138,7 @@ impl Asked {
 /// Decides the queries under the limits; also gives the largest memory use that was seen.
 fn decide(
     program: &Program,
-    queries: &[Query],
+    queries: &[Question],
     options: &AtomicityOptions,
     start: Instant,
 ) -> Result<(Report, Option<u64>), selvedge_analysis::InternalError> {
@@ -156,7 +156,7 @@ fn decide(
             scope.spawn(|| progress::show(program, queries, &answered, &done));
         }
         let _end = done.guard();
-        selvedge_analysis::atomicity(program, queries, &analysis, &budget, &mut |progress| {
+        selvedge_analysis::answer(program, queries, &analysis, &budget, &mut |progress| {
             answered.store(progress.done, Ordering::Relaxed);
         })
     })?;

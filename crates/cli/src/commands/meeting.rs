@@ -11,10 +11,10 @@ use crate::output::Output;
 use crate::progress;
 use crate::select;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{InternalError, Options, Report, lock_order, meetings, possible_deadlocks};
+use selvedge_analysis::{InternalError, Options, Report, lock_order, possible_deadlocks};
 use selvedge_base::{Budget, Diagnostic, Severity};
-use selvedge_program::meeting::races;
-use selvedge_program::{FindingKind, LocationId, Meeting, Program, ThreadId, Unknown};
+use selvedge_program::moment::races;
+use selvedge_program::{FindingKind, LocationId, Program, Question, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
 use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,15 +75,15 @@ impl Asked {
     }
 
     /// The questions, and why there may be others that are not asked.
-    fn questions(&self, program: &Program, budget: &Budget) -> (Vec<Meeting>, Option<Unknown>) {
+    fn questions(&self, program: &Program, budget: &Budget) -> (Vec<Question>, Option<Unknown>) {
         match self.analysis {
             Analysis::Race => {
                 let races = races(&self.threads, &self.locations);
-                (races.into_iter().map(Meeting::Race).collect(), None)
+                (races.into_iter().map(Question::Race).collect(), None)
             }
             Analysis::Deadlock => {
                 let possible = possible_deadlocks(program, &self.threads, budget);
-                let asked = possible.asked.into_iter().map(Meeting::Deadlock);
+                let asked = possible.asked.into_iter().map(Question::Deadlock);
                 (asked.collect(), possible.unasked)
             }
         }
@@ -107,7 +107,7 @@ impl Asked {
 
 /// Answers of an analysis.
 struct Answered {
-    report: Report<Meeting>,
+    report: Report,
     unasked: Option<Unknown>,
     peak_memory: Option<u64>,
 }
@@ -167,10 +167,11 @@ fn decide(
         let _end = done.guard();
         let program = &model.program;
         let (questions, unasked) = asked.questions(program, &budget);
-        let note = &mut |at: selvedge_analysis::Progress<'_, Meeting>| {
+        let note = &mut |at: selvedge_analysis::Progress<'_>| {
             position.at(0, kind, at.done, at.total);
         };
-        meetings(program, &questions, &analysis, &budget, note).map(|report| (report, unasked))
+        let report = selvedge_analysis::answer(program, &questions, &analysis, &budget, note);
+        report.map(|report| (report, unasked))
     })?;
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
     Ok(Answered { report, unasked, peak_memory: (peak > 0).then_some(peak) })

@@ -15,7 +15,7 @@ use selvedge_base::Budget;
 use selvedge_bounded::monitor::locks_to_data;
 use selvedge_program::{Action, Measure, Numeral, Program, Target, Valuation, Verdict};
 use selvedge_report::reach::text::Options as TextOptions;
-use selvedge_report::reach::{self as report, Listed, Projection, Question, Reach};
+use selvedge_report::reach::{self as report, Listed, Projection, Reach, Sought};
 use selvedge_report::{Detail, Source, json};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -62,7 +62,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let answer = Reach {
         source: model.text.source(),
         program,
-        show_states: args.states.is_some() || question == Question::States,
+        show_states: args.states.is_some() || question == Sought::States,
         question,
         engine: reached.engine.name(),
         chosen: reached.chosen,
@@ -82,31 +82,31 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
 fn asked<'a>(
     args: &'a ReachArgs,
     model: &'a DataModel,
-) -> Result<(Question<'a>, Option<Target>), Box<selvedge_base::Diagnostic>> {
+) -> Result<(Sought<'a>, Option<Target>), Box<selvedge_base::Diagnostic>> {
     let program = &model.program;
     if let Some(label) = &args.label {
         // No thread runs the procedure that has this label.
         if model.unused_labels.contains(label) {
-            return Ok((Question::Label(label), Some(Target::Label(Vec::new()))));
+            return Ok((Sought::Label(label), Some(Target::Label(Vec::new()))));
         }
-        return Ok((Question::Label(label), Some(target::label(program, label)?)));
+        return Ok((Sought::Label(label), Some(target::label(program, label)?)));
     }
     if let Some(state) = &args.target {
         // Stack symbols that no rule leads to are known to the reader of pushdown systems only.
         if model.language == Language::Pushdown && !state.contains(['*', '=']) {
             let target = selvedge_front_pds::parse_target(program, state)?;
-            return Ok((Question::State(state), Some(target)));
+            return Ok((Sought::State(state), Some(target)));
         }
-        return Ok((Question::State(state), Some(target::state(program, state)?)));
+        return Ok((Sought::State(state), Some(target::state(program, state)?)));
     }
     if let (Some((text, target)), false) = (&model.target, args.assertions) {
-        return Ok((Question::State(text), Some(target.clone())));
+        return Ok((Sought::State(text), Some(target.clone())));
     }
     let asserts = || program.edges.iter().any(|edge| matches!(edge.action, Action::Assert(_)));
     if args.assertions || model.language == Language::Boolean || asserts() {
-        return Ok((Question::Assertions, Some(Target::Assertion)));
+        return Ok((Sought::Assertions, Some(Target::Assertion)));
     }
-    Ok((Question::States, None))
+    Ok((Sought::States, None))
 }
 
 fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
@@ -168,7 +168,7 @@ fn project(
 ) -> Option<Projection> {
     let answer = &mut reached.answer;
     let rounds = match (&answer.verdict, answer.bound.measure) {
-        (Verdict::Violation(run), Measure::Contexts) => run.rounds,
+        (Verdict::Violation(run), Measure::Contexts) => run.rounds(),
         _ => answer.bound.limit,
     };
     match projection(program, target, rounds, budget) {

@@ -23,16 +23,16 @@ pub mod run;
 pub mod tabulate;
 pub mod tuples;
 
-use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, Symmetric, meeting_roles, roles};
+use crate::role::{Role, Symmetric, roles};
 use crate::schedule::{Goal, LocalRun, shortest_interleaving};
+use crate::{Fault, NO_VALUES};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, define_id};
 use selvedge_program::{
-    Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+    Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
 use std::rc::Rc;
 use tabulate::{EndId, Locks, Tabulation, tabulate};
@@ -103,21 +103,31 @@ impl<'p> Tupling<'p> {
         }
     }
 
-    /// Decides one query.
+    /// Decides one question. The steps that meet in a race or a deadlock are not part of the
+    /// witness.
     ///
     /// # Errors
     /// If the engine contradicts itself.
-    pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        let participants = roles(self.program, query);
-        let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
-        self.decide_roles(&participants, Goal::Matched(phases))
+    pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
+        let Some(choices) = roles(self.program, question) else {
+            return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned())));
+        };
+        for participants in choices {
+            let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
+            let goal = Goal::of(question, phases);
+            match self.decide_roles(&participants, goal)? {
+                Verdict::Safe => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Verdict::Safe)
     }
 
     fn decide_roles(
         &mut self,
         participants: &[(ThreadId, Role)],
         goal: Goal,
-    ) -> Result<Verdict<Schedule>, Fault> {
+    ) -> Result<Verdict<Witness>, Fault> {
         let behaviours = match &self.behaviours {
             Ok(behaviours) => behaviours,
             Err(why) => return Ok(Verdict::Unknown(why.clone())),
@@ -130,20 +140,6 @@ impl<'p> Tupling<'p> {
             Ok(Some(found)) => self.witness(participants, &found, goal),
             Err(why) => Ok(Verdict::Unknown(why)),
         }
-    }
-
-    /// Decides a question about a single moment. The steps that meet are not part of the schedule.
-    ///
-    /// # Errors
-    /// If the engine contradicts itself.
-    pub fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        for participants in meeting_roles(meeting) {
-            match self.decide_roles(&participants, Goal::Moment)? {
-                Verdict::Safe => {}
-                other => return Ok(other),
-            }
-        }
-        Ok(Verdict::Safe)
     }
 
     /// The lowered threads, unless the program could not be lowered.
@@ -276,7 +272,7 @@ impl<'p> Tupling<'p> {
         participants: &[(ThreadId, Role)],
         found: &Found,
         goal: Goal,
-    ) -> Result<Verdict<Schedule>, Fault> {
+    ) -> Result<Verdict<Witness>, Fault> {
         let mut compatible = Vec::new();
         let mut shortest = Vec::new();
         let mut steps = 0;

@@ -13,7 +13,7 @@
 use super::tabulate::{EndId, EndReason, FactId, Reason, Tabulation};
 use crate::lock_history::LockAction;
 use crate::role::Role;
-use crate::schedule::RunStep;
+use crate::schedule::LocalStep;
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
 use selvedge_program::Event;
@@ -25,7 +25,7 @@ pub fn local_run(
     end: EndId,
     role: &Role,
     thread: &LoweredThread,
-) -> Vec<RunStep> {
+) -> Vec<LocalStep> {
     let mut unfold =
         Unfold { tabulation, role, thread, work: vec![Task::End(end)], steps: Vec::new() };
     while let Some(task) = unfold.work.pop() {
@@ -54,7 +54,7 @@ struct Unfold<'a> {
     thread: &'a LoweredThread,
     work: Vec<Task>,
     /// The steps, last first.
-    steps: Vec<RunStep>,
+    steps: Vec<LocalStep>,
 }
 
 impl Unfold<'_> {
@@ -143,7 +143,7 @@ pub fn run_step(
     rule: RuleId,
     phase: u32,
     matched: bool,
-) -> RunStep {
+) -> LocalStep {
     let label = thread.pds.rules[rule].label;
     let mut lock = None;
     let mut window = None;
@@ -153,5 +153,5 @@ pub fn run_step(
         Some(Event::Observable(symbol)) if !matched => window = role.window(symbol, phase),
         Some(Event::Observable(_)) | None => {}
     }
-    RunStep { step: label.step, lock, phase, matched, window }
+    LocalStep { step: label.step, lock, phase, matched, window }
 }

@@ -30,11 +30,11 @@ mod testing;
 pub mod vocabulary;
 pub mod weights;
 
-use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, Symmetric, meeting_roles, roles};
+use crate::role::{Role, Symmetric, roles};
 use crate::schedule::{Goal, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
+use crate::{Fault, NO_VALUES};
 use compat::{Histories, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
@@ -43,7 +43,7 @@ use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_bdd::MAX_VARIABLES;
 use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
-    Meeting, Observable, Program, Query, Schedule, Statistics, ThreadId, Unknown, Verdict,
+    Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
 use space::{Node, Saturated, Space};
 use std::collections::BTreeMap;
@@ -112,23 +112,19 @@ impl<'p> TuplingBdd<'p> {
         }
     }
 
-    /// Decides one query.
+    /// Decides one question. The steps that meet in a race or a deadlock are not part of the
+    /// witness.
     ///
     /// # Errors
     /// If the engine contradicts itself.
-    pub fn decide(&mut self, query: &Query) -> Result<Verdict<Schedule>, Fault> {
-        let participants = roles(self.program, query);
-        let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
-        self.decide_roles(&participants, Goal::Matched(phases))
-    }
-
-    /// Decides a question about a single moment. The steps that meet are not part of the schedule.
-    ///
-    /// # Errors
-    /// If the engine contradicts itself.
-    pub fn decide_meeting(&mut self, meeting: &Meeting) -> Result<Verdict<Schedule>, Fault> {
-        for participants in meeting_roles(meeting) {
-            match self.decide_roles(&participants, Goal::Moment)? {
+    pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
+        let Some(choices) = roles(self.program, question) else {
+            return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned())));
+        };
+        for participants in choices {
+            let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
+            let goal = Goal::of(question, phases);
+            match self.decide_roles(&participants, goal)? {
                 Verdict::Safe => {}
                 other => return Ok(other),
             }
@@ -140,7 +136,7 @@ impl<'p> TuplingBdd<'p> {
         &mut self,
         participants: &[(ThreadId, Role)],
         goal: Goal,
-    ) -> Result<Verdict<Schedule>, Fault> {
+    ) -> Result<Verdict<Witness>, Fault> {
         let behaviours = match &self.behaviours {
             Ok(behaviours) => behaviours,
             Err(why) => return Ok(Verdict::Unknown(why.clone())),
@@ -167,7 +163,7 @@ impl<'p> TuplingBdd<'p> {
     }
 
     /// A diagram operation that is interrupted says that it has no nodes; the budget knows better.
-    fn stopped(&self, reason: StopReason) -> Verdict<Schedule> {
+    fn stopped(&self, reason: StopReason) -> Verdict<Witness> {
         Verdict::Unknown(Unknown::Stopped(self.budget.poll().unwrap_or(reason)))
     }
 
@@ -285,7 +281,7 @@ impl<'p> TuplingBdd<'p> {
         participants: &[(ThreadId, Role)],
         found: &Found,
         goal: Goal,
-    ) -> Result<Verdict<Schedule>, Fault> {
+    ) -> Result<Verdict<Witness>, Fault> {
         let limit = self.max_witness_steps;
         let too_long = |steps| Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
         let mut left = limit;
@@ -355,7 +351,7 @@ mod tests {
     use selvedge_testkit::family::{crossed_locks, nested_locks};
     use selvedge_testkit::queries::all_patterns;
 
-    fn questions(model: &Model) -> (Program, Vec<Query>) {
+    fn questions(model: &Model) -> (Program, Vec<Question>) {
         let program = model.to_program();
         let queries = all_patterns(&program, Units::Exact);
         (program, queries)
@@ -413,14 +409,14 @@ mod tests {
         let budget = Budget::new();
         let mut engine = TuplingBdd::new(&program, 1000, budget.clone());
         budget.raise(StopReason::Memory);
-        let stopped = |verdict: &Verdict<Schedule>| {
+        let stopped = |verdict: &Verdict<Witness>| {
             *verdict == Verdict::Unknown(Unknown::Stopped(StopReason::Memory))
         };
         let verdicts: Vec<_> = queries.iter().map(|query| engine.decide(query).unwrap()).collect();
         assert!(verdicts.iter().any(stopped));
 
         let mut engine = TuplingBdd::new(&program, 5, Budget::new());
-        let too_long = |verdict: Verdict<Schedule>| match verdict {
+        let too_long = |verdict: Verdict<Witness>| match verdict {
             Verdict::Unknown(Unknown::WitnessTooLong { steps, limit: 5 }) => steps > 5,
             Verdict::Violation(_) => panic!("a witness of at most five steps"),
             _ => false,
@@ -430,7 +426,7 @@ mod tests {
         // More variables than a diagram may have.
         let (program, queries) = questions(&nested_locks(60));
         let mut engine = TuplingBdd::new(&program, 1000, Budget::new());
-        let unsupported = |query: &Query| {
+        let unsupported = |query: &Question| {
             let verdict = engine.decide(query).unwrap();
             matches!(verdict, Verdict::Unknown(Unknown::Unsupported(_)))
         };

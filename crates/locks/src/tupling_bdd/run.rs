@@ -7,7 +7,7 @@
 
 use super::product::Product;
 use crate::role::Role;
-use crate::schedule::RunStep;
+use crate::schedule::LocalStep;
 use crate::tupling::run::run_step;
 use selvedge_base::Id;
 use selvedge_lower::LoweredThread;
@@ -25,7 +25,7 @@ pub fn local_run(
     role: &Role,
     thread: &LoweredThread,
     max: u64,
-) -> Result<Vec<RunStep>, u64> {
+) -> Result<Vec<LocalStep>, u64> {
     let mut run = Rebuild { product, role, thread, max, steps: Vec::new() };
     let mut returns: Vec<Symbol> = Vec::new();
     run.silent(thread.entry, 0)?;
@@ -57,7 +57,7 @@ struct Rebuild<'a> {
     role: &'a Role,
     thread: &'a LoweredThread,
     max: u64,
-    steps: Vec<RunStep>,
+    steps: Vec<LocalStep>,
 }
 
 impl Rebuild<'_> {

@@ -29,13 +29,13 @@ mod reachable;
 mod space;
 mod visits;
 
-use crate::query::{meeting_error, query_error};
+use crate::question::question_error;
 use local::Locals;
 use moment::Moment;
 use monitor::{Monitor, MonitorPhase};
 use reachable::{Reach, reachable};
 use selvedge_base::{Budget, IdVec};
-use selvedge_program::{Meeting, Observable, Program, Query, Schedule, ThreadId, Unknown, Verdict};
+use selvedge_program::{Observable, Program, Question, ThreadId, Unknown, Verdict, Witness};
 use space::Space;
 use std::collections::BTreeMap;
 use visits::Visits;
@@ -63,21 +63,25 @@ impl<'a> Exhaustive<'a> {
         Self { locals, reach, spaces: BTreeMap::new(), call_depth, budget, states: 0 }
     }
 
-    /// Decides a query. A violation comes with a shortest interleaving.
-    pub fn decide(&mut self, query: &Query) -> Verdict<Schedule> {
-        if let Some(error) = query_error(self.locals.program(), query) {
+    /// Decides a question. A violation comes with a shortest interleaving; that of a race or a
+    /// deadlock leads to the moment before, and none of its steps is marked.
+    pub fn decide(&mut self, question: &Question) -> Verdict<Witness> {
+        if let Some(error) = question_error(self.locals.program(), question) {
             return Verdict::Unknown(Unknown::Unsupported(error));
         }
-        self.search(&Goal::Query(Monitor::new(query)))
-    }
-
-    /// Decides whether some threads can meet. A violation comes with a shortest interleaving that
-    /// leads there, of which no step is marked.
-    pub fn decide_meeting(&mut self, meeting: &Meeting) -> Verdict<Schedule> {
-        if let Some(error) = meeting_error(self.locals.program(), meeting) {
-            return Verdict::Unknown(Unknown::Unsupported(error));
+        match question {
+            Question::Pattern(pattern) => self.search(&Sought::Word(Monitor::pattern(pattern))),
+            Question::Automaton(automaton) => {
+                self.search(&Sought::Word(Monitor::automaton(automaton)))
+            }
+            Question::Race(race) => self.search(&Sought::Moment(Moment::race(race))),
+            Question::Deadlock(deadlock) => {
+                self.search(&Sought::Moment(Moment::deadlock(deadlock)))
+            }
+            Question::Reach(_) | Question::States => Verdict::Unknown(Unknown::Unsupported(
+                "this search does not follow values".to_owned(),
+            )),
         }
-        self.search(&Goal::Meeting(Moment::new(meeting)))
     }
 
     /// How many states were visited, over all questions so far.
@@ -85,7 +89,7 @@ impl<'a> Exhaustive<'a> {
         self.states
     }
 
-    fn search(&mut self, goal: &Goal) -> Verdict<Schedule> {
+    fn search(&mut self, goal: &Sought) -> Verdict<Witness> {
         if self.locals.program().has_data() {
             let reason = "the program computes with data, which this search does not know";
             return Verdict::Unknown(Unknown::Unsupported(reason.to_owned()));
@@ -111,27 +115,27 @@ impl<'a> Exhaustive<'a> {
 }
 
 /// What a search looks for.
-enum Goal {
+enum Sought {
     /// The accesses of a query.
-    Query(Monitor),
+    Word(Monitor),
     /// A configuration in which some threads meet.
-    Meeting(Moment),
+    Moment(Moment),
 }
 
-impl Goal {
+impl Sought {
     /// The threads that it names, in the order of their ids.
     fn threads(&self) -> Vec<ThreadId> {
         match self {
-            Self::Query(monitor) => monitor.threads(),
-            Self::Meeting(moment) => moment.threads(),
+            Self::Word(monitor) => monitor.threads(),
+            Self::Moment(moment) => moment.threads(),
         }
     }
 
     /// How many numbers of matched accesses the states of the search can have.
     fn columns(&self) -> usize {
         match self {
-            Self::Query(monitor) => monitor.phases.len(),
-            Self::Meeting(_) => 1,
+            Self::Word(monitor) => monitor.phases.len(),
+            Self::Moment(_) => 1,
         }
     }
 
@@ -143,21 +147,21 @@ impl Goal {
                 && (!phase.in_unit || symbols.contains(&Observable::BeginUnit))
         };
         match self {
-            Self::Query(monitor) => monitor.phases.iter().all(phase_can),
-            Self::Meeting(moment) => moment.can_occur(reach),
+            Self::Word(monitor) => monitor.phases.iter().all(phase_can),
+            Self::Moment(moment) => moment.can_occur(reach),
         }
     }
 }
 
 /// Searches breadth-first for the goal. `visits` is also the queue.
 fn search(
-    goal: &Goal,
+    goal: &Sought,
     visits: &mut Visits,
     locals: &mut Locals,
     space: &mut Space,
     budget: &Budget,
     call_depth: u32,
-) -> Verdict<Schedule> {
+) -> Verdict<Witness> {
     let mut limit_met = false;
     visits.add(space.initial(), 0, None);
     let mut position = 0;
@@ -167,7 +171,7 @@ fn search(
         }
         position += 1;
         let (configuration, matched) = (visit.configuration, visit.matched);
-        if let Goal::Meeting(moment) = goal
+        if let Sought::Moment(moment) = goal
             && moment.is_now(locals, &space.tuple(configuration))
         {
             return Verdict::Violation(visits.schedule(locals, id, None));
@@ -176,7 +180,7 @@ fn search(
         limit_met |= row.limit_met;
         for successor in space.successors(row) {
             let reached = Some((id, successor.transition));
-            let Goal::Query(monitor) = goal else {
+            let Sought::Word(monitor) = goal else {
                 visits.add(successor.target, 0, reached);
                 continue;
             };

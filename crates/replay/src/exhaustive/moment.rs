@@ -11,24 +11,23 @@
 use super::local::{LocalId, Locals};
 use super::reachable::Reach;
 use selvedge_base::IdVec;
-use selvedge_program::{LocationId, Meeting, Observable, StepKind, ThreadId, Wait};
+use selvedge_program::{Deadlock, LocationId, Observable, Race, StepKind, ThreadId, Wait};
 
-/// A meeting, thread by thread.
+/// A race or a deadlock, thread by thread.
 pub(super) enum Moment {
     Race { location: LocationId, threads: [ThreadId; 2] },
     Deadlock { waits: Vec<Wait> },
 }
 
 impl Moment {
-    pub fn new(meeting: &Meeting) -> Self {
-        match meeting {
-            Meeting::Race(race) => Self::Race { location: race.location, threads: race.threads },
-            Meeting::Deadlock(deadlock) => {
-                let mut waits = deadlock.waits.clone();
-                waits.sort_unstable_by_key(|wait| wait.thread);
-                Self::Deadlock { waits }
-            }
-        }
+    pub fn race(race: &Race) -> Self {
+        Self::Race { location: race.location, threads: race.threads }
+    }
+
+    pub fn deadlock(deadlock: &Deadlock) -> Self {
+        let mut waits = deadlock.waits.clone();
+        waits.sort_unstable_by_key(|wait| wait.thread);
+        Self::Deadlock { waits }
     }
 
     /// The threads that meet, in the order of their ids.

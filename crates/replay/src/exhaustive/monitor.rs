@@ -9,7 +9,7 @@
 
 use super::local::Transition;
 use selvedge_program::{
-    Access, IndexedSymbol, Observable, PatternQuery, Query, StepKind, ThreadId, UnitRole,
+    Access, IndexedSymbol, Ipa, Observable, PatternQuestion, Phase, StepKind, ThreadId, UnitRole,
 };
 use std::collections::BTreeSet;
 
@@ -36,20 +36,17 @@ enum Stay {
 }
 
 impl Monitor {
-    pub fn new(query: &Query) -> Self {
-        let phases = match query {
-            Query::Pattern(query) => pattern_phases(query),
-            Query::Automaton(automaton) => automaton
-                .phases
-                .iter()
-                .map(|phase| MonitorPhase {
-                    advance: phase.advance,
-                    in_unit: false,
-                    stay: Stay::Only(phase.loops.clone()),
-                })
-                .collect(),
+    pub fn pattern(question: &PatternQuestion) -> Self {
+        Self { phases: pattern_phases(question) }
+    }
+
+    pub fn automaton(automaton: &Ipa) -> Self {
+        let phase = |phase: &Phase| MonitorPhase {
+            advance: phase.advance,
+            in_unit: false,
+            stay: Stay::Only(phase.loops.clone()),
         };
-        Self { phases }
+        Self { phases: automaton.phases.iter().map(phase).collect() }
     }
 
     /// The threads that match an event, in the order of their ids.
@@ -60,7 +57,7 @@ impl Monitor {
     }
 }
 
-fn pattern_phases(query: &PatternQuery) -> Vec<MonitorPhase> {
+fn pattern_phases(query: &PatternQuestion) -> Vec<MonitorPhase> {
     let accesses = query.pattern.accesses;
     let phase = |(position, &access)| {
         let (earlier, later): (&[_], &[_]) = accesses.split_at(position);

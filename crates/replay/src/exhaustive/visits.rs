@@ -9,7 +9,7 @@
 use super::local::{Locals, TransitionId};
 use super::space::ConfigurationId;
 use selvedge_base::{Id, IdVec, define_id};
-use selvedge_program::{Schedule, ScheduledStep};
+use selvedge_program::{Witness, WitnessStep};
 
 define_id!(
     /// A state of the search, in the order of discovery.
@@ -65,10 +65,10 @@ impl Visits {
         locals: &Locals,
         last: VisitId,
         transition: Option<TransitionId>,
-    ) -> Schedule {
+    ) -> Witness {
         let step = |transition: TransitionId, matched: Option<u32>| {
             let transition = locals.transition(transition);
-            ScheduledStep { thread: transition.thread, step: transition.step, matched }
+            WitnessStep::plain(transition.thread, transition.step, matched)
         };
         let mut visit = &self.visits[last];
         let mut steps = Vec::new();
@@ -80,7 +80,7 @@ impl Visits {
             visit = earlier;
         }
         steps.reverse();
-        Schedule { steps }
+        Witness::plain(steps)
     }
 }
 

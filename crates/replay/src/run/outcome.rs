@@ -156,7 +156,7 @@ impl State {
         step: Move,
         record: Option<Record<'_>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<StepKind, Refusal> {
         let view = self.can_move(program, thread)?;
         let mut control = self.control.clone();
         let kind = control.step_control(program, thread, step)?;
@@ -173,7 +173,50 @@ impl State {
         let cells = self.cells(program, thread, view, edge, kind);
         let combinations =
             Combinations { program, thread, step, kind, view, update, cells, after, record };
-        combinations.visit(next, visit)
+        combinations.visit(next, visit).map(|()| kind)
+    }
+
+    /// Whether a step concerns control only: it computes nothing, and no procedure that is on top
+    /// before or after it has variables or enforces anything.
+    pub(crate) fn is_plain(&self, program: &Program, thread: ThreadId, step: Move) -> bool {
+        let is_bare = |procedure: ProcedureId| {
+            let frame = &program.procedures[procedure].frame;
+            frame.locals.is_empty() && frame.results == 0 && frame.enforced.is_none()
+        };
+        let Some(stack) = self.control.threads.get(thread).map(|state| &state.stack) else {
+            return false;
+        };
+        let on_top = stack.iter().rev().take(2).all(|&node| is_bare(program.nodes[node]));
+        let acts = match edge_of(program, step) {
+            None => true,
+            Some(Edge { update: Some(_), .. } | Edge { passing: Some(_), .. }) => false,
+            Some(Edge { action: Action::Call(callee), .. }) => is_bare(*callee),
+            Some(edge) => !edge.action.is_about_data(),
+        };
+        on_top && acts
+    }
+
+    /// Takes a step that [concerns control only](State::is_plain), in place.
+    ///
+    /// # Errors
+    /// If the thread cannot take this step now; the state is unchanged then.
+    pub(crate) fn step_plain(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        step: Move,
+    ) -> Result<StepKind, Refusal> {
+        self.can_move(program, thread)?;
+        let kind = self.control.step_control(program, thread, step)?;
+        let activations = &mut self.threads[thread].activations;
+        match (kind, step) {
+            (StepKind::Call(_), Move::Edge(edge)) => {
+                activations.push(ActivationData { locals: Valuation::default(), call: Some(edge) });
+            }
+            (StepKind::Return(_), _) => _ = activations.pop(),
+            _ => {}
+        }
+        Ok(kind)
     }
 
     /// What the running procedure of a thread sees, if the thread can move at all (4, 5) and what

@@ -31,10 +31,12 @@
 
 use crate::json::{TOOL, Witnesses, as_map, json, warnings};
 use crate::reach::words::{self, Value};
-use crate::reach::{Listed, Projection, Question, Reach, rows};
+use crate::reach::{Listed, Projection, Reach, Sought, rows};
 use selvedge_base::Place;
-use selvedge_program::reach::rounds;
-use selvedge_program::{Action, Move, Program, RunTrace, Sharing, Statistics, Valuation, Verdict};
+use selvedge_program::witness::rounds;
+use selvedge_program::{
+    Action, Move, Program, Sharing, Stacks, Statistics, Trace, Valuation, Verdict,
+};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -64,8 +66,8 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
     field("options", json(&Options::new(reach))?)?;
     field("bound", format!("{{\"{measure}\":{}}}", answer.bound.limit))?;
     field("complete", json(&answer.complete)?)?;
-    field("contexts", json(&run.map(|run| run.contexts))?)?;
-    field("rounds", json(&run.map(|run| run.rounds))?)?;
+    field("contexts", json(&run.map(Trace::contexts))?)?;
+    field("rounds", json(&run.map(Trace::rounds))?)?;
     let states: Vec<String> = answer
         .levels
         .iter()
@@ -104,12 +106,12 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(question: &Question<'a>) -> Self {
+    fn new(question: &Sought<'a>) -> Self {
         match *question {
-            Question::Assertions => Self { kind: "assertions", text: None },
-            Question::Label(label) => Self { kind: "label", text: Some(label) },
-            Question::State(state) => Self { kind: "state", text: Some(state) },
-            Question::States => Self { kind: "states", text: None },
+            Sought::Assertions => Self { kind: "assertions", text: None },
+            Sought::Label(label) => Self { kind: "label", text: Some(label) },
+            Sought::State(state) => Self { kind: "state", text: Some(state) },
+            Sought::States => Self { kind: "states", text: None },
         }
     }
 }
@@ -181,12 +183,17 @@ struct Step<'a> {
     fails: bool,
 }
 
-fn steps<'a>(run: &RunTrace, program: &'a Program) -> Vec<Step<'a>> {
+fn steps<'a>(run: &Trace, program: &'a Program) -> Vec<Step<'a>> {
     let mut globals: Valuation = run.globals.clone();
     let mut all = Vec::with_capacity(run.steps.len());
     let mut last = None;
     let (mut context, mut round) = (0, 0);
+    let mut stacks = Stacks::new(program);
     for step in &run.steps {
+        let open = |stacks: &Stacks| -> Vec<&'a str> {
+            let open = stacks.of(step.thread).iter();
+            open.map(|&procedure| program.procedures[procedure].name.as_str()).collect()
+        };
         rows::apply(&mut globals, step);
         let new = last != Some(step.thread);
         if new {
@@ -205,6 +212,8 @@ fn steps<'a>(run: &RunTrace, program: &'a Program) -> Vec<Step<'a>> {
             Move::Return => ("return", None),
         };
         let known = step.place != Place::NONE;
+        let stack = new.then(|| open(&stacks));
+        stacks.follow(step);
         all.push(Step {
             thread: &program.threads[step.thread].name,
             action,
@@ -213,16 +222,13 @@ fn steps<'a>(run: &RunTrace, program: &'a Program) -> Vec<Step<'a>> {
             column: known.then_some(step.place.column),
             values: Values(words::values(
                 program,
-                rows::owner_after(step, program),
+                stacks.of(step.thread).last().copied(),
                 &globals,
                 &step.changes,
             )),
             context,
             round,
-            stack: new.then(|| {
-                let open = step.stack.iter();
-                open.map(|one| program.procedures[one.procedure].name.as_str()).collect()
-            }),
+            stack,
             fails: step.fails,
         });
     }

@@ -20,7 +20,7 @@ pub struct Reach<'a> {
     /// What the front end made of it.
     pub program: &'a Program,
     /// What was asked.
-    pub question: Question<'a>,
+    pub question: Sought<'a>,
     /// The name of the engine.
     pub engine: &'a str,
     /// Why this engine, if it was not named.
@@ -52,7 +52,7 @@ impl Reach<'_> {
 
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Question<'a> {
+pub enum Sought<'a> {
     /// Whether an assertion can fail.
     Assertions,
     /// Whether a thread can reach this label.

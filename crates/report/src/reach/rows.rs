@@ -12,24 +12,27 @@ use crate::reach::words;
 use crate::terminal::Terminal;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, Expr, Move, ProcedureId, Program, RunTrace, RunTraceStep, ThreadId, Valuation,
+    Action, Edge, Expr, Move, ProcedureId, Program, Stacks, ThreadId, Trace, TraceStep, Valuation,
     Variable,
 };
 
 /// Renders a run with one column per thread that moves, or as a list if the screen is too narrow.
-pub fn render(run: &RunTrace, program: &Program, detail: Detail, terminal: Terminal) -> String {
+pub fn render(run: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
     let mut rows: Vec<(Row<'_>, Option<Row<'_>>)> = Vec::new();
     let mut globals = run.globals.clone();
     // The rows of the calls that are open, per thread, to be shown when something happens in them.
     let mut open: Vec<Vec<usize>> = vec![Vec::new(); program.threads.len()];
+    let mut stacks = Stacks::new(program);
     for (at, step) in run.steps.iter().enumerate() {
         apply(&mut globals, step);
-        let mut row = row(step, program);
-        let values = new_values(step, &globals, program);
+        let depth = stacks.of(step.thread).len().saturating_sub(1);
+        stacks.follow(step);
+        let mut row = row(step, depth, program);
+        let values = new_values(step, stacks.of(step.thread).last().copied(), &globals, program);
         let changes = !step.changes.is_empty() && !is_call(step, program);
         row.shown |= detail == Detail::Everything || changes;
         let calls = &mut open[step.thread.index()];
-        calls.truncate(step.stack.len().saturating_sub(1));
+        calls.truncate(depth);
         if row.shown {
             for &call in calls.iter() {
                 let (call, values): &mut (Row<'_>, Option<Row<'_>>) = &mut rows[call];
@@ -46,7 +49,7 @@ pub fn render(run: &RunTrace, program: &Program, detail: Detail, terminal: Termi
         rows.push((row, values));
         let next = run.steps.get(at + 1);
         if next.is_some_and(|next| next.thread != step.thread) {
-            rows.extend(stays_open(run, at, program).map(|row| (row, None)));
+            rows.extend(stays_open(run, at, &stacks, program).map(|row| (row, None)));
         }
     }
     let mut rows: Vec<Row<'_>> =
@@ -60,7 +63,7 @@ pub fn render(run: &RunTrace, program: &Program, detail: Detail, terminal: Termi
     lay_out(&rows, &moving, program, terminal)
 }
 
-fn row<'a>(step: &RunTraceStep, program: &Program) -> Row<'a> {
+fn row<'a>(step: &TraceStep, depth: usize, program: &Program) -> Row<'a> {
     let (mut text, shown) = match step.step {
         Move::Edge(edge) => {
             let edge = &program.edges[edge];
@@ -73,7 +76,7 @@ fn row<'a>(step: &RunTraceStep, program: &Program) -> Row<'a> {
     }
     Row {
         thread: step.thread,
-        depth: step.stack.len().saturating_sub(1),
+        depth,
         text: visible(&text).into_owned().into(),
         place: step.place,
         matched: step.fails.then_some(1),
@@ -114,8 +117,14 @@ fn is_about_globals(expr: &Expr) -> bool {
     global
 }
 
-/// The values that a step changed, unless its statement says them.
-fn new_values(step: &RunTraceStep, globals: &Valuation, program: &Program) -> String {
+/// The values that a step changed, unless its statement says them. Changed locals are those of
+/// `owner`, the procedure on top after the step.
+fn new_values(
+    step: &TraceStep,
+    owner: Option<ProcedureId>,
+    globals: &Valuation,
+    program: &Program,
+) -> String {
     if let Move::Edge(edge) = step.step {
         let edge = &program.edges[edge];
         let update = edge.update.map(|id| &program.updates[id]);
@@ -126,46 +135,28 @@ fn new_values(step: &RunTraceStep, globals: &Valuation, program: &Program) -> St
             return String::new();
         }
     }
-    let values = words::values(program, owner_after(step, program), globals, &step.changes);
+    let values = words::values(program, owner, globals, &step.changes);
     if values.is_empty() { String::new() } else { words::joined(&values) }
 }
 
-/// The procedure whose activation is on top after a step: the one that changed locals belong to.
-pub(crate) fn owner_after(step: &RunTraceStep, program: &Program) -> Option<ProcedureId> {
-    match step.step {
-        Move::Edge(edge) => match program.edges[edge].action {
-            Action::Call(callee) => Some(callee),
-            Action::Return(_) => below(step),
-            _ => step.stack.last().map(|top| top.procedure),
-        },
-        Move::Return => below(step),
-    }
-}
-
-fn below(step: &RunTraceStep) -> Option<ProcedureId> {
-    step.stack.iter().rev().nth(1).map(|activation| activation.procedure)
-}
-
-fn is_call(step: &RunTraceStep, program: &Program) -> bool {
+fn is_call(step: &TraceStep, program: &Program) -> bool {
     match step.step {
         Move::Edge(edge) => matches!(program.edges[edge].action, Action::Call(_)),
         Move::Return => false,
     }
 }
 
-/// A remark with the calls of a thread that stay open when it is left.
-fn stays_open<'a>(run: &RunTrace, at: usize, program: &Program) -> Option<Row<'a>> {
+/// A remark with the calls of a thread that stay open when it is left, if it goes on later.
+fn stays_open<'a>(run: &Trace, at: usize, stacks: &Stacks, program: &Program) -> Option<Row<'a>> {
     let thread = run.steps[at].thread;
-    // Where the thread goes on tells where it stood.
-    let next = run.steps[at + 1..].iter().find(|step| step.thread == thread)?;
-    let names: Vec<_> = next
-        .stack
-        .iter()
-        .map(|activation| visible(&program.procedures[activation.procedure].name))
-        .collect();
-    (names.len() > 1).then(|| Row {
+    let open = stacks.of(thread);
+    if open.len() < 2 || !run.steps[at + 1..].iter().any(|step| step.thread == thread) {
+        return None;
+    }
+    let names: Vec<_> = open.iter().map(|&id| visible(&program.procedures[id].name)).collect();
+    Some(Row {
         thread,
-        depth: next.stack.len() - 1,
+        depth: open.len() - 1,
         text: format!("(in {})", names.join(" > ")).into(),
         place: Place::NONE,
         matched: None,
@@ -176,7 +167,7 @@ fn stays_open<'a>(run: &RunTrace, at: usize, program: &Program) -> Option<Row<'a
 }
 
 /// The globals after a step.
-pub(crate) fn apply(globals: &mut Valuation, step: &RunTraceStep) {
+pub(crate) fn apply(globals: &mut Valuation, step: &TraceStep) {
     for &(variable, value) in &step.changes {
         if let Variable::Global(id) = variable {
             globals.0[id.index()] = value;

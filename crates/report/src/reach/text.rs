@@ -5,11 +5,11 @@
 use crate::describe::count;
 use crate::escape::visible;
 use crate::interleaving::Detail;
-use crate::reach::{Listed, Projection, Question, Reach, rows, words};
+use crate::reach::{Listed, Projection, Reach, Sought, rows, words};
 use crate::terminal::{Terminal, Tone};
 use crate::text::{fill, statistics};
 use selvedge_base::Place;
-use selvedge_program::{Measure, RunTrace, Unknown, Verdict};
+use selvedge_program::{Measure, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -47,24 +47,24 @@ pub fn render(reach: &Reach<'_>, options: Options, terminal: Terminal) -> String
 fn violation(
     out: &mut String,
     reach: &Reach<'_>,
-    run: &RunTrace,
+    run: &Trace,
     options: Options,
     terminal: Terminal,
 ) {
     let word = terminal.paint(Tone::Bad, "violation");
     let what = match &reach.question {
-        Question::Assertions => "an assertion fails".to_owned(),
-        Question::Label(label) => format!("label {} is reached", visible(label)),
-        Question::State(state) => format!("state {} is reached", visible(state)),
-        Question::States => "a state is reached".to_owned(),
+        Sought::Assertions => "an assertion fails".to_owned(),
+        Sought::Label(label) => format!("label {} is reached", visible(label)),
+        Sought::State(state) => format!("state {} is reached", visible(state)),
+        Sought::States => "a state is reached".to_owned(),
     };
     let place = run.steps.last().map_or(Place::NONE, |step| step.place);
     let file = visible(reach.source.name);
     let at = if place == Place::NONE { file.into_owned() } else { format!("{file}:{place}") };
     let bounds = format!(
         "{} in {}",
-        Measure::Contexts.count(run.contexts),
-        Measure::Rounds.count(run.rounds)
+        Measure::Contexts.count(run.contexts()),
+        Measure::Rounds.count(run.rounds())
     );
     let _ = writeln!(out, "{word}  {what}  {bounds}  {at}");
     if options.witness {
@@ -178,7 +178,7 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         Verdict::Unknown(why) => {
             let word = terminal.paint(Tone::Open, "unknown");
             let why = match (why, &reach.question) {
-                (Unknown::Within(bound), Question::States) => {
+                (Unknown::Within(bound), Sought::States) => {
                     format!("these are the states within {}", bound.measure.count(bound.limit))
                 }
                 _ => visible(&why.to_string()).into_owned(),
@@ -189,10 +189,10 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         Verdict::Safe => {
             let word = terminal.paint(Tone::Good, "safe");
             let what = match reach.question {
-                Question::Assertions => "no assertion fails",
-                Question::Label(_) => "the label is not reached",
-                Question::State(_) => "the state is not reached",
-                Question::States => "no other state is reached",
+                Sought::Assertions => "no assertion fails",
+                Sought::Label(_) => "the label is not reached",
+                Sought::State(_) => "the state is not reached",
+                Sought::States => "no other state is reached",
             };
             let _ =
                 writeln!(out, "{word}: {what} in any execution of the model, in {seconds:.3} s");

@@ -1,11 +1,11 @@
 //! Real findings of real programs, and small checkers of the formats.
 
 use selvedge_analysis::{
-    CheckOptions, EngineKind, Fixes, Options, check, meetings, possible_deadlocks,
+    CheckOptions, EngineKind, Fixes, Options, answer, check, possible_deadlocks,
 };
 use selvedge_base::Budget;
-use selvedge_program::meeting::races;
-use selvedge_program::{CheckedFile, FindingKind, Meeting, Program, Statistics, Units};
+use selvedge_program::moment::races;
+use selvedge_program::{CheckedFile, FindingKind, Program, Question, Statistics, Units};
 use selvedge_report::meetings::Analysis;
 use selvedge_report::{Checks, Meetings, Source};
 use std::time::Duration;
@@ -80,8 +80,8 @@ pub fn with_checks<T>(files: &[CheckedFile], report: impl FnOnce(&Checks<'_>) ->
 pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
-    let questions: Vec<Meeting> =
-        races(&threads, &locations).into_iter().map(Meeting::Race).collect();
+    let questions: Vec<Question> =
+        races(&threads, &locations).into_iter().map(Question::Race).collect();
     with_meetings(file, Analysis::Race, &questions, report)
 }
 
@@ -89,19 +89,19 @@ pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) 
 pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
     let cycles = possible_deadlocks(&file.program, &threads, &Budget::new()).asked;
-    let questions: Vec<Meeting> = cycles.into_iter().map(Meeting::Deadlock).collect();
+    let questions: Vec<Question> = cycles.into_iter().map(Question::Deadlock).collect();
     with_meetings(file, Analysis::Deadlock, &questions, report)
 }
 
 fn with_meetings<T>(
     file: &CheckedFile,
     analysis: Analysis,
-    questions: &[Meeting],
+    questions: &[Question],
     report: impl FnOnce(&Meetings<'_>) -> T,
 ) -> T {
     let options = Options::new(EngineKind::Tupling);
     let answers =
-        meetings(&file.program, questions, &options, &Budget::new(), &mut |_| {}).expect("fine");
+        answer(&file.program, questions, &options, &Budget::new(), &mut |_| {}).expect("fine");
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
     report(&Meetings {

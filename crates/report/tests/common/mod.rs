@@ -4,9 +4,9 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, AtomicSet, Edge, Frame, Location, LocationId, Lock, LockId, Pattern, PatternQuery,
-    Procedure, ProcedureId, Program, Query, Start, StepKind, Thread, ThreadId, Trace, TraceStep,
-    Units,
+    Action, AtomicSet, Edge, Frame, Location, LocationId, Lock, LockId, Move, Pattern,
+    PatternQuestion, Procedure, ProcedureId, Program, Question, Start, StepKind, Thread, ThreadId,
+    Trace, TraceStep, Units,
 };
 
 /// The stack of paper 000, Listing 1, with two threads that call `popwrap`. Each procedure is a
@@ -115,14 +115,14 @@ pub fn trace(program: &Program, text: &str) -> Trace {
             _ => StepKind::Step,
         };
         let place = line.map_or(Place::NONE, |line| Place::new(number(line), 9));
-        TraceStep { thread, kind, place, matched }
+        TraceStep { matched, ..TraceStep::plain(thread, Move::Return, kind, place) }
     });
-    Trace { steps: steps.collect(), next: Vec::new() }
+    Trace { steps: steps.collect(), ..Trace::default() }
 }
 
 /// The query of a pattern on T1 and T2.
-pub fn query(number: u32, locations: &[usize]) -> Query {
-    Query::Pattern(PatternQuery {
+pub fn query(number: u32, locations: &[usize]) -> Question {
+    Question::Pattern(PatternQuestion {
         pattern: Pattern::by_number(number).expect("1 to 32"),
         units: Units::Exact,
         unit_thread: ThreadId::from_index(0),

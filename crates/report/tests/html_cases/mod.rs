@@ -84,7 +84,7 @@ pub fn finding(
         places,
         reason: reason.to_owned(),
         fix: None,
-        trace: Trace { steps, next },
+        trace: Trace { steps, next, ..Trace::default() },
     }
 }
 

@@ -11,11 +11,13 @@
 use super::digest;
 use selvedge_analysis::Checked;
 use selvedge_base::{Id, IdVec, Place};
-use selvedge_program::{Finding, FindingKind, Fix, Program, StepKind, Tally, Trace, TraceStep};
+use selvedge_program::{
+    Finding, FindingKind, Fix, Move, Program, StepKind, Tally, Trace, TraceStep, Valuation,
+};
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-1";
+pub const FORM: &str = "selvedge-answer-2";
 
 /// The bytes of an entry.
 pub fn write(checked: &Checked, key: &str) -> Vec<u8> {
@@ -82,9 +84,10 @@ struct StoredFinding {
 /// A line and a column.
 type StoredPlace = (u32, u32);
 
-/// The thread, the kind with its object, the place, and the number of the access or 0.
+/// The thread, the edge from 1 or 0 for a return, the kind with its object, the place, and the number
+/// of the access or 0.
 #[derive(Serialize, Deserialize)]
-struct StoredStep(u32, u8, u32, u32, u32, u32);
+struct StoredStep(u32, u32, u8, u32, u32, u32, u32);
 
 impl StoredFinding {
     fn new(finding: &Finding) -> Self {
@@ -121,7 +124,11 @@ impl StoredFinding {
             places: places(self.places),
             reason: self.reason,
             fix: self.fix.map(|(text, at)| Fix { text, places: places(at) }),
-            trace: Trace { steps: steps(self.steps)?, next: steps(self.next)? },
+            trace: Trace {
+                globals: Valuation::default(),
+                steps: steps(self.steps)?,
+                next: steps(self.next)?,
+            },
             fingerprint: self.fingerprint,
         })
     }
@@ -162,11 +169,15 @@ fn stored_step(step: &TraceStep) -> StoredStep {
     };
     let Place { line, column } = step.place;
     let thread = step.thread.index() as u32;
-    StoredStep(thread, code, object as u32, line, column, step.matched.unwrap_or(0))
+    let edge = match step.step {
+        Move::Edge(edge) => edge.index() as u32 + 1,
+        Move::Return => 0,
+    };
+    StoredStep(thread, edge, code, object as u32, line, column, step.matched.unwrap_or(0))
 }
 
 fn restored_step(stored: &StoredStep, program: &Program) -> Option<TraceStep> {
-    let &StoredStep(thread, code, object, line, column, matched) = stored;
+    let &StoredStep(thread, edge, code, object, line, column, matched) = stored;
     let kind = match code {
         0 => StepKind::Step,
         1 => StepKind::BeginUnit,
@@ -179,10 +190,11 @@ fn restored_step(stored: &StoredStep, program: &Program) -> Option<TraceStep> {
         8 => StepKind::Return(id(object, &program.procedures)?),
         _ => return None,
     };
-    Some(TraceStep {
-        thread: id(thread, &program.threads)?,
-        kind,
-        place: Place::new(line, column),
-        matched: (matched > 0).then_some(matched),
-    })
+    let step = match edge.checked_sub(1) {
+        Some(edge) => Move::Edge(id(edge, &program.edges)?),
+        None => Move::Return,
+    };
+    let thread = id(thread, &program.threads)?;
+    let matched = (matched > 0).then_some(matched);
+    Some(TraceStep { matched, ..TraceStep::plain(thread, step, kind, Place::new(line, column)) })
 }

@@ -1,95 +1,31 @@
 //! # Idea
-//! A trace from the disk says what each step did, not which edge it took. All configurations that the
-//! steps so far can have led to are followed side by side, until the trace ends or nothing is left;
-//! the edges that were taken make a schedule, and the replayer checks it against the question of the
-//! finding like that of any engine.
+//! A trace from the disk says which steps were taken. They make a witness, and the replayer checks it
+//! against the question of the finding like that of any engine.
 //!
 //! # Invariants
-//! 1. A finding is believed only if the replayer makes exactly its trace from a schedule, for a
+//! 1. A finding is believed only if the replayer makes exactly its trace from its steps, for a
 //!    question that the finding names.
-//! 2. At most [`WIDEST`] configurations are followed, so the time is linear in the trace; a trace
-//!    that would need more is not believed.
 
 use selvedge_program::{
-    Deadlock, Finding, FindingKind, LocationId, Meeting, Move, Pattern, PatternQuery, Program,
-    Query, Race, Schedule, ScheduledStep, StepKind, Successors, Trace, Units, Wait,
+    Deadlock, Finding, FindingKind, LocationId, Pattern, PatternQuestion, Program, Question, Race,
+    StepKind, TraceStep, Units, Wait, Witness, WitnessStep,
 };
-use selvedge_replay::{Configuration, replay, replay_meeting};
-
-/// How many configurations are followed at once.
-const WIDEST: usize = 64;
+use selvedge_replay::replay;
 
 /// Whether the trace of a finding is a run of the program that shows it; `units` as it was asked.
 pub fn holds(program: &Program, finding: &Finding, units: Units) -> bool {
     let trace = &finding.trace;
-    let schedules = schedules(program, trace);
+    let step = |step: &TraceStep| WitnessStep::plain(step.thread, step.step, step.matched);
+    let witness = Witness::plain(trace.steps.iter().map(step).collect());
+    let shows = |question| replay(program, &question, &witness).is_ok_and(|again| again == *trace);
     match finding.kind {
-        FindingKind::Atomicity => queries(finding, units).iter().any(|query| {
-            let shows =
-                |schedule| replay(program, query, schedule).is_ok_and(|again| again == *trace);
-            schedules.iter().any(shows)
-        }),
-        FindingKind::Race | FindingKind::Deadlock => meeting(finding).is_some_and(|meeting| {
-            let shows = |schedule| {
-                replay_meeting(program, &meeting, schedule).is_ok_and(|again| again == *trace)
-            };
-            schedules.iter().any(shows)
-        }),
+        FindingKind::Atomicity => queries(finding, units).into_iter().any(shows),
+        FindingKind::Race | FindingKind::Deadlock => moment(finding).is_some_and(shows),
     }
-}
-
-/// Schedules whose execution is this trace, apart from what comes next; one for each configuration
-/// in which it can end, because what the threads are about to do there is not the same.
-fn schedules(program: &Program, trace: &Trace) -> Vec<Schedule> {
-    let successors = Successors::new(program);
-    // Every move that was tried, with the one before it.
-    let mut moves: Vec<(Option<usize>, Move)> = Vec::new();
-    let mut open: Vec<(Configuration, Option<usize>)> =
-        vec![(Configuration::initial(program), None)];
-    for step in &trace.steps {
-        let mut next: Vec<(Configuration, Option<usize>)> = Vec::new();
-        for (configuration, before) in open {
-            let mut candidates = configuration.moves(program, &successors, step.thread);
-            candidates.retain(|&candidate| match candidate {
-                Move::Edge(edge) => program.edges[edge].place == step.place,
-                Move::Return => true,
-            });
-            // Copies are made only where there is a choice: stacks may be deep.
-            let last = candidates.pop();
-            let copies = candidates.into_iter().map(|candidate| (configuration.clone(), candidate));
-            let copies: Vec<_> = copies.collect();
-            for (mut after, candidate) in
-                copies.into_iter().chain(last.map(|last| (configuration, last)))
-            {
-                let same = after.step(program, step.thread, candidate) == Ok(step.kind);
-                if same && next.iter().all(|(other, _)| *other != after) {
-                    moves.push((before, candidate));
-                    next.push((after, Some(moves.len() - 1)));
-                }
-            }
-        }
-        if next.is_empty() || next.len() > WIDEST {
-            return Vec::new();
-        }
-        open = next;
-    }
-    open.into_iter()
-        .map(|(_, mut at)| {
-            let mut steps = Vec::with_capacity(trace.steps.len());
-            for step in trace.steps.iter().rev() {
-                let (before, taken) = moves[at.expect("as many moves as steps")];
-                let matched = step.matched;
-                steps.push(ScheduledStep { thread: step.thread, step: taken, matched });
-                at = before;
-            }
-            steps.reverse();
-            Schedule { steps }
-        })
-        .collect()
 }
 
 /// The patterns that the finding names, on the locations of its marked accesses.
-fn queries(finding: &Finding, units: Units) -> Vec<Query> {
+fn queries(finding: &Finding, units: Units) -> Vec<Question> {
     let &[unit_thread, other_thread] = &finding.threads[..] else { return Vec::new() };
     let numbers = finding.tags.iter().filter_map(|tag| tag.strip_prefix("pattern-")?.parse().ok());
     let mut queries = Vec::new();
@@ -99,7 +35,7 @@ fn queries(finding: &Finding, units: Units) -> Vec<Query> {
             _ => ordered_pairs(&marked(finding)),
         };
         for locations in candidates {
-            queries.push(Query::Pattern(PatternQuery {
+            queries.push(Question::Pattern(PatternQuestion {
                 pattern,
                 units,
                 unit_thread,
@@ -133,12 +69,12 @@ fn ordered_pairs(locations: &[LocationId]) -> Vec<Vec<LocationId>> {
 }
 
 /// The moment that the finding is about.
-fn meeting(finding: &Finding) -> Option<Meeting> {
+fn moment(finding: &Finding) -> Option<Question> {
     if finding.kind == FindingKind::Race {
         let (&[location], &[first, second]) = (&finding.locations[..], &finding.threads[..]) else {
             return None;
         };
-        return Some(Meeting::Race(Race { location, threads: [first, second] }));
+        return Some(Question::Race(Race { location, threads: [first, second] }));
     }
     let waits: Option<Vec<Wait>> = finding
         .threads
@@ -150,5 +86,5 @@ fn meeting(finding: &Finding) -> Option<Meeting> {
             _ => None,
         })
         .collect();
-    Some(Meeting::Deadlock(Deadlock { waits: waits? }))
+    Some(Question::Deadlock(Deadlock { waits: waits? }))
 }

@@ -4,20 +4,21 @@
 //!
 //! # Source
 //! SEMANTICS, "The patterns": two distinct threads, one or two distinct locations. Paper 000 Defn. 3:
-//! an automaton has a phase. The invariants of `selvedge_program::meeting`.
+//! an automaton has a phase. The invariants of `selvedge_program::moment`.
 
+use crate::run::target_error;
 use selvedge_base::Id;
 use selvedge_program::{
-    Deadlock, IndexedSymbol, LocationId, LockId, Meeting, Observable, PatternQuery, Program, Query,
+    Deadlock, IndexedSymbol, LocationId, LockId, Observable, PatternQuestion, Program, Question,
     Race, ThreadId, Wait,
 };
 use std::collections::BTreeSet;
 
-/// What is wrong with a query about this program, if anything.
-pub fn query_error(program: &Program, query: &Query) -> Option<String> {
-    match query {
-        Query::Pattern(query) => pattern_error(program, query),
-        Query::Automaton(automaton) => {
+/// What is wrong with a question about this program, if anything.
+pub fn question_error(program: &Program, question: &Question) -> Option<String> {
+    match question {
+        Question::Pattern(question) => pattern_error(program, question),
+        Question::Automaton(automaton) => {
             if automaton.phases.is_empty() {
                 return Some("the automaton has no phase transition".to_owned());
             }
@@ -27,14 +28,10 @@ pub fn query_error(program: &Program, query: &Query) -> Option<String> {
                 .flat_map(|phase| phase.loops.iter().chain(std::iter::once(&phase.advance)));
             symbols.copied().find_map(|symbol| symbol_error(program, symbol))
         }
-    }
-}
-
-/// What is wrong with a question about a single moment of this program, if anything.
-pub fn meeting_error(program: &Program, meeting: &Meeting) -> Option<String> {
-    match meeting {
-        Meeting::Race(race) => race_error(program, race),
-        Meeting::Deadlock(deadlock) => deadlock_error(program, deadlock),
+        Question::Race(race) => race_error(program, race),
+        Question::Deadlock(deadlock) => deadlock_error(program, deadlock),
+        Question::Reach(target) => target_error(program, target),
+        Question::States => None,
     }
 }
 
@@ -81,7 +78,7 @@ fn deadlock_error(program: &Program, deadlock: &Deadlock) -> Option<String> {
         .then(|| "the deadlock does not begin with its lowest thread".to_owned())
 }
 
-fn pattern_error(program: &Program, query: &PatternQuery) -> Option<String> {
+fn pattern_error(program: &Program, query: &PatternQuestion) -> Option<String> {
     for thread in [query.unit_thread, query.other_thread] {
         if let Some(error) = thread_error(program, thread) {
             return Some(error);

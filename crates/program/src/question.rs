@@ -1,14 +1,18 @@
 //! # Idea
-//! One question about one program: can some interleaving show this pattern, or drive this automaton
-//! to its final state?
+//! Everything that can be asked about one program, as one type: can some interleaving show this
+//! pattern, drive this automaton to its final state, bring two threads to a race or several into a
+//! deadlock, reach an assertion that fails, a label, a state? Each case names threads, locations,
+//! locks and nodes of the program that it is about.
 //!
 //! # Source
-//! SEMANTICS, "The patterns"; paper 000 Problem 1.
+//! SEMANTICS, "The patterns"; paper 000 Problem 1; [`crate::moment`]; [`crate::reach`].
 
 use crate::event::Observable;
 use crate::ipa::Ipa;
 use crate::model::{LocationId, Program, ThreadId};
+use crate::moment::{Deadlock, Race};
 use crate::pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole, Variable};
+use crate::reach::Target;
 
 /// Which accesses of the other thread may count as one unit `u'`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,7 +26,7 @@ pub enum Units {
 
 /// A pattern on an ordered pair of threads and one or two locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PatternQuery {
+pub struct PatternQuestion {
     /// The pattern.
     pub pattern: &'static Pattern,
     /// What counts as `u'`.
@@ -35,7 +39,7 @@ pub struct PatternQuery {
     pub locations: Vec<LocationId>,
 }
 
-impl PatternQuery {
+impl PatternQuestion {
     /// The thread that makes this access.
     pub fn thread_of(&self, access: Access) -> ThreadId {
         match access.role {
@@ -72,23 +76,44 @@ impl PatternQuery {
 
 /// A question about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Query {
+pub enum Question {
     /// Can some interleaving show this pattern?
-    Pattern(PatternQuery),
+    Pattern(PatternQuestion),
     /// Can some interleaving drive this automaton to its final state?
     Automaton(Ipa),
+    /// Can this race happen?
+    Race(Race),
+    /// Can this deadlock happen?
+    Deadlock(Deadlock),
+    /// Can this be reached?
+    Reach(Target),
+    /// Which states can be reached?
+    States,
 }
 
-/// All pattern queries of a program: for every ordered pair of distinct threads, every pattern of
+impl Question {
+    /// The threads that it names; a question about what can be reached names none and is about all.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            Self::Pattern(question) => vec![question.unit_thread, question.other_thread],
+            Self::Automaton(automaton) => automaton.participants(),
+            Self::Race(race) => race.threads.to_vec(),
+            Self::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.thread).collect(),
+            Self::Reach(_) | Self::States => Vec::new(),
+        }
+    }
+}
+
+/// All pattern questions about a program: for every ordered pair of distinct threads, every pattern of
 /// `patterns` and every ordered pair of distinct locations of one atomic set (every single location
 /// for the patterns on one), restricted to the threads and locations given.
-pub fn pattern_queries(
+pub fn pattern_questions(
     program: &Program,
     patterns: &[u32],
     units: Units,
     threads: &[ThreadId],
     locations: &[LocationId],
-) -> Vec<PatternQuery> {
+) -> Vec<PatternQuestion> {
     let chosen: Vec<&'static Pattern> =
         PATTERNS.iter().filter(|pattern| patterns.contains(&pattern.number)).collect();
     let singles: Vec<Vec<LocationId>> = locations.iter().map(|&x| vec![x]).collect();
@@ -103,7 +128,7 @@ pub fn pattern_queries(
         for &other_thread in threads.iter().filter(|&&other| other != unit_thread) {
             for &pattern in &chosen {
                 let choices = if pattern.locations() == 1 { &singles } else { &pairs };
-                queries.extend(choices.iter().map(|locations| PatternQuery {
+                queries.extend(choices.iter().map(|locations| PatternQuestion {
                     pattern,
                     units,
                     unit_thread,
@@ -137,10 +162,10 @@ mod tests {
         parse(&text).0.expect("a valid program")
     }
 
-    fn all_queries(program: &Program, patterns: &[u32]) -> Vec<PatternQuery> {
+    fn all_queries(program: &Program, patterns: &[u32]) -> Vec<PatternQuestion> {
         let threads: Vec<ThreadId> = program.threads.ids().collect();
         let locations: Vec<LocationId> = program.locations.ids().collect();
-        pattern_queries(program, patterns, Units::Exact, &threads, &locations)
+        pattern_questions(program, patterns, Units::Exact, &threads, &locations)
     }
 
     fn vaziri() -> Vec<u32> {
@@ -164,7 +189,7 @@ mod tests {
             let ids: Vec<ThreadId> = program.threads.ids().collect();
             let pairs = [(ids[0], ids[1]), (ids[1], ids[2]), (ids[2], ids[0])];
             let chosen =
-                |query: &&PatternQuery| pairs.contains(&(query.unit_thread, query.other_thread));
+                |query: &&PatternQuestion| pairs.contains(&(query.unit_thread, query.other_thread));
             counts.push(queries.iter().filter(chosen).count());
         }
         assert_eq!(counts, [15, 615, 615, 900]);
@@ -202,7 +227,7 @@ mod tests {
         let program = program(3, &[3]);
         let threads: Vec<ThreadId> = program.threads.ids().skip(1).collect();
         let locations: Vec<LocationId> = program.locations.ids().take(1).collect();
-        let queries = pattern_queries(&program, &all(), Units::Exact, &threads, &locations);
+        let queries = pattern_questions(&program, &all(), Units::Exact, &threads, &locations);
         assert_eq!(queries.len(), 2 * 5);
         assert!(queries.iter().all(|query| threads.contains(&query.unit_thread)));
     }
@@ -252,7 +277,7 @@ mod tests {
         for query in all_queries(&program, &all()) {
             assert!(query.needs_unit(UnitRole::Unit));
             assert_eq!(query.needs_unit(UnitRole::Other), query.pattern.number > 5);
-            let paper = PatternQuery { units: Units::Paper, ..query };
+            let paper = PatternQuestion { units: Units::Paper, ..query };
             assert!(paper.needs_unit(UnitRole::Unit) && !paper.needs_unit(UnitRole::Other));
         }
     }

@@ -42,25 +42,6 @@ pub struct Deadlock {
     pub waits: Vec<Wait>,
 }
 
-/// A question about a single moment.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Meeting {
-    /// Can this race happen?
-    Race(Race),
-    /// Can this deadlock happen?
-    Deadlock(Deadlock),
-}
-
-impl Meeting {
-    /// The threads that take part.
-    pub fn threads(&self) -> Vec<ThreadId> {
-        match self {
-            Self::Race(race) => race.threads.to_vec(),
-            Self::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.thread).collect(),
-        }
-    }
-}
-
 /// The race questions about every location given and every unordered pair of the threads given.
 pub fn races(threads: &[ThreadId], locations: &[LocationId]) -> Vec<Race> {
     let mut threads = threads.to_vec();

@@ -1,0 +1,338 @@
+//! # Idea
+//! A witness is executed step by step with the outcomes that it records, and turned into a trace. A
+//! record says all but one thing: the locals of a caller that change in the very step of the call
+//! are not seen again before the return. So the replayer follows *all* states that agree with the
+//! record (nearly always one). Then the trace and the states that it ends in are compared with the
+//! question by the definition.
+//!
+//! # Source
+//! [`selvedge_program::data`] for the steps, [`selvedge_program::witness`] for witnesses;
+//! [`crate::check`], [`crate::moment`] and [`crate::run::target`] for the questions.
+//!
+//! # Requires
+//! The program is valid. Question and witness may be anything.
+//!
+//! # Invariants
+//! 1. States that agree with the record differ only in locals below the tops of the stacks. So what
+//!    a step changes on top is the same for all, or any of it is right.
+//! 2. At most `MOST_STATES` states agree with the record at any moment; a witness that leaves more
+//!    open is not decided.
+//! 3. A step without values changes the state in place, so time is linear in the steps of such a
+//!    witness, whatever the depth of its stacks.
+
+use crate::check::{check_automaton, check_pattern};
+use crate::moment::{check_deadlock, check_race};
+use crate::question::question_error;
+use crate::run::{Record, Refusal, State, is_in_target};
+use selvedge_base::{Budget, Id};
+use selvedge_program::{
+    Action, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target, ThreadId, Trace,
+    TraceStep, Unknown, Valuation, Variable, Witness, WitnessStep,
+};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// How many states may agree with what a witness records.
+const MOST_STATES: usize = 1024;
+
+/// Why a witness is no answer to its question, or why that was not found out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayError {
+    /// The step that is wrong, counted from 1; `None` if the question is, or if steps are missing.
+    pub step: Option<usize>,
+    /// What is wrong with it.
+    pub message: String,
+    /// The limit that was met, if one was: nothing is known to be wrong then.
+    pub open: Option<Unknown>,
+}
+
+impl ReplayError {
+    /// The step with this index, from 0, is wrong.
+    pub(crate) fn at(index: usize, message: String) -> Self {
+        Self { step: Some(index + 1), message, open: None }
+    }
+
+    /// The witness as a whole is wrong.
+    pub(crate) fn whole(message: String) -> Self {
+        Self { step: None, message, open: None }
+    }
+
+    /// A limit was met before a step.
+    fn open(index: usize, why: Unknown) -> Self {
+        Self { step: Some(index + 1), message: why.to_string(), open: Some(why) }
+    }
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Some(step) => write!(f, "step {step}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+/// A variable with its new value, for each that changes in a step.
+type Changes = Vec<(Variable, bool)>;
+
+/// Executes a witness and checks that it answers the question; without a limit.
+///
+/// # Errors
+/// As [`replay_within`].
+pub fn replay(
+    program: &Program,
+    question: &Question,
+    witness: &Witness,
+) -> Result<Trace, ReplayError> {
+    replay_within(program, question, witness, &Budget::new())
+}
+
+/// Executes a witness and checks that it answers the question.
+///
+/// # Errors
+/// If the question makes no sense for the program, if a step is impossible where it stands, or not
+/// with the recorded outcome, if the witness is not what the question asks for, or if a limit was
+/// met.
+pub fn replay_within(
+    program: &Program,
+    question: &Question,
+    witness: &Witness,
+    budget: &Budget,
+) -> Result<Trace, ReplayError> {
+    if let Some(message) = question_error(program, question) {
+        return Err(ReplayError::whole(message));
+    }
+    let marked = witness.steps.iter().position(|step| step.matched.is_some());
+    let takes_marks = matches!(question, Question::Pattern(_) | Question::Automaton(_));
+    if let (Some(index), false) = (marked, takes_marks) {
+        let message = "it is marked, but the question is about the last moment only".to_owned();
+        return Err(ReplayError::at(index, message));
+    }
+    let (mut trace, states) = run(program, witness, budget)?;
+    if witness.fails && !matches!(question, Question::Reach(Target::Assertion)) {
+        let message = "it ends with an assertion that fails, which was not asked for";
+        return Err(ReplayError::whole(message.to_owned()));
+    }
+    // States that agree with the record have the same control (invariant 1).
+    let last = states.first().expect("a witness ends in some state");
+    match question {
+        Question::Pattern(question) => check_pattern(program, question, &trace)?,
+        Question::Automaton(automaton) => check_automaton(program, automaton, &trace)?,
+        Question::Race(race) => {
+            trace.next = check_race(program, race, last).map_err(ReplayError::whole)?;
+        }
+        Question::Deadlock(deadlock) => {
+            trace.next = check_deadlock(program, deadlock, last).map_err(ReplayError::whole)?;
+        }
+        Question::Reach(target) => {
+            let is_end = |state: &State| match target {
+                Target::Assertion => witness.fails && !witness.steps.is_empty(),
+                Target::Label(_) | Target::State(_) => is_in_target(state, target),
+            };
+            if !states.iter().any(is_end) {
+                return Err(ReplayError::whole(missed(target)));
+            }
+        }
+        // Every run answers the question which states there are.
+        Question::States => {}
+    }
+    Ok(trace)
+}
+
+/// Executes a witness from the initial state, whatever it is marked with.
+///
+/// # Errors
+/// If a step is impossible where it stands.
+pub fn execute(program: &Program, witness: &Witness) -> Result<Trace, ReplayError> {
+    Ok(run(program, witness, &Budget::new())?.0)
+}
+
+/// The trace of a witness and the states that it can end in, at least one.
+fn run(
+    program: &Program,
+    witness: &Witness,
+    budget: &Budget,
+) -> Result<(Trace, Vec<State>), ReplayError> {
+    let mut states = vec![initial(program, witness).map_err(ReplayError::whole)?];
+    let mut steps = Vec::with_capacity(witness.steps.len());
+    for (index, step) in witness.steps.iter().enumerate() {
+        if let Some(reason) = budget.poll() {
+            return Err(ReplayError::open(index, Unknown::Stopped(reason)));
+        }
+        let fails = witness.fails && index + 1 == witness.steps.len();
+        let (kind, changes) =
+            advance(program, witness, step, fails, &mut states).map_err(|refusal| {
+                let message = refused(program, step, refusal);
+                match refusal {
+                    Refusal::TooManyChoices => {
+                        ReplayError::open(index, Unknown::Unsupported(message))
+                    }
+                    _ => ReplayError::at(index, message),
+                }
+            })?;
+        let place = match (step.step, kind) {
+            (Move::Edge(edge), _) => program.edges[edge].place,
+            (Move::Return, StepKind::Return(procedure)) => program.procedures[procedure].end,
+            (Move::Return, kind) => unreachable!("a return was executed as {kind:?}"),
+        };
+        let matched = step.matched;
+        steps.push(TraceStep {
+            thread: step.thread,
+            step: step.step,
+            kind,
+            place,
+            matched,
+            changes,
+            fails,
+        });
+    }
+    let trace = Trace { globals: witness.globals.clone(), steps, next: Vec::new() };
+    Ok((trace, states))
+}
+
+/// The state that a witness begins with.
+fn initial(program: &Program, witness: &Witness) -> Result<State, String> {
+    if witness.globals.0.len() != program.globals.len() {
+        return Err("it does not begin with a value for every global".to_owned());
+    }
+    for (id, global) in program.globals.iter_enumerated() {
+        if global.initial.is_some_and(|initial| initial != witness.globals.get(id)) {
+            return Err(format!("{} does not begin with its initial value", global.name));
+        }
+    }
+    for (id, thread) in program.threads.iter_enumerated() {
+        let locals = program.procedures[thread.main].frame.locals.len();
+        // A thread that is never started needs no values.
+        let has_values = witness.locals.get(id).map_or(0, |values| values.0.len()) == locals;
+        if thread.start == Start::AtFirst && !has_values {
+            return Err(format!("it has not a value for every local of {}", thread.name));
+        }
+    }
+    Ok(State::initial(program, witness.globals.clone(), &witness.locals))
+}
+
+/// Takes a step in all states that agree with the record; says what it did and what has changed.
+fn advance(
+    program: &Program,
+    witness: &Witness,
+    step: &WitnessStep,
+    fails: bool,
+    states: &mut Vec<State>,
+) -> Result<(StepKind, Changes), Refusal> {
+    // Invariant 3. The record of such a step can hold no values that differ.
+    if let [state] = &mut states[..]
+        && !fails
+        && step.globals == state.globals
+        && step.locals.0.is_empty()
+        && state.is_plain(program, step.thread, step.step)
+    {
+        return Ok((state.step_plain(program, step.thread, step.step)?, Changes::new()));
+    }
+    let started = match started_by(program, step.step) {
+        Some(thread) => witness.locals.get(thread),
+        None => None,
+    };
+    let none = Valuation::default();
+    let record =
+        Record { globals: &step.globals, locals: &step.locals, started: started.unwrap_or(&none) };
+    let mut kind = StepKind::Step;
+    let mut after: Vec<State> = Vec::new();
+    let mut changed = Changes::new();
+    let mut refused = None;
+    let mut too_many = false;
+    for state in states.iter() {
+        let mut keep = |next: State| {
+            if after.is_empty() {
+                changed = changes(state, &next, step.thread);
+            }
+            if !after.contains(&next) {
+                after.push(next);
+            }
+            too_many = after.len() > MOST_STATES;
+            if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let outcome = if fails {
+            state.fails_as_recorded(program, step.thread, step.step, record).map(|()| {
+                _ = keep(state.clone());
+                StepKind::Step
+            })
+        } else {
+            state.outcomes(program, step.thread, step.step, Some(record), &mut keep)
+        };
+        match outcome {
+            Ok(done) => kind = done,
+            Err(refusal) => _ = refused.get_or_insert(refusal),
+        }
+        if too_many {
+            return Err(Refusal::TooManyChoices);
+        }
+    }
+    match refused {
+        Some(refusal) if after.is_empty() => Err(refusal),
+        _ => {
+            *states = after;
+            Ok((kind, changed))
+        }
+    }
+}
+
+fn started_by(program: &Program, step: Move) -> Option<ThreadId> {
+    let Move::Edge(edge) = step else { return None };
+    match program.edges.get(edge)?.action {
+        Action::Start(thread) => Some(thread),
+        _ => None,
+    }
+}
+
+/// What a step of a thread has changed, as far as the thread sees it.
+fn changes(before: &State, after: &State, thread: ThreadId) -> Changes {
+    let mut changes = Changes::new();
+    for (at, (old, new)) in before.globals.0.iter().zip(&after.globals.0).enumerate() {
+        if old != new {
+            changes.push((Variable::Global(GlobalId::from_index(at)), *new));
+        }
+    }
+    let (before, after) = (&before.threads[thread].activations, &after.threads[thread].activations);
+    let Some(top) = after.last() else { return changes };
+    // An activation that has just opened has no values before.
+    let old = before.get(after.len() - 1).map_or(&[][..], |activation| &activation.locals.0);
+    for (at, &new) in top.locals.0.iter().enumerate() {
+        if old.get(at) != Some(&new) {
+            changes.push((Variable::Local(LocalId::from_index(at)), new));
+        }
+    }
+    changes
+}
+
+fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {
+    let reason = refusal.describe(program);
+    let thread = thread_name(program, step.thread);
+    match step.step {
+        Move::Edge(edge) => match program.edges.get(edge) {
+            Some(edge) => {
+                format!("{thread} cannot do {:?} of {}: {reason}", edge.action, edge.place)
+            }
+            None => format!("{thread} cannot take edge {}: {reason}", edge.index()),
+        },
+        Move::Return => format!("{thread} cannot return: {reason}"),
+    }
+}
+
+fn missed(target: &Target) -> String {
+    let message = match target {
+        Target::Assertion => "it does not end with an assertion that fails",
+        Target::Label(_) => "no thread is at the label at the end",
+        Target::State(_) => "the state at the end is not the one that was asked for",
+    };
+    message.to_owned()
+}
+
+/// The name of a thread, which need not exist.
+pub(crate) fn thread_name(program: &Program, thread: ThreadId) -> String {
+    match program.threads.get(thread) {
+        Some(thread) => thread.name.clone(),
+        None => format!("thread {}", thread.index()),
+    }
+}
