@@ -14,7 +14,7 @@
 use selvedge_analysis::{EngineKind, Options, Report, answer};
 use selvedge_base::Budget;
 use selvedge_program::{
-    PatternQuestion, Program, Question, Units, Unknown, Verdict, query::pattern_questions,
+    PatternQuestion, Program, Question, Units, Unknown, Verdict, question::pattern_questions,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -115,7 +115,7 @@ fn compare(program: &Program, queries: &[Question], tally: &mut Tally) -> Result
             if !agree {
                 return Err(format!(
                     "{}: exhaustive says {}, {} says {}",
-                    describe(program, &expected.query),
+                    describe(program, &expected.question),
                     expected.verdict.word(),
                     engine.name(),
                     actual.verdict.word()

@@ -38,7 +38,7 @@ fn both_ways_of_tupling_agree() {
                 one.verdict.word(),
                 other.verdict.word(),
                 "seed {seed}: {}\n{model}",
-                describe(&program, &one.query)
+                describe(&program, &one.question)
             );
             match one.verdict {
                 Verdict::Violation(_) => violations += 1,

@@ -70,7 +70,7 @@ fn compare_answers(
         assert!(
             agree,
             "seed {seed}: {:?}: exhaustive says {}, {} says {}",
-            expected.query,
+            expected.question,
             expected.verdict.word(),
             engine.name(),
             actual.verdict.word()
@@ -154,10 +154,10 @@ fn no_deadlock_is_left_out_where_locks_are_not_nested() {
         assert_eq!(possible.unasked, None);
         let all = candidate_deadlocks(&program, 3);
         let options = Options::new(EngineKind::Exhaustive);
-        let report = meetings(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
+        let report = answer(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
         for answer in report.answers {
-            if let (Meeting::Deadlock(deadlock), Verdict::Violation(_)) =
-                (answer.query, answer.verdict)
+            if let (Question::Deadlock(deadlock), Verdict::Violation(_)) =
+                (answer.question, answer.verdict)
             {
                 assert!(possible.asked.contains(&deadlock), "seed {seed}: {deadlock:?}");
                 deadlocks += 1;
@@ -188,12 +188,12 @@ fn where_cycles_are_too_many_the_short_ones_are_found() {
     assert_eq!(possible.asked.len(), 100_000);
     assert_eq!(possible.unasked, Some(Unknown::Cycles { limit: 100_000, threads: 4 }));
     let pairs = 15 * 30;
-    let questions: Vec<Meeting> =
-        possible.asked.into_iter().take(pairs + 30).map(Meeting::Deadlock).collect();
+    let questions: Vec<Question> =
+        possible.asked.into_iter().take(pairs + 30).map(Question::Deadlock).collect();
     assert!(questions[..pairs].iter().all(|question| question.threads().len() == 2));
     assert!(questions[pairs..].iter().all(|question| question.threads().len() == 3));
     let options = Options::new(EngineKind::Tupling);
-    let report = meetings(&program, &questions, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let report = answer(&program, &questions, &options, &Budget::new(), &mut |_| {}).unwrap();
     let found = |verdict: &Verdict<_>| matches!(verdict, Verdict::Violation(_));
     assert!(report.answers.iter().all(|answer| found(&answer.verdict)));
 }

@@ -62,8 +62,8 @@ fn violations_are_found_with_the_least_bound() {
                 let what = format!("{}: {}: {}", sample.name, engine.name(), measure.word());
                 assert_eq!(limit, least, "{what}");
                 let needed = match measure {
-                    Measure::Rounds => trace.rounds,
-                    Measure::Contexts => trace.contexts,
+                    Measure::Rounds => trace.rounds(),
+                    Measure::Contexts => trace.contexts(),
                 };
                 assert_eq!(needed, least, "{what} of the run");
                 seen += 1;

@@ -6,8 +6,8 @@ use selvedge_base::{Id, Place};
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    AccessKind, Deadlock, LocationId, LockId, Program, Question, StepKind, ThreadId, Trace,
-    TraceStep, UnitRole, Units, Wait,
+    AccessKind, Deadlock, EdgeId, LocationId, LockId, Move, Program, Question, StepKind, ThreadId,
+    Trace, TraceStep, UnitRole, Units, Wait,
 };
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ fn patterns() {
                 format!("{kind}{prime}({:?})", access.variable)
             })
             .collect();
-        let sentence = reason::answer(&program, query);
+        let sentence = reason::atomicity(&program, query);
         let _ = writeln!(shown, "{number:2}  {}\n    {sentence}", accesses.join(" "));
     }
     assert_snapshot!(shown);
@@ -44,13 +44,11 @@ fn patterns() {
 
 /// A trace that ends with the threads about to do this.
 fn about_to(steps: [(usize, StepKind); 2]) -> Trace {
-    let step = |(thread, kind)| TraceStep {
-        thread: ThreadId::from_index(thread),
-        kind,
-        place: Place::NONE,
-        matched: None,
+    let step = |(thread, kind)| {
+        let edge = Move::Edge(EdgeId::from_index(thread));
+        TraceStep::plain(ThreadId::from_index(thread), edge, kind, Place::NONE)
     };
-    Trace { steps: Vec::new(), next: steps.map(step).to_vec() }
+    Trace { next: steps.map(step).to_vec(), ..Trace::default() }
 }
 
 #[test]
@@ -61,7 +59,7 @@ fn races_and_deadlocks() {
     let (read, write) = (StepKind::Read(count), StepKind::Write(count));
     let mut shown = String::new();
     for steps in [[(0, write), (1, write)], [(0, read), (1, write)], [(0, write), (1, read)]] {
-        let sentence = reason::meeting(&program, &Question::Race(race), &about_to(steps));
+        let sentence = reason::moment(&program, &Question::Race(race), &about_to(steps));
         let _ = writeln!(shown, "{sentence}");
     }
     for length in 2..=3 {
@@ -73,7 +71,7 @@ fn races_and_deadlocks() {
             })
             .collect();
         let cycle = Question::Deadlock(Deadlock { waits });
-        let sentence = reason::meeting(&program, &cycle, &Trace::default());
+        let sentence = reason::moment(&program, &cycle, &Trace::default());
         let _ = writeln!(shown, "{sentence}");
     }
     assert_snapshot!(shown);

@@ -69,8 +69,8 @@ fn explore(
                     panic!("{stacks:?} {measure:?}: {error:?}\n{run:?}\n{program:#?}")
                 });
             let needed = match measure {
-                Measure::Rounds => trace.rounds,
-                Measure::Contexts => trace.contexts,
+                Measure::Rounds => trace.rounds(),
+                Measure::Contexts => trace.contexts(),
             };
             assert!(needed <= limit, "{needed} {measure:?} at level {limit}");
         }

@@ -62,7 +62,7 @@ fn compare(
             if let Some(run) = found.reached {
                 let trace = replay(&program, &Question::Reach(target.clone()), &run);
                 let trace = trace.unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
-                assert!(trace.rounds <= round, "seed {seed}");
+                assert!(trace.rounds() <= round, "seed {seed}");
             }
         }
         reached += usize::from(expected.least(0).is_some());

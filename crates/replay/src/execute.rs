@@ -104,10 +104,12 @@ pub fn replay_within(
     if let Some(message) = question_error(program, question) {
         return Err(ReplayError::whole(message));
     }
-    let marked = witness.steps.iter().position(|step| step.matched.is_some());
+    let mut marks = witness.steps.iter().enumerate();
+    let marked = marks.find_map(|(index, step)| step.matched.map(|mark| (index, mark)));
     let takes_marks = matches!(question, Question::Pattern(_) | Question::Automaton(_));
-    if let (Some(index), false) = (marked, takes_marks) {
-        let message = "it is marked, but the question is about the last moment only".to_owned();
+    if let (Some((index, mark)), false) = (marked, takes_marks) {
+        let message =
+            format!("it is marked {mark}, but the question is about the last moment only");
         return Err(ReplayError::at(index, message));
     }
     let (mut trace, states) = run(program, witness, budget)?;

@@ -108,8 +108,8 @@ fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Witness) {
     match rng.below(10) {
         0 => _ = steps.remove(at),
         1 => steps.swap(at, other),
-        2 => steps.insert(other, steps[at]),
-        3 => steps.insert(at, steps[at]),
+        2 => steps.insert(other, steps[at].clone()),
+        3 => steps.insert(at, steps[at].clone()),
         4 => {
             if at + 1 < steps.len() {
                 steps.swap(at, at + 1);
@@ -215,6 +215,7 @@ fn random_run(
             .iter()
             .map(|phase| (phase.advance.thread, phase.advance.symbol))
             .collect(),
+        other => unreachable!("{other:?} is about no sequence of events"),
     };
     let mut configuration = Configuration::initial(program);
     let mut schedule = Witness::default();

@@ -76,10 +76,9 @@ fn errors_name_the_step_and_the_reason() {
         &[acquire(0), write(0), release(0)],
     ]);
     let query = query([0, 1], &[0]);
-    let step = |thread: usize, edge: usize, mark: u32| WitnessStep {
-        thread: ThreadId::from_index(thread),
-        step: Move::Edge(EdgeId::from_index(edge)),
-        matched: (mark > 0).then_some(mark),
+    let step = |thread: usize, edge: usize, mark: u32| {
+        let edge = Move::Edge(EdgeId::from_index(edge));
+        WitnessStep::plain(ThreadId::from_index(thread), edge, (mark > 0).then_some(mark))
     };
     let message = |steps: &[WitnessStep]| {
         let schedule = Witness::plain(steps.to_vec());
@@ -127,23 +126,18 @@ fn errors_about_units_name_both_units() {
         straight_line(&[&[read(0), begin(), read(0), end(), begin(), read(0), end()], &[write(0)]]);
     let query = query([0, 1], &[0]);
     let steps = |marks: [u32; 7]| {
+        let step = |thread: usize, edge: usize, mark: u32| {
+            let edge = Move::Edge(EdgeId::from_index(edge));
+            WitnessStep::plain(ThreadId::from_index(thread), edge, (mark > 0).then_some(mark))
+        };
         let mut steps = Vec::new();
         for (edge, mark) in marks.into_iter().enumerate() {
             if mark == 3 {
-                steps.push((1, 7, 2));
+                steps.push(step(1, 7, 2));
             }
-            steps.push((0, edge, mark));
+            steps.push(step(0, edge, mark));
         }
-        Witness {
-            steps: steps
-                .into_iter()
-                .map(|(thread, edge, mark)| WitnessStep {
-                    thread: ThreadId::from_index(thread),
-                    step: Move::Edge(EdgeId::from_index(edge)),
-                    matched: (mark > 0).then_some(mark),
-                })
-                .collect(),
-        }
+        Witness::plain(steps)
     };
     let message = |marks: [u32; 7]| {
         replay(&program, &query, &steps(marks)).expect_err("not one unit").to_string()

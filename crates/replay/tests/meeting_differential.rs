@@ -70,6 +70,7 @@ fn compare(program: &Program, counts: &mut Counts, what: &str) {
                         counts.deadlocks += 1;
                         counts.long += usize::from(deadlock.waits.len() > 2);
                     }
+                    other => unreachable!("{other:?} is about no single moment"),
                 }
             }
             (Verdict::Safe, Outcome::Safe) => counts.safe += 1,
@@ -102,20 +103,19 @@ fn check_next(
     let threads: Vec<ThreadId> = next.iter().map(|step| step.thread).collect();
     assert_eq!(threads, meeting.threads(), "{}", what());
     for step in next {
+        let Move::Edge(edge) = step.step else { panic!("a return is pending: {}", what()) };
         let action = match step.kind {
             StepKind::Read(location) => Action::Read(location),
             StepKind::Write(location) => Action::Write(location),
             StepKind::Acquire(lock) => Action::Acquire(lock),
             kind => panic!("{kind:?} is pending: {}", what()),
         };
-        let found = program.edges.iter_enumerated().any(|(id, edge)| {
-            let is_top = end.threads[step.thread].stack.last() == Some(&edge.source);
-            let taken = end.clone().step(program, step.thread, Move::Edge(id));
-            is_top
-                && (edge.action, edge.place) == (action, step.place)
-                && taken.is_ok() == matches!(meeting, Question::Race(_))
-        });
-        assert!(found, "{step:?}: {}", what());
+        let taken = end.clone().step(program, step.thread, step.step);
+        assert_eq!(taken.is_ok(), matches!(meeting, Question::Race(_)), "{step:?}: {}", what());
+        let edge = &program.edges[edge];
+        let top = end.threads[step.thread].stack.last();
+        assert_eq!(top, Some(&edge.source), "{step:?}: {}", what());
+        assert_eq!((edge.action, edge.place), (action, step.place), "{step:?}: {}", what());
         assert_eq!(step.matched, None);
     }
 }
@@ -182,8 +182,8 @@ fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Witness) {
     match rng.below(8) {
         0 => _ = steps.remove(at),
         1 => steps.swap(at, other),
-        2 => steps.insert(other, steps[at]),
-        3 => steps.insert(at, steps[at]),
+        2 => steps.insert(other, steps[at].clone()),
+        3 => steps.insert(at, steps[at].clone()),
         4 => steps[at].matched = Some(rng.below(3) as u32),
         5 => steps[at].thread = ThreadId::from_index(rng.below(program.threads.len() + 1)),
         6 => steps[at].step = Move::Edge(EdgeId::from_index(rng.below(program.edges.len() + 2))),
@@ -213,6 +213,7 @@ fn tamper_meeting(program: &Program, rng: &mut Rng, meeting: &mut Question) {
                 _ => waits.push(Wait { thread, holds: lock, wants: waits[at].holds }),
             }
         }
+        other => unreachable!("{other:?} is about no single moment"),
     }
 }
 
@@ -283,6 +284,7 @@ fn replay_decides_random_runs_by_the_definition() {
                     (false, _) => rejected += 1,
                     (true, Question::Race(_)) => races += 1,
                     (true, Question::Deadlock(_)) => deadlocks += 1,
+                    (true, other) => unreachable!("{other:?} is about no single moment"),
                 }
             }
         }

@@ -62,7 +62,7 @@ fn race_locations(program: &Program) -> Vec<usize> {
     found.retain(|meeting| run_to(program, meeting).is_some());
     let location = |meeting: &Question| match meeting {
         Question::Race(race) => race.location.index(),
-        Question::Deadlock(_) => unreachable!("only races were asked for"),
+        other => unreachable!("{other:?}, but only races were asked for"),
     };
     found.iter().map(location).collect()
 }
@@ -114,11 +114,11 @@ fn locks_prevent_races() {
     let trace = at_once.expect("both are there at the start");
     assert_eq!(trace.steps, []);
     let location = LocationId::from_index(0);
-    let step = |thread: usize, kind| TraceStep {
-        thread: ThreadId::from_index(thread),
-        kind,
-        place: Place::new(thread as u32 + 1, 1),
-        matched: None,
+    // Each thread has one edge.
+    let step = |thread: usize, kind| {
+        let edge = Move::Edge(EdgeId::from_index(thread));
+        let place = Place::new(thread as u32 + 1, 1);
+        TraceStep::plain(ThreadId::from_index(thread), edge, kind, place)
     };
     assert_eq!(trace.next, [step(0, StepKind::Write(location)), step(1, StepKind::Read(location))]);
     let under = |lock: usize| [acquire(lock), write(0), release(lock)];
@@ -382,10 +382,9 @@ fn errors_name_what_is_missing_at_the_end() {
         &[acquire(1), acquire(0), release(0), release(1), read(0)],
     ]);
     let message = |meeting: &Question, moves: &[(usize, usize)], mark: Option<u32>| {
-        let step = |&(thread, edge): &(usize, usize)| WitnessStep {
-            thread: ThreadId::from_index(thread),
-            step: Move::Edge(EdgeId::from_index(edge)),
-            matched: None,
+        let step = |&(thread, edge): &(usize, usize)| {
+            let edge = Move::Edge(EdgeId::from_index(edge));
+            WitnessStep::plain(ThreadId::from_index(thread), edge, None)
         };
         let mut steps: Vec<WitnessStep> = moves.iter().map(step).collect();
         if let Some(last) = steps.last_mut() {

@@ -40,6 +40,7 @@ fn accesses(query: &Question) -> u32 {
     match query {
         Question::Pattern(query) => query.pattern.accesses.len() as u32,
         Question::Automaton(automaton) => automaton.phases.len() as u32,
+        other => unreachable!("{other:?} has no accesses"),
     }
 }
 

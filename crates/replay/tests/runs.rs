@@ -3,8 +3,9 @@
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::text::parse;
 use selvedge_program::{
-    EdgeId, GlobalId, LocalId, Move, NodeId, Position, Program, Question, StatePattern, Successors,
-    Target, ThreadId, Valuation, Variable, Witness, WitnessStep,
+    EdgeId, GlobalId, LocalId, Move, NodeId, Position, ProcedureId, Program, Question, Stacks,
+    StatePattern, StepKind, Successors, Target, ThreadId, Trace, Valuation, Variable, Witness,
+    WitnessStep,
 };
 use selvedge_replay::{State, replay};
 use selvedge_testkit::Rng;
@@ -35,7 +36,7 @@ fn step(text: &str) -> WitnessStep {
     };
     let thread = thread(words[0].parse().expect("a number"));
     let bits = |at: usize| bits(words[at].trim_matches('-'));
-    WitnessStep { thread, step, globals: bits(2), locals: bits(3) }
+    WitnessStep { thread, step, matched: None, globals: bits(2), locals: bits(3) }
 }
 
 fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Witness {
@@ -45,6 +46,33 @@ fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Witness {
         steps: steps.iter().map(|text| step(text)).collect(),
         fails: false,
     }
+}
+
+/// The stack of the thread that moves before each step, as a reader of the trace can rebuild it:
+/// nodes from the moves, procedures by [`Stacks`], which must agree.
+fn stacks_before(program: &Program, trace: &Trace) -> Vec<Vec<NodeId>> {
+    let entry = |procedure: ProcedureId| program.procedures[procedure].entry;
+    let mut nodes: IdVec<ThreadId, Vec<NodeId>> =
+        program.threads.iter().map(|thread| vec![entry(thread.main)]).collect();
+    let mut procedures = Stacks::new(program);
+    let mut before = Vec::new();
+    for step in &trace.steps {
+        let stack = &mut nodes[step.thread];
+        before.push(stack.clone());
+        let open: Vec<ProcedureId> = stack.iter().map(|&node| program.nodes[node]).collect();
+        assert_eq!(open, procedures.of(step.thread));
+        if let (Move::Edge(edge), Some(top)) = (step.step, stack.last_mut()) {
+            assert_eq!(*top, program.edges[edge].source);
+            *top = program.edges[edge].target;
+        }
+        match step.kind {
+            StepKind::Call(callee) => stack.push(entry(callee)),
+            StepKind::Return(_) => _ = stack.pop(),
+            _ => {}
+        }
+        procedures.follow(step);
+    }
+    before
 }
 
 /// Two threads: the first calls `f` and starts the second, which asserts.
@@ -91,19 +119,17 @@ fn a_run_becomes_a_trace() {
     assert!(trace.is_err(), "the last step fails: {trace:?}");
     let failing = Witness { fails: true, ..good() };
     let trace = replay(&program, &Question::Reach(Target::Assertion), &failing).expect("a run");
-    assert_eq!((trace.contexts, trace.rounds), (2, 1));
+    assert_eq!((trace.contexts(), trace.rounds()), (2, 1));
     assert_eq!(trace.globals, bits("01"));
+    let stacks = stacks_before(&program, &trace);
     let shown: Vec<String> = trace
         .steps
         .iter()
-        .map(|step| {
-            let stack: Vec<String> = step
-                .stack
-                .iter()
-                .map(|one| {
-                    format!("{}.{}", program.procedures[one.procedure].name, one.node.index())
-                })
-                .collect();
+        .zip(&stacks)
+        .map(|(step, stack)| {
+            let name = |node: &NodeId| &program.procedures[program.nodes[*node]].name;
+            let stack: Vec<String> =
+                stack.iter().map(|node| format!("{}.{}", name(node), node.index())).collect();
             let changes: Vec<String> = step
                 .changes
                 .iter()
@@ -418,7 +444,8 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Witness, Vec
         }
         let top = state.threads[thread].activations.last();
         let locals = top.map(|top| top.locals.clone()).unwrap_or_default();
-        run.steps.push(WitnessStep { thread, step, globals: state.globals.clone(), locals });
+        let globals = state.globals.clone();
+        run.steps.push(WitnessStep { thread, step, matched: None, globals, locals });
         states.push(state);
     }
     (run, states)
@@ -510,10 +537,10 @@ fn random_runs_are_accepted_and_mutants_only_if_they_are_runs() {
             }
             let trace = replay(&program, &Question::Reach(everywhere.clone()), &run);
             let trace = trace.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-            assert_eq!((trace.contexts, trace.rounds), (run.contexts(), run.rounds()));
-            for (step, state) in trace.steps.iter().zip(&states) {
-                let nodes: Vec<NodeId> = step.stack.iter().map(|one| one.node).collect();
-                assert_eq!(nodes, state.control.threads[step.thread].stack);
+            assert_eq!((trace.contexts(), trace.rounds()), (run.contexts(), run.rounds()));
+            let stacks = stacks_before(&program, &trace);
+            for ((step, state), stack) in trace.steps.iter().zip(&states).zip(stacks) {
+                assert_eq!(stack, state.control.threads[step.thread].stack);
             }
             for (at, step) in trace.steps.iter().enumerate() {
                 check_changes(&states[at], &states[at + 1], step.thread, &step.changes);
@@ -581,7 +608,8 @@ fn hostile_runs_do_no_harm() {
                 _ => Move::Edge(EdgeId::from_index(rng.below(9))),
             };
             let (globals, locals) = (valuation(rng, 4), valuation(rng, 4));
-            steps.push(WitnessStep { thread: thread(rng.below(4)), step, globals, locals });
+            let (thread, matched) = (thread(rng.below(4)), None);
+            steps.push(WitnessStep { thread, step, matched, globals, locals });
         }
         let locals = if rng.percent(70) {
             good().locals

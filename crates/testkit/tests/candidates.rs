@@ -2,7 +2,9 @@
 //! that one can write down.
 
 use selvedge_base::IdVec;
-use selvedge_program::{Action, Deadlock, LockId, Program, Question, Sharing, ThreadId, Wait};
+use selvedge_program::{
+    Action, Deadlock, LockId, Program, Question, Race, Sharing, ThreadId, Wait,
+};
 use selvedge_replay::question_error;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -11,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Every list of `length` waits that is a deadlock by its invariants and of which every thread
 /// acquires both locks somewhere.
-fn all_cycles(program: &Program, length: usize) -> BTreeSet<Question> {
+fn all_cycles(program: &Program, length: usize) -> BTreeSet<Deadlock> {
     let sharing = Sharing::new(program);
     let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
@@ -38,9 +40,23 @@ fn all_cycles(program: &Program, length: usize) -> BTreeSet<Question> {
     }
     lists
         .into_iter()
-        .map(|waits| Question::Deadlock(Deadlock { waits }))
-        .filter(|meeting| question_error(program, meeting).is_none())
+        .map(|waits| Deadlock { waits })
+        .filter(|deadlock| question_error(program, &Question::Deadlock(deadlock.clone())).is_none())
         .collect()
+}
+
+fn deadlock_of(question: &Question) -> Deadlock {
+    match question {
+        Question::Deadlock(deadlock) => deadlock.clone(),
+        other => panic!("{other:?} is no deadlock"),
+    }
+}
+
+fn race_of(question: &Question) -> Race {
+    match question {
+        Question::Race(race) => *race,
+        other => panic!("{other:?} is no race"),
+    }
 }
 
 #[test]
@@ -51,13 +67,13 @@ fn candidates_are_all_cycles() {
         let program = random_model(&mut Rng::new(seed), &shape).to_program();
         for (longest, count) in (2..=3).zip(&mut lengths) {
             let candidates = candidate_deadlocks(&program, longest);
-            let expected: BTreeSet<Question> =
+            let expected: BTreeSet<Deadlock> =
                 (2..=longest).flat_map(|length| all_cycles(&program, length)).collect();
-            let found: BTreeSet<Question> = candidates.iter().cloned().collect();
+            let found: BTreeSet<Deadlock> = candidates.iter().map(deadlock_of).collect();
             assert_eq!(found, expected, "seed {seed}");
             assert_eq!(candidates.len(), found.len(), "twice the same, seed {seed}");
             *count += found.len();
-            assert!(candidates.is_sorted_by_key(|meeting| meeting.threads().len()));
+            assert!(candidates.is_sorted_by_key(|question| question.threads().len()));
         }
         assert_eq!(candidate_deadlocks(&program, 1), []);
         // No cycle is longer than the number of threads.
@@ -73,7 +89,7 @@ fn races_are_about_every_location_and_pair() {
         let races = all_races(&program);
         let (threads, locations) = (program.threads.len(), program.locations.len());
         assert_eq!(races.len(), locations * threads * (threads - 1) / 2);
-        assert_eq!(races.iter().collect::<BTreeSet<_>>().len(), races.len());
+        assert_eq!(races.iter().map(race_of).collect::<BTreeSet<_>>().len(), races.len());
         assert!(races.iter().all(|race| question_error(&program, race).is_none()));
     }
 }

@@ -85,6 +85,7 @@ fn meetings_have_all_answers() {
             let counts = match meeting {
                 Question::Race(_) => &mut counts[0],
                 Question::Deadlock(deadlock) => &mut counts[deadlock.waits.len() - 1],
+                other => unreachable!("{other:?} is about no single moment"),
             };
             match verdict {
                 Verdict::Violation(schedule) => {
@@ -95,10 +96,8 @@ fn meetings_have_all_answers() {
                         "seed {seed}, {}: {replayed:?}",
                         describe(&program, meeting)
                     );
-                    *(match meeting {
-                        Question::Race(_) => &mut races,
-                        Question::Deadlock(_) => &mut deadlocks,
-                    }) += 1;
+                    let is_race = matches!(meeting, Question::Race(_));
+                    *(if is_race { &mut races } else { &mut deadlocks }) += 1;
                 }
                 Verdict::Safe if engine.states() > before => counts.searched += 1,
                 Verdict::Safe => counts.plain += 1,
