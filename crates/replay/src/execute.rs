@@ -114,7 +114,7 @@ pub fn replay_within(
     }
     let (mut trace, states) = run(program, witness, budget)?;
     if witness.fails && !matches!(question, Question::Reach(Target::Assertion)) {
-        let message = "it ends with an assertion that fails, which was not asked for";
+        let message = "the run ends with an assertion that fails, which was not asked for";
         return Err(ReplayError::whole(message.to_owned()));
     }
     // States that agree with the record have the same control (invariant 1).
@@ -197,7 +197,7 @@ fn run(
 /// The state that a witness begins with.
 fn initial(program: &Program, witness: &Witness) -> Result<State, String> {
     if witness.globals.0.len() != program.globals.len() {
-        return Err("it does not begin with a value for every global".to_owned());
+        return Err("the run does not begin with a value for every global".to_owned());
     }
     for (id, global) in program.globals.iter_enumerated() {
         if global.initial.is_some_and(|initial| initial != witness.globals.get(id)) {
@@ -209,7 +209,7 @@ fn initial(program: &Program, witness: &Witness) -> Result<State, String> {
         // A thread that is never started needs no values.
         let has_values = witness.locals.get(id).map_or(0, |values| values.0.len()) == locals;
         if thread.start == Start::AtFirst && !has_values {
-            return Err(format!("it has not a value for every local of {}", thread.name));
+            return Err(format!("the run has not a value for every local of {}", thread.name));
         }
     }
     Ok(State::initial(program, witness.globals.clone(), &witness.locals))
@@ -324,7 +324,7 @@ fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {
 
 fn missed(target: &Target) -> String {
     let message = match target {
-        Target::Assertion => "it does not end with an assertion that fails",
+        Target::Assertion => "the run does not end with an assertion that fails",
         Target::Label(_) => "no thread is at the label at the end",
         Target::State(_) => "the state at the end is not the one that was asked for",
     };

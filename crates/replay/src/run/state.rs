@@ -52,8 +52,8 @@ impl State {
     /// The state at first with these values. Those of threads that wait are not looked at.
     ///
     /// # Requires
-    /// There is a value for every global and for every local of every main that does not wait, and
-    /// globals with an initial value have that one.
+    /// There is a value for every global and for every local of every main that does not wait (a main
+    /// without locals needs no entry), and globals with an initial value have that one.
     pub fn initial(
         program: &Program,
         globals: Valuation,
@@ -61,7 +61,7 @@ impl State {
     ) -> Self {
         let data = |(id, thread): (ThreadId, &selvedge_program::Thread)| {
             let waits = thread.start != Start::AtFirst;
-            let locals = if waits { Valuation::default() } else { locals[id].clone() };
+            let locals = locals.get(id).filter(|_| !waits).cloned().unwrap_or_default();
             let activations = vec![ActivationData { locals, call: None }];
             ThreadData { activations, waits, atomic_depth: 0 }
         };
