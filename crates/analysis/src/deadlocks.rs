@@ -1,11 +1,11 @@
 //! # Idea
 //! All deadlocks of a program: the cycles that the code suggests, each decided exactly.
 
+use crate::prepared::Prepared;
 use selvedge_base::Budget;
-use selvedge_locks::behaviour::Behaviours;
 use selvedge_locks::deadlock::Cycles;
 use selvedge_locks::may_wait::may_wait;
-use selvedge_program::{Deadlock, Program, ThreadId, Unknown};
+use selvedge_program::{Deadlock, ThreadId, Unknown};
 
 /// How many cycles are asked about.
 const CYCLES: usize = 100_000;
@@ -22,21 +22,21 @@ pub struct PossibleDeadlocks {
 /// The deadlocks among `threads` that are worth asking about. Where the program does not nest its
 /// locks they are found from what its threads may hold, which suggests more of them.
 pub fn possible_deadlocks(
-    program: &Program,
+    prepared: &Prepared<'_>,
     threads: &[ThreadId],
     budget: &Budget,
 ) -> PossibleDeadlocks {
-    possible_deadlocks_up_to(CYCLES, program, threads, budget)
+    possible_deadlocks_up_to(CYCLES, prepared, threads, budget)
 }
 
 fn possible_deadlocks_up_to(
     limit: usize,
-    program: &Program,
+    prepared: &Prepared<'_>,
     threads: &[ThreadId],
     budget: &Budget,
 ) -> PossibleDeadlocks {
     let mut asked = Vec::new();
-    let unasked = match cycles(program, threads, budget) {
+    let unasked = match cycles(prepared, threads, budget) {
         Ok(mut cycles) => loop {
             match cycles.next(budget) {
                 Ok(None) => break None,
@@ -57,13 +57,17 @@ fn possible_deadlocks_up_to(
 }
 
 /// The cycles among `threads` that the code suggests.
-fn cycles(program: &Program, threads: &[ThreadId], budget: &Budget) -> Result<Cycles, Unknown> {
-    match Behaviours::new(program, budget) {
+fn cycles(
+    prepared: &Prepared<'_>,
+    threads: &[ThreadId],
+    budget: &Budget,
+) -> Result<Cycles, Unknown> {
+    match prepared.behaviours(budget) {
         Ok(behaviours) => {
             Ok(Cycles::new(threads.iter().map(|&thread| (thread, behaviours.waits(thread)))))
         }
         Err(Unknown::Unsupported(_)) => {
-            let waits = may_wait(program, budget).map_err(Unknown::Stopped)?;
+            let waits = may_wait(prepared.program, budget).map_err(Unknown::Stopped)?;
             Ok(Cycles::new(threads.iter().map(|&thread| (thread, &waits[thread]))))
         }
         Err(why) => Err(why),

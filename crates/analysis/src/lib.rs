@@ -3,7 +3,7 @@
 //! [`answer`] is what the command line calls; use it to embed Selvedge.
 //!
 //! ```
-//! use selvedge_analysis::{EngineKind, Options, answer};
+//! use selvedge_analysis::{Options, Prepared, answer};
 //! use selvedge_base::Budget;
 //! use selvedge_program::{Question, Units, Verdict, query::pattern_questions};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
@@ -15,27 +15,27 @@
 //!     .into_iter()
 //!     .map(Question::Pattern)
 //!     .collect();
-//! let options = Options::new(EngineKind::Tupling);
-//! let report = answer(&program, &queries, &options, &Budget::new(), &mut |_| {}).unwrap();
+//! let prepared = Prepared::new(&program);
+//! let options = Options::new(None);
+//! let report = answer(&prepared, &queries, &options, &Budget::new(), &mut |_| {}).unwrap();
 //! let violated = report.answers.iter().filter(|one| one.verdict.word() == "violation");
 //! assert_eq!(violated.count(), 1);
 //! ```
 
 pub mod check;
-mod context_bounded;
 pub mod deadlocks;
-pub mod engine_kind;
+pub mod driver;
 pub mod lock_order;
-pub mod questions;
-pub mod reach;
+pub mod prepared;
+pub mod registry;
 
 pub use check::{CheckOptions, Checked, Fixes, check};
 pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
-pub use engine_kind::EngineKind;
+pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
-pub use questions::{InternalError, Options, Progress, Report, answer};
-pub use reach::{ReachEngine, ReachOptions, Reached, reach};
-pub use selvedge_bounded::reduction::projection;
+pub use prepared::Prepared;
+pub use registry::{Declaration, EngineKind, QuestionKind};
+pub use selvedge_bounded::projection;
 
 /// The book's pages with Rust code, as tests.
 #[cfg(doctest)]

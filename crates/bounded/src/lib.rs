@@ -6,6 +6,7 @@
 //! as shared states, stack symbols and successors), [`explicit`] (search over these by contexts or
 //! rounds), [`reduction`] (one pushdown system for all threads).
 
+pub mod engine;
 pub mod expand;
 pub mod explicit;
 mod expr;
@@ -16,8 +17,9 @@ pub mod sequentialize;
 pub mod symbolic;
 pub mod unsupported;
 
+pub use engine::{Bounded, BoundedOptions, Kind, projection};
 pub use explicit::ExplicitSearch;
-pub use reduction::{PdsSearch, SpdsSearch, projection};
+pub use reduction::{PdsSearch, SpdsSearch};
 pub use sequentialize::{Sequential, sequentialize};
 pub use symbolic::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;

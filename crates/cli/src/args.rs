@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use meeting::{DeadlockArgs, RaceArgs};
 use reach::{ReachArgs, SequentializeArgs};
-use selvedge_analysis::EngineKind;
+use selvedge_analysis::{EngineKind, QuestionKind};
 use selvedge_program::{PATTERNS, Units};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -211,9 +211,10 @@ pub struct AtomicityOptions {
     #[arg(conflicts_with_all = ["patterns", "units", "threads", "locations"])]
     pub property: Option<PathBuf>,
     /// The decision procedure: tupling with explicit tuples, tupling over decision diagrams, all
-    /// interleavings up to a call depth, or all within a number of rounds.
-    #[arg(long, default_value = EngineKind::Tupling.name(), value_parser = engines())]
-    pub engine: EngineKind,
+    /// interleavings up to a call depth, or all within a number of rounds [default: the first of
+    /// them that can decide the question].
+    #[arg(long, value_parser = engines(&[QuestionKind::Atomicity]))]
+    pub engine: Option<EngineKind>,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
@@ -367,8 +368,10 @@ pub fn seconds(seconds: f64) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-fn engines() -> impl TypedValueParser<Value = EngineKind> {
-    PossibleValuesParser::new(EngineKind::ALL.map(EngineKind::name))
+/// The engines that decide questions of all these kinds.
+pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineKind> + use<> {
+    let names: Vec<&str> = EngineKind::deciding(kinds).into_iter().map(EngineKind::name).collect();
+    PossibleValuesParser::new(names)
         .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
 }
 

@@ -5,7 +5,7 @@
 
 use selvedge_base::{Diagnostic, IdVec, Severity};
 use selvedge_program::{
-    GlobalId, NodeId, Numeral, Position, Program, Sharing, StatePattern, Target, ThreadId,
+    GlobalId, LockId, NodeId, Numeral, Position, Program, Sharing, StatePattern, Target, ThreadId,
 };
 use selvedge_syntax::nearest::nearest;
 
@@ -31,7 +31,7 @@ pub fn state(program: &Program, text: &str) -> Result<Target, Box<Diagnostic>> {
         Some((shared, positions)) => (shared, Some(positions)),
         None => (text, None),
     };
-    let globals = shared_part(program, shared.trim())?;
+    let (globals, locks) = shared_part(program, shared.trim())?;
     let count = program.threads.len();
     let threads: IdVec<ThreadId, Position> = match positions {
         None => IdVec::filled(Position::Any, count),
@@ -50,17 +50,20 @@ pub fn state(program: &Program, text: &str) -> Result<Target, Box<Diagnostic>> {
                 .collect::<Result<_, _>>()?
         }
     };
-    Ok(Target::State(StatePattern { globals, threads }))
+    Ok(Target::State(StatePattern { globals, locks, threads }))
 }
 
-fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, Box<Diagnostic>> {
+/// Values of globals, and whether locks are held.
+type Shared = (Vec<(GlobalId, bool)>, Vec<(LockId, bool)>);
+
+fn shared_part(program: &Program, text: &str) -> Result<Shared, Box<Diagnostic>> {
     if text.is_empty() || text == "*" {
-        return Ok(Vec::new());
+        return Ok(Shared::default());
     }
     if let (Ok(number), [numeral]) = (text.parse::<u64>(), program.numerals.as_slice()) {
-        return bits(numeral, number);
+        return Ok((bits(numeral, number)?, Vec::new()));
     }
-    let mut globals = Vec::new();
+    let (mut globals, mut locks) = Shared::default();
     for part in text.split(',') {
         let Some((name, value)) = part.split_once('=') else {
             let message =
@@ -76,8 +79,10 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, B
             continue;
         }
         let global = program.globals.iter_enumerated().find(|(_, global)| global.name == name);
-        let Some((global, _)) = global else {
-            let names = program.globals.iter().map(|global| global.name.as_str());
+        let lock = program.locks.iter_enumerated().find(|(_, lock)| lock.name == name);
+        if global.is_none() && lock.is_none() {
+            let globals = program.globals.iter().map(|global| global.name.as_str());
+            let names = globals.chain(program.locks.iter().map(|lock| lock.name.as_str()));
             let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
             let complaint = Diagnostic::global(
                 "unknown-variable",
@@ -88,7 +93,7 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, B
                 Some(near) => complaint.with_help(near),
                 None => complaint,
             }));
-        };
+        }
         let value = match value {
             "1" | "T" | "true" => true,
             "0" | "F" | "false" => false,
@@ -97,9 +102,13 @@ fn shared_part(program: &Program, text: &str) -> Result<Vec<(GlobalId, bool)>, B
                 return Err(helped(message, "write 0 or 1".to_owned()).into());
             }
         };
-        globals.push((global, value));
+        match (global, lock) {
+            (Some((global, _)), _) => globals.push((global, value)),
+            (None, Some((lock, _))) => locks.push((lock, value)),
+            (None, None) => {}
+        }
     }
-    Ok(globals)
+    Ok((globals, locks))
 }
 
 /// The values of the bits of a number.

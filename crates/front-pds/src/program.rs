@@ -138,7 +138,7 @@ pub fn target(
     let value = |(at, &bit): (usize, &GlobalId)| (bit, state.shared.value >> at & 1 == 1);
     let globals = numeral.bits.iter().enumerate().map(value).collect();
     let threads = threads.into_iter().collect();
-    Some(Target::State(StatePattern { globals, threads }))
+    Some(Target::State(StatePattern { globals, locks: Vec::new(), threads }))
 }
 
 /// The nodes with each label, by thread.

@@ -5,6 +5,7 @@
 //! # Invariants
 //! 1. The trace of a violation was executed by the replayer.
 
+use crate::engine::Explored;
 use crate::question::Question;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
@@ -16,6 +17,10 @@ pub struct Answer {
     pub question: Question,
     /// The answer.
     pub verdict: Verdict<Trace>,
+    /// The name of the engine that gave it.
+    pub engine: &'static str,
+    /// What was explored, if that engine widens a bound.
+    pub explored: Option<Explored>,
 }
 
 /// Deterministic counts, in the order in which they are shown.
@@ -23,4 +28,25 @@ pub struct Answer {
 pub struct Statistics {
     /// Names (kebab-case) and values.
     pub counts: Vec<(&'static str, u64)>,
+}
+
+impl Statistics {
+    /// Adds the counts of other work; counts that are new come last.
+    pub fn add(&mut self, other: &Self) {
+        for &(name, value) in &other.counts {
+            match self.counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += value,
+                None => self.counts.push((name, value)),
+            }
+        }
+    }
+
+    /// Adds the counts that are new.
+    pub fn extend(&mut self, other: &Self) {
+        let known = self.counts.len();
+        let new =
+            |&&(name, _): &&(&str, u64)| !self.counts[..known].iter().any(|(k, _)| *k == name);
+        let more: Vec<_> = other.counts.iter().filter(new).copied().collect();
+        self.counts.extend(more);
+    }
 }

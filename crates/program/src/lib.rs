@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod data;
+pub mod engine;
 pub mod event;
 pub mod expression;
 pub mod features;
@@ -32,6 +33,7 @@ pub use answer::{Answer, Statistics};
 pub use data::{
     Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Valuation, Variable,
 };
+pub use engine::{Decision, Engine, Explored, States};
 pub use event::{Event, Observable};
 pub use features::{Feature, Features};
 pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
@@ -46,8 +48,7 @@ pub use moment::{Deadlock, Race, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
 pub use question::{PatternQuestion, Question, Units};
 pub use reach::{
-    Bound, Level, LevelCount, Measure, Position, ReachAnswer, Search, StatePattern, Target,
-    VisibleState,
+    Bound, Level, LevelCount, Measure, Position, Search, StatePattern, Target, VisibleState,
 };
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;

@@ -4,9 +4,8 @@
 
 use crate::answer::Statistics;
 use crate::data::Valuation;
-use crate::model::{GlobalId, NodeId, ThreadId};
-use crate::trace::Trace;
-use crate::verdict::{Unknown, Verdict};
+use crate::model::{GlobalId, LockId, NodeId, ThreadId};
+use crate::verdict::Unknown;
 use crate::witness::Witness;
 use selvedge_base::IdVec;
 
@@ -59,11 +58,13 @@ pub enum Target {
     State(StatePattern),
 }
 
-/// A set of states: values of some globals and positions of the threads.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A set of states: values of some globals, whether some locks are held, and positions of the threads.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatePattern {
     /// The globals that matter.
     pub globals: Vec<(GlobalId, bool)>,
+    /// The locks that matter, and whether some thread holds them.
+    pub locks: Vec<(LockId, bool)>,
     /// Where each thread is.
     pub threads: IdVec<ThreadId, Position>,
 }
@@ -77,21 +78,6 @@ pub enum Position {
     At(Vec<NodeId>),
     /// Its stack is empty: it has returned from its main.
     Ended,
-}
-
-/// The answer to a question about reachability: what the reports see.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReachAnswer {
-    /// The verdict; the trace of a violation was executed by the replayer.
-    pub verdict: Verdict<Trace>,
-    /// The bound up to which everything was explored, or at which the violation showed up.
-    pub bound: Bound,
-    /// The reachable states for every bound up to there.
-    pub levels: Vec<LevelCount>,
-    /// Whether no larger bound reaches another global configuration.
-    pub complete: bool,
-    /// What the work cost.
-    pub statistics: Statistics,
 }
 
 /// How many states are reachable within a bound.

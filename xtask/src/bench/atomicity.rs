@@ -3,7 +3,7 @@
 //! tool needed 2,700 s for its 2,145 queries, its predecessor 92,400 s.
 
 use super::{Case, Measurement};
-use selvedge_analysis::{EngineKind, Options, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{Program, Question, Units, Verdict};
@@ -75,8 +75,8 @@ pub fn measure(
     });
     let start = Instant::now();
     // Explicit tuples alone, however many there are.
-    let options = Options { max_facts: u64::MAX, ..Options::new(engine) };
-    let report = answer(program, queries, &options, &budget, &mut |_| {})
+    let options = Options { max_facts: u64::MAX, ..Options::new(Some(engine)) };
+    let report = answer(&Prepared::new(program), queries, &options, &budget, &mut |_| {})
         .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let count = |wanted: fn(&Verdict<_>) -> bool| {

@@ -8,7 +8,8 @@ use super::group::{Group, unit_places};
 use super::walk::Walk;
 use super::wrap::{Region, wrap};
 use crate::deadlocks::possible_deadlocks;
-use crate::questions::{InternalError, Options, answer};
+use crate::driver::{InternalError, Options, answer};
+use crate::prepared::Prepared;
 use selvedge_base::{Budget, IdVec, Place};
 use selvedge_program::{
     Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Program, Question, StepKind,
@@ -37,12 +38,13 @@ impl<'a> Fixer<'a> {
     /// # Errors
     /// If an engine contradicts itself.
     pub fn new(
-        program: &'a Program,
+        prepared: &Prepared<'a>,
         options: &'a Options,
         budget: &'a Budget,
     ) -> Result<Self, InternalError> {
+        let program = prepared.program;
         let small = program.edges.len() <= LARGEST;
-        let before = if small { deadlocks(program, options, budget)? } else { None };
+        let before = if small { deadlocks(prepared, options, budget)? } else { None };
         Ok(Self { program, options, budget, before })
     }
 
@@ -54,6 +56,7 @@ impl<'a> Fixer<'a> {
         let Some(before) = &self.before else { return Ok(None) };
         let Self { options, budget, .. } = *self;
         for Candidate { fix, changed } in candidates(self.program, &group.finding) {
+            let changed = Prepared::new(&changed);
             let report = answer(&changed, &group.questions, options, budget, &mut |_| {})?;
             let gone = report.answers.iter().all(|answer| answer.verdict == Verdict::Safe);
             if gone
@@ -69,17 +72,17 @@ impl<'a> Fixer<'a> {
 
 /// The deadlocks that can happen, or `None` if that is not known.
 fn deadlocks(
-    program: &Program,
+    prepared: &Prepared<'_>,
     options: &Options,
     budget: &Budget,
 ) -> Result<Option<BTreeSet<Deadlock>>, InternalError> {
-    let threads: Vec<ThreadId> = program.threads.ids().collect();
-    let possible = possible_deadlocks(program, &threads, budget);
+    let threads: Vec<ThreadId> = prepared.program.threads.ids().collect();
+    let possible = possible_deadlocks(prepared, &threads, budget);
     if possible.unasked.is_some() {
         return Ok(None);
     }
     let questions: Vec<Question> = possible.asked.into_iter().map(Question::Deadlock).collect();
-    let report = answer(program, &questions, options, budget, &mut |_| {})?;
+    let report = answer(prepared, &questions, options, budget, &mut |_| {})?;
     let mut found = BTreeSet::new();
     for answer in report.answers {
         match (answer.question, answer.verdict) {

@@ -33,7 +33,7 @@ type MomentPlaces = (FindingKind, Vec<Place>);
 pub fn group(program: &Program, answers: &[Answer]) -> Vec<Group> {
     let mut units: BTreeMap<UnitPair, Vec<(&PatternQuestion, &Trace)>> = BTreeMap::new();
     let mut moments: BTreeMap<MomentPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
-    for Answer { question, verdict } in answers {
+    for Answer { question, verdict, .. } in answers {
         let Verdict::Violation(trace) = verdict else { continue };
         match question {
             Question::Pattern(pattern) => {

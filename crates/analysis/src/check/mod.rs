@@ -15,7 +15,8 @@ pub mod walk;
 pub mod wrap;
 
 use crate::deadlocks::possible_deadlocks;
-use crate::questions::{InternalError, Options, Report, answer};
+use crate::driver::{InternalError, Options, Report, answer};
+use crate::prepared::Prepared;
 use selvedge_base::Budget;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{
@@ -68,6 +69,7 @@ pub fn check(
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<Checked, InternalError> {
+    let prepared = Prepared::new(program);
     let mut checked = Checked { findings: Vec::new(), tallies: Vec::new(), open: Vec::new() };
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
@@ -85,12 +87,12 @@ pub fn check(
                 (all.into_iter().map(Question::Race).collect(), None)
             }
             FindingKind::Deadlock => {
-                let possible = possible_deadlocks(program, &threads, budget);
+                let possible = possible_deadlocks(&prepared, &threads, budget);
                 let asked = possible.asked.into_iter().map(Question::Deadlock);
                 (asked.collect(), possible.unasked)
             }
         };
-        let report = answer(program, &questions, &options.analysis, budget, &mut |at| {
+        let report = answer(&prepared, &questions, &options.analysis, budget, &mut |at| {
             progress(kind, at.done, at.total);
         })?;
         groups.extend(group::group(program, &report.answers));
@@ -104,7 +106,7 @@ pub fn check(
     }
     let fixer = match options.fixes {
         Fixes::Look if !groups.is_empty() => {
-            Some(fix::Fixer::new(program, &options.analysis, budget)?)
+            Some(fix::Fixer::new(&prepared, &options.analysis, budget)?)
         }
         _ => None,
     };

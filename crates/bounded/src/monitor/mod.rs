@@ -22,9 +22,12 @@ mod unlocked;
 
 use phases::Phases;
 use selvedge_base::{Budget, IdVec};
+use selvedge_lower::LockSet;
 use selvedge_program::{
-    EdgeId, Move, Program, Question, Target, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+    EdgeId, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern, Target,
+    ThreadId, Unknown, Valuation, Witness, WitnessStep,
 };
+use std::collections::BTreeMap;
 use unlocked::unlocked;
 
 /// From the steps of a new program to those of the original one.
@@ -34,6 +37,39 @@ pub struct Origin {
     pub moves: IdVec<EdgeId, Move>,
     /// Which access of the query it is, from 1.
     pub matched: IdVec<EdgeId, Option<u32>>,
+    /// The node that a node stands for; `None` if it is new.
+    pub nodes: IdVec<NodeId, Option<NodeId>>,
+    /// The globals that say whether a lock is held.
+    pub locks: BTreeMap<LockId, GlobalId>,
+}
+
+impl Origin {
+    /// What is to be reached in the new program instead of this in the original one.
+    ///
+    /// # Requires
+    /// The locks that the target names are among [`Origin::locks`].
+    pub fn target(&self, target: &Target) -> Target {
+        let standing_for = |wanted: &[NodeId]| -> Vec<NodeId> {
+            let stands = |(node, old): (NodeId, &Option<NodeId>)| {
+                old.is_some_and(|old| wanted.contains(&old)).then_some(node)
+            };
+            self.nodes.iter_enumerated().filter_map(stands).collect()
+        };
+        match target {
+            Target::Assertion => Target::Assertion,
+            Target::Label(nodes) => Target::Label(standing_for(nodes)),
+            Target::State(pattern) => {
+                let mut globals = pattern.globals.clone();
+                globals.extend(pattern.locks.iter().map(|&(lock, held)| (self.locks[&lock], held)));
+                let position = |position: &Position| match position {
+                    Position::At(nodes) => Position::At(standing_for(nodes)),
+                    other => other.clone(),
+                };
+                let threads = pattern.threads.iter().map(position).collect();
+                Target::State(StatePattern { globals, locks: Vec::new(), threads })
+            }
+        }
+    }
 }
 
 /// A program with a monitor for one query.
@@ -47,13 +83,18 @@ pub struct Monitored {
     pub origin: Origin,
 }
 
-/// The program with its locks as data. Reads, writes and units are steps without meaning in it.
+/// The program with its locks as data: those that more than one thread uses, and those given. Reads,
+/// writes and units are steps without meaning in it.
 ///
 /// # Errors
 /// If locks or units are not nested, or if the budget was raised.
-pub fn locks_to_data(program: &Program, budget: &Budget) -> Result<(Program, Origin), Unknown> {
+pub fn locks_to_data(
+    program: &Program,
+    locks: &LockSet,
+    budget: &Budget,
+) -> Result<(Program, Origin), Unknown> {
     let everyone: Vec<ThreadId> = program.threads.ids().collect();
-    let built = unlocked(program, &everyone, None, budget)?;
+    let built = unlocked(program, &everyone, None, locks, budget)?;
     Ok((built.program, built.origin))
 }
 
@@ -73,7 +114,7 @@ pub fn monitor(
     };
     let participants =
         if program.has_data() { program.threads.ids().collect() } else { question.threads() };
-    unlocked(program, &participants, Some(&phases), budget)
+    unlocked(program, &participants, Some(&phases), &LockSet::new(), budget)
 }
 
 /// A witness of the new program as one of the original program.

@@ -15,7 +15,7 @@ use crate::expr::{all, current, join_all};
 use crate::names::Names;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_lower::thread::LowerError;
-use selvedge_lower::{LoweredThread, lower, shared_locks_of};
+use selvedge_lower::{LockSet, LoweredThread, lower, shared_locks_of};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{
     Action, Connective, Edge, Event, Expr, Frame, Global, GlobalId, IndexedSymbol, Label, LockId,
@@ -29,10 +29,14 @@ pub fn unlocked(
     source: &Program,
     participants: &[ThreadId],
     phases: Option<&Phases<'_>>,
+    wanted: &LockSet,
     budget: &Budget,
 ) -> Result<Monitored, Unknown> {
     let acting = participants.iter().copied();
-    let tracked = shared_locks_of(source, &Successors::new(source), acting);
+    let mut tracked = shared_locks_of(source, &Successors::new(source), acting);
+    for lock in wanted.iter() {
+        tracked.insert(lock);
+    }
     let lowered = lower(source, &tracked, budget).map_err(|error| match error {
         LowerError::Stopped(reason) => Unknown::Stopped(reason),
         LowerError::NotNested(why) => {
@@ -85,7 +89,8 @@ pub fn unlocked(
         }
     }
     let target = Target::Label(build.found);
-    Ok(Monitored { program: build.out, target, origin: build.origin })
+    let origin = Origin { locks: build.locks, ..build.origin };
+    Ok(Monitored { program: build.out, target, origin })
 }
 
 struct Build<'a> {
@@ -118,8 +123,8 @@ impl Build<'_> {
     fn bystander(&mut self, id: ThreadId) {
         let thread = &self.source.threads[id];
         let main = self.out.procedures.next_id();
-        let entry = self.out.nodes.push(main);
-        let exit = self.out.nodes.push(main);
+        let entry = self.new_node(main);
+        let exit = self.new_node(main);
         let from = &self.source.procedures[thread.main];
         let frame = Frame::default();
         self.out.procedures.push(Procedure { owner: Some(id), entry, exit, frame, ..from.clone() });
@@ -170,6 +175,7 @@ impl Build<'_> {
         let mut exit = None;
         for symbol in range.clone().map(Symbol::from_index) {
             let new = self.out.nodes.push(id);
+            self.origin.nodes.push(Some(node_of[symbol]));
             if node_of[symbol] == from.exit {
                 exit = Some(new);
             }
@@ -177,7 +183,7 @@ impl Build<'_> {
                 self.out.labels.push(Label { name: (*name).to_owned(), node: new });
             }
         }
-        let exit = exit.unwrap_or_else(|| self.out.nodes.push(id));
+        let exit = exit.unwrap_or_else(|| self.new_node(id));
         let mut found = None;
         for symbol in range.clone().map(Symbol::from_index) {
             for (_, rule) in lowered.rules_of(symbol) {
@@ -190,7 +196,7 @@ impl Build<'_> {
                 };
                 for variant in self.variants(thread, rule.label.event, lowered.in_unit(symbol)) {
                     let target = if variant.last {
-                        *found.get_or_insert_with(|| self.out.nodes.push(id))
+                        *found.get_or_insert_with(|| self.new_node(id))
                     } else {
                         target
                     };
@@ -211,6 +217,12 @@ impl Build<'_> {
             exit,
             ..from.clone()
         });
+    }
+
+    /// A node that stands for none of the original program.
+    fn new_node(&mut self, procedure: ProcedureId) -> NodeId {
+        self.origin.nodes.push(None);
+        self.out.nodes.push(procedure)
     }
 
     /// The ways to take a step with this event.

@@ -2,9 +2,8 @@
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
 use super::{Format, LimitOptions};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use selvedge_analysis::EngineKind;
+use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
 
 /// Shown after the help of `race`.
@@ -59,8 +58,8 @@ pub struct MeetingOptions {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub threads: Option<Vec<String>>,
     /// The decision procedure: lock histories, or all interleavings up to a call depth.
-    #[arg(long, default_value = EngineKind::Tupling.name(), value_parser = engines())]
-    pub engine: EngineKind,
+    #[arg(long, value_parser = super::engines(&[QuestionKind::Race, QuestionKind::Deadlock]))]
+    pub engine: Option<EngineKind>,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
@@ -79,11 +78,4 @@ pub struct MeetingOptions {
     /// Print what the work cost.
     #[arg(long)]
     pub stats: bool,
-}
-
-/// The engines that answer questions about single moments.
-fn engines() -> impl TypedValueParser<Value = EngineKind> {
-    let able = [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive];
-    PossibleValuesParser::new(able.map(EngineKind::name))
-        .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
 }

@@ -3,9 +3,8 @@
 
 use super::{Format, LimitOptions};
 use crate::input::Language;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use selvedge_analysis::ReachEngine;
+use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
 
 /// Shown after the help of `reach`.
@@ -108,8 +107,8 @@ pub struct ReachArgs {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub contexts: Option<u32>,
     /// The decision procedure [default: chosen by recursion and the size of the data].
-    #[arg(long, value_parser = engines())]
-    pub engine: Option<ReachEngine>,
+    #[arg(long, value_parser = super::engines(&[QuestionKind::Reach]))]
+    pub engine: Option<EngineKind>,
     /// Print how many states can be reached within each bound, or list them with `--states=list`.
     #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "count")]
@@ -158,9 +157,4 @@ pub struct SequentializeArgs {
     /// Where to write the program [default: standard output].
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-}
-
-fn engines() -> impl TypedValueParser<Value = ReachEngine> {
-    PossibleValuesParser::new(ReachEngine::ALL.map(ReachEngine::name))
-        .try_map(|name| ReachEngine::from_name(&name).ok_or("no such engine"))
 }

@@ -10,7 +10,7 @@ use crate::args::check::CheckArgs;
 use crate::input::{self, Text};
 use crate::output::Output;
 use crate::select;
-use selvedge_analysis::{CheckOptions, EngineKind, Fixes, Options};
+use selvedge_analysis::{CheckOptions, Fixes, Options};
 use selvedge_base::Diagnostic;
 use selvedge_program::FindingKind;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ impl Settings {
             kinds,
             patterns,
             units: units.into(),
-            analysis: Options::new(EngineKind::Tupling),
+            analysis: Options::new(None),
             fixes,
         };
         Some(Self {

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::progress;
 use crate::select;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{Options, Report};
+use selvedge_analysis::{EngineKind, Options, Prepared, Report};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, Program, Question, ThreadId};
@@ -61,7 +61,7 @@ pub fn analyse(
         units: options.units.into(),
         threads: &asked.threads,
         locations: &asked.locations,
-        engine: options.engine.name(),
+        engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
         answers: &report.answers,
         statistics: &report.statistics,
         elapsed: start.elapsed(),
@@ -145,7 +145,7 @@ fn decide(
     let limits = Limits::new(options.limits, start);
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
-    analysis.rounds = options.rounds.unwrap_or(analysis.rounds);
+    analysis.limit = options.rounds;
     let (budget, done) = (Budget::new(), Done::default());
     let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
     // A limit that reading the file has used up holds before the first query.
@@ -156,9 +156,15 @@ fn decide(
             scope.spawn(|| progress::show(program, queries, &answered, &done));
         }
         let _end = done.guard();
-        selvedge_analysis::answer(program, queries, &analysis, &budget, &mut |progress| {
-            answered.store(progress.done, Ordering::Relaxed);
-        })
+        selvedge_analysis::answer(
+            &Prepared::new(program),
+            queries,
+            &analysis,
+            &budget,
+            &mut |progress| {
+                answered.store(progress.done, Ordering::Relaxed);
+            },
+        )
     })?;
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
     Ok((report, (peak > 0).then_some(peak)))

@@ -11,10 +11,12 @@ use crate::output::Output;
 use crate::progress;
 use crate::select;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{InternalError, Options, Report, lock_order, possible_deadlocks};
+use selvedge_analysis::{
+    EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
+};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::moment::races;
-use selvedge_program::{FindingKind, LocationId, Program, Question, ThreadId, Unknown};
+use selvedge_program::{FindingKind, LocationId, Question, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
 use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,14 +77,18 @@ impl Asked {
     }
 
     /// The questions, and why there may be others that are not asked.
-    fn questions(&self, program: &Program, budget: &Budget) -> (Vec<Question>, Option<Unknown>) {
+    fn questions(
+        &self,
+        prepared: &Prepared<'_>,
+        budget: &Budget,
+    ) -> (Vec<Question>, Option<Unknown>) {
         match self.analysis {
             Analysis::Race => {
                 let races = races(&self.threads, &self.locations);
                 (races.into_iter().map(Question::Race).collect(), None)
             }
             Analysis::Deadlock => {
-                let possible = possible_deadlocks(program, &self.threads, budget);
+                let possible = possible_deadlocks(prepared, &self.threads, budget);
                 let asked = possible.asked.into_iter().map(Question::Deadlock);
                 (asked.collect(), possible.unasked)
             }
@@ -132,7 +138,7 @@ fn answer(
         analysis: asked.analysis,
         threads: &asked.threads,
         locations: &asked.locations,
-        engine: options.engine.name(),
+        engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
         answers: &answered.report.answers,
         unasked: answered.unasked.as_ref(),
         statistics: &answered.report.statistics,
@@ -165,12 +171,12 @@ fn decide(
             scope.spawn(|| bar::show(&names, &position, &done));
         }
         let _end = done.guard();
-        let program = &model.program;
-        let (questions, unasked) = asked.questions(program, &budget);
+        let prepared = Prepared::new(&model.program);
+        let (questions, unasked) = asked.questions(&prepared, &budget);
         let note = &mut |at: selvedge_analysis::Progress<'_>| {
             position.at(0, kind, at.done, at.total);
         };
-        let report = selvedge_analysis::answer(program, &questions, &analysis, &budget, note);
+        let report = selvedge_analysis::answer(&prepared, &questions, &analysis, &budget, note);
         report.map(|report| (report, unasked))
     })?;
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));

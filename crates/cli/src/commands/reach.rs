@@ -10,12 +10,14 @@ use crate::output::Output;
 use crate::progress;
 use crate::target;
 use crate::watchdog::{self, Done, Limits};
-use selvedge_analysis::{InternalError, ReachEngine, ReachOptions, Reached, projection, reach};
+use selvedge_analysis::{EngineKind, InternalError, Options, Prepared, Report, answer, projection};
 use selvedge_base::Budget;
-use selvedge_bounded::monitor::locks_to_data;
-use selvedge_program::{Action, Measure, Numeral, Program, Target, Valuation, Verdict};
+use selvedge_program::{
+    Action, Answer, Explored, Measure, Numeral, Program, Question, States, Target, Valuation,
+    Verdict,
+};
 use selvedge_report::reach::text::Options as TextOptions;
-use selvedge_report::reach::{self as report, Listed, Projection, Reach, Sought};
+use selvedge_report::reach::{self as report, Projection, Reach, Sought};
 use selvedge_report::{Detail, Source, json};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -23,15 +25,7 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let mut model = input::data_model(&args.input, output)?;
-    if !model.program.locks.is_empty() {
-        // The engines for data know no locks.
-        let unlocked = locks_to_data(&model.program, &Budget::new());
-        (model.program, _) = unlocked.map_err(|why| {
-            output.complain(&format!("{}: {why}", model.text.name));
-            Exit::BadInput
-        })?;
-    }
+    let model = input::data_model(&args.input, output)?;
     let program = &model.program;
     let (question, target) = asked(args, &model).map_err(|diagnostic| {
         // What is wrong with a target is shown in its text.
@@ -40,7 +34,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         output.diagnostics(&[*diagnostic], &Source { name, text });
         Exit::BadInput
     })?;
-    let rounds_only = |engine: &ReachEngine| !engine.bounds_contexts() && args.contexts.is_some();
+    let rounds_only = |engine: &EngineKind| !engine.bounds_contexts() && args.contexts.is_some();
     if let Some(engine) = args.engine.filter(rounds_only) {
         let name = engine.name();
         output.complain(&format!(
@@ -52,30 +46,32 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let limits = Limits::new(args.limits, start);
     let peak = AtomicU64::new(0);
     let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
-    let (mut reached, projected) = outcome.map_err(|error| {
+    let (mut report, projected) = outcome.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
-    let listed = (args.states == Some(StatesForm::List))
-        .then(|| list(program, &mut reached, args, &options));
+    let answer = &mut report.answers[0];
+    if let Some(explored) = &mut answer.explored {
+        sort_states(program, explored);
+    }
     let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
-    let answer = Reach {
+    let reach = Reach {
         source: model.text.source(),
         program,
         show_states: args.states.is_some() || question == Sought::States,
         question,
-        engine: reached.engine.name(),
-        chosen: reached.chosen,
-        answer: &reached.answer,
-        listed: listed.as_ref(),
+        chosen: report.chosen,
+        answer: &report.answers[0],
+        measure: options.measure,
+        statistics: &report.statistics,
         projection: projected.as_ref(),
         starts_per_site: options.starts_per_site,
         elapsed: start.elapsed(),
         peak_memory: (peak > 0).then_some(peak),
         warnings: model.warnings.iter().map(|warning| (model.text.source(), warning)).collect(),
     };
-    print(&answer, args, output)?;
-    Ok(Exit::from_verdict(reached.answer.verdict.word()))
+    print(&reach, args, output)?;
+    Ok(Exit::from_verdict(reach.answer.verdict.word()))
 }
 
 /// The question: the one of the options, or the one of the input.
@@ -109,8 +105,8 @@ fn asked<'a>(
     Ok((Sought::States, None))
 }
 
-fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
-    let contexts = args.engine.is_none_or(ReachEngine::bounds_contexts);
+fn options(args: &ReachArgs, model: &DataModel) -> Options {
+    let contexts = args.engine.is_none_or(EngineKind::bounds_contexts);
     let natural = match model.language {
         Language::Pushdown if contexts => Measure::Contexts,
         _ => Measure::Rounds,
@@ -120,24 +116,25 @@ fn options(args: &ReachArgs, model: &DataModel) -> ReachOptions {
         (None, Some(contexts)) => (Measure::Contexts, Some(contexts)),
         (None, None) => (natural, None),
     };
-    ReachOptions {
-        engine: args.engine,
+    Options {
         measure,
         limit,
         visible: model.language == Language::Pushdown,
+        list: (args.states == Some(StatesForm::List)).then_some(args.max_states),
         starts_per_site: model.starts_per_site,
+        ..Options::new(args.engine)
     }
 }
 
 /// Decides the question, and the projection if it is asked for, under the limits.
-fn decide<'p>(
-    program: &'p Program,
+fn decide(
+    program: &Program,
     target: Option<&Target>,
     args: &ReachArgs,
-    options: &ReachOptions,
+    options: &Options,
     limits: Limits,
     peak: &AtomicU64,
-) -> Result<(Reached<'p>, Option<Projection>), InternalError> {
+) -> Result<(Report, Option<Projection>), InternalError> {
     let (budget, done, level) = (Budget::new(), Done::default(), AtomicU32::new(0));
     // A limit that reading the file has used up holds before the search.
     watchdog::check(limits, &budget, peak);
@@ -147,14 +144,18 @@ fn decide<'p>(
             scope.spawn(|| progress::show_level(options.measure, &level, &done));
         }
         let _end = done.guard();
-        let mut reached = reach(program, target, options, &budget, &mut |bound| {
-            level.store(bound, Ordering::Relaxed);
+        let question = target.map_or(Question::States, |target| Question::Reach(target.clone()));
+        let prepared = Prepared::new(program);
+        let mut report = answer(&prepared, &[question], options, &budget, &mut |at| {
+            level.store(at.bound.map_or(0, |bound| bound.limit), Ordering::Relaxed);
         })?;
         let projected = match target {
-            Some(target) if args.projection => project(program, target, &mut reached, &budget),
+            Some(target) if args.projection => {
+                project(program, target, &mut report.answers[0], &budget)
+            }
             _ => None,
         };
-        Ok((reached, projected))
+        Ok((report, projected))
     })
 }
 
@@ -163,13 +164,13 @@ fn decide<'p>(
 fn project(
     program: &Program,
     target: &Target,
-    reached: &mut Reached<'_>,
+    answer: &mut Answer,
     budget: &Budget,
 ) -> Option<Projection> {
-    let answer = &mut reached.answer;
-    let rounds = match (&answer.verdict, answer.bound.measure) {
-        (Verdict::Violation(run), Measure::Contexts) => run.rounds(),
-        _ => answer.bound.limit,
+    let rounds = match (&answer.verdict, &answer.explored) {
+        (Verdict::Violation(trace), _) => trace.rounds(),
+        (_, Some(explored)) => explored.bound.limit,
+        (_, None) => 0,
     };
     match projection(program, target, rounds, budget) {
         Ok(nodes) => Some(Projection { rounds, nodes }),
@@ -182,24 +183,19 @@ fn project(
     }
 }
 
-fn list(
-    program: &Program,
-    reached: &mut Reached<'_>,
-    args: &ReachArgs,
-    options: &ReachOptions,
-) -> Listed {
-    let visible = if options.visible { reached.visible_states(args.max_states) } else { None };
-    // Numerals have their lowest bit first, but are read as numbers.
-    if let Some(mut states) = visible {
-        states.sort_by_cached_key(|state| {
+/// Puts listed states in the order in which people count: numerals have their lowest bit first, but
+/// are read as numbers.
+fn sort_states(program: &Program, explored: &mut Explored) {
+    match &mut explored.states {
+        Some(States::Visible(states)) => states.sort_by_cached_key(|state| {
             let tops: Vec<_> = state.tops.iter().map(|top| rank(top.as_deref())).collect();
             (numbers(program, &state.globals), tops)
-        });
-        return Listed::Visible(states);
+        }),
+        Some(States::Shared { states, .. }) => {
+            states.sort_by_cached_key(|state| numbers(program, state));
+        }
+        None => {}
     }
-    let mut states = reached.states(args.max_states);
-    states.sort_by_cached_key(|state| numbers(program, state));
-    Listed::Shared(states)
 }
 
 /// The values of the numerals, then those of the globals.

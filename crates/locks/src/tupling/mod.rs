@@ -46,7 +46,7 @@ define_id!(
 /// The decision procedure with explicit tuples.
 pub struct Tupling<'p> {
     program: &'p Program,
-    behaviours: Result<Behaviours, Unknown>,
+    behaviours: Result<Rc<Behaviours>, Unknown>,
     budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
@@ -76,7 +76,7 @@ struct RoleResult {
 const KEPT_FACTS: usize = 4_000_000;
 
 impl<'p> Tupling<'p> {
-    /// An engine for all queries about `program`.
+    /// An engine for all questions about `program`.
     ///
     /// A role with more than `max_facts` facts about its tuples is given up; the answer is
     /// [`Unknown::Tuples`] then.
@@ -86,9 +86,21 @@ impl<'p> Tupling<'p> {
         max_facts: u64,
         budget: Budget,
     ) -> Self {
+        let behaviours = Behaviours::new(program, &budget).map(Rc::new);
+        Self::prepared(program, behaviours, max_witness_steps, max_facts, budget)
+    }
+
+    /// The same for a program whose threads were lowered before.
+    pub fn prepared(
+        program: &'p Program,
+        behaviours: Result<Rc<Behaviours>, Unknown>,
+        max_witness_steps: u64,
+        max_facts: u64,
+        budget: Budget,
+    ) -> Self {
         Self {
             program,
-            behaviours: Behaviours::new(program, &budget),
+            behaviours,
             budget,
             max_witness_steps,
             max_facts,
@@ -147,7 +159,7 @@ impl<'p> Tupling<'p> {
     /// # Errors
     /// Why it could not.
     pub fn behaviours(&self) -> Result<&Behaviours, Unknown> {
-        self.behaviours.as_ref().map_err(Clone::clone)
+        self.behaviours.as_deref().map_err(Clone::clone)
     }
 
     /// Counts of the work done so far.

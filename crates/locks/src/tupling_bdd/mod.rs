@@ -57,7 +57,7 @@ define_id!(
 /// The decision procedure with decision diagrams.
 pub struct TuplingBdd<'p> {
     program: &'p Program,
-    behaviours: Result<Behaviours, Unknown>,
+    behaviours: Result<Rc<Behaviours>, Unknown>,
     encoding: Encoding,
     budget: Budget,
     max_witness_steps: u64,
@@ -88,9 +88,19 @@ struct RoleResult {
 const KEPT_RULES: usize = 1 << 21;
 
 impl<'p> TuplingBdd<'p> {
-    /// An engine for all queries about `program`.
+    /// An engine for all questions about `program`.
     pub fn new(program: &'p Program, max_witness_steps: u64, budget: Budget) -> Self {
-        let behaviours = Behaviours::new(program, &budget);
+        let behaviours = Behaviours::new(program, &budget).map(Rc::new);
+        Self::prepared(program, behaviours, max_witness_steps, budget)
+    }
+
+    /// The same for a program whose threads were lowered before.
+    pub fn prepared(
+        program: &'p Program,
+        behaviours: Result<Rc<Behaviours>, Unknown>,
+        max_witness_steps: u64,
+        budget: Budget,
+    ) -> Self {
         let encoding = behaviours.as_ref().map_or_else(
             |_| Encoding::new(&[]),
             |behaviours| Encoding::for_threads(behaviours.representatives()),

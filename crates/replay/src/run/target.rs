@@ -22,6 +22,10 @@ pub fn is_in_target(state: &State, target: &Target) -> bool {
             };
             state.in_atomic().is_none()
                 && pattern.globals.iter().all(|&(global, value)| state.global(global) == value)
+                && pattern
+                    .locks
+                    .iter()
+                    .all(|&(lock, held)| state.control.locks[lock].is_some() == held)
                 && pattern.threads.iter_enumerated().all(at_position)
         }
     }
@@ -39,6 +43,9 @@ pub fn target_error(program: &Program, target: &Target) -> Option<String> {
             let unknown = |id| program.globals.get(id).is_none();
             if pattern.globals.iter().any(|&(global, _)| unknown(global)) {
                 return Some("the target names a global that does not exist".to_owned());
+            }
+            if pattern.locks.iter().any(|&(lock, _)| program.locks.get(lock).is_none()) {
+                return Some("the target names a lock that does not exist".to_owned());
             }
             (pattern.threads.len() != program.threads.len())
                 .then(|| "the target has another number of threads than the program".to_owned())

@@ -31,11 +31,11 @@
 
 use crate::json::{TOOL, Witnesses, as_map, json, warnings};
 use crate::reach::words::{self, Value};
-use crate::reach::{Listed, Projection, Reach, Sought, rows};
+use crate::reach::{Projection, Reach, Sought, rows};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
 use selvedge_program::{
-    Action, Move, Program, Sharing, Stacks, Statistics, Trace, Valuation, Verdict,
+    Action, Move, Program, Sharing, Stacks, States, Statistics, Trace, Valuation, Verdict,
 };
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -52,7 +52,7 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
         Verdict::Violation(run) => Some(run),
         Verdict::Safe | Verdict::Unknown(_) => None,
     };
-    let measure = answer.bound.measure.word();
+    let measure = reach.bound().measure.word();
     write!(out, "{{")?;
     let mut field = |name: &str, value: String| writeln!(out, "\"{name}\":{value},");
     field("tool", json(&TOOL)?)?;
@@ -64,12 +64,12 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
     }
     field("question", json(&Asked::new(&reach.question))?)?;
     field("options", json(&Options::new(reach))?)?;
-    field("bound", format!("{{\"{measure}\":{}}}", answer.bound.limit))?;
-    field("complete", json(&answer.complete)?)?;
+    field("bound", format!("{{\"{measure}\":{}}}", reach.bound().limit))?;
+    field("complete", json(&reach.is_complete())?)?;
     field("contexts", json(&run.map(Trace::contexts))?)?;
     field("rounds", json(&run.map(Trace::rounds))?)?;
-    let states: Vec<String> = answer
-        .levels
+    let states: Vec<String> = reach
+        .levels()
         .iter()
         .map(|level| {
             let visible =
@@ -78,11 +78,11 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
         })
         .collect();
     field("states", format!("[{}]", states.join(",")))?;
-    if let Some(listed) = reach.listed {
+    if let Some(listed) = reach.listed() {
         field("list", list(reach.program, listed)?)?;
     }
     if let (Some(run), Witnesses::Included) = (run, witnesses) {
-        field("initial", json(&Values(words::shared_state(reach.program, &run.globals)))?)?;
+        field("initial", json(&Values(words::shared_state(reach.program, &[], &run.globals)))?)?;
         let steps: Result<Vec<String>, _> = steps(run, reach.program).iter().map(json).collect();
         field("witness", format!("[\n{}\n]", steps?.join(",\n")))?;
     }
@@ -92,7 +92,7 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
     let stats = Stats {
         seconds: reach.elapsed.as_secs_f64(),
         peak_memory_bytes: reach.peak_memory,
-        counts: &answer.statistics,
+        counts: reach.statistics,
     };
     field("stats", json(&stats)?)?;
     writeln!(out, "\"warnings\":{}}}", json(&warnings(&reach.warnings))?)
@@ -127,7 +127,11 @@ struct Options<'a> {
 
 impl<'a> Options<'a> {
     fn new(reach: &Reach<'a>) -> Self {
-        Self { engine: reach.engine, chosen: reach.chosen, starts_per_site: reach.starts_per_site }
+        Self {
+            engine: reach.answer.engine,
+            chosen: reach.chosen,
+            starts_per_site: reach.starts_per_site,
+        }
     }
 }
 
@@ -155,12 +159,13 @@ impl Serialize for Values<'_> {
     }
 }
 
-fn list(program: &Program, listed: &Listed) -> io::Result<String> {
+fn list(program: &Program, listed: &States) -> io::Result<String> {
     let entries: Result<Vec<String>, _> = match listed {
-        Listed::Shared(all) => {
-            all.iter().map(|state| json(&Values(words::shared_state(program, state)))).collect()
-        }
-        Listed::Visible(all) => {
+        States::Shared { locks, states: all } => all
+            .iter()
+            .map(|state| json(&Values(words::shared_state(program, locks, state))))
+            .collect(),
+        States::Visible(all) => {
             all.iter().map(|state| json(&words::visible_text(program, state))).collect()
         }
     };

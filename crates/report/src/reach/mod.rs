@@ -9,7 +9,7 @@ pub mod words;
 
 use crate::diagnostic::Source;
 use selvedge_base::Diagnostic;
-use selvedge_program::{Measure, NodeId, Program, ReachAnswer, Valuation, VisibleState};
+use selvedge_program::{Answer, Bound, LevelCount, Measure, NodeId, Program, States, Statistics};
 use std::time::Duration;
 
 /// The outcome of one analysis of one file.
@@ -21,16 +21,16 @@ pub struct Reach<'a> {
     pub program: &'a Program,
     /// What was asked.
     pub question: Sought<'a>,
-    /// The name of the engine.
-    pub engine: &'a str,
     /// Why this engine, if it was not named.
     pub chosen: Option<&'a str>,
     /// The engine's answer.
-    pub answer: &'a ReachAnswer,
+    pub answer: &'a Answer,
+    /// What the bound counts.
+    pub measure: Measure,
+    /// What the work cost, in counts.
+    pub statistics: &'a Statistics,
     /// Whether to show how many states each bound has.
     pub show_states: bool,
-    /// The states themselves, if they were asked for.
-    pub listed: Option<&'a Listed>,
     /// The nodes on runs to the target, if they were asked for.
     pub projection: Option<&'a Projection>,
     /// How many threads each start site may start, if some site had to be cut off.
@@ -44,9 +44,25 @@ pub struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// What the bound counts.
-    pub fn measure(&self) -> Measure {
-        self.answer.bound.measure
+    /// The bound up to which everything was explored, or at which the violation showed up.
+    pub fn bound(&self) -> Bound {
+        let nothing = Bound { measure: self.measure, limit: 0 };
+        self.answer.explored.as_ref().map_or(nothing, |explored| explored.bound)
+    }
+
+    /// The reachable states for every bound up to there.
+    pub fn levels(&self) -> &[LevelCount] {
+        self.answer.explored.as_ref().map_or(&[], |explored| &explored.levels)
+    }
+
+    /// Whether no larger bound reaches another global configuration.
+    pub fn is_complete(&self) -> bool {
+        self.answer.explored.as_ref().is_some_and(|explored| explored.complete)
+    }
+
+    /// The states themselves, if they were asked for.
+    pub fn listed(&self) -> Option<&States> {
+        self.answer.explored.as_ref()?.states.as_ref()
     }
 }
 
@@ -70,13 +86,4 @@ pub struct Projection {
     pub rounds: u32,
     /// The nodes.
     pub nodes: Vec<NodeId>,
-}
-
-/// States, the first ones of all.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Listed {
-    /// Values of the globals.
-    Shared(Vec<Valuation>),
-    /// With the tops of the stacks.
-    Visible(Vec<VisibleState>),
 }

@@ -5,11 +5,11 @@
 use crate::describe::count;
 use crate::escape::visible;
 use crate::interleaving::Detail;
-use crate::reach::{Listed, Projection, Reach, Sought, rows, words};
+use crate::reach::{Projection, Reach, Sought, rows, words};
 use crate::terminal::{Terminal, Tone};
 use crate::text::{fill, statistics};
 use selvedge_base::Place;
-use selvedge_program::{Measure, Trace, Unknown, Verdict};
+use selvedge_program::{Measure, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ pub fn render(reach: &Reach<'_>, options: Options, terminal: Terminal) -> String
     engine(&mut out, reach);
     verdict(&mut out, reach, terminal);
     if options.statistics {
-        statistics(&mut out, reach.engine, &reach.answer.statistics, reach.peak_memory);
+        statistics(&mut out, reach.answer.engine, reach.statistics, reach.peak_memory);
     }
     out
 }
@@ -78,8 +78,8 @@ fn violation(
 }
 
 fn states(out: &mut String, reach: &Reach<'_>) {
-    let measure = reach.measure();
-    for level in &reach.answer.levels {
+    let measure = reach.measure;
+    for level in reach.levels() {
         let within = measure.count(level.limit);
         let _ = match level.visible {
             Some(visible) => writeln!(
@@ -93,25 +93,25 @@ fn states(out: &mut String, reach: &Reach<'_>) {
             }
         };
     }
-    match reach.listed {
+    match reach.listed() {
         None => {}
-        Some(Listed::Shared(all)) => {
+        Some(States::Shared { locks, states: all }) => {
             for state in all {
-                let text = words::shared_text(reach.program, state);
+                let text = words::joined(&words::shared_state(reach.program, locks, state));
                 let _ = writeln!(out, "  {}", visible(&text));
             }
-            omitted(out, all.len() as u128, reach.answer.levels.last().map(|last| last.shared));
+            omitted(out, all.len() as u128, reach.levels().last().map(|last| last.shared));
         }
-        Some(Listed::Visible(all)) => {
+        Some(States::Visible(all)) => {
             for state in all {
                 let text = words::visible_text(reach.program, state);
                 let _ = writeln!(out, "  {}", visible(&text));
             }
-            let of = reach.answer.levels.last().and_then(|last| last.visible);
+            let of = reach.levels().last().and_then(|last| last.visible);
             omitted(out, all.len() as u128, of.map(u128::from));
         }
     }
-    if !reach.answer.levels.is_empty() || reach.listed.is_some() {
+    if !reach.levels().is_empty() || reach.listed().is_some() {
         out.push('\n');
     }
 }
@@ -159,13 +159,13 @@ fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, termi
 
 fn engine(out: &mut String, reach: &Reach<'_>) {
     if let Some(why) = reach.chosen {
-        let _ = writeln!(out, "engine {}: {why}", visible(reach.engine));
+        let _ = writeln!(out, "engine {}: {why}", visible(reach.answer.engine));
     }
 }
 
 fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
     let seconds = reach.elapsed.as_secs_f64();
-    let bound = reach.answer.bound;
+    let bound = reach.bound();
     let within = bound.measure.count(bound.limit);
     match &reach.answer.verdict {
         Verdict::Violation(_) => {
@@ -202,13 +202,13 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
 }
 
 fn covered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
-    let trivial = !reach.answer.complete;
+    let trivial = !reach.is_complete();
     let claim = if trivial {
         "Covered: the program has no assertion that could fail.".to_owned()
     } else {
         format!(
             "Covered: any number of contexts and rounds; nothing new is reached after {}.",
-            reach.measure().count(reach.answer.bound.limit)
+            reach.measure.count(reach.bound().limit)
         )
     };
     out.push_str(&fill(&claim, terminal.width));
@@ -216,7 +216,7 @@ fn covered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
 
 fn uncovered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
     let Verdict::Unknown(why) = &reach.answer.verdict else { return };
-    let claims: &[&str] = match (why, reach.measure()) {
+    let claims: &[&str] = match (why, reach.measure) {
         (Unknown::Within(_), Measure::Rounds) => &[
             "Covered: all schedules in which every thread runs at most once per round, in the \
              order of the threads; any recursion depth.",
@@ -236,7 +236,7 @@ fn uncovered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         out.push_str(&fill(claim, terminal.width));
     }
     // A limit was met: what was explored before it is covered.
-    let bound = reach.answer.bound;
+    let bound = reach.bound();
     if claims.is_empty() && bound.limit > 0 {
         let within = bound.measure.count(bound.limit);
         out.push_str(&fill(&format!("Covered: everything within {within}."), terminal.width));

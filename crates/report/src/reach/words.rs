@@ -244,21 +244,28 @@ pub fn values<'p>(
     values
 }
 
-/// All globals with their values, numerals first.
-pub fn shared_state<'p>(program: &'p Program, globals: &Valuation) -> Vec<(&'p str, Value)> {
+/// All globals with their values, numerals first, then the locks whose state follows the globals.
+pub fn shared_state<'p>(
+    program: &'p Program,
+    locks: &'p [String],
+    globals: &Valuation,
+) -> Vec<(&'p str, Value)> {
     let all: Vec<(Variable, bool)> =
         program.globals.ids().map(|id| (Variable::Global(id), globals.get(id))).collect();
-    values(program, None, globals, &all)
+    let mut state = values(program, None, globals, &all);
+    let held = globals.0.iter().skip(program.globals.len());
+    state.extend(locks.iter().zip(held).map(|(name, &held)| (name.as_str(), Value::Bit(held))));
+    state
 }
 
 /// A shared state as text: `q=3`, `x=T y=F`, or `-` without globals.
 pub fn shared_text(program: &Program, globals: &Valuation) -> String {
-    joined(&shared_state(program, globals))
+    joined(&shared_state(program, &[], globals))
 }
 
 /// A visible state as CUBA writes it: `q|a,b`.
 pub fn visible_text(program: &Program, state: &VisibleState) -> String {
-    let shared = match shared_state(program, &state.globals).as_slice() {
+    let shared = match shared_state(program, &[], &state.globals).as_slice() {
         [(_, number @ Value::Number(_))] => number.to_string(),
         several => joined(several),
     };

@@ -37,7 +37,7 @@ pub fn random_state(program: &Program, rng: &mut Rng) -> Target {
             _ => Position::Any,
         })
         .collect();
-    Target::State(StatePattern { globals, threads })
+    Target::State(StatePattern { globals, locks: Vec::new(), threads })
 }
 
 /// Up to three nodes of a thread.

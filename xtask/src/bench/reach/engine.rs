@@ -4,9 +4,9 @@
 
 use super::super::Measurement;
 use super::LIMIT_MIB;
-use selvedge_analysis::{ReachEngine, ReachOptions, reach};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, StopReason};
-use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
+use selvedge_program::{Measure, Program, Question, Target, Unknown, Verdict};
 use std::time::{Duration, Instant};
 
 /// Explores a program up to a bound, or as far as the limits allow. Without a target the question is
@@ -14,24 +14,27 @@ use std::time::{Duration, Instant};
 pub fn measure(
     program: &Program,
     target: Option<&Target>,
-    engine: ReachEngine,
+    engine: EngineKind,
     bound: (Measure, u32),
     limit: Duration,
 ) -> Result<Measurement, String> {
     let budget = Budget::new();
     watch(budget.clone(), limit);
     let (measure, most) = bound;
-    let options =
-        ReachOptions { engine: Some(engine), limit: Some(most), ..ReachOptions::new(measure) };
+    let options = Options { measure, limit: Some(most), ..Options::new(Some(engine)) };
+    let question = target.map_or(Question::States, |target| Question::Reach(target.clone()));
     let start = Instant::now();
     let mut begun = Vec::new();
-    let reached = reach(program, target, &options, &budget, &mut |_| {
-        begun.push(start.elapsed().as_secs_f64());
+    let report = answer(&Prepared::new(program), &[question], &options, &budget, &mut |at| {
+        if at.bound.is_some() {
+            begun.push(start.elapsed().as_secs_f64());
+        }
     })
     .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
-    let answer = &reached.answer;
-    let levels = measure.count(answer.bound.limit);
+    let answer = &report.answers[0];
+    let explored = answer.explored.as_ref();
+    let levels = measure.count(explored.map_or(0, |explored| explored.bound.limit));
     let (outcome, stopped) = match &answer.verdict {
         Verdict::Safe => (format!("safe, closed in {levels}"), false),
         Verdict::Violation(_) => (format!("violation in {levels}"), false),
@@ -41,9 +44,10 @@ pub fn measure(
     begun.push(seconds);
     let times: Vec<String> =
         begun.windows(2).map(|pair| format!("{:.2}", pair[1] - pair[0])).collect();
-    let shared = answer.levels.last().map_or(0, |level| level.shared);
+    let last = explored.and_then(|explored| explored.levels.last());
+    let shared = last.map_or(0, |level| level.shared);
     let mut counts = vec![format!("states={shared}")];
-    let statistics = answer.statistics.counts.iter();
+    let statistics = report.statistics.counts.iter();
     counts.extend(statistics.map(|(name, value)| format!("{name}={value}")));
     Ok(Measurement {
         size: format!(

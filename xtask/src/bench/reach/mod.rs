@@ -11,7 +11,7 @@ mod engine;
 mod spin;
 
 use super::{Case, Measurement};
-use selvedge_analysis::ReachEngine;
+use selvedge_analysis::EngineKind;
 use selvedge_program::{Measure, Program, Target};
 use selvedge_testkit::models::bluetooth::{self, bluetooth};
 use selvedge_testkit::models::boolean::{self, Dialect};
@@ -33,7 +33,7 @@ fn limit(quick: bool) -> Duration {
 /// What the models are asked.
 const ASSERTIONS: Option<&Target> = Some(&Target::Assertion);
 
-const ENGINES: [ReachEngine; 3] = [ReachEngine::Lazy, ReachEngine::Eager, ReachEngine::Explicit];
+const ENGINES: [EngineKind; 3] = [EngineKind::Lazy, EngineKind::Eager, EngineKind::Explicit];
 
 /// The cases of this suite.
 pub fn cases(quick: bool) -> Vec<Case> {
@@ -72,7 +72,7 @@ type Text = Box<dyn Fn() -> String>;
 fn push(
     cases: &mut Vec<Case>,
     place: (&'static str, String),
-    engine: ReachEngine,
+    engine: EngineKind,
     rounds: u32,
     quick: bool,
     text: Text,
@@ -138,7 +138,7 @@ fn trees(cases: &mut Vec<Case>, quick: bool) {
                     name: format!("{inserters}+{searchers},{}-cells", (1 << bits) - 1),
                     variant: engine.name(),
                     // The lazy engine is the one that is to get as far as it can.
-                    grows: engine != ReachEngine::Lazy,
+                    grows: engine != EngineKind::Lazy,
                     run: Box::new(move || {
                         let program = parse(&tree(tree::Version::Locked, size))?;
                         engine::measure(&program, ASSERTIONS, engine, (Measure::Rounds, 6), limit)
@@ -181,10 +181,10 @@ fn beem(cases: &mut Vec<Case>, quick: bool) {
     for (name, machine, rounds) in instances(quick) {
         let text = |machine: &Machine| boolean::print(machine, Dialect::Boppo);
         for (variant, engine, rounds) in [
-            ("lazy", ReachEngine::Lazy, rounds),
-            ("eager", ReachEngine::Eager, rounds),
-            ("explicit", ReachEngine::Explicit, rounds),
-            ("explicit-all", ReachEngine::Explicit, u32::MAX),
+            ("lazy", EngineKind::Lazy, rounds),
+            ("eager", EngineKind::Eager, rounds),
+            ("explicit", EngineKind::Explicit, rounds),
+            ("explicit-all", EngineKind::Explicit, u32::MAX),
         ] {
             let machine = machine.clone();
             cases.push(Case {

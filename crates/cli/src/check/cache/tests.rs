@@ -24,7 +24,7 @@ fn options() -> CheckOptions {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
-        analysis: Options::new(EngineKind::Tupling),
+        analysis: Options::new(None),
         fixes: Fixes::Look,
     }
 }
@@ -84,7 +84,7 @@ fn keys_differ() {
     with(|options| options.units = Units::Paper);
     with(|options| options.fixes = Fixes::Skip);
     with(|options| options.analysis.max_witness_steps = 7);
-    with(|options| options.analysis.engine = EngineKind::Exhaustive);
+    with(|options| options.analysis.engine = Some(EngineKind::Exhaustive));
     let distinct: std::collections::BTreeSet<&Key> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
     assert_eq!(keys[0], Key::new(&build, "eml", SOURCE, &options));

@@ -1,0 +1,199 @@
+//! # Idea
+//! A prepared program, questions, options and a budget in, answers out. Every question is put to the
+//! first engine that takes it; where that one cannot decide it for what it is, the next is asked. A
+//! violation exists only as a trace that the replayer has executed; a witness that does not replay is
+//! an internal error.
+//!
+//! # Invariants
+//! 1. An engine that is named is the only one that is asked.
+//! 2. A limit that was met is no reason to ask another engine: the budget is used up.
+
+use crate::prepared::Prepared;
+use crate::registry::{EngineKind, choose, make};
+use selvedge_base::Budget;
+use selvedge_program::{
+    Answer, Bound, Decision, Engine, Explored, Measure, Question, Statistics, Trace, Unknown,
+    Verdict,
+};
+use selvedge_replay::{ReplayError, replay_within};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How to analyse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Which engine; chosen by the question and the program if none is named.
+    pub engine: Option<EngineKind>,
+    /// How many open calls per thread the exhaustive engine follows.
+    pub call_depth: u32,
+    /// What a bound counts.
+    pub measure: Measure,
+    /// The bound; without one it widens until something is decided.
+    pub limit: Option<u32>,
+    /// Whether to count the states that are visible: with the tops of the stacks.
+    pub visible: bool,
+    /// How many states to list, if any.
+    pub list: Option<usize>,
+    /// How many threads a start site may start, if the front end had to cut some off.
+    pub starts_per_site: Option<u32>,
+    /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
+    pub max_witness_steps: u64,
+    /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
+    /// question to decision diagrams instead.
+    pub max_facts: u64,
+}
+
+impl Options {
+    /// How many rounds the context-bounded engine explores if nothing else is said.
+    pub(crate) const FEW_ROUNDS: u32 = 2;
+
+    /// This engine, or the one that fits, with the default limits.
+    pub fn new(engine: Option<EngineKind>) -> Self {
+        Self {
+            engine,
+            call_depth: 8,
+            measure: Measure::Rounds,
+            limit: None,
+            visible: false,
+            list: None,
+            starts_per_site: None,
+            max_witness_steps: 1_000_000,
+            max_facts: 20_000,
+        }
+    }
+}
+
+/// How far the analysis is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Questions answered.
+    pub done: usize,
+    /// Questions in all.
+    pub total: usize,
+    /// The question being worked on; `None` at the end.
+    pub question: Option<&'a Question>,
+    /// The bound that is explored for it, if the engine widens one.
+    pub bound: Option<Bound>,
+}
+
+/// All answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// In the order of the questions.
+    pub answers: Vec<Answer>,
+    /// Why the first engine was asked first, if none was named and that needs a reason.
+    pub chosen: Option<&'static str>,
+    /// What the work cost.
+    pub statistics: Statistics,
+}
+
+/// A bug of ours, never a verdict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InternalError(pub String);
+
+impl fmt::Display for InternalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InternalError {}
+
+/// Answers every question about a valid program.
+///
+/// # Errors
+/// If an engine contradicts itself, or claims an interleaving that does not replay.
+pub fn answer(
+    prepared: &Prepared<'_>,
+    questions: &[Question],
+    options: &Options,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, InternalError> {
+    let mut driver = Driver { prepared, options, budget, engines: BTreeMap::new(), chosen: None };
+    let total = questions.len();
+    let mut answers = Vec::with_capacity(total);
+    for (done, question) in questions.iter().enumerate() {
+        let mut note = |bound| progress(Progress { done, total, question: Some(question), bound });
+        note(None);
+        answers.push(driver.answer(question, &mut |bound| note(Some(bound)))?);
+    }
+    progress(Progress { done: total, total, question: None, bound: None });
+    let mut statistics = Statistics::default();
+    for engine in driver.engines.values() {
+        statistics.extend(&engine.statistics());
+    }
+    Ok(Report { answers, chosen: driver.chosen, statistics })
+}
+
+/// The engines of one run.
+struct Driver<'a, 'p> {
+    prepared: &'a Prepared<'p>,
+    options: &'a Options,
+    budget: &'a Budget,
+    engines: BTreeMap<EngineKind, Box<dyn Engine + 'p>>,
+    chosen: Option<&'static str>,
+}
+
+impl Driver<'_, '_> {
+    fn answer(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Answer, InternalError> {
+        let (engines, why) = choose(self.prepared.program, question, self.options.engine);
+        self.chosen = why;
+        let mut open: Option<Answer> = None;
+        for kind in engines {
+            let engine = kind.name();
+            // Engines look at the budget only now and then, which adds up over many questions.
+            let (verdict, explored) = if let Some(reason) = self.budget.poll() {
+                (Verdict::Unknown(Unknown::Stopped(reason)), None)
+            } else if let Err(why) = kind.takes(self.prepared.features, question) {
+                (Verdict::Unknown(Unknown::Unsupported(why)), None)
+            } else {
+                self.decide(kind, question, widened)?
+            };
+            let answer = Answer { question: question.clone(), verdict, engine, explored };
+            match &answer.verdict {
+                // What this engine lacks another one may have.
+                Verdict::Unknown(Unknown::Unsupported(_)) => {
+                    open.get_or_insert(answer);
+                }
+                Verdict::Unknown(Unknown::Tuples { .. } | Unknown::Nodes { .. }) => {
+                    open = Some(answer);
+                }
+                _ => return Ok(answer),
+            }
+        }
+        Ok(open.expect("there is an engine for every question"))
+    }
+
+    /// What one engine says, its claim replayed.
+    fn decide(
+        &mut self,
+        kind: EngineKind,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<(Verdict<Trace>, Option<Explored>), InternalError> {
+        let Self { prepared, options, budget, engines, .. } = self;
+        let engine = engines.entry(kind).or_insert_with(|| make(kind, prepared, options, budget));
+        let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
+        let Decision { verdict, explored } =
+            engine.decide(question, widened).map_err(|fault| blame(fault.to_string()))?;
+        let verdict = match verdict {
+            Verdict::Safe => Verdict::Safe,
+            Verdict::Unknown(why) => Verdict::Unknown(why),
+            Verdict::Violation(witness) => {
+                match replay_within(prepared.program, question, &witness, budget) {
+                    Ok(trace) => Verdict::Violation(trace),
+                    Err(ReplayError { open: Some(why), .. }) => Verdict::Unknown(why),
+                    Err(error) => {
+                        return Err(blame(format!("a witness does not replay: {error}")));
+                    }
+                }
+            }
+        };
+        Ok((verdict, explored))
+    }
+}

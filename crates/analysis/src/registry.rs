@@ -1,0 +1,369 @@
+//! # Idea
+//! All engines in one table: what each is called, which questions and which features of programs it
+//! takes, what its answers cover, what it counts, and how it is made. Choice, fallback, refusals, the
+//! help of the command line and the table of the book come from here.
+//!
+//! # Invariants
+//! 1. The order of [`EngineKind::ALL`] is the order in which engines are asked where none is named,
+//!    but for questions about what can be reached, where the program decides ([`choose`]).
+
+use crate::driver::Options;
+use crate::prepared::Prepared;
+use selvedge_base::Budget;
+use selvedge_bounded::{Bounded, BoundedOptions, Kind};
+use selvedge_locks::tupling::Tupling;
+use selvedge_locks::tupling_bdd::TuplingBdd;
+use selvedge_program::{
+    Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Statistics,
+};
+use selvedge_replay::Exhaustive;
+
+/// An engine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EngineKind {
+    /// The tupling decision procedure with explicit tuples; a question for which there are too many
+    /// of them is put to decision diagrams instead.
+    Tupling,
+    /// The tupling decision procedure over decision diagrams.
+    TuplingBdd,
+    /// Breadth-first search over all interleavings.
+    Exhaustive,
+    /// A monitor in shared state, within a bound on rounds.
+    ContextBounded,
+    /// Decision diagrams, over inputs of contexts that some run brings.
+    Lazy,
+    /// Decision diagrams, over all inputs of contexts.
+    Eager,
+    /// Explicit states, by contexts or rounds.
+    Explicit,
+    /// The reduction to one pushdown system.
+    Pds,
+    /// The reduction to one symbolic pushdown system.
+    Spds,
+}
+
+/// What can be asked, as far as engines differ in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum QuestionKind {
+    /// Patterns and automata: sequences of events.
+    Atomicity,
+    /// Races.
+    Race,
+    /// Deadlocks.
+    Deadlock,
+    /// Assertions, labels, states.
+    Reach,
+}
+
+impl QuestionKind {
+    /// The kind of a question.
+    pub fn of(question: &Question) -> Self {
+        match question {
+            Question::Pattern(_) | Question::Automaton(_) => Self::Atomicity,
+            Question::Race(_) => Self::Race,
+            Question::Deadlock(_) => Self::Deadlock,
+            Question::Reach(_) | Question::States => Self::Reach,
+        }
+    }
+
+    /// What such questions are about, in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Atomicity => "atomicity",
+            Self::Race => "races",
+            Self::Deadlock => "deadlocks",
+            Self::Reach => "what can be reached",
+        }
+    }
+}
+
+/// What an engine declares about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The questions that it decides.
+    pub questions: &'static [QuestionKind],
+    /// The features of programs that it takes.
+    pub features: &'static [Feature],
+    /// Whether it takes locks and units that are not nested.
+    pub unnested: bool,
+    /// What `safe` covers.
+    pub covers: &'static str,
+    /// What it counts.
+    pub counts: &'static [&'static str],
+}
+
+use Feature::{AtomicSections, Recursion, Starts, Values};
+use QuestionKind::{Atomicity, Deadlock, Race, Reach};
+
+const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
+const COMPLETE: &str = "all executions if the search closes, else all within the bound";
+
+/// What the searches over data take.
+const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, AtomicSections];
+
+impl EngineKind {
+    /// All engines.
+    pub const ALL: [Self; 9] = [
+        Self::Tupling,
+        Self::TuplingBdd,
+        Self::Exhaustive,
+        Self::ContextBounded,
+        Self::Lazy,
+        Self::Eager,
+        Self::Explicit,
+        Self::Pds,
+        Self::Spds,
+    ];
+
+    /// What the engine declares about itself.
+    pub fn declaration(self) -> Declaration {
+        match self {
+            Self::Tupling => Declaration {
+                name: "tupling",
+                summary: "lock histories of each thread alone, joined tuple by tuple",
+                questions: &[Atomicity, Race, Deadlock],
+                features: &[Recursion],
+                unnested: false,
+                covers: ALL_RUNS,
+                counts: &["roles", "facts", "lock-histories", "tuples", "joins"],
+            },
+            Self::TuplingBdd => Declaration {
+                name: "tupling-bdd",
+                summary: "the same with sets of tuples as decision diagrams",
+                questions: &[Atomicity],
+                features: &[Recursion],
+                unnested: false,
+                covers: ALL_RUNS,
+                counts: &["roles", "history-bits", "peak-nodes"],
+            },
+            Self::Exhaustive => Declaration {
+                name: "exhaustive",
+                summary: "all interleavings, up to a number of open calls per thread",
+                questions: &[Atomicity, Race, Deadlock],
+                features: &[Recursion],
+                unnested: true,
+                covers: "all executions, up to the call depth where there is recursion",
+                counts: &["states"],
+            },
+            Self::ContextBounded => Declaration {
+                name: "context-bounded",
+                summary: "the question as a monitor in shared data, within a number of rounds",
+                questions: &[Atomicity],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["configurations", "steps"],
+            },
+            Self::Lazy => Declaration {
+                name: "lazy",
+                summary: "decision diagrams, over inputs of contexts that some run brings",
+                questions: &[Reach],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["relational-products", "peak-nodes"],
+            },
+            Self::Eager => Declaration {
+                name: "eager",
+                summary: "decision diagrams, over all inputs of contexts",
+                questions: &[Reach],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["relational-products", "peak-nodes"],
+            },
+            Self::Explicit => Declaration {
+                name: "explicit",
+                summary: "configurations one by one, stacks as regular sets where they grow",
+                questions: &[Reach],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["configurations", "steps", "stack-symbols"],
+            },
+            Self::Pds => Declaration {
+                name: "pds",
+                summary: "one pushdown system for all threads",
+                questions: &[Reach],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["systems", "control-locations", "rules", "guesses"],
+            },
+            Self::Spds => Declaration {
+                name: "spds",
+                summary: "one symbolic pushdown system for all threads",
+                questions: &[Reach],
+                features: OVER_DATA,
+                unnested: false,
+                covers: COMPLETE,
+                counts: &["rules", "diagram-nodes"],
+            },
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.declaration().name
+    }
+
+    /// The engine with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The engines that decide questions of all these kinds.
+    pub fn deciding(kinds: &[QuestionKind]) -> Vec<Self> {
+        let able = |one: &Self| kinds.iter().all(|kind| one.declaration().questions.contains(kind));
+        Self::ALL.into_iter().filter(able).collect()
+    }
+
+    /// Whether it can bound contexts as well as rounds.
+    pub fn bounds_contexts(self) -> bool {
+        self.search().is_none_or(Kind::bounds_contexts)
+    }
+
+    /// Whether the engine takes a program with these features and a question about it.
+    ///
+    /// # Errors
+    /// If it does not, with the reason.
+    pub fn takes(self, features: Features, question: &Question) -> Result<(), String> {
+        let Declaration { name, questions, features: taken, .. } = self.declaration();
+        let kind = QuestionKind::of(question);
+        if !questions.contains(&kind) {
+            let others: Vec<&str> = Self::deciding(&[kind]).into_iter().map(Self::name).collect();
+            return Err(format!(
+                "{name} does not decide {}; use {}",
+                kind.name(),
+                others.join(", ")
+            ));
+        }
+        let missing = features.without(taken.iter().copied().collect());
+        match missing.iter().next() {
+            None => Ok(()),
+            Some(Values) if kind != Reach => Err(format!(
+                "{name} takes no program that computes with data; `selvedge reach` asks about such \
+                 programs"
+            )),
+            Some(feature) => Err(format!("{name} takes no program with {}", feature.name())),
+        }
+    }
+
+    /// The search behind the engine, if it is one under a bound.
+    fn search(self) -> Option<Kind> {
+        match self {
+            Self::Lazy => Some(Kind::Lazy),
+            Self::Eager => Some(Kind::Eager),
+            Self::Explicit => Some(Kind::Explicit),
+            Self::Pds => Some(Kind::Pds),
+            Self::Spds => Some(Kind::Spds),
+            Self::Tupling | Self::TuplingBdd | Self::Exhaustive | Self::ContextBounded => None,
+        }
+    }
+
+    fn of_search(kind: Kind) -> Self {
+        match kind {
+            Kind::Lazy => Self::Lazy,
+            Kind::Eager => Self::Eager,
+            Kind::Explicit => Self::Explicit,
+            Kind::Pds => Self::Pds,
+            Kind::Spds => Self::Spds,
+        }
+    }
+}
+
+/// The engines to ask, the first one first, and why that one comes first if that needs a reason.
+/// An engine that is named is the only one; `tupling` brings its second form along, for what
+/// explodes.
+pub fn choose(
+    program: &Program,
+    question: &Question,
+    named: Option<EngineKind>,
+) -> (Vec<EngineKind>, Option<&'static str>) {
+    match (named, QuestionKind::of(question)) {
+        (Some(EngineKind::Tupling), kind) if kind != Reach => {
+            (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
+        }
+        (Some(engine), _) => (vec![engine], None),
+        (None, Reach) => {
+            let (first, why) = Kind::choose(program);
+            let mut engines = vec![EngineKind::of_search(first)];
+            for next in [EngineKind::Explicit, EngineKind::Lazy, EngineKind::Eager] {
+                if !engines.contains(&next) {
+                    engines.push(next);
+                }
+            }
+            (engines, Some(why))
+        }
+        (None, kind) => (EngineKind::deciding(&[kind]), None),
+    }
+}
+
+/// Makes an engine for one program.
+pub(crate) fn make<'p>(
+    kind: EngineKind,
+    prepared: &Prepared<'p>,
+    options: &Options,
+    budget: &Budget,
+) -> Box<dyn Engine + 'p> {
+    let program = prepared.program;
+    let steps = options.max_witness_steps;
+    let bounded = |kind: Option<Kind>, measure: Measure, limit: Option<u32>| {
+        let Options { visible, list, starts_per_site, .. } = *options;
+        let options = BoundedOptions { kind, measure, limit, visible, list, starts_per_site };
+        Box::new(Bounded::new(program, options, budget))
+    };
+    match kind {
+        EngineKind::Tupling => {
+            let behaviours = prepared.behaviours(budget);
+            let facts = options.max_facts;
+            Box::new(Direct(Tupling::prepared(program, behaviours, steps, facts, budget.clone())))
+        }
+        EngineKind::TuplingBdd => {
+            let behaviours = prepared.behaviours(budget);
+            Box::new(Direct(TuplingBdd::prepared(program, behaviours, steps, budget.clone())))
+        }
+        EngineKind::Exhaustive => {
+            Box::new(Direct(Exhaustive::new(program, options.call_depth, budget.clone())))
+        }
+        EngineKind::ContextBounded => {
+            let rounds = options.limit.unwrap_or(Options::FEW_ROUNDS);
+            bounded(None, Measure::Rounds, Some(rounds))
+        }
+        searching => bounded(searching.search(), options.measure, options.limit),
+    }
+}
+
+/// An engine that needs no bound.
+struct Direct<E>(E);
+
+impl Engine for Direct<Tupling<'_>> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        self.0.decide(question).map(Decision::from)
+    }
+    fn statistics(&self) -> Statistics {
+        self.0.statistics()
+    }
+}
+
+impl Engine for Direct<TuplingBdd<'_>> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        self.0.decide(question).map(Decision::from)
+    }
+    fn statistics(&self) -> Statistics {
+        self.0.statistics()
+    }
+}
+
+impl Engine for Direct<Exhaustive<'_>> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        Ok(self.0.decide(question).into())
+    }
+    fn statistics(&self) -> Statistics {
+        Statistics { counts: vec![("states", self.0.states())] }
+    }
+}

@@ -1,0 +1,336 @@
+//! # Idea
+//! The searches of this crate as engines. What an engine is asked becomes a target for a search over
+//! data: locks become shared variables where there are any ([`crate::monitor`]), a pattern or an
+//! automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
+//! a limit, and the run that was found is translated back to the program that was asked about.
+//!
+//! # Invariants
+//! 1. A witness is one of the program that was asked about, not of a translated one.
+//! 2. `safe` is said only for a fixpoint of complete global configurations, or where the program has
+//!    nothing that could fail.
+//! 3. A violation that was found is returned whatever limit is met after it.
+
+use crate::explicit::{ExplicitSearch, Stacks};
+use crate::monitor::{Origin, locks_to_data, monitor, original};
+use crate::reduction::{self, PdsSearch, SpdsSearch};
+use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
+use selvedge_base::Budget;
+use selvedge_lower::LockSet;
+use selvedge_program::{
+    Action, Bound, Decision, Engine, Explored, Fault, Feature, LevelCount, Measure, NodeId,
+    Program, Question, Search, States, Statistics, Target, Unknown, Verdict, Witness,
+};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Which search.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// Decision diagrams, over inputs of contexts that some run brings.
+    Lazy,
+    /// Decision diagrams, over all inputs of contexts.
+    Eager,
+    /// Explicit states, by contexts.
+    Explicit,
+    /// The reduction to one pushdown system.
+    Pds,
+    /// The reduction to one symbolic pushdown system.
+    Spds,
+}
+
+impl Kind {
+    /// Whether it can bound contexts as well as rounds.
+    pub fn bounds_contexts(self) -> bool {
+        !matches!(self, Self::Pds | Self::Spds)
+    }
+
+    /// The kind for a program if none is named, and why.
+    pub fn choose(program: &Program) -> (Self, &'static str) {
+        let recursive = program.features().contains(Feature::Recursion);
+        if !program.numerals.is_empty() {
+            (Self::Explicit, "it is a pushdown system")
+        } else if !recursive {
+            (Self::Lazy, "there is no recursion")
+        } else if has_little_data(program) {
+            (Self::Explicit, "there is recursion, and little data")
+        } else {
+            (Self::Lazy, "there is recursion, and much data")
+        }
+    }
+
+    /// The kind for one of many questions about small programs: it needs no preparation, and sees
+    /// at once that nothing is left to reach.
+    fn choose_small(program: &Program) -> Self {
+        if has_little_data(program) { Self::Explicit } else { Self::choose(program).0 }
+    }
+}
+
+/// With at most this many globals and locals of one procedure, the states of a recursive program are
+/// searched one by one, which can come to an end.
+const FEW_BITS: usize = 12;
+
+/// Whether the states can be searched one by one.
+fn has_little_data(program: &Program) -> bool {
+    let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
+    program.globals.len() + locals.max().unwrap_or(0) <= FEW_BITS
+}
+
+/// Bounds beyond this are explored only if they are asked for, where recursion may keep a search
+/// from ever closing.
+const DEEPEST: u32 = 20;
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BoundedOptions {
+    /// Which search; chosen for the translated program if none is named.
+    pub kind: Option<Kind>,
+    /// What the bound counts.
+    pub measure: Measure,
+    /// The bound; without one it widens until something is decided.
+    pub limit: Option<u32>,
+    /// Whether to count the states that are visible: with the tops of the stacks.
+    pub visible: bool,
+    /// How many states to list, if any.
+    pub list: Option<usize>,
+    /// How many threads a start site may start, if the front end had to cut some off.
+    pub starts_per_site: Option<u32>,
+}
+
+/// An engine that searches under a bound.
+pub struct Bounded<'p> {
+    program: &'p Program,
+    options: BoundedOptions,
+    budget: Budget,
+    statistics: Statistics,
+}
+
+impl<'p> Bounded<'p> {
+    /// An engine for all questions about `program`.
+    pub fn new(program: &'p Program, options: BoundedOptions, budget: &Budget) -> Self {
+        Self { program, options, budget: budget.clone(), statistics: Statistics::default() }
+    }
+
+    /// The question as one about data.
+    fn translated(&self, question: &Question) -> Result<Translated<'p>, Unknown> {
+        match question {
+            Question::Reach(target) => Translated::reach(self.program, target, &self.budget),
+            // Nothing is a violation, and everything is explored.
+            Question::States => {
+                Translated::reach(self.program, &Target::Label(Vec::new()), &self.budget)
+            }
+            _ => {
+                let monitored = monitor(self.program, question, &self.budget)?;
+                Ok(Translated {
+                    program: Cow::Owned(monitored.program),
+                    target: monitored.target,
+                    origin: Some(monitored.origin),
+                })
+            }
+        }
+    }
+
+    fn search(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Unknown> {
+        let translated = self.translated(question)?;
+        let Translated { program, target, origin } = &translated;
+        let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
+        let mut running = Running::new(kind, program, target, &self.options, &self.budget)?;
+        let mut explored = Explored {
+            bound: Bound { measure: self.options.measure, limit: 0 },
+            levels: Vec::new(),
+            complete: false,
+            states: None,
+        };
+        let found = self.widen(&mut running, &mut explored, program, widened);
+        self.statistics.add(&running.search().statistics());
+        explored.states = self.options.list.map(|limit| self.list(&mut running, origin, limit));
+        let mut verdict = match found {
+            Ok(Some(witness)) => Verdict::Violation(match origin {
+                Some(origin) => original(&witness, origin, self.program),
+                None => witness,
+            }),
+            Ok(None) => self.conclude(&explored),
+            Err(why) => Verdict::Unknown(why),
+        };
+        if cannot_fail(self.program, question) {
+            verdict = Verdict::Safe;
+        }
+        Ok(Decision { verdict, explored: Some(explored) })
+    }
+
+    /// Widens the bound until something is decided or a limit is met.
+    fn widen(
+        &self,
+        running: &mut Running<'_>,
+        explored: &mut Explored,
+        program: &Program,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Option<Witness>, Unknown> {
+        let recursive = program.features().contains(Feature::Recursion);
+        let deepest = if recursive { DEEPEST } else { u32::MAX };
+        let limit = self.options.limit.unwrap_or(deepest);
+        while explored.bound.limit < limit && !explored.complete {
+            widened(Bound { limit: explored.bound.limit + 1, ..explored.bound });
+            let level = running.search().advance()?;
+            explored.bound.limit += 1;
+            // A thread that is alone cannot do more in a second context than in the first.
+            explored.complete = level.complete || program.threads.len() == 1;
+            explored.levels.push(LevelCount {
+                limit: explored.bound.limit,
+                shared: running.search().count_states(),
+                visible: if self.options.visible { running.count_visible() } else { None },
+            });
+            if level.reached.is_some() {
+                return Ok(level.reached);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What follows if nothing was found within a bound.
+    fn conclude(&self, explored: &Explored) -> Verdict<Witness> {
+        match self.options.starts_per_site {
+            Some(starts) if explored.complete => Verdict::Unknown(Unknown::Starts(starts)),
+            None if explored.complete => Verdict::Safe,
+            _ => Verdict::Unknown(Unknown::Within(explored.bound)),
+        }
+    }
+
+    fn list(&self, running: &mut Running<'_>, origin: &Option<Origin>, limit: usize) -> States {
+        if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
+            return States::Visible(search.visible_states(limit));
+        }
+        let locks = origin.as_ref().map_or_else(Vec::new, |origin| {
+            origin.locks.keys().map(|&lock| self.program.locks[lock].name.clone()).collect()
+        });
+        States::Shared { locks, states: running.search().states(limit) }
+    }
+}
+
+impl Engine for Bounded<'_> {
+    fn decide(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Fault> {
+        let decided = self.search(question, widened);
+        Ok(decided.unwrap_or_else(|why| Verdict::Unknown(why).into()))
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.statistics.clone()
+    }
+}
+
+/// A question about data: the program to search, what is to be reached in it, and the way back to
+/// the program that was asked about, if it is another one.
+struct Translated<'p> {
+    program: Cow<'p, Program>,
+    target: Target,
+    origin: Option<Origin>,
+}
+
+impl<'p> Translated<'p> {
+    fn reach(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
+        if program.locks.is_empty() {
+            let program = Cow::Borrowed(program);
+            return Ok(Self { program, target: target.clone(), origin: None });
+        }
+        let mut named = LockSet::new();
+        if let Target::State(pattern) = target {
+            for &(lock, _) in &pattern.locks {
+                named.insert(lock);
+            }
+        }
+        let (unlocked, origin) = locks_to_data(program, &named, budget)?;
+        let target = origin.target(target);
+        Ok(Self { program: Cow::Owned(unlocked), target, origin: Some(origin) })
+    }
+}
+
+/// The nodes on runs to the target within a number of rounds.
+///
+/// # Errors
+/// If the program does not fit, or a limit was met.
+pub fn projection(
+    program: &Program,
+    target: &Target,
+    rounds: u32,
+    budget: &Budget,
+) -> Result<Vec<NodeId>, Unknown> {
+    let translated = Translated::reach(program, target, budget)?;
+    let nodes = reduction::projection(&translated.program, &translated.target, rounds, budget)?;
+    Ok(match translated.origin {
+        None => nodes,
+        Some(origin) => {
+            let old: BTreeSet<NodeId> =
+                nodes.iter().filter_map(|&node| origin.nodes[node]).collect();
+            old.into_iter().collect()
+        }
+    })
+}
+
+/// A search that has begun.
+enum Running<'p> {
+    Explicit(Box<ExplicitSearch<'p>>),
+    Other(Box<dyn Search + 'p>),
+}
+
+impl<'p> Running<'p> {
+    fn new(
+        kind: Kind,
+        program: &'p Program,
+        target: &Target,
+        options: &BoundedOptions,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
+        let measure = options.measure;
+        if measure == Measure::Contexts && !kind.bounds_contexts() {
+            return Err(Unknown::Unsupported(
+                "this engine bounds rounds only; lazy, eager and explicit bound contexts"
+                    .to_owned(),
+            ));
+        }
+        let symbolic = |mode| {
+            let options = SymbolicOptions::default();
+            SymbolicSearch::new(program, target, measure, mode, options, budget)
+        };
+        Ok(match kind {
+            Kind::Lazy => Self::Other(Box::new(symbolic(Mode::Lazy)?)),
+            Kind::Eager => Self::Other(Box::new(symbolic(Mode::Eager)?)),
+            Kind::Explicit => Self::Explicit(Box::new(ExplicitSearch::new(
+                program,
+                target,
+                measure,
+                Stacks::default(),
+                budget,
+            )?)),
+            Kind::Pds => Self::Other(Box::new(PdsSearch::new(program, target, budget)?)),
+            Kind::Spds => Self::Other(Box::new(SpdsSearch::new(program, target, budget)?)),
+        })
+    }
+
+    fn search(&mut self) -> &mut (dyn Search + 'p) {
+        match self {
+            Self::Explicit(search) => &mut **search,
+            Self::Other(search) => &mut **search,
+        }
+    }
+
+    /// How many visible states there are, if the engine knows the stacks.
+    fn count_visible(&mut self) -> Option<u64> {
+        match self {
+            Self::Explicit(search) => Some(search.count_visible()),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// Whether the question is about assertions and there are none.
+fn cannot_fail(program: &Program, question: &Question) -> bool {
+    let asserts = || program.edges.iter().any(|edge| matches!(edge.action, Action::Assert(_)));
+    *question == Question::Reach(Target::Assertion) && !asserts()
+}

@@ -1,0 +1,74 @@
+//! # Idea
+//! What an engine is: it decides questions about one program, shares work between them, and answers
+//! `unknown` rather than guess. Engines that widen a bound do so inside, tell how far they are, and
+//! say what they explored.
+//!
+//! # Invariants
+//! 1. `safe` without [`Explored`] is a proof for all executions; with it, it is one because the
+//!    exploration was complete, or because nothing in the program could violate the question.
+//! 2. A violation is a claim: a witness that the replayer has not executed yet.
+
+use crate::answer::Statistics;
+use crate::data::Valuation;
+use crate::question::Question;
+use crate::reach::{Bound, LevelCount, VisibleState};
+use crate::verdict::{Fault, Verdict};
+use crate::witness::Witness;
+
+/// Decides questions about one program.
+pub trait Engine {
+    /// Decides one question. `widened` hears of every bound that is begun.
+    ///
+    /// # Errors
+    /// If the engine contradicts itself.
+    fn decide(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Fault>;
+
+    /// Counts of the work so far.
+    fn statistics(&self) -> Statistics;
+}
+
+/// What an engine says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// The verdict, with a claim for a violation.
+    pub verdict: Verdict<Witness>,
+    /// What was explored, if the engine widens a bound.
+    pub explored: Option<Explored>,
+}
+
+impl From<Verdict<Witness>> for Decision {
+    fn from(verdict: Verdict<Witness>) -> Self {
+        Self { verdict, explored: None }
+    }
+}
+
+/// What a search under a bound has explored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Explored {
+    /// The bound up to which everything was explored, or at which the violation showed up.
+    pub bound: Bound,
+    /// The reachable states for every bound up to there.
+    pub levels: Vec<LevelCount>,
+    /// Whether no larger bound reaches another global configuration.
+    pub complete: bool,
+    /// The states within the bound, if they were asked for.
+    pub states: Option<States>,
+}
+
+/// The first states of a search, in ascending order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum States {
+    /// Values of the globals, and whether locks are held.
+    Shared {
+        /// The names of the locks whose state follows the globals in every valuation.
+        locks: Vec<String>,
+        /// The states.
+        states: Vec<Valuation>,
+    },
+    /// With the tops of the stacks.
+    Visible(Vec<VisibleState>),
+}
