@@ -1,7 +1,9 @@
 //! `check`: what becomes one finding, what is said about it, and that fixes work.
 
 use selvedge_analysis::check::wrap::{Region, wrap};
-use selvedge_analysis::{CheckOptions, Checked, EngineKind, Fixes, Options, answer, check};
+use selvedge_analysis::{
+    CheckOptions, Checked, EngineKind, Fixes, Options, Prepared, answer, check,
+};
 use selvedge_base::{Budget, Place};
 use selvedge_program::moment::races;
 use selvedge_program::{Action, FindingKind, Lock, Program, Question, Successors, Units, Verdict};
@@ -19,7 +21,7 @@ fn options(fixes: Fixes) -> CheckOptions {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
-        analysis: Options::new(EngineKind::Tupling),
+        analysis: Options::new(Some(EngineKind::Tupling)),
         fixes,
     }
 }
@@ -192,13 +194,15 @@ fn wrapping_in_a_private_lock_changes_nothing() {
 }
 
 fn words(program: &Program, queries: &[Question]) -> Vec<&'static str> {
-    let options = Options::new(EngineKind::Tupling);
-    let report = answer(program, queries, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let options = Options::new(Some(EngineKind::Tupling));
+    let report =
+        answer(&Prepared::new(program), queries, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| answer.verdict.word()).collect()
 }
 
 fn race_words(program: &Program, questions: &[Question]) -> Vec<&'static str> {
-    let options = Options::new(EngineKind::Tupling);
-    let report = answer(program, questions, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let options = Options::new(Some(EngineKind::Tupling));
+    let report =
+        answer(&Prepared::new(program), questions, &options, &Budget::new(), &mut |_| {}).unwrap();
     report.answers.iter().map(|answer| Verdict::word(&answer.verdict)).collect()
 }

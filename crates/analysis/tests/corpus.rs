@@ -11,7 +11,7 @@
 //! Every engine answers every question about every file; two engines that contradict each other fail
 //! the test even where nothing is expected.
 
-use selvedge_analysis::{EngineKind, Options, Report, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, Report, answer};
 use selvedge_base::Budget;
 use selvedge_program::{
     PatternQuestion, Program, Question, Units, Unknown, Verdict, question::pattern_questions,
@@ -63,8 +63,8 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
     let reports: Vec<Report> = EngineKind::ALL
         .iter()
         .map(|&engine| {
-            let options = Options { call_depth: 4, ..Options::new(engine) };
-            answer(program, &queries, &options, &Budget::new(), &mut |_| {})
+            let options = Options { call_depth: 4, ..Options::new(Some(engine)) };
+            answer(&Prepared::new(program), &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
         })
         .collect();

@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
-use selvedge_analysis::{EngineKind, Options, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question, Unknown, Verdict};
 use selvedge_testkit::generate::{Shape, random_model};
@@ -95,8 +95,8 @@ fn fails(model: &Model, queries: &[Question]) -> bool {
 
 fn compare(program: &Program, queries: &[Question], tally: &mut Tally) -> Result<(), String> {
     let answer = |engine: EngineKind| {
-        let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        answer(program, queries, &options, &Budget::new(), &mut |_| {})
+        let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
+        answer(&Prepared::new(program), queries, &options, &Budget::new(), &mut |_| {})
             .map_err(|error| format!("{}: {error}", engine.name()))
     };
     let oracle = answer(EngineKind::Exhaustive)?;

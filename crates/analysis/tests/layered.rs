@@ -1,14 +1,15 @@
 //! Where explicit tuples explode, the tupling engine puts the question to decision diagrams and says
 //! so in its counts; the answers stay the same.
 
-use selvedge_analysis::{EngineKind, Options, Report, answer, possible_deadlocks};
+use selvedge_analysis::{EngineKind, Options, Prepared, Report, answer, possible_deadlocks};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question, ThreadId, Units};
 use selvedge_testkit::family::{crossed_locks, nested_locks};
 use selvedge_testkit::queries::{all_patterns, all_races};
 
 fn run(program: &Program, queries: &[Question], options: &Options) -> Report {
-    answer(program, queries, options, &Budget::new(), &mut |_| {}).expect("no fault")
+    answer(&Prepared::new(program), queries, options, &Budget::new(), &mut |_| {})
+        .expect("no fault")
 }
 
 fn words(report: &Report) -> Vec<&'static str> {
@@ -23,8 +24,8 @@ fn used_diagrams(report: &Report) -> bool {
 fn a_question_with_too_many_tuples_goes_to_decision_diagrams() {
     let program = crossed_locks(5).to_program();
     let queries = all_patterns(&program, Units::Exact);
-    let explicit = Options { max_facts: u64::MAX, ..Options::new(EngineKind::Tupling) };
-    let layered = Options { max_facts: 1_000, ..Options::new(EngineKind::Tupling) };
+    let explicit = Options { max_facts: u64::MAX, ..Options::new(Some(EngineKind::Tupling)) };
+    let layered = Options { max_facts: 1_000, ..Options::new(Some(EngineKind::Tupling)) };
     let (explicit, layered) =
         (run(&program, &queries, &explicit), run(&program, &queries, &layered));
     assert!(!used_diagrams(&explicit));

@@ -5,7 +5,7 @@
 //! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
 //! the first seed.
 
-use selvedge_analysis::{EngineKind, Options, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_program::{Question, Verdict};
 use selvedge_testkit::Rng;
@@ -29,8 +29,8 @@ fn both_ways_of_tupling_agree() {
             (0..2).filter_map(|_| random_automaton(&program, &mut rng)).map(Question::Automaton),
         );
         let [explicit, symbolic] = [EngineKind::Tupling, EngineKind::TuplingBdd].map(|engine| {
-            let options = Options::new(engine);
-            answer(&program, &queries, &options, &Budget::new(), &mut |_| {})
+            let options = Options::new(Some(engine));
+            answer(&Prepared::new(&program), &queries, &options, &Budget::new(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{model}"))
         });
         for (one, other) in explicit.answers.iter().zip(&symbolic.answers) {

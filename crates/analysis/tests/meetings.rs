@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{
-    EngineKind, Options, PossibleDeadlocks, Report, answer, possible_deadlocks,
+    EngineKind, Options, PossibleDeadlocks, Prepared, Report, answer, possible_deadlocks,
 };
 use selvedge_base::Budget;
 use selvedge_program::{Action, Program, Question, ThreadId, Unknown, Verdict};
@@ -32,8 +32,8 @@ fn compare(
     tally: &mut Tally,
 ) {
     let answer = |engine: EngineKind| {
-        let options = Options { call_depth: CALL_DEPTH, ..Options::new(engine) };
-        answer(program, questions, &options, &Budget::new(), &mut |_| {})
+        let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
+        answer(&Prepared::new(program), questions, &options, &Budget::new(), &mut |_| {})
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
     };
     let oracle = answer(EngineKind::Exhaustive);
@@ -108,11 +108,12 @@ fn deadlocks_agree_with_exhaustive_search_and_none_is_left_out() {
         let all = candidate_deadlocks(&program, 3);
         compare(&program, &all, engines(seed), seed, &mut tally);
         let threads: Vec<ThreadId> = program.threads.ids().collect();
-        let possible = possible_deadlocks(&program, &threads, &Budget::new());
+        let prepared = Prepared::new(&program);
+        let possible = possible_deadlocks(&prepared, &threads, &Budget::new());
         assert_eq!(possible.unasked, None, "few locks");
         let worth_asking = possible.asked;
-        let options = Options::new(EngineKind::Tupling);
-        let report = answer(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
+        let options = Options::new(Some(EngineKind::Tupling));
+        let report = answer(&prepared, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
         for answer in report.answers {
             if let (Question::Deadlock(deadlock), Verdict::Violation(_)) =
                 (answer.question, answer.verdict)

@@ -9,9 +9,9 @@
 //! The explicit engine answers where there is little data, in rounds and in contexts; the lazy one
 //! searches everything for violations, in rounds, and never contradicts what is expected.
 
-use selvedge_analysis::{ReachEngine, ReachOptions, reach};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
-use selvedge_program::{Measure, Program, Target, Unknown, Verdict};
+use selvedge_program::{Measure, Program, Question, Target, Unknown, Verdict};
 use std::path::{Path, PathBuf};
 
 /// What a file expects.
@@ -47,11 +47,11 @@ const LAZY_ROUNDS: u32 = 2;
 fn violations_are_found_with_the_least_bound() {
     let mut seen = 0;
     for sample in samples() {
-        for engine in [ReachEngine::Lazy, ReachEngine::Explicit] {
+        for engine in [EngineKind::Lazy, EngineKind::Explicit] {
             for measure in [Measure::Rounds, Measure::Contexts] {
                 let Some(least) = sample.expected.least(measure) else { continue };
-                if engine == ReachEngine::Lazy && measure == Measure::Contexts
-                    || engine == ReachEngine::Explicit && !has_little_data(&sample.program)
+                if engine == EngineKind::Lazy && measure == Measure::Contexts
+                    || engine == EngineKind::Explicit && !has_little_data(&sample.program)
                 {
                     continue;
                 }
@@ -77,32 +77,34 @@ fn violations_are_found_with_the_least_bound() {
 fn safe_programs_are_proved_and_nothing_is_found_in_them() {
     let mut proved = 0;
     for sample in samples().into_iter().filter(|sample| sample.expected == Expected::Safe) {
-        let what = |engine: ReachEngine| format!("{}: {}", sample.name, engine.name());
+        let what = |engine: EngineKind| format!("{}: {}", sample.name, engine.name());
         if has_little_data(&sample.program) {
             for measure in [Measure::Rounds, Measure::Contexts] {
-                let (verdict, _) = ask(&sample, ReachEngine::Explicit, measure, None);
-                assert_eq!(verdict, Verdict::Safe, "{}", what(ReachEngine::Explicit));
+                let (verdict, _) = ask(&sample, EngineKind::Explicit, measure, None);
+                assert_eq!(verdict, Verdict::Safe, "{}", what(EngineKind::Explicit));
                 proved += 1;
             }
         }
-        let (verdict, _) = ask(&sample, ReachEngine::Lazy, Measure::Rounds, Some(LAZY_ROUNDS));
+        let (verdict, _) = ask(&sample, EngineKind::Lazy, Measure::Rounds, Some(LAZY_ROUNDS));
         let clean = matches!(verdict, Verdict::Safe | Verdict::Unknown(Unknown::Within(_)));
-        assert!(clean, "{}: {verdict:?}", what(ReachEngine::Lazy));
+        assert!(clean, "{}: {verdict:?}", what(EngineKind::Lazy));
     }
     assert!(proved > 20, "{proved} proofs");
 }
 
 fn ask(
     sample: &Sample,
-    engine: ReachEngine,
+    engine: EngineKind,
     measure: Measure,
     limit: Option<u32>,
 ) -> (Verdict<selvedge_program::Trace>, u32) {
-    let options = ReachOptions { engine: Some(engine), limit, ..ReachOptions::new(measure) };
-    let target = Some(&sample.target);
-    let reached = reach(&sample.program, target, &options, &Budget::new(), &mut |_| {})
+    let options = Options { measure, limit, ..Options::new(Some(engine)) };
+    let questions = [Question::Reach(sample.target.clone())];
+    let prepared = Prepared::new(&sample.program);
+    let mut report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name));
-    (reached.answer.verdict, reached.answer.bound.limit)
+    let answer = report.answers.remove(0);
+    (answer.verdict, answer.explored.map_or(0, |explored| explored.bound.limit))
 }
 
 /// Whether the explicit engine answers at once.

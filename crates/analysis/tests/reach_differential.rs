@@ -156,6 +156,7 @@ fn sequentialized(
             std::iter::once(Position::At(vec![sequential.done])).collect();
         let target = Target::State(StatePattern {
             globals: sequential.shared.iter().copied().zip(state.0.iter().copied()).collect(),
+            locks: Vec::new(),
             threads: there,
         });
         if reaches(&target) != level.states.contains(&state) {

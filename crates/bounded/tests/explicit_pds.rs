@@ -334,7 +334,7 @@ fn a_thread_is_at_its_entry_once_it_is_started() {
     let entry = program.procedures[program.threads[started].main].entry;
     let target = Target::Label(vec![entry]);
     let threads = [Position::Any, Position::At(vec![entry])].into_iter().collect();
-    let state = Target::State(StatePattern { globals: Vec::new(), threads });
+    let state = Target::State(StatePattern { globals: Vec::new(), locks: Vec::new(), threads });
     for stacks in [Stacks::Automatic, Stacks::Sets] {
         for target in [&target, &state] {
             let levels = all_levels(&program, target, Measure::Rounds, stacks);

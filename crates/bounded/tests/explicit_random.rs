@@ -101,7 +101,7 @@ fn targets(rng: &mut Rng, program: &Program) -> Vec<Target> {
     let globals = program.globals.ids().filter(|_| rng.percent(50)).collect::<Vec<GlobalId>>();
     let globals = globals.into_iter().map(|global| (global, rng.percent(50))).collect();
     let threads = program.threads.iter().map(|_| position(rng)).collect();
-    targets.push(Target::State(StatePattern { globals, threads }));
+    targets.push(Target::State(StatePattern { globals, locks: Vec::new(), threads }));
     targets
 }
 
@@ -204,7 +204,7 @@ fn check(seed: u64, shape: &Shape, locks: bool, counts: &mut Counts) {
 fn is_reached(program: &Program, state: &Valuation, measure: Measure) -> bool {
     let globals = program.globals.ids().map(|global| (global, state.get(global))).collect();
     let threads = program.threads.iter().map(|_| Position::Any).collect();
-    let target = Target::State(StatePattern { globals, threads });
+    let target = Target::State(StatePattern { globals, locks: Vec::new(), threads });
     let levels = explore(program, &target, measure, Stacks::Automatic);
     levels.is_some_and(|levels| levels[LEVELS - 1].reached)
 }

@@ -7,6 +7,7 @@ use common::{oracle, rounds};
 use selvedge_base::Budget;
 use selvedge_bounded::monitor::{Monitored, locks_to_data, monitor, original};
 use selvedge_locks::tupling::Tupling;
+use selvedge_lower::LockSet;
 use selvedge_program::{
     IndexedSymbol, Move, Observable, Program, Question, StepKind, Successors, Target, ThreadId,
     UnitRole, Units, Verdict, Witness, WitnessStep, validate,
@@ -228,7 +229,8 @@ fn locks_as_data_allow_the_same_schedules() {
         let mut rng = Rng::new(seed);
         let shape = Shape { statements: 5, ..Shape::CONTENDED };
         let program = random_model(&mut rng, &shape).to_program();
-        let (unlocked, origin) = locks_to_data(&program, &Budget::new()).expect("it is nested");
+        let (unlocked, origin) =
+            locks_to_data(&program, &LockSet::new(), &Budget::new()).expect("it is nested");
         assert_eq!(validate::validate(&unlocked), [], "seed {seed}");
         assert_eq!(origin.moves.len(), unlocked.edges.len());
         assert!(origin.matched.iter().all(Option::is_none));

@@ -179,7 +179,7 @@ fn a_thread_that_is_started_after_its_last_turn_is_at_its_entry() {
     let entry = program.procedures[program.threads[waiting].main].entry;
     let mut threads = IdVec::filled(Position::Any, 3);
     threads[waiting] = Position::At(vec![entry]);
-    let pattern = StatePattern { globals: Vec::new(), threads };
+    let pattern = StatePattern { globals: Vec::new(), locks: Vec::new(), threads };
     for target in [Target::Label(vec![entry]), Target::State(pattern)] {
         let sequential = sequentialize_towards(&program, &target, 1).expect("it is supported");
         let found = values_at(&sequential.program, sequential.done, &sequential.shared, 5);

@@ -33,6 +33,7 @@ fn random_target(rng: &mut Rng, program: &Program) -> Target {
         0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
         1 => Target::State(StatePattern {
             globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            locks: Vec::new(),
             threads: program
                 .threads
                 .iter()

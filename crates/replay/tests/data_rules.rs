@@ -254,6 +254,7 @@ fn labels_and_assertions_count_inside_sections_but_states_do_not() {
     let inside = Target::Label(vec![program.labels[0].node]);
     let state = Target::State(StatePattern {
         globals: vec![(x, true)],
+        locks: Vec::new(),
         threads: [Position::Any].into_iter().collect(),
     });
     let sets = explore(&program, &[inside, state], Measure::Rounds, 3);
@@ -404,8 +405,7 @@ fn limits_and_interrupts_end_the_search() {
     let limits = BoundedLimits { call_depth: 1, states: 100 };
     let found = bounded_states(&many, &[], bound, limits, &Budget::new());
     assert_eq!(found, Err(Unknown::Unsupported("too many choices are open".to_owned())));
-    let targets =
-        [Target::State(StatePattern { globals: vec![], threads: [].into_iter().collect() })];
+    let targets = [Target::State(StatePattern::default())];
     let limits = BoundedLimits { call_depth: 1, states: 64 };
     let nonsense = bounded_states(&program, &targets, bound, limits, &Budget::new());
     assert!(matches!(nonsense, Err(Unknown::Unsupported(_))), "{nonsense:?}");

@@ -24,7 +24,7 @@ fn bits(text: &str) -> Valuation {
 /// The target that every state is in.
 fn anywhere(program: &Program) -> Target {
     let threads = IdVec::filled(Position::Any, program.threads.len());
-    Target::State(StatePattern { globals: Vec::new(), threads })
+    Target::State(StatePattern { globals: Vec::new(), locks: Vec::new(), threads })
 }
 
 /// A step as `thread edge globals locals`, with `r` for a return from an exit node.
@@ -203,7 +203,8 @@ fn targets_are_checked_at_the_end() {
     let state = |globals: &[(usize, bool)], positions: [Position; 2]| {
         let globals =
             globals.iter().map(|&(at, value)| (GlobalId::from_index(at), value)).collect();
-        Target::State(StatePattern { globals, threads: positions.into_iter().collect() })
+        let threads = positions.into_iter().collect();
+        Target::State(StatePattern { globals, locks: Vec::new(), threads })
     };
     let wrong = "the state at the end is not the one that was asked for";
     for (steps, target, right) in [
@@ -228,6 +229,7 @@ fn targets_are_checked_at_the_end() {
     assert_eq!(outcome(7, true, &entry), Err(unasked.to_owned()));
     let unknown = Target::State(StatePattern {
         globals: vec![(GlobalId::from_index(9), true)],
+        locks: Vec::new(),
         threads: IdVec::filled(Position::Any, 2),
     });
     assert_eq!(

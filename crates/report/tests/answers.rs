@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use selvedge_base::{Diagnostic, Id, Severity, Span, StopReason};
 use selvedge_program::{
     Answer, IndexedSymbol, Ipa, LocationId, Observable, Phase, Program, Question, Statistics,
-    ThreadId, Units, Unknown, Verdict,
+    ThreadId, Trace, Units, Unknown, Verdict,
 };
 use selvedge_report::{Answers, Asked, Detail, Source, Terminal, json, text};
 use std::collections::BTreeSet;
@@ -55,11 +55,15 @@ fn as_json(answers: &Answers<'_>, witnesses: json::Witnesses) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
+fn answered(question: Question, verdict: Verdict<Trace>) -> Answer {
+    Answer { question, verdict, engine: "tupling", explored: None }
+}
+
 /// One answer of each kind, and a second violation.
 fn mixed(program: &Program) -> Vec<Answer> {
     let figure = trace(program, FIGURE_1);
     let stopped = || Verdict::Unknown(Unknown::Stopped(StopReason::Timeout));
-    let answer = |query, verdict| Answer { question: query, verdict };
+    let answer = answered;
     vec![
         answer(query(12, &[0, 1]), Verdict::Violation(figure.clone())),
         answer(query(12, &[1, 0]), Verdict::Safe),
@@ -117,8 +121,8 @@ fn the_worst_answer_is_the_verdict() {
 #[test]
 fn a_proof_says_what_it_covers() {
     let program = stack();
-    let safe = [Answer { question: query(12, &[1, 0]), verdict: Verdict::Safe }];
-    let automaton = [Answer { question: Question::Automaton(figure_2()), verdict: Verdict::Safe }];
+    let safe = [answered(query(12, &[1, 0]), Verdict::Safe)];
+    let automaton = [answered(Question::Automaton(figure_2()), Verdict::Safe)];
     let shown = |question, answers: &[Answer], units| {
         with_answers(&program, question, answers, |answers| {
             answers.units = units;
@@ -145,8 +149,7 @@ fn a_proof_says_what_it_covers() {
 fn properties_have_the_name_of_their_file() {
     let program = stack();
     let trace = trace(&program, FIGURE_1);
-    let answer =
-        Answer { question: Question::Automaton(figure_2()), verdict: Verdict::Violation(trace) };
+    let answer = answered(Question::Automaton(figure_2()), Verdict::Violation(trace));
     let question = Asked::Property("properties/fig2.ipa".to_owned());
     with_answers(&program, question, &[answer], |answers| {
         assert_snapshot!("property_text", as_text(answers, SHORT));

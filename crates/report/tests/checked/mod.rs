@@ -1,7 +1,7 @@
 //! Real findings of real programs, and small checkers of the formats.
 
 use selvedge_analysis::{
-    CheckOptions, EngineKind, Fixes, Options, answer, check, possible_deadlocks,
+    CheckOptions, EngineKind, Fixes, Options, Prepared, answer, check, possible_deadlocks,
 };
 use selvedge_base::Budget;
 use selvedge_program::moment::races;
@@ -30,7 +30,7 @@ fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
-        analysis: Options::new(EngineKind::Tupling),
+        analysis: Options::new(Some(EngineKind::Tupling)),
         fixes: Fixes::Look,
     };
     let checked = check(&program, &options, &Budget::new(), &mut |_, _, _| {});
@@ -88,7 +88,8 @@ pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) 
 /// Calls `report` with the deadlocks of a file.
 pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
-    let cycles = possible_deadlocks(&file.program, &threads, &Budget::new()).asked;
+    let prepared = Prepared::new(&file.program);
+    let cycles = possible_deadlocks(&prepared, &threads, &Budget::new()).asked;
     let questions: Vec<Question> = cycles.into_iter().map(Question::Deadlock).collect();
     with_meetings(file, Analysis::Deadlock, &questions, report)
 }
@@ -99,9 +100,10 @@ fn with_meetings<T>(
     questions: &[Question],
     report: impl FnOnce(&Meetings<'_>) -> T,
 ) -> T {
-    let options = Options::new(EngineKind::Tupling);
+    let options = Options::new(Some(EngineKind::Tupling));
     let answers =
-        answer(&file.program, questions, &options, &Budget::new(), &mut |_| {}).expect("fine");
+        answer(&Prepared::new(&file.program), questions, &options, &Budget::new(), &mut |_| {})
+            .expect("fine");
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
     report(&Meetings {
