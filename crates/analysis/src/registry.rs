@@ -134,7 +134,7 @@ impl EngineKind {
             Self::TuplingBdd => Declaration {
                 name: "tupling-bdd",
                 summary: "the same with sets of tuples as decision diagrams",
-                questions: &[Atomicity],
+                questions: &[Atomicity, Race, Deadlock],
                 features: &[Recursion],
                 unnested: false,
                 covers: ALL_RUNS,

@@ -40,11 +40,11 @@ fn so_do_races_and_deadlocks() {
     for model in [crossed_locks(16), nested_locks(9)] {
         let program = model.to_program();
         let threads: Vec<ThreadId> = program.threads.ids().collect();
-        let possible = possible_deadlocks(&program, &threads, &Budget::new());
+        let possible = possible_deadlocks(&Prepared::new(&program), &threads, &Budget::new());
         let mut questions = all_races(&program);
         questions.extend(possible.asked.into_iter().map(Question::Deadlock));
         let answer = |max_facts: u64| {
-            let options = Options { max_facts, ..Options::new(EngineKind::Tupling) };
+            let options = Options { max_facts, ..Options::new(Some(EngineKind::Tupling)) };
             run(&program, &questions, &options)
         };
         let (explicit, layered) = (answer(u64::MAX), answer(100));

@@ -151,11 +151,12 @@ fn no_deadlock_is_left_out_where_locks_are_not_nested() {
             .collect();
         let program = straight_line(&threads.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let ids: Vec<ThreadId> = program.threads.ids().collect();
-        let possible = possible_deadlocks(&program, &ids, &Budget::new());
+        let possible = possible_deadlocks(&Prepared::new(&program), &ids, &Budget::new());
         assert_eq!(possible.unasked, None);
         let all = candidate_deadlocks(&program, 3);
-        let options = Options::new(EngineKind::Exhaustive);
-        let report = answer(&program, &all, &options, &Budget::new(), &mut |_| {}).unwrap();
+        let options = Options::new(Some(EngineKind::Exhaustive));
+        let report =
+            answer(&Prepared::new(&program), &all, &options, &Budget::new(), &mut |_| {}).unwrap();
         for answer in report.answers {
             if let (Question::Deadlock(deadlock), Verdict::Violation(_)) =
                 (answer.question, answer.verdict)
@@ -185,7 +186,7 @@ fn all_orders(threads: usize, locks: usize) -> Program {
 fn where_cycles_are_too_many_the_short_ones_are_found() {
     let program = all_orders(6, 6);
     let threads: Vec<ThreadId> = program.threads.ids().collect();
-    let possible = possible_deadlocks(&program, &threads, &Budget::new());
+    let possible = possible_deadlocks(&Prepared::new(&program), &threads, &Budget::new());
     assert_eq!(possible.asked.len(), 100_000);
     assert_eq!(possible.unasked, Some(Unknown::Cycles { limit: 100_000, threads: 4 }));
     let pairs = 15 * 30;
@@ -193,8 +194,10 @@ fn where_cycles_are_too_many_the_short_ones_are_found() {
         possible.asked.into_iter().take(pairs + 30).map(Question::Deadlock).collect();
     assert!(questions[..pairs].iter().all(|question| question.threads().len() == 2));
     assert!(questions[pairs..].iter().all(|question| question.threads().len() == 3));
-    let options = Options::new(EngineKind::Tupling);
-    let report = answer(&program, &questions, &options, &Budget::new(), &mut |_| {}).unwrap();
+    let options = Options::new(Some(EngineKind::Tupling));
+    let report =
+        answer(&Prepared::new(&program), &questions, &options, &Budget::new(), &mut |_| {})
+            .unwrap();
     let found = |verdict: &Verdict<_>| matches!(verdict, Verdict::Violation(_));
     assert!(report.answers.iter().all(|answer| found(&answer.verdict)));
 }
@@ -204,6 +207,6 @@ fn many_threads_that_take_many_locks_in_one_order_suggest_nothing() {
     let main: Vec<Action> = (0..13).map(acquire).chain((0..13).rev().map(release)).collect();
     let program = straight_line(&vec![main.as_slice(); 13]);
     let threads: Vec<ThreadId> = program.threads.ids().collect();
-    let possible = possible_deadlocks(&program, &threads, &Budget::new());
+    let possible = possible_deadlocks(&Prepared::new(&program), &threads, &Budget::new());
     assert_eq!(possible, PossibleDeadlocks { asked: Vec::new(), unasked: None });
 }

@@ -144,7 +144,7 @@ thread A main main {
     assert_eq!(witness.steps.len(), 1 << 13);
     let threads = program.threads.iter().map(|_| selvedge_program::Position::Any).collect();
     let globals = vec![(GlobalId::from_index(0), g)];
-    let target = Target::State(StatePattern { globals, threads });
+    let target = Target::State(StatePattern { globals, locks: Vec::new(), threads });
     let trace = replay(&program, &Question::Reach(target), &witness).expect("it is a run");
     assert_eq!(highest(&program, &trace), calls + 1);
     assert!(size(&trace) > trace.steps.len(), "values do change");

@@ -138,7 +138,7 @@ fn target_of(unshared: &Unshared<'_>, target: &Target) -> Target {
                 other => other.clone(),
             };
             let threads = pattern.threads.iter().map(position).collect();
-            Target::State(StatePattern { globals: pattern.globals.clone(), threads })
+            Target::State(StatePattern { threads, ..pattern.clone() })
         }
     }
 }
