@@ -2,7 +2,7 @@
 //! A transformation that cannot be applied to a program says where and why.
 
 use selvedge_base::Place;
-use selvedge_program::Unknown;
+use selvedge_program::{Action, Program, Unknown};
 use std::fmt;
 
 /// The program has something that a transformation does not handle.
@@ -12,6 +12,18 @@ pub struct Unsupported {
     pub place: Place,
     /// What is not handled.
     pub message: String,
+}
+
+/// Refuses a program that waits for the end of a thread: nothing here keeps track of that.
+///
+/// # Errors
+/// If there is a join; the first one is named.
+pub(crate) fn no_joins(program: &Program) -> Result<(), Unsupported> {
+    let join = program.edges.iter().find(|edge| matches!(edge.action, Action::Join(_)));
+    match join {
+        Some(edge) => Err(Unsupported::new(edge.place, "this engine does not handle joins")),
+        None => Ok(()),
+    }
 }
 
 impl Unsupported {

@@ -325,6 +325,7 @@ impl<'a> Lowering<'a> {
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)
+                    | Action::Join(_)
                     | Action::BeginAtomic
                     | Action::EndAtomic => None,
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),

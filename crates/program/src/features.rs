@@ -21,13 +21,16 @@ pub enum Feature {
     Recursion,
     /// Threads that wait until an edge starts them, and such edges.
     Starts,
+    /// Edges that go on once another thread has ended.
+    Joins,
     /// Sections in which no other thread moves.
     AtomicSections,
 }
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 4] = [Self::Values, Self::Recursion, Self::Starts, Self::AtomicSections];
+    pub const ALL: [Self; 5] =
+        [Self::Values, Self::Recursion, Self::Starts, Self::Joins, Self::AtomicSections];
 
     /// What it is called in messages: "the program has …".
     pub fn name(self) -> &'static str {
@@ -35,6 +38,7 @@ impl Feature {
             Self::Values => "values",
             Self::Recursion => "recursion",
             Self::Starts => "threads that are started",
+            Self::Joins => "joins",
             Self::AtomicSections => "atomic sections",
         }
     }
@@ -109,6 +113,7 @@ impl Program {
             match edge.action {
                 Action::Assert(_) | Action::Return(_) => features.insert(Feature::Values),
                 Action::Start(_) => features.insert(Feature::Starts),
+                Action::Join(_) => features.insert(Feature::Joins),
                 Action::BeginAtomic | Action::EndAtomic => {
                     features.insert(Feature::AtomicSections);
                 }
@@ -215,9 +220,10 @@ mod tests {
 
     #[test]
     fn each_feature_is_seen() {
-        use Feature::{AtomicSections, Starts, Values};
+        use Feature::{AtomicSections, Joins, Starts, Values};
         assert_eq!(one_thread("", "skip"), [Starts]);
         assert_eq!(one_thread("", "start B"), [Starts]);
+        assert_eq!(one_thread("", "join A"), [Starts, Joins]);
         assert_eq!(one_thread("global g", "skip"), [Values, Starts]);
         assert_eq!(one_thread("", "assert T"), [Values, Starts]);
         assert_eq!(one_thread("", "skip when *"), [Values, Starts]);

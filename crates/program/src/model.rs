@@ -253,6 +253,8 @@ pub enum Action {
     Return(ReturnId),
     /// Starts a thread that waits.
     Start(ThreadId),
+    /// Goes on once a thread has returned from its main.
+    Join(ThreadId),
     /// Enters an atomic section.
     BeginAtomic,
     /// Leaves an atomic section.
@@ -260,13 +262,14 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it has no meaning in a program without data.
+    /// Whether more than the stack of the thread, locks and units have a part in it.
     pub fn is_about_data(self) -> bool {
         matches!(
             self,
             Self::Assert(_)
                 | Self::Return(_)
                 | Self::Start(_)
+                | Self::Join(_)
                 | Self::BeginAtomic
                 | Self::EndAtomic
         )

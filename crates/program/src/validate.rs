@@ -192,7 +192,9 @@ impl Validator<'_> {
                 },
                 Action::Assert(condition) => program.conditions.get(condition).is_some(),
                 Action::Return(values) => program.returns.get(values).is_some(),
-                Action::Start(thread) => program.threads.get(thread).is_some(),
+                Action::Start(thread) | Action::Join(thread) => {
+                    program.threads.get(thread).is_some()
+                }
                 Action::Skip
                 | Action::BeginUnit
                 | Action::EndUnit

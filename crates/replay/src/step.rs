@@ -1,7 +1,9 @@
 //! # Idea
 //! A configuration is one stack of nodes per thread, with the number of units it is in, and for each
 //! lock who owns it and how often. A step of a thread takes an edge from the node on top of its
-//! stack, or returns from the exit on top of it.
+//! stack, or returns from the exit on top of it. A thread that waits takes no step before an edge of
+//! another one has started it, which happens once; a join is possible when the stack of the joined
+//! thread is empty.
 //!
 //! # Source
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
@@ -22,8 +24,7 @@
 
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    Action, Edge, EdgeId, LockId, Move, NodeId, Program, Start, StepKind, Successors, Thread,
-    ThreadId,
+    Action, Edge, EdgeId, LockId, Move, NodeId, Program, Start, StepKind, Successors, ThreadId,
 };
 
 /// A thread between two steps.
@@ -33,6 +34,8 @@ pub struct ThreadState {
     pub stack: Vec<NodeId>,
     /// How many units of work are open.
     pub unit_depth: u32,
+    /// Whether it waits to be started.
+    pub waits: bool,
 }
 
 /// Who owns a lock.
@@ -74,6 +77,14 @@ pub enum StepError {
     NoUnit,
     /// A count would leave 32 bits.
     TooDeep,
+    /// The thread waits to be started.
+    Waits,
+    /// The thread that it starts does not wait any more.
+    AlreadyStarted(ThreadId),
+    /// The thread that it starts comes after one that still waits.
+    TooEarly(ThreadId, ThreadId),
+    /// The thread that it joins has not returned from its main.
+    NotEnded(ThreadId),
     /// The step depends on data, which this step relation does not know.
     Data,
 }
@@ -84,6 +95,7 @@ impl Configuration {
         let threads = program.threads.iter().map(|thread| ThreadState {
             stack: vec![program.procedures[thread.main].entry],
             unit_depth: 0,
+            waits: thread.start != Start::AtFirst,
         });
         Self { threads: threads.collect(), locks: IdVec::filled(None, program.locks.len()) }
     }
@@ -110,19 +122,24 @@ impl Configuration {
         thread: ThreadId,
         step: Move,
     ) -> Result<StepKind, StepError> {
-        let waits = |thread: &Thread| thread.start != Start::AtFirst;
-        let on_data = |edge: &Edge| edge.update.is_some() || edge.action.is_about_data();
+        let on_data = |edge: &Edge| {
+            let action = match edge.action {
+                Action::Start(_) | Action::Join(_) => false,
+                action => action.is_about_data(),
+            };
+            action || edge.update.is_some() || edge.passing.is_some()
+        };
         let depends_on_data = match step {
             Move::Edge(edge) => program.edges.get(edge).is_some_and(on_data),
             Move::Return => false,
         };
-        if depends_on_data || program.threads.get(thread).is_some_and(waits) {
+        if depends_on_data {
             return Err(StepError::Data);
         }
         self.step_control(program, thread, step)
     }
 
-    /// Takes a step of a thread as if there were no data: stacks, locks and units only.
+    /// Takes a step of a thread as if there were no data: stacks, locks, units, starts and joins only.
     pub(crate) fn step_control(
         &mut self,
         program: &Program,
@@ -130,6 +147,9 @@ impl Configuration {
         step: Move,
     ) -> Result<StepKind, StepError> {
         let state = self.threads.get(thread).ok_or(StepError::NoSuchThread)?;
+        if state.waits {
+            return Err(StepError::Waits);
+        }
         let &top = state.stack.last().ok_or(StepError::Finished)?;
         match step {
             Move::Edge(edge) => self.take_edge(program, thread, top, edge),
@@ -165,9 +185,9 @@ impl Configuration {
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
             Action::Return(_) => StepKind::Return(program.nodes[top]),
-            Action::Assert(_) | Action::Start(_) | Action::BeginAtomic | Action::EndAtomic => {
-                StepKind::Step
-            }
+            Action::Start(started) => self.start(program, started)?,
+            Action::Join(joined) => self.join(joined)?,
+            Action::Assert(_) | Action::BeginAtomic | Action::EndAtomic => StepKind::Step,
         };
         let stack = &mut self.threads[thread].stack;
         stack.pop();
@@ -179,6 +199,27 @@ impl Configuration {
             _ => stack.push(edge.target),
         }
         Ok(kind)
+    }
+
+    fn start(&mut self, program: &Program, started: ThreadId) -> Result<StepKind, StepError> {
+        if !self.threads[started].waits {
+            return Err(StepError::AlreadyStarted(started));
+        }
+        if let Start::ByEdge { after: Some(before) } = program.threads[started].start
+            && self.threads[before].waits
+        {
+            return Err(StepError::TooEarly(started, before));
+        }
+        self.threads[started].waits = false;
+        Ok(StepKind::Step)
+    }
+
+    fn join(&self, joined: ThreadId) -> Result<StepKind, StepError> {
+        if self.threads[joined].stack.is_empty() {
+            Ok(StepKind::Step)
+        } else {
+            Err(StepError::NotEnded(joined))
+        }
     }
 
     fn acquire(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
@@ -246,6 +287,13 @@ impl StepError {
             }
             Self::NotOwner(lock) => format!("the thread does not own {}", lock_name(lock)),
             Self::NoUnit => "the thread is in no unit".to_owned(),
+            Self::Waits => "the thread was not started yet".to_owned(),
+            Self::AlreadyStarted(started) => format!("{} was started before", thread_name(started)),
+            Self::TooEarly(started, before) => {
+                let (started, before) = (thread_name(started), thread_name(before));
+                format!("{started} comes after {before}, which still waits")
+            }
+            Self::NotEnded(joined) => format!("{} has not ended", thread_name(joined)),
             Self::Data => "the step depends on data".to_owned(),
             Self::TooDeep => "a nesting depth exceeds 32 bits".to_owned(),
         }

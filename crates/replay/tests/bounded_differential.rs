@@ -23,7 +23,11 @@ fn naive(state: &State) -> NaiveState {
             locals: activation.locals.0.clone(),
             call: activation.call.map(Id::index),
         });
-        NaiveThread { waits: data.waits, atomic: data.atomic_depth, stack: activations.collect() }
+        NaiveThread {
+            waits: state.waits(id),
+            atomic: data.atomic_depth,
+            stack: activations.collect(),
+        }
     };
     let threads = state.threads.ids().map(thread).collect();
     NaiveState { globals: state.globals.0.clone(), threads }

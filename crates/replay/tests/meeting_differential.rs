@@ -10,7 +10,7 @@ use selvedge_program::{
 use selvedge_replay::{Configuration, Exhaustive, question_error, replay};
 use selvedge_testkit::Rng;
 use selvedge_testkit::definition::answers;
-use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::generate::{Shape, random_model, with_starts};
 use selvedge_testkit::naive::{self, Outcome};
 use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe};
 use selvedge_testkit::straight::{acquire, read, release, straight_line, write};
@@ -130,6 +130,20 @@ fn exhaustive_agrees_with_the_naive_search() {
     let Counts { races, deadlocks, long, safe, limited, trimmed } = counts;
     assert!(races > 300 && deadlocks > 60 && long > 3 && safe > 600, "{counts:?}");
     assert!(limited > 40 && trimmed > 60, "{counts:?}");
+}
+
+#[test]
+fn exhaustive_agrees_on_starts_and_joins() {
+    let mut counts = Counts::default();
+    for (seed, shape) in (0..450).zip(SHAPES.iter().cycle()) {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { processes: (2, 4), statements: 4, functions: 1, ..shape.clone() };
+        let model = random_model(&mut rng, &shape);
+        let model = with_starts(&mut rng, model);
+        compare(&model.to_program(), &mut counts, &format!("seed {seed}:\n{model}"));
+    }
+    let Counts { races, deadlocks, safe, .. } = counts;
+    assert!(races > 100 && deadlocks > 10 && safe > 600, "{counts:?}");
 }
 
 /// Straight-line programs that release locks out of order, and at times one that is not held.

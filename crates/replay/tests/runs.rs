@@ -440,7 +440,7 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Witness, Vec
         }
         let (step, state) = rng.pick(&next).clone();
         for started in program.threads.ids() {
-            if states[states.len() - 1].threads[started].waits && !state.threads[started].waits {
+            if states[states.len() - 1].waits(started) && !state.waits(started) {
                 run.locals[started] = state.threads[started].activations[0].locals.clone();
             }
         }
@@ -460,7 +460,7 @@ fn is_run(program: &Program, run: &Witness) -> bool {
     let _ = State::for_each_initial(program, &mut |state| {
         let agrees = |thread: ThreadId| {
             let data = &state.threads[thread];
-            data.waits || data.activations[0].locals == run.locals[thread]
+            state.waits(thread) || data.activations[0].locals == run.locals[thread]
         };
         if state.globals == run.globals && program.threads.ids().all(agrees) {
             states.push(state);
@@ -474,8 +474,8 @@ fn is_run(program: &Program, run: &Witness) -> bool {
                 let top = after.threads[recorded.thread].activations.last();
                 let locals = top.map(|top| top.locals.clone()).unwrap_or_default();
                 let started = program.threads.ids().all(|thread| {
-                    let (before, after) = (&state.threads[thread], &after.threads[thread]);
-                    before.waits == after.waits || after.activations[0].locals == run.locals[thread]
+                    state.waits(thread) == after.waits(thread)
+                        || after.threads[thread].activations[0].locals == run.locals[thread]
                 });
                 let agrees = step == recorded.step
                     && after.globals == recorded.globals

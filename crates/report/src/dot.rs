@@ -82,6 +82,7 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         Action::Assert(_)
         | Action::Return(_)
         | Action::Start(_)
+        | Action::Join(_)
         | Action::BeginAtomic
         | Action::EndAtomic => words::statement(program, edge),
     };

@@ -51,6 +51,7 @@ pub fn outline(program: &Program) -> IdVec<ProcedureId, ProcedureOutline> {
             | Action::Assert(_)
             | Action::Return(_)
             | Action::Start(_)
+            | Action::Join(_)
             | Action::BeginAtomic
             | Action::EndAtomic => {}
             Action::Read(location) => _ = own.reads.insert(location),

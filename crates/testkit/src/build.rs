@@ -29,7 +29,9 @@ impl Model {
             let thread = ThreadId::from_index(index);
             let main = program.procedures.next_id();
             let name = format!("T{}", index + 1);
-            program.threads.push(Thread { name, place: Place::NONE, main, start: Start::AtFirst });
+            let start =
+                if self.waits(index) { Start::ByEdge { after: None } } else { Start::AtFirst };
+            program.threads.push(Thread { name, place: Place::NONE, main, start });
             for (position, function) in process.functions.iter().enumerate() {
                 let id = program.procedures.next_id();
                 let (entry, exit) = build_function(&mut program, id, main, function);
@@ -122,6 +124,10 @@ impl Builder<'_> {
                 let callee = ProcedureId::from_index(self.main.index() + function);
                 self.step(at, Action::Call(callee))
             }
+            Statement::Start(process) => {
+                self.step(at, Action::Start(ThreadId::from_index(*process)))
+            }
+            Statement::Join(process) => self.step(at, Action::Join(ThreadId::from_index(*process))),
             Statement::Return => {
                 self.leave(at);
                 // What follows in the block is dead code.

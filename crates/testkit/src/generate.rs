@@ -93,6 +93,31 @@ pub fn random_model(rng: &mut Rng, shape: &Shape) -> Model {
     Model { locks, locations, processes }
 }
 
+/// The model with some of its processes waiting, and with starts and joins anywhere.
+pub fn with_starts(rng: &mut Rng, mut model: Model) -> Model {
+    let count = model.processes.len();
+    let waiting: Vec<usize> = (0..count).filter(|&at| at > 0 && rng.percent(60)).collect();
+    for &at in &waiting {
+        for _ in 0..rng.between(1, 2) {
+            place(rng, &mut model, Statement::Start(at));
+        }
+    }
+    for _ in 0..rng.between(0, 2) {
+        // Mostly one that can end without waiting for itself.
+        let joined = rng.below(count);
+        place(rng, &mut model, Statement::Join(joined));
+    }
+    model
+}
+
+/// Puts a statement somewhere into a process.
+fn place(rng: &mut Rng, model: &mut Model, statement: Statement) {
+    let process = rng.below(model.processes.len());
+    let functions = &mut model.processes[process].functions;
+    let position = if rng.percent(70) { 0 } else { rng.below(functions.len()) };
+    insert(rng, &mut functions[position].body, statement);
+}
+
 fn random_process(
     rng: &mut Rng,
     shape: &Shape,

@@ -21,9 +21,7 @@ pub fn edits(model: &Model) -> Vec<Model> {
     let mut edits = Vec::new();
     if model.processes.len() > 1 {
         for index in 0..model.processes.len() {
-            let mut edited = model.clone();
-            edited.processes.remove(index);
-            edits.push(edited);
+            edits.push(without_process(model, index));
         }
     }
     for index in 0..model.processes.len() {
@@ -96,10 +94,26 @@ fn smaller_blocks(block: &[Statement]) -> Vec<Block> {
             | Statement::Read(_)
             | Statement::Write(_)
             | Statement::Call(_)
-            | Statement::Return => {}
+            | Statement::Return
+            | Statement::Start(_)
+            | Statement::Join(_) => {}
         }
     }
     smaller
+}
+
+fn without_process(model: &Model, process: usize) -> Model {
+    let mut edited = model.clone();
+    edited.processes.remove(process);
+    for function in edited.processes.iter_mut().flat_map(|process| &mut process.functions) {
+        function.body = rewrite(&function.body, &|statement| match statement {
+            Statement::Start(other) | Statement::Join(other) if other == process => Vec::new(),
+            Statement::Start(other) if other > process => vec![Statement::Start(other - 1)],
+            Statement::Join(other) if other > process => vec![Statement::Join(other - 1)],
+            other => vec![other],
+        });
+    }
+    edited
 }
 
 fn without_function(model: &Model, process: usize, function: usize) -> Model {
@@ -164,7 +178,7 @@ fn rewrite(block: &[Statement], by: &dyn Fn(Statement) -> Block) -> Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Shape, random_model};
+    use crate::generate::{Shape, random_model, with_starts};
     use crate::rng::Rng;
     use selvedge_program::validate::validate;
 
@@ -181,7 +195,9 @@ mod tests {
     #[test]
     fn edits_are_valid_and_smaller() {
         for seed in 0..30 {
-            let model = random_model(&mut Rng::new(seed), &Shape::SMALL);
+            let rng = &mut Rng::new(seed);
+            let model = random_model(rng, &Shape::SMALL);
+            let model = with_starts(rng, model);
             for edited in edits(&model) {
                 assert!(size(&edited) < size(&model), "seed {seed}:\n{edited}");
                 assert!(validate(&edited.to_program()).is_empty(), "seed {seed}:\n{edited}");

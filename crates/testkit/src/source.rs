@@ -32,6 +32,10 @@ pub enum Statement {
     If(Block, Block),
     /// `while (*) {..}`
     While(Block),
+    /// `start T;`, by the position of the process, which waits for that.
+    Start(usize),
+    /// `join T;`, by the position of the process.
+    Join(usize),
 }
 
 /// A function.
@@ -67,11 +71,28 @@ impl Model {
         self.to_string()
     }
 
+    /// Whether a process waits to be started: if some statement starts it.
+    pub fn waits(&self, process: usize) -> bool {
+        let mut functions = self.processes.iter().flat_map(|process| &process.functions);
+        functions.any(|function| starts(&function.body, process))
+    }
+
     /// How many statements it has, blocks included.
     pub fn statements(&self) -> usize {
         let functions = self.processes.iter().flat_map(|process| &process.functions);
         functions.map(|function| count(&function.body)).sum()
     }
+}
+
+fn starts(block: &[Statement], process: usize) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Start(started) => *started == process,
+        Statement::Unit(body) | Statement::Synchronized(_, body) | Statement::While(body) => {
+            starts(body, process)
+        }
+        Statement::If(first, second) => starts(first, process) || starts(second, process),
+        _ => false,
+    })
 }
 
 fn count(block: &[Statement]) -> usize {
@@ -87,7 +108,9 @@ fn count(block: &[Statement]) -> usize {
                 | Statement::Read(_)
                 | Statement::Write(_)
                 | Statement::Call(_)
-                | Statement::Return => 0,
+                | Statement::Return
+                | Statement::Start(_)
+                | Statement::Join(_) => 0,
             }
         })
         .sum()
@@ -110,7 +133,8 @@ impl fmt::Display for Model {
             writeln!(f, "var : {};", names('x', self.locations))?;
         }
         for (index, process) in self.processes.iter().enumerate() {
-            writeln!(f, "process T{} {{", index + 1)?;
+            let waits = if self.waits(index) { " waits" } else { "" };
+            writeln!(f, "process T{}{waits} {{", index + 1)?;
             for (position, function) in process.functions.iter().enumerate() {
                 f.write_str("    ")?;
                 for lock in &function.locks {
@@ -136,6 +160,8 @@ fn print_block(f: &mut fmt::Formatter<'_>, block: &[Statement], indent: usize) -
             Statement::Write(location) => write!(f, "write x{location};")?,
             Statement::Call(function) => write!(f, "{}();", function_name(*function))?,
             Statement::Return => f.write_str("return;")?,
+            Statement::Start(process) => write!(f, "start T{};", process + 1)?,
+            Statement::Join(process) => write!(f, "join T{};", process + 1)?,
             Statement::Unit(body) => {
                 f.write_str("unit ")?;
                 print_block(f, body, indent + 1)?;
@@ -172,10 +198,14 @@ mod tests {
             Statement::Synchronized(0, vec![Statement::Read(0), Statement::Return]),
             Statement::If(vec![Statement::Write(1)], vec![Statement::Skip]),
             Statement::While(vec![Statement::Unit(vec![Statement::Call(1)])]),
+            Statement::Start(1),
+            Statement::Join(0),
         ];
         let functions =
             vec![Function { locks: vec![1, 0], body }, Function { locks: vec![], body: vec![] }];
-        let model = Model { locks: 2, locations: 2, processes: vec![Process { functions }] };
+        let waiting = Process { functions: vec![Function::default()] };
+        let processes = vec![Process { functions }, waiting];
+        let model = Model { locks: 2, locations: 2, processes };
         let expected = "\
 lock : l0, l1;
 var : x0, x1;
@@ -195,12 +225,18 @@ process T1 {
                 f1();
             }
         }
+        start T2;
+        join T1;
     }
     f1 {
     }
 }
+process T2 waits {
+    main {
+    }
+}
 ";
         assert_eq!(model.to_eml(), expected);
-        assert_eq!(model.statements(), 9);
+        assert_eq!(model.statements(), 11);
     }
 }

@@ -196,7 +196,11 @@ impl Constructs {
                     self.block(first, locks, units, calls);
                     self.block(second, locks, units, calls);
                 }
-                Statement::Skip | Statement::Read(_) | Statement::Write(_) => {}
+                Statement::Skip
+                | Statement::Read(_)
+                | Statement::Write(_)
+                | Statement::Start(_)
+                | Statement::Join(_) => {}
             }
         }
     }

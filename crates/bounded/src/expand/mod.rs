@@ -24,6 +24,7 @@ mod values;
 
 pub use layout::{Layout, Shared};
 
+use crate::unsupported::no_joins;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
 use selvedge_program::{
@@ -109,6 +110,7 @@ impl<'p> Expansion<'p> {
     /// # Errors
     /// If its data does not fit into machine words.
     pub fn new(program: &'p Program) -> Result<Self, Unknown> {
+        no_joins(program)?;
         let layout = Layout::new(program)?;
         for procedure in &program.procedures {
             let (locals, results) = (procedure.frame.locals.len(), procedure.frame.results);

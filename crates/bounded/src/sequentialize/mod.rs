@@ -29,6 +29,7 @@ mod variables;
 use crate::expr::{all, current};
 use crate::names::Names;
 use crate::unsupported::Unsupported;
+use crate::unsupported::no_joins;
 use depth::{Depths, depths};
 use procedure::{Entered, Translation};
 use selvedge_base::{Id, IdVec, Place};
@@ -152,6 +153,7 @@ fn check(program: &Program, successors: &Successors, rounds: u32) -> Result<(), 
         let message = format!("the sequential program for {rounds} rounds would be too large");
         return Err(Unsupported::new(Place::NONE, message));
     }
+    no_joins(program)?;
     let locks = |edge: &&Edge| matches!(edge.action, Action::Acquire(_) | Action::Release(_));
     if let Some(edge) = program.edges.iter().find(locks) {
         return Err(Unsupported::new(edge.place, "locks have to become data first"));

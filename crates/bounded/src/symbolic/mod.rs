@@ -54,6 +54,7 @@ use self::space::{Bdd, Space};
 use self::trail::{Goal, NoTrail, Trail, find_trail};
 use self::tuples::Tuples;
 use self::witness::Plan;
+use crate::unsupported::no_joins;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Var};
 use selvedge_program::{
@@ -171,6 +172,7 @@ impl SymbolicSearch {
         if program.edges.iter().any(locked) {
             return Err(unsupported("the symbolic engine does not handle locks"));
         }
+        no_joins(program)?;
         let anywhere = |position: &Position| *position == Position::Any;
         let switches = match target {
             Target::State(pattern) => pattern.threads.iter().all(anywhere),

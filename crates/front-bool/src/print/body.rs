@@ -357,6 +357,9 @@ impl Writer<'_> {
                 texts.push(format!("start_thread {}({arguments});", self.functions[main]));
                 texts
             }
+            Action::Join(_) => {
+                return Self::refuse(edge, "a join, and Boolean programs have none");
+            }
             Action::Read(_) | Action::Write(_) => {
                 return Self::refuse(
                     edge,

@@ -86,10 +86,11 @@ struct ProcedureName {
     shared: bool,
 }
 
-/// What a call or a start names.
+/// What a call, a start or a join names.
 enum Named {
     Procedure(ProcedureName),
     Thread(Reference),
+    Joined(Reference),
 }
 
 /// Where the name of a procedure stands that is looked up when all are known.
@@ -132,8 +133,8 @@ struct Parser<'a> {
     mentions: Vec<(Mention, Option<ThreadId>, ProcedureName)>,
     /// The locals of the procedure that is being read.
     locals: Table,
-    /// The edges that start threads, which may be declared later.
-    starts: Vec<(EdgeId, Reference)>,
+    /// The edges that start or join threads, which may be declared later.
+    starts: Vec<(EdgeId, fn(ThreadId) -> Action, Reference)>,
     label_places: Vec<LabelAt>,
     /// Whether the expression that is being read may speak of values after the step.
     allows_next: bool,
@@ -389,7 +390,10 @@ impl Parser<'_> {
         self.at += 1;
         let target = self.node(first, nodes)?;
         let (action, named) = self.action()?;
-        let passing = if named.is_some() { self.passing()? } else { None };
+        let passing = match named {
+            Some(Named::Procedure(_) | Named::Thread(_)) => self.passing()?,
+            Some(Named::Joined(_)) | None => None,
+        };
         let update = self.update()?;
         let place = self.optional_place()?;
         let edge = self.program.edges.push(Edge { source, target, action, update, passing, place });
@@ -398,15 +402,16 @@ impl Parser<'_> {
             Some(Named::Procedure(callee)) => {
                 self.mentions.push((Mention::Call(edge), owner, callee));
             }
-            Some(Named::Thread(thread)) => self.starts.push((edge, thread)),
+            Some(Named::Thread(thread)) => self.starts.push((edge, Action::Start, thread)),
+            Some(Named::Joined(thread)) => self.starts.push((edge, Action::Join, thread)),
         }
         Ok(())
     }
 
-    /// An action; a call or a start is a `skip` until what it names is known.
+    /// An action; a call, a start or a join is a `skip` until what it names is known.
     fn action(&mut self) -> Read<(Action, Option<Named>)> {
-        const ACTIONS: [&str; 11] = [
-            "skip", "read", "write", "acquire", "release", "begin", "end", "call", "start",
+        const ACTIONS: [&str; 12] = [
+            "skip", "read", "write", "acquire", "release", "begin", "end", "call", "start", "join",
             "assert", "return",
         ];
         let Some(at) = self.word().and_then(|word| ACTIONS.iter().position(|one| *one == word))
@@ -434,6 +439,10 @@ impl Parser<'_> {
             "start" => {
                 let thread = self.name("a thread")?;
                 return Ok((Action::Skip, Some(Named::Thread(thread))));
+            }
+            "join" => {
+                let thread = self.name("a thread")?;
+                return Ok((Action::Skip, Some(Named::Joined(thread))));
             }
             _ => Action::Skip,
         };

@@ -257,6 +257,7 @@ impl Printer<'_> {
                 self.named("start", &program.threads[t].name);
                 self.passing(procedure, edge.passing);
             }
+            Action::Join(t) => self.named("join", &program.threads[t].name),
             Action::Assert(condition) => {
                 self.text.push_str("assert ");
                 self.expression(procedure, &program.conditions[condition]);

@@ -1,20 +1,21 @@
 //! # Idea
 //! What one thread can do while the others stand still: its stack, its units, and the locks that it
 //! holds. A thread alone is never blocked, so these local configurations and the transitions between
-//! them are the same in every interleaving; only the acquisition of a free lock depends on the others.
+//! them are the same in every interleaving; only the acquisition of a free lock, the start of a thread
+//! and a join depend on the others.
 //! They are found on demand and numbered, which makes a configuration of several threads a short
 //! tuple of numbers.
 //!
 //! # Invariants
 //! 1. Transitions come from [`Configuration::step`] on a configuration in which only this thread has
-//!    moved.
+//!    moved, apart from what the step [asks](Asks) of another one.
 //! 2. A local configuration has at most `call_depth` open calls. One that had to leave out a call is
 //!    marked with `limit_met`.
 
 use crate::step::{Configuration, Ownership, ThreadState};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
-use selvedge_program::{LockId, Move, Program, StepKind, Successors, ThreadId};
+use selvedge_program::{Action, LockId, Move, Program, Start, StepKind, Successors, ThreadId};
 use std::ops::Range;
 
 define_id!(
@@ -35,6 +36,18 @@ pub(super) struct Transition {
     /// does not matter.
     pub in_unit: bool,
     pub target: LocalId,
+    /// What it asks of another thread.
+    pub asks: Asks,
+}
+
+/// What a step asks of another thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    Nothing,
+    /// That it waits, and that the one before it, if there is one, does not. It is started then.
+    Start(ThreadId, Option<ThreadId>),
+    /// That it has returned from its main.
+    End(ThreadId),
 }
 
 /// The transitions that leave a local configuration.
@@ -66,6 +79,8 @@ struct Local {
 struct Record {
     /// The locks that it holds.
     held: Box<[LockId]>,
+    waits: bool,
+    ended: bool,
     stage: Stage,
 }
 
@@ -100,6 +115,23 @@ impl<'a> Locals<'a> {
         self.intern(thread, &configuration)
     }
 
+    /// Where a thread that was started is before it moves.
+    pub fn started(&mut self, thread: ThreadId) -> LocalId {
+        let mut configuration = Configuration::initial(self.program);
+        configuration.threads[thread].waits = false;
+        self.intern(thread, &configuration)
+    }
+
+    /// Whether the thread waits to be started.
+    pub fn waits(&self, local: LocalId) -> bool {
+        self.records[local].waits
+    }
+
+    /// Whether the thread has returned from its main.
+    pub fn has_ended(&self, local: LocalId) -> bool {
+        self.records[local].ended
+    }
+
     pub fn holds(&self, local: LocalId, lock: LockId) -> bool {
         self.records[local].held.contains(&lock)
     }
@@ -130,7 +162,20 @@ impl<'a> Locals<'a> {
         let start = self.transitions.len() as u32;
         let mut limit_met = false;
         for step in before.moves(self.program, &self.successors, thread) {
+            let asks = self.asks(step);
             let mut after = before.clone();
+            // The others are as the step wants them.
+            match asks {
+                Asks::Nothing => {}
+                Asks::Start(started, earlier) if started != thread => {
+                    after.threads[started].waits = true;
+                    if let Some(earlier) = earlier.filter(|&earlier| earlier != thread) {
+                        after.threads[earlier].waits = false;
+                    }
+                }
+                Asks::End(joined) if joined != thread => after.threads[joined].stack.clear(),
+                Asks::Start(..) | Asks::End(_) => {}
+            }
             // An error is a step that this thread can never take here, such as the release of a lock
             // that it does not own.
             let Ok(kind) = after.step(self.program, thread, step) else { continue };
@@ -139,12 +184,27 @@ impl<'a> Locals<'a> {
                 continue;
             }
             let target = self.intern(thread, &after);
-            self.transitions.push(Transition { thread, step, kind, in_unit, target });
+            self.transitions.push(Transition { thread, step, kind, in_unit, target, asks });
         }
         let transitions = start..self.transitions.len() as u32;
         let expansion = Expansion { transitions, limit_met };
         self.records[id].stage = Stage::Expanded(expansion.clone());
         expansion
+    }
+
+    fn asks(&self, step: Move) -> Asks {
+        let Move::Edge(edge) = step else { return Asks::Nothing };
+        match self.program.edges[edge].action {
+            Action::Start(started) => {
+                let after = match self.program.threads[started].start {
+                    Start::ByEdge { after } => after,
+                    Start::AtFirst => None,
+                };
+                Asks::Start(started, after)
+            }
+            Action::Join(joined) => Asks::End(joined),
+            _ => Asks::Nothing,
+        }
     }
 
     fn intern(&mut self, thread: ThreadId, configuration: &Configuration) -> LocalId {
@@ -158,7 +218,9 @@ impl<'a> Locals<'a> {
         }
         let held = local.locks.iter_enumerated().filter(|(_, ownership)| ownership.is_some());
         let held = held.map(|(lock, _)| lock).collect();
-        let id = self.records.push(Record { held, stage: Stage::Pending(local.clone()) });
+        let (waits, ended) = (local.state.waits, local.state.stack.is_empty());
+        let stage = Stage::Pending(local.clone());
+        let id = self.records.push(Record { held, waits, ended, stage });
         self.ids.insert(local, id);
         id
     }

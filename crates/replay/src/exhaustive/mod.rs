@@ -6,7 +6,8 @@
 //! configuration in which the threads meet ends the search.
 //!
 //! # Source
-//! SEMANTICS. Threads that the question does not name stay where they start (ERRATA, 000). The search
+//! SEMANTICS. Threads that the question does not name stay where they start (ERRATA, 000), unless they
+//! can start one that takes part, or one that takes part can join them. The search
 //! is the oracle of the other engines, so it is kept plain: no partial-order reduction, no symmetry.
 //! What it leaves out cannot matter: states in which a unit that holds an access of the query has
 //! ended too early, and questions about an event that the control flow of the thread never reaches.
@@ -25,6 +26,7 @@ pub mod bounded;
 mod local;
 mod moment;
 mod monitor;
+mod participants;
 mod reachable;
 mod space;
 mod visits;
@@ -33,9 +35,12 @@ use crate::question::question_error;
 use local::Locals;
 use moment::Moment;
 use monitor::{Monitor, MonitorPhase};
+use participants::Influence;
 use reachable::{Reach, reachable};
 use selvedge_base::{Budget, IdVec};
-use selvedge_program::{Observable, Program, Question, ThreadId, Unknown, Verdict, Witness};
+use selvedge_program::{
+    Feature, Observable, Program, Question, ThreadId, Unknown, Verdict, Witness,
+};
 use space::Space;
 use std::collections::BTreeMap;
 use visits::Visits;
@@ -49,6 +54,7 @@ pub struct Exhaustive<'a> {
     locals: Locals<'a>,
     /// What each thread could ever do, as far as its control flow tells.
     reach: IdVec<ThreadId, Reach>,
+    influence: Influence,
     spaces: BTreeMap<Vec<ThreadId>, Space>,
     call_depth: u32,
     budget: Budget,
@@ -60,7 +66,8 @@ impl<'a> Exhaustive<'a> {
     pub fn new(program: &'a Program, call_depth: u32, budget: Budget) -> Self {
         let locals = Locals::new(program, call_depth);
         let reach = reachable(program, locals.successors());
-        Self { locals, reach, spaces: BTreeMap::new(), call_depth, budget, states: 0 }
+        let influence = Influence::new(program);
+        Self { locals, reach, influence, spaces: BTreeMap::new(), call_depth, budget, states: 0 }
     }
 
     /// Decides a question. A violation comes with a shortest interleaving; that of a race or a
@@ -90,23 +97,26 @@ impl<'a> Exhaustive<'a> {
     }
 
     fn search(&mut self, goal: &Sought) -> Verdict<Witness> {
-        if self.locals.program().has_data() {
+        let features = self.locals.program().features();
+        if features.contains(Feature::Values) || features.contains(Feature::AtomicSections) {
             let reason = "the program computes with data, which this search does not know";
             return Verdict::Unknown(Unknown::Unsupported(reason.to_owned()));
         }
         if !goal.can_occur(&self.reach) {
             return Verdict::Safe;
         }
-        let threads = goal.threads();
-        if !self.spaces.contains_key(&threads) {
+        let participants = self.influence.participants(&goal.threads());
+        if !self.spaces.contains_key(&participants.moving) {
             let kept: usize = self.spaces.values().map(Space::len).sum();
             if kept > KEPT_CONFIGURATIONS {
                 self.spaces.clear();
             }
         }
         let locals = &mut self.locals;
-        let space =
-            self.spaces.entry(threads).or_insert_with_key(|threads| Space::new(threads, locals));
+        let space = self
+            .spaces
+            .entry(participants.moving.clone())
+            .or_insert_with(|| Space::new(&participants, locals));
         let mut visits = Visits::new(goal.columns());
         let verdict = search(goal, &mut visits, locals, space, &self.budget, self.call_depth);
         self.states += visits.len() as u64;
@@ -162,6 +172,7 @@ fn search(
     budget: &Budget,
     call_depth: u32,
 ) -> Verdict<Witness> {
+    let threads = goal.threads();
     let mut limit_met = false;
     visits.add(space.initial(), 0, None);
     let mut position = 0;
@@ -172,7 +183,7 @@ fn search(
         position += 1;
         let (configuration, matched) = (visit.configuration, visit.matched);
         if let Sought::Moment(moment) = goal
-            && moment.is_now(locals, &space.tuple(configuration))
+            && moment.is_now(locals, &space.tuple(configuration, &threads))
         {
             return Verdict::Violation(visits.schedule(locals, id, None));
         }

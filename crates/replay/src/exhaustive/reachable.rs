@@ -47,6 +47,7 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)
+                    | Action::Join(_)
                     | Action::BeginAtomic
                     | Action::EndAtomic => {}
                 }

@@ -7,7 +7,8 @@
 //! # Invariants
 //! 1. In no configuration is a lock held by two threads.
 
-use super::local::{LocalId, Locals, TransitionId};
+use super::local::{Asks, LocalId, Locals, TransitionId};
+use super::participants::Participants;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, define_id};
 use selvedge_program::{StepKind, ThreadId};
@@ -35,6 +36,10 @@ pub(super) struct Row {
 
 /// The configurations of some threads, as far as they were needed.
 pub(super) struct Space {
+    /// Whose local configurations a tuple has, in the order of their ids.
+    threads: Vec<ThreadId>,
+    /// Which of them move. The others are there because somebody can start them, once.
+    moves: Vec<bool>,
     initial: ConfigurationId,
     tuples: Tuples,
     rows: Vec<Option<Row>>,
@@ -42,12 +47,16 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub fn new(threads: &[ThreadId], locals: &mut Locals) -> Self {
+    pub fn new(participants: &Participants, locals: &mut Locals) -> Self {
         let mut tuples = Tuples { tables: Vec::new() };
+        let mut threads: Vec<ThreadId> = participants.moving.clone();
+        threads.extend(&participants.started);
+        threads.sort_unstable();
+        let moves = threads.iter().map(|thread| participants.moving.contains(thread)).collect();
         tuples.tables.resize_with(threads.len().max(1), Pairs::default);
         let start: Vec<LocalId> = threads.iter().map(|&thread| locals.initial(thread)).collect();
         let initial = tuples.intern(&start);
-        Self { initial, tuples, rows: Vec::new(), successors: Vec::new() }
+        Self { threads, moves, initial, tuples, rows: Vec::new(), successors: Vec::new() }
     }
 
     pub fn initial(&self) -> ConfigurationId {
@@ -59,9 +68,15 @@ impl Space {
         self.tuples.len()
     }
 
-    /// The local configurations of the threads.
-    pub fn tuple(&self, id: ConfigurationId) -> Vec<LocalId> {
-        self.tuples.unfold(id)
+    /// The local configurations of these threads, which are in the order of their ids.
+    pub fn tuple(&self, id: ConfigurationId, threads: &[ThreadId]) -> Vec<LocalId> {
+        let all = self.threads.iter().zip(self.tuples.unfold(id));
+        all.filter(|(thread, _)| threads.contains(thread)).map(|(_, local)| local).collect()
+    }
+
+    /// Where a thread stands in the tuples.
+    fn position(&self, thread: ThreadId) -> Option<usize> {
+        self.threads.binary_search(&thread).ok()
     }
 
     pub fn successors(&self, row: Row) -> &[Successor] {
@@ -76,7 +91,7 @@ impl Space {
         let mut tuple = self.tuples.unfold(id);
         let start = self.successors.len();
         let mut limit_met = false;
-        for position in 0..tuple.len() {
+        for position in (0..tuple.len()).filter(|&at| self.moves[at]) {
             let source = tuple[position];
             let expansion = locals.expand(source);
             limit_met |= expansion.limit_met;
@@ -87,10 +102,37 @@ impl Space {
                 {
                     continue; // The thread itself does not hold it, so another one does.
                 }
-                tuple[position] = step.target;
+                let (target, asks) = (step.target, step.asks);
+                let mut other = None;
+                match asks {
+                    Asks::Nothing => {}
+                    Asks::Start(started, earlier) => {
+                        let waits = |thread: ThreadId| {
+                            self.position(thread).is_some_and(|at| locals.waits(tuple[at]))
+                        };
+                        let Some(at) = self.position(started).filter(|_| waits(started)) else {
+                            continue;
+                        };
+                        if earlier.is_some_and(waits) {
+                            continue;
+                        }
+                        other =
+                            Some((at, std::mem::replace(&mut tuple[at], locals.started(started))));
+                    }
+                    Asks::End(joined) => {
+                        let at = self.position(joined);
+                        if !at.is_some_and(|at| locals.has_ended(tuple[at])) {
+                            continue;
+                        }
+                    }
+                }
+                tuple[position] = target;
                 let target = self.tuples.intern(&tuple);
                 self.successors.push(Successor { transition, target });
                 tuple[position] = source;
+                if let Some((at, before)) = other {
+                    tuple[at] = before;
+                }
             }
         }
         let len = (self.successors.len() - start) as u32;

@@ -25,8 +25,8 @@ use super::state::{ActivationData, State};
 use super::values::{Values, View, values};
 use selvedge_base::Id;
 use selvedge_program::{
-    Action, Edge, GlobalId, LocalId, Move, ProcedureId, Program, Start, StepKind, Successors,
-    ThreadId, Update, Valuation, Variable,
+    Action, Edge, GlobalId, LocalId, Move, ProcedureId, Program, StepKind, Successors, ThreadId,
+    Update, Valuation, Variable,
 };
 use std::ops::ControlFlow;
 
@@ -223,8 +223,8 @@ impl State {
     /// the procedure enforces holds (6).
     fn can_move<'s>(&'s self, program: &'s Program, thread: ThreadId) -> Result<View<'s>, Refusal> {
         let no_thread = Refusal::Control(crate::StepError::NoSuchThread);
-        if self.threads.get(thread).ok_or(no_thread)?.waits {
-            return Err(Refusal::Waits);
+        if self.control.threads.get(thread).ok_or(no_thread)?.waits {
+            return Err(Refusal::Control(crate::StepError::Waits));
         }
         if let Some(other) = self.in_atomic().filter(|&other| other != thread) {
             return Err(Refusal::Atomic(other));
@@ -259,17 +259,6 @@ impl State {
             }
             Some(Action::EndAtomic) => {
                 *depth = depth.checked_sub(1).ok_or(Refusal::NotInAtomic)?;
-            }
-            Some(Action::Start(started)) => {
-                if !self.threads[started].waits {
-                    return Err(Refusal::AlreadyStarted(started));
-                }
-                if let Start::ByEdge { after: Some(before) } = program.threads[started].start
-                    && self.threads[before].waits
-                {
-                    return Err(Refusal::TooEarly(started, before));
-                }
-                next.threads[started].waits = false;
             }
             _ => {}
         }

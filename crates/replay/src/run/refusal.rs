@@ -10,16 +10,10 @@ use selvedge_program::{ProcedureId, Program, ThreadId, Variable};
 pub enum Refusal {
     /// Control forbids it.
     Control(StepError),
-    /// The thread waits to be started.
-    Waits,
     /// Another thread is inside an atomic section.
     Atomic(ThreadId),
     /// The thread is in no atomic section that it could leave.
     NotInAtomic,
-    /// The thread that it starts does not wait any more.
-    AlreadyStarted(ThreadId),
-    /// The thread that it starts comes after one that still waits.
-    TooEarly(ThreadId, ThreadId),
     /// What the procedure enforces does not hold before the step.
     EnforcedBefore(ProcedureId),
     /// What the procedure on top afterwards enforces does not hold after the step.
@@ -56,13 +50,8 @@ impl Refusal {
         let procedure = |procedure: ProcedureId| &program.procedures[procedure].name;
         match self {
             Self::Control(error) => error.describe(program),
-            Self::Waits => "the thread was not started yet".to_owned(),
             Self::Atomic(other) => format!("{} is inside an atomic section", thread(other)),
             Self::NotInAtomic => "the thread is in no atomic section".to_owned(),
-            Self::AlreadyStarted(started) => format!("{} was started before", thread(started)),
-            Self::TooEarly(started, before) => {
-                format!("{} comes after {}, which still waits", thread(started), thread(before))
-            }
             Self::EnforcedBefore(at) => format!("what {} enforces does not hold", procedure(at)),
             Self::EnforcedAfter(at) => {
                 format!("what {} enforces would not hold after it", procedure(at))

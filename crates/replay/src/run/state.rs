@@ -1,6 +1,6 @@
 //! # Idea
 //! A program with data between two steps: the control of [`Configuration`], the globals, the locals
-//! of every open activation, and who waits or is inside an atomic section.
+//! of every open activation, and who is inside an atomic section.
 //!
 //! # Source
 //! [`selvedge_program::data`], semantics 3 to 5 and 7.
@@ -33,8 +33,6 @@ pub struct State {
 pub struct ThreadData {
     /// The open activations, innermost last.
     pub activations: Vec<ActivationData>,
-    /// Whether it waits to be started.
-    pub waits: bool,
     /// How many atomic sections it is in.
     pub atomic_depth: u32,
 }
@@ -63,7 +61,7 @@ impl State {
             let waits = thread.start != Start::AtFirst;
             let locals = locals.get(id).filter(|_| !waits).cloned().unwrap_or_default();
             let activations = vec![ActivationData { locals, call: None }];
-            ThreadData { activations, waits, atomic_depth: 0 }
+            ThreadData { activations, atomic_depth: 0 }
         };
         let threads = program.threads.iter_enumerated().map(data).collect();
         Self { control: Configuration::initial(program), globals, threads }
@@ -109,8 +107,13 @@ impl State {
 
     /// The node on top of the stack of a thread that does not wait.
     pub fn top(&self, thread: ThreadId) -> Option<NodeId> {
-        let runs = self.threads.get(thread).is_some_and(|data| !data.waits);
-        if runs { self.control.threads[thread].stack.last().copied() } else { None }
+        let state = self.control.threads.get(thread).filter(|state| !state.waits)?;
+        state.stack.last().copied()
+    }
+
+    /// Whether a thread waits to be started.
+    pub fn waits(&self, thread: ThreadId) -> bool {
+        self.control.threads.get(thread).is_some_and(|state| state.waits)
     }
 
     /// Whether a thread was started and has returned from its main.

@@ -30,6 +30,7 @@ pub fn action(program: &Program, edge: &Edge) -> &'static str {
         Action::Assert(_) => "assert",
         Action::Return(_) => "return",
         Action::Start(_) => "start",
+        Action::Join(_) => "join",
         Action::BeginAtomic => "begin-atomic",
         Action::EndAtomic => "end-atomic",
     }
@@ -56,7 +57,7 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
         }
         Action::Acquire(lock) | Action::Release(lock) => Some(program.locks[lock].name.clone()),
         Action::Call(callee) => Some(program.procedures[callee].name.clone()),
-        Action::Start(thread) => Some(program.threads[thread].name.clone()),
+        Action::Start(thread) | Action::Join(thread) => Some(program.threads[thread].name.clone()),
         Action::Assert(condition) => {
             Some(expression(program, program.nodes[edge.source], &program.conditions[condition]))
         }
@@ -90,6 +91,7 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
             format!("start {}", program.threads[thread].name)
         }
         Action::Start(thread) => format!("start {}({arguments})", program.threads[thread].name),
+        Action::Join(thread) => format!("join {}", program.threads[thread].name),
         Action::Assert(condition) => format!("assert {}", expr(&program.conditions[condition])),
         Action::Return(values) => format!("return {}", exprs(&program.returns[values])),
         Action::BeginUnit => "begin unit".to_owned(),

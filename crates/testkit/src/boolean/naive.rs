@@ -376,6 +376,11 @@ fn act(
                 }
             }
         }
+        Action::Join(joined) => {
+            if next.threads[joined.index()].stack.is_empty() {
+                steps.states.insert(next);
+            }
+        }
         Action::BeginAtomic => {
             own.atomic += 1;
             steps.states.insert(next);

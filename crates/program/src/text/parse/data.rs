@@ -9,7 +9,7 @@ use super::super::lexer::Kind;
 use super::{Parser, Read, Reference, Table, declare};
 use crate::data::{Frame, Global, Local, Numeral, Passing, Update, Variable};
 use crate::model::{
-    Action, ConditionId, GlobalId, Label, NodeId, PassingId, ReturnId, Start, ThreadId, UpdateId,
+    ConditionId, GlobalId, Label, NodeId, PassingId, ReturnId, Start, ThreadId, UpdateId,
 };
 use selvedge_base::{Id, Span};
 
@@ -250,11 +250,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Fills in what names threads that may come later in the text: starts and labels.
+    /// Fills in what names threads that may come later in the text: starts, joins and labels.
     pub(super) fn late_names(&mut self) {
-        for (edge, name) in std::mem::take(&mut self.starts) {
+        for (edge, action, name) in std::mem::take(&mut self.starts) {
             if let Ok(thread) = self.thread_number(&name) {
-                self.program.edges[edge].action = Action::Start(thread);
+                self.program.edges[edge].action = action(thread);
             }
         }
         for label in std::mem::take(&mut self.label_places) {

@@ -275,7 +275,7 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
             continue;
         }
         let mut passing = None;
-        let action = match random.below(14) {
+        let action = match random.below(15) {
             1 => Action::BeginUnit,
             2 => Action::EndUnit,
             3 => {
@@ -307,6 +307,9 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
                     passing = random.passing(&scope, &plan.procedures[plan.mains[started]].1, 0);
                     Action::Start(ThreadId::from_index(started))
                 }
+            }
+            13 if !plan.starts.is_empty() => {
+                Action::Join(ThreadId::from_index(random.below(plan.starts.len())))
             }
             _ => Action::Skip,
         };
