@@ -10,10 +10,11 @@
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved};
 use crate::escape::visible;
-use crate::interleaving::{self, Detail, Ownership, clip};
+use crate::interleaving::{self, Detail, Ownership};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
+use crate::width::{clip, columns, padded};
 use selvedge_base::Place;
 use selvedge_program::{CheckedFile, Finding, FindingKind};
 use std::fmt::Write as _;
@@ -134,15 +135,16 @@ fn entries(
         })
         .collect();
     let width = |at: usize| {
-        let widths = parts.iter().map(|parts| parts[at].chars().count());
+        let widths = parts.iter().map(|parts| columns(&parts[at]));
         widths.filter(|&width| width <= terminal.width / 2).max().unwrap_or(0)
     };
     let (first, second, third) = (width(0), width(1), width(2));
     for (finding, [kind, place, parties]) in findings.iter().zip(&parts) {
         let kind = terminal.paint(Tone::Bad, format!("{kind:first$}"));
-        let used = first + second + third.max(parties.chars().count()) + 8;
+        let used = first + second + third.max(columns(parties)) + 8;
         let tags = clip(&tags(finding), terminal.width.saturating_sub(used));
-        let line = format!("  {kind}  {place:<second$}  {parties:third$}  {tags}");
+        let parties = padded(parties, third);
+        let line = format!("  {kind}  {place:<second$}  {parties}  {tags}");
         let _ = writeln!(out, "{}", line.trim_end());
         if explained {
             let reason =

@@ -22,6 +22,7 @@ use crate::describe::{list, object};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::terminal::{Terminal, Tone};
+use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
 use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 use std::borrow::Cow;
@@ -98,8 +99,9 @@ fn lay_out_with(
     program: &Program,
     terminal: Terminal,
 ) -> String {
-    let names =
-        columns.iter().map(|&thread| MARK + visible(&program.threads[thread].name).chars().count());
+    let names = columns
+        .iter()
+        .map(|&thread| MARK + width::columns(&visible(&program.threads[thread].name)));
     let widest = rows.iter().map(Cell::needed).chain(names).max().unwrap_or(0);
     let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
     for bars in bars {
@@ -398,7 +400,7 @@ fn table(
 
 /// Without columns: each row with the name of its thread, indented alike.
 fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
-    let names = program.threads.iter().map(|thread| visible(&thread.name).chars().count());
+    let names = program.threads.iter().map(|thread| width::columns(&visible(&thread.name)));
     let name_width = names.max().unwrap_or(0).min(terminal.width / 4);
     let available = terminal.width.saturating_sub(MARGIN + name_width + GAP).max(NARROWEST);
     let width = rows.iter().map(Cell::needed).max().unwrap_or(0).min(available);
@@ -408,7 +410,7 @@ fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
         // The name stands where the running thread changes.
         let name = if last == Some(row.thread) { "" } else { &program.threads[row.thread].name };
         last = Some(row.thread);
-        let name = format!("{:name_width$}", clip(&visible(name), name_width));
+        let name = padded(&clip(&visible(name), name_width), name_width);
         let cell = Cell::new(row, width).draw(width, row.tone(), terminal);
         line(&mut out, &[terminal.paint(Tone::Heading, name), cell]);
     }
@@ -436,18 +438,18 @@ impl Cell {
         };
         let place = row.place_text();
         let room =
-            width.saturating_sub(MARK + place.chars().count() + usize::from(!place.is_empty()));
+            width.saturating_sub(MARK + width::columns(&place) + usize::from(!place.is_empty()));
         Self { mark, text: clip(&row.indented(), room), place }
     }
 
     /// The width at which nothing of a row is clipped.
     fn needed(row: &Row<'_>) -> usize {
-        MARK + row.indented().chars().count() + 2 + row.place_text().chars().count()
+        MARK + width::columns(&row.indented()) + 2 + width::columns(&row.place_text())
     }
 
     /// The cell, filled up with blanks to `width`.
     fn draw(&self, width: usize, tone: Option<Tone>, terminal: Terminal) -> String {
-        let used = MARK + self.text.chars().count() + self.place.chars().count();
+        let used = MARK + width::columns(&self.text) + width::columns(&self.place);
         let fill = " ".repeat(width.saturating_sub(used));
         let paint = |tone: Option<Tone>, text: &str| match tone {
             Some(tone) if !text.is_empty() => terminal.paint(tone, text),
@@ -480,12 +482,4 @@ impl Row<'_> {
             (None, RowRole::Taken) => None,
         }
     }
-}
-
-/// `text`, or its beginning and an ellipsis if it has more than `width` characters.
-pub(crate) fn clip(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
 }

@@ -21,9 +21,10 @@ use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
 use crate::terminal::Terminal;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use selvedge_base::{LineIndex, Place};
 use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
-use std::fmt::Write as _;
+use std::time::Duration;
 
 /// The width of the interleavings.
 const WIDTH: usize = 100;
@@ -32,128 +33,54 @@ const LONGEST: usize = 60_000;
 
 /// Renders the findings.
 pub fn render(checks: &Checks<'_>) -> String {
-    let mut suites: Vec<Suite> = checks.files.iter().map(suite).collect();
-    suites.extend(complaint_suites(checks));
-    let sum = |number: fn(&Suite) -> usize| suites.iter().map(number).sum::<usize>();
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        out,
-        "<testsuites name=\"selvedge\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3}\">",
-        sum(|suite| suite.cases.len()),
-        sum(Suite::failures),
-        sum(Suite::errors),
-        checks.elapsed.as_secs_f64()
-    );
-    for suite in &suites {
-        suite.write(&mut out);
+    let mut report = Report::new("selvedge");
+    report.set_time(checks.elapsed);
+    report.add_test_suites(checks.files.iter().map(suite));
+    report.add_test_suites(complaint_suites(checks));
+    report.to_string().expect("a text in memory takes all that is written")
+}
+
+fn suite(file: &CheckedFile) -> TestSuite {
+    let mut suite = empty_suite(&file.file);
+    for (finding, standing) in all_findings(file) {
+        let status = match standing {
+            Standing::Counted => failure(finding, file),
+            Standing::Suppressed(why) => skipped(&format!("suppressed: {why}")),
+            Standing::Known => skipped("known from the baseline"),
+        };
+        suite.add_test_case(case(&file.file, &case_name(finding, file), status));
     }
-    out.push_str("</testsuites>\n");
-    out
-}
-
-struct Suite {
-    name: String,
-    cases: Vec<Case>,
-}
-
-struct Case {
-    class: String,
-    name: String,
-    outcome: Outcome,
-}
-
-enum Outcome {
-    Passed { output: String },
-    Failed { kind: &'static str, message: String, text: String },
-    Error { kind: &'static str, message: String },
-    Skipped { message: String },
-}
-
-impl Suite {
-    fn failures(&self) -> usize {
-        self.cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed { .. })).count()
-    }
-
-    fn errors(&self) -> usize {
-        self.cases.iter().filter(|case| matches!(case.outcome, Outcome::Error { .. })).count()
-    }
-
-    fn write(&self, out: &mut String) {
-        let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped { .. });
-        let _ = writeln!(
-            out,
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" \
-             time=\"0\">",
-            escaped(&self.name),
-            self.cases.len(),
-            self.failures(),
-            self.errors(),
-            self.cases.iter().filter(skipped).count()
-        );
-        for case in &self.cases {
-            let _ = writeln!(
-                out,
-                "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">",
-                escaped(&case.class),
-                escaped(&case.name)
-            );
-            let _ = match &case.outcome {
-                Outcome::Passed { output } => {
-                    writeln!(out, "      <system-out>{}</system-out>", escaped(output))
-                }
-                Outcome::Failed { kind, message, text } => writeln!(
-                    out,
-                    "      <failure type=\"{kind}\" message=\"{}\">{}</failure>",
-                    escaped(message),
-                    escaped_lines(text)
-                ),
-                Outcome::Error { kind, message } => writeln!(
-                    out,
-                    "      <error type=\"{}\" message=\"{}\"/>",
-                    escaped(kind),
-                    escaped(message)
-                ),
-                Outcome::Skipped { message } => {
-                    writeln!(out, "      <skipped message=\"{}\"/>", escaped(message))
-                }
-            };
-            out.push_str("    </testcase>\n");
-        }
-        out.push_str("  </testsuite>\n");
-    }
-}
-
-fn suite(file: &CheckedFile) -> Suite {
-    let mut cases: Vec<Case> = all_findings(file)
-        .map(|(finding, standing)| Case {
-            class: file.file.clone(),
-            name: case_name(finding, file),
-            outcome: match standing {
-                Standing::Counted => failure(finding, file),
-                Standing::Suppressed(why) => {
-                    Outcome::Skipped { message: format!("suppressed: {why}") }
-                }
-                Standing::Known => {
-                    Outcome::Skipped { message: "known from the baseline".to_owned() }
-                }
-            },
-        })
-        .collect();
     for &(kind, tally) in &file.tallies {
+        let name = format!("no {}", kind_name(kind));
         let found = all_findings(file).any(|(finding, _)| finding.kind == kind);
-        let outcome = match (tally.unknown, found) {
-            (0, true) => continue,
-            (0, false) => Outcome::Passed { output: proof(kind, tally) },
+        match (tally.unknown, found) {
+            (0, true) => {}
+            (0, false) => {
+                let mut passed = case(&file.file, &name, TestCaseStatus::success());
+                passed.set_system_out(line(&proof(kind, tally)));
+                suite.add_test_case(passed);
+            }
             (unknown, _) => {
                 let why = file.open.join("; ");
                 let message = format!("{} left open: {why}", count(unknown, "question"));
-                Outcome::Error { kind: "unknown", message }
+                suite.add_test_case(case(&file.file, &name, error("unknown", &message)));
             }
-        };
-        let name = format!("no {}", kind_name(kind));
-        cases.push(Case { class: file.file.clone(), name, outcome });
+        }
     }
-    Suite { name: file.file.clone(), cases }
+    suite
+}
+
+/// A suite without tests yet. Questions are not timed one by one, and some servers want a time.
+fn empty_suite(file: &str) -> TestSuite {
+    let mut suite = TestSuite::new(line(file));
+    suite.set_time(Duration::ZERO);
+    suite
+}
+
+fn case(file: &str, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(line(name), status);
+    case.set_classname(line(file)).set_time(Duration::ZERO);
+    case
 }
 
 fn proof(kind: FindingKind, tally: Tally) -> String {
@@ -167,7 +94,7 @@ fn case_name(finding: &Finding, file: &CheckedFile) -> String {
     format!("{} of {} [{fingerprint}]", kind_name(finding.kind), threads.join(" and "))
 }
 
-fn failure(finding: &Finding, file: &CheckedFile) -> Outcome {
+fn failure(finding: &Finding, file: &CheckedFile) -> TestCaseStatus {
     let place = finding.places.first().copied().unwrap_or(Place::NONE);
     let at = match place {
         Place::NONE => String::new(),
@@ -178,16 +105,29 @@ fn failure(finding: &Finding, file: &CheckedFile) -> Outcome {
     if short.len() < text.len() {
         short.push_str("…\n");
     }
-    Outcome::Failed {
-        kind: finding.kind.rule(),
-        message: format!("{at}{}", finding.reason),
-        text: format!("\n{short}"),
-    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_type(finding.kind.rule())
+        .set_message(line(&format!("{at}{}", finding.reason)))
+        .set_description(lines(&format!("\n{short}")));
+    status
+}
+
+fn error(kind: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(line(kind)).set_message(line(message));
+    status
+}
+
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(line(message));
+    status
 }
 
 /// A suite per file that has an error.
-fn complaint_suites(checks: &Checks<'_>) -> Vec<Suite> {
-    let mut suites: Vec<Suite> = Vec::new();
+fn complaint_suites(checks: &Checks<'_>) -> Vec<TestSuite> {
+    let mut suites: Vec<(&str, TestSuite)> = Vec::new();
     for (source, complaint) in &checks.complaints {
         if !complaint.is_error() {
             continue;
@@ -195,47 +135,36 @@ fn complaint_suites(checks: &Checks<'_>) -> Vec<Suite> {
         let at = complaint.primary.as_ref().map_or(String::new(), |label| {
             format!("{}: ", LineIndex::new(source.text).place(label.span.start))
         });
-        let case = Case {
-            class: source.name.to_owned(),
-            name: "input is well-formed".to_owned(),
-            outcome: Outcome::Error {
-                kind: complaint.code,
-                message: format!("{at}{}", complaint.message),
-            },
+        let status = error(complaint.code, &format!("{at}{}", complaint.message));
+        let known = suites.iter().position(|(file, _)| *file == source.name);
+        let known = known.unwrap_or_else(|| {
+            suites.push((source.name, empty_suite(source.name)));
+            suites.len() - 1
+        });
+        let suite = &mut suites[known].1;
+        let name = match suite.tests {
+            0 => "input is well-formed".to_owned(),
+            before => format!("input is well-formed [{}]", before + 1),
         };
-        match suites.iter_mut().find(|suite| suite.name == source.name) {
-            Some(suite) => {
-                let name = format!("{} [{}]", case.name, suite.cases.len() + 1);
-                suite.cases.push(Case { name, ..case });
-            }
-            None => suites.push(Suite { name: source.name.to_owned(), cases: vec![case] }),
-        }
+        suite.add_test_case(case(source.name, &name, status));
     }
-    suites
+    suites.into_iter().map(|(_, suite)| suite).collect()
 }
 
 /// Text of several lines for XML.
-fn escaped_lines(text: &str) -> String {
-    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+fn lines(text: &str) -> String {
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// One line of text for XML, inside and outside of quotes.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&apos;"),
-            '\t' => out.push_str("&#9;"),
-            // Not characters of XML.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+/// One line of text for XML, without characters that XML does not have and without those that do
+/// not survive in an attribute.
+fn line(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\t' => '␉',
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c => c,
+    };
+    visible(text).chars().map(shown).collect()
 }
 
 #[cfg(test)]
@@ -244,8 +173,19 @@ mod tests {
 
     #[test]
     fn nothing_can_end_an_attribute() {
-        assert_eq!(escaped("a<b>&\"'\u{1b}\u{ffff}"), "a&lt;b&gt;&amp;&quot;&apos;␛\u{fffd}");
-        assert_eq!(escaped("]]>\n"), "]]&gt;␊");
-        assert_eq!(escaped_lines("a\n<"), "a\n&lt;");
+        let hostile = "a<b>&\"'\u{1b}[0m\u{ffff}\t";
+        let mut report = Report::new("selvedge");
+        let mut suite = empty_suite(hostile);
+        let mut status = skipped(hostile);
+        status.set_description(lines("]]>\n<"));
+        suite.add_test_case(case(hostile, "]]>\n", status));
+        report.add_test_suite(suite);
+        let written = report.to_string().expect("XML");
+        let escaped = "\"a&lt;b&gt;&amp;&quot;&apos;␛[0m\u{fffd}␉\"";
+        assert_eq!(written.matches(escaped).count(), 3, "{written}");
+        assert!(written.contains("name=\"]]&gt;␊\""), "{written}");
+        assert!(written.contains(">]]&gt;\n&lt;</skipped>"), "{written}");
+        let read = Report::deserialize_from_str(&written).expect("XML");
+        assert_eq!(read.test_suites[0].name.as_str(), line(hostile));
     }
 }

@@ -49,6 +49,7 @@ pub mod reach;
 pub mod sarif;
 pub mod terminal;
 pub mod text;
+mod width;
 pub mod witness_dot;
 
 pub use answers::{Answers, Asked, Counts};

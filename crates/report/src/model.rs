@@ -6,6 +6,7 @@ use crate::describe::{count, list};
 use crate::escape::visible;
 use crate::outline::{ProcedureOutline, outline};
 use crate::terminal::{Terminal, Tone};
+use crate::width::{columns, padded};
 use selvedge_base::{IdVec, Place};
 use selvedge_program::{ProcedureId, Program, Sharing, Start, ThreadId};
 use std::borrow::Cow;
@@ -56,11 +57,11 @@ fn describe_thread(
     let _ = writeln!(out, "{}{place}", terminal.paint(Tone::Heading, heading));
     let procedures: Vec<ProcedureId> = sharing.procedures(thread).to_vec();
     let name = |id: ProcedureId| visible(&program.procedures[id].name);
-    let widest = procedures.iter().map(|&id| name(id).chars().count()).max().unwrap_or(0);
+    let widest = procedures.iter().map(|&id| columns(&name(id))).max().unwrap_or(0);
     for id in procedures {
         let facts = facts(id, thread, program, &outlines[id]);
         let place = line_of(program.procedures[id].place);
-        let _ = writeln!(out, "  {:widest$}{place:<8}{}", name(id), facts.join("; "));
+        let _ = writeln!(out, "  {}{place:<8}{}", padded(&name(id), widest), facts.join("; "));
     }
 }
 
@@ -121,8 +122,8 @@ fn globals(out: &mut String, program: &Program, terminal: Terminal) {
             Some(true) => "true at first",
             Some(false) => "false at first",
         };
-        let (name, place) = (visible(&global.name), line_of(global.place));
-        let _ = writeln!(out, "  {name:widest$}{place:<8}{first}");
+        let (name, place) = (padded(&visible(&global.name), widest), line_of(global.place));
+        let _ = writeln!(out, "  {name}{place:<8}{first}");
     }
 }
 
@@ -140,8 +141,8 @@ fn locks(
     for (id, lock) in program.locks.iter_enumerated() {
         let takers = users(program, outlines, |own| own.locks.contains(&id));
         let place = line_of(lock.place);
-        let name = visible(&lock.name);
-        let _ = writeln!(out, "  {name:widest$}{place:<8}taken by {takers}");
+        let name = padded(&visible(&lock.name), widest);
+        let _ = writeln!(out, "  {name}{place:<8}taken by {takers}");
     }
 }
 
@@ -161,10 +162,10 @@ fn locations(
         let writers = users(program, outlines, |own| own.writes.contains(&id));
         let set = visible(&program.atomic_sets[location.atomic_set].name);
         let place = line_of(location.place);
-        let name = visible(&location.name);
+        let name = padded(&visible(&location.name), widest);
         let _ = writeln!(
             out,
-            "  {name:widest$}{place:<8}atomic set {set}; read by {readers}; written by {writers}"
+            "  {name}{place:<8}atomic set {set}; read by {readers}; written by {writers}"
         );
     }
 }
@@ -184,7 +185,7 @@ fn users(
 }
 
 fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    names.map(|name| name.chars().count()).max().unwrap_or(0)
+    names.map(|name| columns(&visible(name))).max().unwrap_or(0)
 }
 
 fn line_of(place: Place) -> String {

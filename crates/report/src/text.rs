@@ -11,6 +11,7 @@ use crate::describe::{asked, count, list, parties};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail};
 use crate::terminal::{Terminal, Tone};
+use crate::width::{columns, padded};
 use selvedge_base::Place;
 use selvedge_program::{Answer, Question, Statistics, Trace, Units, Verdict};
 use std::fmt::Write as _;
@@ -103,7 +104,7 @@ fn headers(
         })
         .collect();
     let width = |part: usize| {
-        let widths = parts.iter().map(|parts| parts[part].chars().count());
+        let widths = parts.iter().map(|parts| columns(&parts[part]));
         // One long line must not push the places of all others off the screen.
         widths.filter(|&width| width <= terminal.width / 2).max().unwrap_or(0)
     };
@@ -114,7 +115,10 @@ fn headers(
         .zip(found)
         .map(|([name, accesses, parties], (_, trace))| {
             let place = position(answers.source.name, first_match(trace));
-            format!("{verdict}  {name:first$}  {accesses:second$}  {parties:third$}  {place}")
+            let name = padded(name, first);
+            let accesses = padded(accesses, second);
+            let parties = padded(parties, third);
+            format!("{verdict}  {name}  {accesses}  {parties}  {place}")
         })
         .collect()
 }
@@ -241,12 +245,12 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     }
 }
 
-/// `text` as indented lines of at most `width` characters, broken at blanks.
+/// `text` as indented lines of at most `width` columns, broken at blanks.
 pub(crate) fn fill(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split(' ') {
-        let length = word.chars().count();
+        let length = columns(word);
         if column == 0 {
             out.push_str("  ");
             column = 2 + length;

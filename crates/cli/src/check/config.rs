@@ -6,6 +6,7 @@
 //! 1. A key that is not known is an error, so that a misspelt one is not silently without effect.
 //! 2. A suppression has a reason and at least one condition.
 
+use super::glob::FilePattern;
 use super::suppress::Suppression;
 use crate::args::{PatternChoice, UnitChoice, parse_patterns, seconds};
 use selvedge_base::{Diagnostic, Span};
@@ -130,7 +131,7 @@ impl Reader {
                     entry.rule = self.word(value, "rule", &all);
                 }
                 "fingerprint" => entry.fingerprint = self.string(value),
-                "file" => entry.file = self.string(value),
+                "file" => entry.file = self.file_pattern(value),
                 "threads" => entry.threads = self.names(value),
                 "locations" => entry.locations = self.names(value),
                 "line" => {
@@ -227,6 +228,16 @@ impl Reader {
             Ok(time) => Some(time),
             Err(message) => {
                 self.complain("bad-value", message, value.span(), "not a time limit");
+                None
+            }
+        }
+    }
+
+    fn file_pattern(&mut self, value: &Value<'_>) -> Option<FilePattern> {
+        match FilePattern::new(&self.string(value)?) {
+            Ok(pattern) => Some(pattern),
+            Err(message) => {
+                self.complain("bad-value", message, value.span(), "not a pattern for files");
                 None
             }
         }
@@ -377,6 +388,8 @@ mod tests {
             ("suppress = [{ reason = 'x', lines = 1, line = 2 }]", "unknown-key", "lines"),
             ("suppress = [{ reason = 'x', line = 0 }]", "bad-value", "0"),
             ("suppress = [{ reason = 'x', rule = 'race' }]", "bad-value", "'race'"),
+            ("suppress = [{ reason = 'x', file = '[a' }]", "bad-value", "'[a'"),
+            ("suppress = [{ reason = 'x', file = 1 }]", "wrong-type", "1"),
             ("suppress = [{ reason = 'x', threads = [] }]", "bad-value", "[]"),
         ] {
             let (_, complaints) = parse(text);

@@ -1,60 +1,65 @@
 //! # Idea
-//! Patterns for file names: `?` is one character, `*` any number of them, both within one part of a
-//! path; a part `**` is any number of parts. A pattern without `/` is about the last part alone.
+//! Patterns for file names, as the library `globset` reads them: `?` is one character, `*` any
+//! number of them, `[ab]` one of those named and `{a,b}` one of those texts, all within one part of
+//! a path; a part `**` is any number of parts. A pattern without `/` is about the last part alone.
+//!
+//! The library compares bytes, so `?` is no character outside of ASCII; `*` is.
 //!
 //! # Invariants
-//! 1. Time is at most the product of the two lengths: the tables below are filled once, and nothing
-//!    is tried twice.
+//! 1. Time is at most the product of the two lengths, since patterns become automata. What becomes
+//!    too large an automaton is no pattern.
 
-/// Whether `path`, with `/` between its parts, is one of those that `pattern` means.
-pub fn matches(pattern: &str, path: &str) -> bool {
-    let path: Vec<&str> = parts(path);
-    if !pattern.contains('/') {
-        return path.last().is_some_and(|name| part_matches(pattern, name));
-    }
-    let pattern = parts(pattern);
-    align(&pattern, &path, |part| *part == "**", |part, name| part_matches(part, name))
+use globset::{GlobBuilder, GlobSet};
+
+/// A pattern for file names.
+#[derive(Clone, Debug)]
+pub struct FilePattern {
+    text: String,
+    globs: GlobSet,
+    /// Whether it is about the last part of a path alone.
+    last_part: bool,
 }
+
+impl FilePattern {
+    /// Reads a pattern, or says what is wrong with it.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let last_part = !text.contains('/');
+        let pattern = if last_part { text.to_owned() } else { parts(text).join("/") };
+        let read = || {
+            let glob = GlobBuilder::new(&pattern).literal_separator(true).build()?;
+            GlobSet::builder().add(glob).build()
+        };
+        let globs = read().map_err(|error| error.kind().to_string())?;
+        Ok(Self { text: text.to_owned(), globs, last_part })
+    }
+
+    /// Whether `path`, with `/` between its parts, is one of those that are meant.
+    pub fn matches(&self, path: &str) -> bool {
+        let path = parts(path);
+        let Some(last) = path.last() else { return false };
+        if self.last_part { self.globs.is_match(last) } else { self.globs.is_match(path.join("/")) }
+    }
+}
+
+impl PartialEq for FilePattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for FilePattern {}
 
 fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-fn part_matches(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    align(&pattern, &name, |&c| c == '*', |&wanted, &c| wanted == '?' || wanted == c)
-}
-
-/// Whether `items` are what `pattern` describes, where some elements of the pattern stand for any
-/// number of items and the others for one.
-fn align<P, T>(
-    pattern: &[P],
-    items: &[T],
-    any: impl Fn(&P) -> bool,
-    one: impl Fn(&P, &T) -> bool,
-) -> bool {
-    // `reached[k]`: the pattern so far describes the first `k` items.
-    let mut reached = vec![false; items.len() + 1];
-    reached[0] = true;
-    for wanted in pattern {
-        let mut next = vec![false; items.len() + 1];
-        if any(wanted) {
-            let first = reached.iter().position(|&here| here).unwrap_or(next.len());
-            next[first..].fill(true);
-        } else {
-            for (at, item) in items.iter().enumerate() {
-                next[at + 1] = reached[at] && one(wanted, item);
-            }
-        }
-        reached = next;
-    }
-    reached[items.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        FilePattern::new(pattern).expect(pattern).matches(path)
+    }
 
     #[test]
     fn patterns() {
@@ -73,9 +78,12 @@ mod tests {
             ("x/**", "x/y/a.eml", true),
             ("x/**", "y/x/a.eml", false),
             ("größe*", "größe1", true),
+            ("gr*e", "größe", true),
             ("*", "", false),
             ("a*b*c", "aXbYc", true),
             ("a*b*c", "aXcYb", false),
+            ("[ab].{eml,slv}", "x/b.slv", true),
+            ("[ab].{eml,slv}", "x/c.slv", false),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
@@ -87,5 +95,9 @@ mod tests {
         assert!(!matches(&pattern, &"a".repeat(499)));
         assert!(matches(&pattern, &"a".repeat(500)));
         assert!(!matches(&"**/x/".repeat(200), &"x/".repeat(199)));
+        for wrong in ["[a", "{a", "a}", "x/[b-a]"] {
+            assert!(FilePattern::new(wrong).is_err(), "{wrong}");
+        }
+        assert!(FilePattern::new(&"?*".repeat(300_000)).is_err());
     }
 }

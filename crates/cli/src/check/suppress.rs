@@ -3,7 +3,7 @@
 //! not count. A suppression that no finding meets is probably out of date, which is worth a warning.
 
 use super::baseline::relative;
-use super::glob;
+use super::glob::FilePattern;
 use selvedge_base::{Diagnostic, Severity, Span};
 use selvedge_program::{CheckedFile, Finding, FindingKind, Program};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Suppression {
     /// The finding has this identity.
     pub fingerprint: Option<String>,
     /// The finding is in such a file, seen from the folder of the configuration or as given.
-    pub file: Option<String>,
+    pub file: Option<FilePattern>,
     /// These threads take part.
     pub threads: Vec<String>,
     /// It is about these locations.
@@ -46,7 +46,7 @@ impl Default for Suppression {
 
 impl Suppression {
     fn about_file(&self, names: &[String]) -> bool {
-        let matches = |pattern: &String| names.iter().any(|name| glob::matches(pattern, name));
+        let matches = |pattern: &FilePattern| names.iter().any(|name| pattern.matches(name));
         self.file.as_ref().is_none_or(matches)
     }
 
