@@ -391,7 +391,7 @@ const NO_EXAMPLE: &[&str] = &[
 fn every_diagnostic_is_described_with_an_example() {
     let mut known = BTreeSet::new();
     let folders = ["front-bool/src", "front-eml/src", "front-pds/src", "front-property/src"];
-    for folder in folders.into_iter().chain(["program/src/text"]) {
+    for folder in folders.into_iter().chain(["syntax/src", "program/src/text"]) {
         for file in files(&root().join("crates").join(folder), "rs") {
             if file.file_name().is_some_and(|name| name != "tests.rs") {
                 known.extend(codes(&text_of(&file)));
