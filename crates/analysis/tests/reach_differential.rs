@@ -50,11 +50,12 @@ fn complaint(
             Ok(found) => found,
             Err(why) => return Some(format!("bound {bound}: {why}")),
         };
-        let states: BTreeSet<Valuation> = search.states(usize::MAX).into_iter().collect();
+        let states: BTreeSet<Valuation> =
+            search.states(usize::MAX).expect("no limit is met").into_iter().collect();
         if states != level.states {
             return Some(format!("bound {bound}: {states:?} instead of {:?}", level.states));
         }
-        if search.count_states() != states.len() as u128 {
+        if search.count_states().expect("no limit is met") != states.len() as u128 {
             return Some(format!("bound {bound}: the count is wrong"));
         }
         if found.reached.is_some() != level.reached[0] {

@@ -11,14 +11,14 @@ use std::time::Instant;
 
 use selvedge_base::Id;
 use selvedge_bdd::{
-    BddManager, BiodivineManager, NativeManager, OutOfNodes, OxiddManager, Position, Relation,
+    BddManager, BiodivineManager, Exhausted, NativeManager, OxiddManager, Position, Relation,
     Relations, Var,
 };
 
 const WIDTH: usize = 20;
 const WEIGHTS: usize = 64;
 
-fn main() -> Result<(), OutOfNodes> {
+fn main() -> Result<(), Exhausted> {
     let steps = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000);
     println!(
         "{:<12} {:<10} {:>9} {:>9} {:>9} {:>12}",
@@ -49,7 +49,7 @@ fn run<M: BddManager>(
     workload: Workload,
     steps: usize,
     make: impl Fn(usize) -> M,
-) -> Result<(), OutOfNodes> {
+) -> Result<(), Exhausted> {
     if std::env::args().nth(2).is_some_and(|only| only != name) {
         return Ok(());
     }
@@ -85,7 +85,7 @@ fn summaries<M: BddManager>(
     r: &Relations<M>,
     steps: usize,
     seed: u64,
-) -> Result<(usize, usize), OutOfNodes> {
+) -> Result<(usize, usize), Exhausted> {
     let mut random = Generator(seed);
     let rules: Vec<Relation<M::Node>> =
         (0..WEIGHTS).map(|_| rule(r, &mut random)).collect::<Result<_, _>>()?;
@@ -110,7 +110,7 @@ fn summaries<M: BddManager>(
 }
 
 /// The same with a phase transition now and then, up to three of them.
-fn phases<M: BddManager>(r: &Relations<M>, steps: usize) -> Result<(usize, usize), OutOfNodes> {
+fn phases<M: BddManager>(r: &Relations<M>, steps: usize) -> Result<(usize, usize), Exhausted> {
     let mut random = Generator(2);
     let rules: Vec<Relation<M::Node>> =
         (0..WEIGHTS).map(|_| rule(r, &mut random)).collect::<Result<_, _>>()?;
@@ -154,7 +154,7 @@ fn phases<M: BddManager>(r: &Relations<M>, steps: usize) -> Result<(usize, usize
 const QUEENS: usize = 9;
 
 /// Conjoins, square by square, "a queen here attacks no other", and then "each row has a queen".
-fn queens<M: BddManager>(m: &M) -> Result<(usize, usize), OutOfNodes> {
+fn queens<M: BddManager>(m: &M) -> Result<(usize, usize), Exhausted> {
     let square = |row: usize, column: usize| Var::from_index(row * QUEENS + column);
     let squares = || (0..QUEENS).flat_map(|row| (0..QUEENS).map(move |column| (row, column)));
     let mut all = m.top();
@@ -185,7 +185,7 @@ fn queens<M: BddManager>(m: &M) -> Result<(usize, usize), OutOfNodes> {
 fn rule<M: BddManager>(
     r: &Relations<M>,
     random: &mut Generator,
-) -> Result<Relation<M::Node>, OutOfNodes> {
+) -> Result<Relation<M::Node>, Exhausted> {
     let m = r.manager();
     let [pre, post] = [0, 1].map(Position::from_index);
     let start = random.below(WIDTH);

@@ -15,7 +15,7 @@ use biodivine_lib_bdd::{Bdd, BddNode, BddPointer, BddVariable, BddVariableSet, o
 use selvedge_base::Id;
 
 use crate::manager::{
-    BddManager, OutOfNodes, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
+    BddManager, Exhausted, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
 };
 
 /// A manager of `biodivine-lib-bdd`.
@@ -43,10 +43,10 @@ impl BiodivineManager {
         Self { variables: BddVariableSet::new_anonymous(count), node_limit }
     }
 
-    fn limited(&self, result: Bdd) -> Result<BiodivineNode, OutOfNodes> {
+    fn limited(&self, result: Bdd) -> Result<BiodivineNode, Exhausted> {
         // The two constants do not count.
         if result.size() > self.node_limit.saturating_add(2) {
-            return Err(OutOfNodes);
+            return Err(Exhausted::Nodes(self.node_limit));
         }
         Ok(BiodivineNode(Rc::new(result)))
     }
@@ -56,9 +56,10 @@ impl BiodivineManager {
         f: &BiodivineNode,
         g: &BiodivineNode,
         operation: fn(Option<bool>, Option<bool>) -> Option<bool>,
-    ) -> Result<BiodivineNode, OutOfNodes> {
+    ) -> Result<BiodivineNode, Exhausted> {
         let limit = self.node_limit.saturating_add(2);
-        let result = Bdd::binary_op_with_limit(limit, &f.0, &g.0, operation).ok_or(OutOfNodes)?;
+        let result = Bdd::binary_op_with_limit(limit, &f.0, &g.0, operation);
+        let result = result.ok_or(Exhausted::Nodes(self.node_limit))?;
         self.limited(result)
     }
 
@@ -125,23 +126,23 @@ impl BddManager for BiodivineManager {
         BiodivineNode(Rc::new(self.variables.mk_true()))
     }
 
-    fn literal(&self, var: Var, value: bool) -> Result<BiodivineNode, OutOfNodes> {
+    fn literal(&self, var: Var, value: bool) -> Result<BiodivineNode, Exhausted> {
         self.limited(self.variables.mk_literal(variable(var), value))
     }
 
-    fn not(&self, f: &BiodivineNode) -> Result<BiodivineNode, OutOfNodes> {
+    fn not(&self, f: &BiodivineNode) -> Result<BiodivineNode, Exhausted> {
         self.limited(f.0.not())
     }
 
-    fn and(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, OutOfNodes> {
+    fn and(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, Exhausted> {
         self.binary(f, g, op_function::and)
     }
 
-    fn or(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, OutOfNodes> {
+    fn or(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, Exhausted> {
         self.binary(f, g, op_function::or)
     }
 
-    fn xor(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, OutOfNodes> {
+    fn xor(&self, f: &BiodivineNode, g: &BiodivineNode) -> Result<BiodivineNode, Exhausted> {
         self.binary(f, g, op_function::xor)
     }
 
@@ -150,11 +151,11 @@ impl BddManager for BiodivineManager {
         f: &BiodivineNode,
         g: &BiodivineNode,
         h: &BiodivineNode,
-    ) -> Result<BiodivineNode, OutOfNodes> {
+    ) -> Result<BiodivineNode, Exhausted> {
         self.limited(Bdd::if_then_else(&f.0, &g.0, &h.0))
     }
 
-    fn exists(&self, f: &BiodivineNode, cube: &BiodivineNode) -> Result<BiodivineNode, OutOfNodes> {
+    fn exists(&self, f: &BiodivineNode, cube: &BiodivineNode) -> Result<BiodivineNode, Exhausted> {
         self.limited(f.0.exists(&variables_of(&cube.0)))
     }
 
@@ -163,12 +164,12 @@ impl BddManager for BiodivineManager {
         f: &BiodivineNode,
         g: &BiodivineNode,
         cube: &BiodivineNode,
-    ) -> Result<BiodivineNode, OutOfNodes> {
+    ) -> Result<BiodivineNode, Exhausted> {
         let vars = variables_of(&cube.0);
         self.limited(Bdd::binary_op_with_exists(&f.0, &g.0, op_function::and, &vars))
     }
 
-    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<BiodivineRenaming, OutOfNodes> {
+    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<BiodivineRenaming, Exhausted> {
         assert!(is_strictly_increasing(pairs), "the pairs of a renaming must be increasing");
         let mut targets = self.variables.variables();
         for &(source, target) in pairs {
@@ -181,7 +182,7 @@ impl BddManager for BiodivineManager {
         &self,
         f: &BiodivineNode,
         renaming: &BiodivineRenaming,
-    ) -> Result<BiodivineNode, OutOfNodes> {
+    ) -> Result<BiodivineNode, Exhausted> {
         debug_assert!(
             keeps_order(&self.support(f), |var| Var::from_index(
                 renaming.0[var.index()].to_index()

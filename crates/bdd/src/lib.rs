@@ -9,9 +9,9 @@
 //! Start reading at [`BddManager`]; whoever only needs relations starts at [`Relations`].
 //!
 //! ```
-//! use selvedge_bdd::{NativeManager, OutOfNodes, Relations};
+//! use selvedge_bdd::{NativeManager, Exhausted, Relations};
 //!
-//! # fn main() -> Result<(), OutOfNodes> {
+//! # fn main() -> Result<(), Exhausted> {
 //! let (width, max_arity) = (2, 3);
 //! let variables = Relations::<NativeManager>::variables(width, max_arity);
 //! let relations = Relations::new(NativeManager::new(variables, 1 << 20), width, max_arity)?;
@@ -33,7 +33,7 @@ pub mod oxidd;
 
 #[cfg(feature = "biodivine")]
 pub use biodivine::BiodivineManager;
-pub use manager::{BddManager, MAX_VARIABLES, OutOfNodes, Shape, Var};
+pub use manager::{BddManager, Exhausted, MAX_VARIABLES, Shape, Var};
 pub use native::{NATIVE_BYTES_PER_NODE, NativeManager};
 #[cfg(feature = "oxidd")]
 pub use oxidd::OxiddManager;

@@ -17,13 +17,13 @@
 //! # Invariants
 //! 1. `f == g` iff `f` and `g` are the same function.
 //! 2. Variables are ordered by their ids, from the root to the leaves; the order never changes.
-//! 3. An operation that fails with [`OutOfNodes`] leaves all handles valid and the manager usable.
+//! 3. An operation that fails with [`Exhausted`] leaves all handles valid and the manager usable.
 
 use std::fmt;
 use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Id, define_id};
+use selvedge_base::{Id, StopReason, define_id};
 
 define_id!(
     /// A Boolean variable. Its index is its place in the variable order, 0 next to the root.
@@ -35,18 +35,32 @@ define_id!(
 /// ordinary thread.
 pub const MAX_VARIABLES: usize = 1 << 12;
 
-/// The node limit of the manager was reached, or its budget was raised. The question that was
-/// asked stays unanswered.
+/// What an operation has run out of. The question that was asked stays unanswered; in particular
+/// the answer is not the empty set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct OutOfNodes;
+pub enum Exhausted {
+    /// More nodes would be needed than the manager may store, which is this many.
+    Nodes(usize),
+    /// The budget of the manager is used up.
+    Budget(StopReason),
+}
 
-impl fmt::Display for OutOfNodes {
+impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the node limit for decision diagrams was reached")
+        match self {
+            Self::Nodes(limit) => write!(f, "the decision diagrams need more than {limit} nodes"),
+            Self::Budget(reason) => reason.fmt(f),
+        }
     }
 }
 
-impl std::error::Error for OutOfNodes {}
+impl std::error::Error for Exhausted {}
+
+impl From<StopReason> for Exhausted {
+    fn from(reason: StopReason) -> Self {
+        Self::Budget(reason)
+    }
+}
 
 /// What a diagram looks like at its root.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -83,56 +97,55 @@ pub trait BddManager {
     /// The function that is true iff `var` has this `value`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn literal(&self, var: Var, value: bool) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn literal(&self, var: Var, value: bool) -> Result<Self::Node, Exhausted>;
 
     /// `¬f`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn not(&self, f: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn not(&self, f: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `f ∧ g`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn and(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn and(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `f ∨ g`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn or(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn or(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `f ⊕ g`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn xor(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn xor(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `(f ∧ g) ∨ (¬f ∧ h)`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn ite(&self, f: &Self::Node, g: &Self::Node, h: &Self::Node)
-    -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn ite(&self, f: &Self::Node, g: &Self::Node, h: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `∃ x1 … xn. f`, where `cube` is `x1 ∧ … ∧ xn`, see [`BddManager::cube`].
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn exists(&self, f: &Self::Node, cube: &Self::Node) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn exists(&self, f: &Self::Node, cube: &Self::Node) -> Result<Self::Node, Exhausted>;
 
     /// `∃ x1 … xn. f ∧ g`, without building `f ∧ g` where a backend can avoid it.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     fn and_exists(
         &self,
         f: &Self::Node,
         g: &Self::Node,
         cube: &Self::Node,
-    ) -> Result<Self::Node, OutOfNodes>;
+    ) -> Result<Self::Node, Exhausted>;
 
     /// Prepares the renaming that takes the first variable of each pair to the second and leaves
     /// all others alone.
@@ -140,8 +153,8 @@ pub trait BddManager {
     /// The pairs must be strictly increasing in both components.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<Self::Renaming, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<Self::Renaming, Exhausted>;
 
     /// `f` with its variables renamed.
     ///
@@ -149,8 +162,8 @@ pub trait BddManager {
     /// so that the diagram keeps its form.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn rename(&self, f: &Self::Node, renaming: &Self::Renaming) -> Result<Self::Node, OutOfNodes>;
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn rename(&self, f: &Self::Node, renaming: &Self::Renaming) -> Result<Self::Node, Exhausted>;
 
     /// The relational product `down(∃ cube. f ∧ up(g))`, the hot operation of a saturation.
     ///
@@ -159,7 +172,7 @@ pub trait BddManager {
     /// a backend may do all in one pass.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     fn relational_product(
         &self,
         f: &Self::Node,
@@ -167,7 +180,7 @@ pub trait BddManager {
         up: &Self::Renaming,
         cube: &Self::Node,
         down: &Self::Renaming,
-    ) -> Result<Self::Node, OutOfNodes> {
+    ) -> Result<Self::Node, Exhausted> {
         self.rename(&self.and_exists(f, &self.rename(g, up)?, cube)?, down)
     }
 
@@ -177,6 +190,14 @@ pub trait BddManager {
     /// How many nodes the manager stores, dead ones included until they are collected.
     fn stored_nodes(&self) -> usize;
 
+    /// Fails if whoever reads a large diagram is to stop.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if the budget is used up.
+    fn check(&self) -> Result<(), Exhausted> {
+        Ok(())
+    }
+
     /// Frees the nodes that no handle reaches. Managers also do so on their own.
     fn collect_garbage(&self);
 
@@ -185,24 +206,24 @@ pub trait BddManager {
     /// The function that is true iff `var` is.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn var(&self, var: Var) -> Result<Self::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn var(&self, var: Var) -> Result<Self::Node, Exhausted> {
         self.literal(var, true)
     }
 
     /// `f ⇔ g`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn iff(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn iff(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, Exhausted> {
         self.not(&self.xor(f, g)?)
     }
 
     /// The conjunction of the literals.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn conjunction(&self, literals: &[(Var, bool)]) -> Result<Self::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn conjunction(&self, literals: &[(Var, bool)]) -> Result<Self::Node, Exhausted> {
         // From the leaves to the root, each step adds one node on top.
         let mut sorted = literals.to_vec();
         sorted.sort_unstable_by_key(|&(var, _)| std::cmp::Reverse(var));
@@ -217,8 +238,8 @@ pub trait BddManager {
     /// [`BddManager::exists`].
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn cube(&self, vars: &[Var]) -> Result<Self::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn cube(&self, vars: &[Var]) -> Result<Self::Node, Exhausted> {
         self.conjunction(&vars.iter().map(|&var| (var, true)).collect::<Vec<_>>())
     }
 
@@ -285,8 +306,8 @@ pub trait BddManager {
     /// `f ∧ ¬g`.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    fn difference(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    fn difference(&self, f: &Self::Node, g: &Self::Node) -> Result<Self::Node, Exhausted> {
         self.and(f, &self.not(g)?)
     }
 
@@ -313,36 +334,47 @@ pub trait BddManager {
     /// How many assignments of `vars` satisfy `f`; `u128::MAX` if there are more than fit.
     ///
     /// `vars` must be strictly increasing and contain the support of `f`.
-    fn count(&self, f: &Self::Node, vars: &[Var]) -> u128 {
+    ///
+    /// # Errors
+    /// [`Exhausted`] if the budget is used up.
+    fn count(&self, f: &Self::Node, vars: &[Var]) -> Result<u128, Exhausted> {
         let mut ranks = vec![None; self.variables()];
         for (rank, var) in vars.iter().enumerate() {
             ranks[var.index()] = Some(rank);
         }
-        let (count, rank) = ranked_count(self, f, &ranks, vars.len(), &mut FxHashMap::default());
-        doubled(count, rank)
+        let (count, rank) = ranked_count(self, f, &ranks, vars.len(), &mut FxHashMap::default())?;
+        Ok(doubled(count, rank))
     }
 
     /// The least satisfying assignment of `vars`, compared by the first of `vars` first (`false`
     /// before `true`), among those that begin with `prefix`; `None` if there is none.
     ///
     /// `vars` may be in any order and must contain the support of `f`.
-    fn pick_from(&self, f: &Self::Node, vars: &[Var], prefix: &[bool]) -> Option<Vec<bool>> {
+    ///
+    /// # Errors
+    /// [`Exhausted`] if the budget is used up.
+    fn pick_from(
+        &self,
+        f: &Self::Node,
+        vars: &[Var],
+        prefix: &[bool],
+    ) -> Result<Option<Vec<bool>>, Exhausted> {
         let mut fixed = vec![None; self.variables()];
         for (var, &value) in vars.iter().zip(prefix) {
             fixed[var.index()] = Some(value);
         }
-        if !can_hold(self, f, &fixed) {
-            return None;
+        if !can_hold(self, f, &fixed)? {
+            return Ok(None);
         }
         let mut values = prefix.to_vec();
         for var in &vars[prefix.len()..] {
             fixed[var.index()] = Some(false);
-            if !can_hold(self, f, &fixed) {
+            if !can_hold(self, f, &fixed)? {
                 fixed[var.index()] = Some(true);
             }
             values.push(fixed[var.index()] == Some(true));
         }
-        Some(values)
+        Ok(Some(values))
     }
 }
 
@@ -354,21 +386,22 @@ fn ranked_count<M: BddManager + ?Sized>(
     ranks: &[Option<usize>],
     end: usize,
     known: &mut FxHashMap<M::Node, (u128, usize)>,
-) -> (u128, usize) {
+) -> Result<(u128, usize), Exhausted> {
     match manager.shape(f) {
-        Shape::Constant(value) => (u128::from(value), end),
+        Shape::Constant(value) => Ok((u128::from(value), end)),
         Shape::Decision { var, low, high } => {
             if let Some(&result) = known.get(f) {
-                return result;
+                return Ok(result);
             }
+            manager.check()?;
             let rank = ranks[var.index()].expect("the variables to count must contain the support");
             let mut sum = 0u128;
             for child in [&low, &high] {
-                let (count, below) = ranked_count(manager, child, ranks, end, known);
+                let (count, below) = ranked_count(manager, child, ranks, end, known)?;
                 sum = sum.saturating_add(doubled(count, below - rank - 1));
             }
             known.insert(f.clone(), (sum, rank));
-            (sum, rank)
+            Ok((sum, rank))
         }
     }
 }
@@ -385,12 +418,17 @@ fn doubled(count: u128, times: usize) -> u128 {
 }
 
 /// Whether some assignment with these values satisfies `f`.
-fn can_hold<M: BddManager + ?Sized>(manager: &M, f: &M::Node, fixed: &[Option<bool>]) -> bool {
+fn can_hold<M: BddManager + ?Sized>(
+    manager: &M,
+    f: &M::Node,
+    fixed: &[Option<bool>],
+) -> Result<bool, Exhausted> {
     let mut seen: FxHashSet<M::Node> = FxHashSet::default();
     let mut stack = vec![f.clone()];
     while let Some(node) = stack.pop() {
+        manager.check()?;
         match manager.shape(&node) {
-            Shape::Constant(true) => return true,
+            Shape::Constant(true) => return Ok(true),
             Shape::Constant(false) => {}
             Shape::Decision { var, low, high } => {
                 if seen.insert(node) {
@@ -401,7 +439,7 @@ fn can_hold<M: BddManager + ?Sized>(manager: &M, f: &M::Node, fixed: &[Option<bo
             }
         }
     }
-    false
+    Ok(false)
 }
 
 /// Calls `visit` once for each decision node of `f`, in no particular order.

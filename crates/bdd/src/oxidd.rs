@@ -26,13 +26,14 @@ use oxidd::{
 use selvedge_base::Id;
 
 use crate::manager::{
-    BddManager, OutOfNodes, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
+    BddManager, Exhausted, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
 };
 
 /// A manager of `oxidd`.
 pub struct OxiddManager {
     manager: BDDManagerRef,
     variables: usize,
+    node_limit: usize,
     threshold: Cell<usize>,
 }
 
@@ -67,14 +68,14 @@ impl OxiddManager {
         let manager = oxidd::bdd::new_manager(node_limit, cache, 1);
         let count = VarNo::try_from(variables).expect("checked above");
         manager.with_manager_exclusive(|manager| manager.add_vars(count));
-        Self { manager, variables, threshold: Cell::new(LEAST_THRESHOLD) }
+        Self { manager, variables, node_limit, threshold: Cell::new(LEAST_THRESHOLD) }
     }
 
     /// Runs `operation` as the invariants demand.
     fn run(
         &self,
         operation: impl Fn() -> Result<BDDFunction, OutOfMemory>,
-    ) -> Result<OxiddNode, OutOfNodes> {
+    ) -> Result<OxiddNode, Exhausted> {
         // Invariant 2.
         if self.stored_nodes() > self.threshold.get() {
             self.collect_garbage();
@@ -87,7 +88,7 @@ impl OxiddManager {
                 operation()
             })
             .map(OxiddNode)
-            .map_err(|OutOfMemory| OutOfNodes)
+            .map_err(|OutOfMemory| Exhausted::Nodes(self.node_limit))
     }
 }
 
@@ -111,7 +112,7 @@ impl BddManager for OxiddManager {
         OxiddNode(self.manager.with_manager_shared(|manager| BDDFunction::t(manager)))
     }
 
-    fn literal(&self, var: Var, value: bool) -> Result<OxiddNode, OutOfNodes> {
+    fn literal(&self, var: Var, value: bool) -> Result<OxiddNode, Exhausted> {
         self.run(|| {
             self.manager.with_manager_shared(|manager| {
                 if value {
@@ -123,27 +124,27 @@ impl BddManager for OxiddManager {
         })
     }
 
-    fn not(&self, f: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn not(&self, f: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.not())
     }
 
-    fn and(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn and(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.and(&g.0))
     }
 
-    fn or(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn or(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.or(&g.0))
     }
 
-    fn xor(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn xor(&self, f: &OxiddNode, g: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.xor(&g.0))
     }
 
-    fn ite(&self, f: &OxiddNode, g: &OxiddNode, h: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn ite(&self, f: &OxiddNode, g: &OxiddNode, h: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.ite(&g.0, &h.0))
     }
 
-    fn exists(&self, f: &OxiddNode, cube: &OxiddNode) -> Result<OxiddNode, OutOfNodes> {
+    fn exists(&self, f: &OxiddNode, cube: &OxiddNode) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.exists(&cube.0))
     }
 
@@ -152,11 +153,11 @@ impl BddManager for OxiddManager {
         f: &OxiddNode,
         g: &OxiddNode,
         cube: &OxiddNode,
-    ) -> Result<OxiddNode, OutOfNodes> {
+    ) -> Result<OxiddNode, Exhausted> {
         self.run(|| f.0.apply_exists(BooleanOperator::And, &g.0, &cube.0))
     }
 
-    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<OxiddRenaming, OutOfNodes> {
+    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<OxiddRenaming, Exhausted> {
         assert!(is_strictly_increasing(pairs), "the pairs of a renaming must be increasing");
         let sources = pairs.iter().map(|&(source, _)| number(source)).collect();
         let mut targets = Vec::with_capacity(pairs.len());
@@ -166,7 +167,7 @@ impl BddManager for OxiddManager {
         Ok(OxiddRenaming { substitution: Subst::new(sources, targets), pairs: pairs.to_vec() })
     }
 
-    fn rename(&self, f: &OxiddNode, renaming: &OxiddRenaming) -> Result<OxiddNode, OutOfNodes> {
+    fn rename(&self, f: &OxiddNode, renaming: &OxiddRenaming) -> Result<OxiddNode, Exhausted> {
         debug_assert!(
             keeps_order(&self.support(f), |var| {
                 match renaming.pairs.binary_search_by_key(&var, |&(source, _)| source) {

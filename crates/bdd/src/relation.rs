@@ -24,7 +24,7 @@
 
 use selvedge_base::{Id, define_id};
 
-use crate::manager::{BddManager, OutOfNodes, Var};
+use crate::manager::{BddManager, Exhausted, Var};
 
 define_id!(
     /// A component of a tuple, counted from 0.
@@ -68,11 +68,11 @@ impl<M: BddManager> Relations<M> {
     /// Relations of arity up to `max_arity` over vectors of `width` bits.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     ///
     /// # Panics
     /// If the manager has fewer variables than [`Relations::variables`] says.
-    pub fn new(manager: M, width: usize, max_arity: usize) -> Result<Self, OutOfNodes> {
+    pub fn new(manager: M, width: usize, max_arity: usize) -> Result<Self, Exhausted> {
         assert!(
             Self::variables(width, max_arity) <= manager.variables(),
             "too few variables for the relations"
@@ -113,21 +113,21 @@ impl<M: BddManager> Relations<M> {
     /// The constraint that a bit of a position is set.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn bit(&self, position: Position, bit: usize) -> Result<M::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn bit(&self, position: Position, bit: usize) -> Result<M::Node, Exhausted> {
         self.manager.var(self.var(position, bit))
     }
 
     /// The constraint that these bits are equal at two positions.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn equal_bits(
         &self,
         left: Position,
         right: Position,
         bits: impl DoubleEndedIterator<Item = usize>,
-    ) -> Result<M::Node, OutOfNodes> {
+    ) -> Result<M::Node, Exhausted> {
         // From the last bit to the first, each step adds three nodes on top.
         let mut result = self.manager.top();
         for bit in bits.rev() {
@@ -140,16 +140,16 @@ impl<M: BddManager> Relations<M> {
     /// The constraint that two positions are equal.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn equal(&self, left: Position, right: Position) -> Result<M::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn equal(&self, left: Position, right: Position) -> Result<M::Node, Exhausted> {
         self.equal_bits(left, right, 0..self.width)
     }
 
     /// The constraint that a position is this element.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn element(&self, position: Position, element: &[bool]) -> Result<M::Node, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn element(&self, position: Position, element: &[bool]) -> Result<M::Node, Exhausted> {
         assert_eq!(element.len(), self.width, "an element has `width` bits");
         let literals: Vec<(Var, bool)> = element
             .iter()
@@ -186,8 +186,8 @@ impl<M: BddManager> Relations<M> {
     /// `Id = {⟨s, s⟩ | s ∈ S}`, the neutral element of composition.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn identity(&self) -> Result<Relation<M::Node>, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn identity(&self) -> Result<Relation<M::Node>, Exhausted> {
         let node = self.equal(Position::from_index(0), Position::from_index(1))?;
         Ok(self.relation(2, node))
     }
@@ -195,8 +195,8 @@ impl<M: BddManager> Relations<M> {
     /// The relation of one tuple.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn tuple(&self, elements: &[Vec<bool>]) -> Result<Relation<M::Node>, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn tuple(&self, elements: &[Vec<bool>]) -> Result<Relation<M::Node>, Exhausted> {
         let mut literals = Vec::with_capacity(elements.len() * self.width);
         for (position, element) in elements.iter().enumerate() {
             assert_eq!(element.len(), self.width, "an element has `width` bits");
@@ -211,12 +211,12 @@ impl<M: BddManager> Relations<M> {
     /// `A ∪ B`, of equal arities.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn union(
         &self,
         a: &Relation<M::Node>,
         b: &Relation<M::Node>,
-    ) -> Result<Relation<M::Node>, OutOfNodes> {
+    ) -> Result<Relation<M::Node>, Exhausted> {
         assert_eq!(a.arity, b.arity, "union of relations of different arities");
         Ok(Relation { arity: a.arity, node: self.manager.or(&a.node, &b.node)? })
     }
@@ -224,12 +224,12 @@ impl<M: BddManager> Relations<M> {
     /// `A ∩ B`, of equal arities.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn intersection(
         &self,
         a: &Relation<M::Node>,
         b: &Relation<M::Node>,
-    ) -> Result<Relation<M::Node>, OutOfNodes> {
+    ) -> Result<Relation<M::Node>, Exhausted> {
         assert_eq!(a.arity, b.arity, "intersection of relations of different arities");
         Ok(Relation { arity: a.arity, node: self.manager.and(&a.node, &b.node)? })
     }
@@ -237,7 +237,7 @@ impl<M: BddManager> Relations<M> {
     /// `A ; B = {⟨a1 … am, b2 … bp+1⟩ | ⟨a1 … am, x⟩ ∈ A ∧ ⟨x, b2 … bp+1⟩ ∈ B}` (Definition 7).
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     ///
     /// # Panics
     /// If an operand has arity 0, or the result more than `max_arity` positions.
@@ -245,7 +245,7 @@ impl<M: BddManager> Relations<M> {
         &self,
         a: &Relation<M::Node>,
         b: &Relation<M::Node>,
-    ) -> Result<Relation<M::Node>, OutOfNodes> {
+    ) -> Result<Relation<M::Node>, Exhausted> {
         assert!(a.arity > 0 && b.arity > 0, "composition needs a joint position");
         let arity = a.arity + b.arity - 2;
         assert!(arity <= self.max_arity, "arity above the maximum");
@@ -258,12 +258,12 @@ impl<M: BddManager> Relations<M> {
     /// The tuples restricted to the positions in `keep`, which must be strictly increasing.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
+    /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn project(
         &self,
         a: &Relation<M::Node>,
         keep: &[Position],
-    ) -> Result<Relation<M::Node>, OutOfNodes> {
+    ) -> Result<Relation<M::Node>, Exhausted> {
         assert!(keep.iter().all(|position| position.index() < a.arity), "no such position");
         let mut dropped: Vec<Var> = Vec::new();
         for position in (0..a.arity).filter(|&k| !keep.contains(&Position::from_index(k))) {
@@ -278,8 +278,8 @@ impl<M: BddManager> Relations<M> {
     /// strictly increasing. With it, several relations can be conjoined over one set of positions.
     ///
     /// # Errors
-    /// [`OutOfNodes`] at the node limit.
-    pub fn placement(&self, targets: &[Position]) -> Result<M::Renaming, OutOfNodes> {
+    /// [`Exhausted`] if it runs out of nodes or of budget.
+    pub fn placement(&self, targets: &[Position]) -> Result<M::Renaming, Exhausted> {
         self.movement(&targets.iter().enumerate().map(|(from, to)| (from, to.index())))
     }
 
@@ -325,7 +325,7 @@ impl<M: BddManager> Relations<M> {
     fn movement(
         &self,
         moves: &(impl Iterator<Item = (usize, usize)> + Clone),
-    ) -> Result<M::Renaming, OutOfNodes> {
+    ) -> Result<M::Renaming, Exhausted> {
         let mut pairs = Vec::new();
         for bit in 0..self.width {
             pairs.extend(moves.clone().map(|(from, to)| {

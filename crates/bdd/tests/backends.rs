@@ -8,7 +8,7 @@ mod generator;
 use generator::Generator;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{
-    BddManager, BiodivineManager, MAX_VARIABLES, NativeManager, OutOfNodes, OxiddManager, Var,
+    BddManager, BiodivineManager, Exhausted, MAX_VARIABLES, NativeManager, OxiddManager, Var,
 };
 
 /// How a backend is made; the arguments are the number of variables and the node limit.
@@ -346,7 +346,7 @@ fn random_operations_on_eight_variables<M: Backend>() {
 }
 
 /// `⋁ x_i ∧ x_{n+i}`, which has more than `2^n` nodes in this order.
-fn exponential<M: Backend>(manager: &M, n: usize) -> Result<M::Node, OutOfNodes> {
+fn exponential<M: Backend>(manager: &M, n: usize) -> Result<M::Node, Exhausted> {
     let mut f = manager.bottom();
     for i in 0..n {
         f = manager.or(&f, &manager.conjunction(&[(var(i), true), (var(n + i), true)])?)?;
@@ -357,8 +357,8 @@ fn exponential<M: Backend>(manager: &M, n: usize) -> Result<M::Node, OutOfNodes>
 fn the_node_limit_is_an_error_and_no_end<M: Backend>() {
     let manager = M::make(40, 5000);
     let small = exponential(&manager, 5).unwrap();
-    assert_eq!(exponential(&manager, 18), Err(OutOfNodes));
-    assert_eq!(exponential(&manager, 18), Err(OutOfNodes), "and again");
+    assert_eq!(exponential(&manager, 18), Err(Exhausted::Nodes(5000)));
+    assert_eq!(exponential(&manager, 18), Err(Exhausted::Nodes(5000)), "and again");
     manager.collect_garbage();
     if M::SHARED_LIMIT {
         assert!(manager.stored_nodes() <= 5000);
@@ -468,7 +468,7 @@ fn a_freed_cube_is_not_mistaken_for_another_one() {
 fn large(
     manager: &NativeManager,
     pairs: u32,
-) -> Result<<NativeManager as BddManager>::Node, OutOfNodes> {
+) -> Result<<NativeManager as BddManager>::Node, Exhausted> {
     let mut sum = manager.bottom();
     for pair in 0..pairs {
         let left = manager.var(Var::from_index(pair as usize))?;
@@ -481,8 +481,10 @@ fn large(
 #[test]
 fn an_interrupt_ends_an_operation_in_its_middle() {
     let budget = Budget::new();
-    let manager = NativeManager::with_interrupt(32, usize::MAX, budget.clone());
+    let manager = NativeManager::with_budget(32, usize::MAX, budget.clone());
     assert!(large(&manager, 12).is_ok());
     budget.raise(StopReason::Timeout);
-    assert_eq!(large(&manager, 16).err(), Some(OutOfNodes));
+    let stopped = Exhausted::Budget(StopReason::Timeout);
+    assert_eq!(large(&manager, 16).err(), Some(stopped));
+    assert_eq!(manager.and(&manager.top(), &manager.bottom()).err(), Some(stopped), "at once");
 }

@@ -17,8 +17,8 @@ use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
 use selvedge_lower::LockSet;
 use selvedge_program::{
-    Action, Bound, Decision, Engine, Explored, Fault, Feature, LevelCount, Measure, NodeId,
-    Program, Question, Search, States, Statistics, Target, Unknown, Verdict, Witness,
+    Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, LevelCount, Measure,
+    NodeId, Program, Question, Search, States, Statistics, Target, Unknown, Verdict, Witness,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -133,7 +133,7 @@ impl<'p> Bounded<'p> {
         &mut self,
         question: &Question,
         widened: &mut dyn FnMut(Bound),
-    ) -> Result<Decision, Unknown> {
+    ) -> Result<Decision, Failure> {
         let translated = self.translated(question)?;
         let Translated { program, target, origin } = &translated;
         let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
@@ -146,14 +146,17 @@ impl<'p> Bounded<'p> {
         };
         let found = self.widen(&mut running, &mut explored, program, widened);
         self.statistics.add(&running.search().statistics());
-        explored.states = self.options.list.map(|limit| self.list(&mut running, origin, limit));
+        // States that a limit has kept from being found are not listed at all.
+        let list = |limit| self.list(&mut running, origin, limit).ok();
+        explored.states = self.options.list.and_then(list);
         let mut verdict = match found {
             Ok(Some(witness)) => Verdict::Violation(match origin {
                 Some(origin) => original(&witness, origin, self.program),
                 None => witness,
             }),
             Ok(None) => self.conclude(&explored),
-            Err(why) => Verdict::Unknown(why),
+            Err(Failure::Unknown(why)) => Verdict::Unknown(why),
+            Err(fault) => return Err(fault),
         };
         if cannot_fail(self.program, question) {
             verdict = Verdict::Safe;
@@ -168,7 +171,7 @@ impl<'p> Bounded<'p> {
         explored: &mut Explored,
         program: &Program,
         widened: &mut dyn FnMut(Bound),
-    ) -> Result<Option<Witness>, Unknown> {
+    ) -> Result<Option<Witness>, Failure> {
         let recursive = program.features().contains(Feature::Recursion);
         let deepest = if recursive { DEEPEST } else { u32::MAX };
         let limit = self.options.limit.unwrap_or(deepest);
@@ -178,11 +181,16 @@ impl<'p> Bounded<'p> {
             explored.bound.limit += 1;
             // A thread that is alone cannot do more in a second context than in the first.
             explored.complete = level.complete || program.threads.len() == 1;
-            explored.levels.push(LevelCount {
-                limit: explored.bound.limit,
-                shared: running.search().count_states(),
-                visible: if self.options.visible { running.count_visible() } else { None },
-            });
+            // A count that a limit has cut short is no count: then the level has none.
+            match running.search().count_states() {
+                Ok(shared) => explored.levels.push(LevelCount {
+                    limit: explored.bound.limit,
+                    shared,
+                    visible: if self.options.visible { running.count_visible() } else { None },
+                }),
+                Err(Failure::Unknown(_)) => {}
+                Err(fault) => return Err(fault),
+            }
             if level.reached.is_some() {
                 return Ok(level.reached);
             }
@@ -199,14 +207,19 @@ impl<'p> Bounded<'p> {
         }
     }
 
-    fn list(&self, running: &mut Running<'_>, origin: &Option<Origin>, limit: usize) -> States {
+    fn list(
+        &self,
+        running: &mut Running<'_>,
+        origin: &Option<Origin>,
+        limit: usize,
+    ) -> Result<States, Failure> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
-            return States::Visible(search.visible_states(limit));
+            return Ok(States::Visible(search.visible_states(limit)));
         }
         let locks = origin.as_ref().map_or_else(Vec::new, |origin| {
             origin.locks.keys().map(|&lock| self.program.locks[lock].name.clone()).collect()
         });
-        States::Shared { locks, states: running.search().states(limit) }
+        Ok(States::Shared { locks, states: running.search().states(limit)? })
     }
 }
 
@@ -216,8 +229,11 @@ impl Engine for Bounded<'_> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Decision, Fault> {
-        let decided = self.search(question, widened);
-        Ok(decided.unwrap_or_else(|why| Verdict::Unknown(why).into()))
+        match self.search(question, widened) {
+            Ok(decision) => Ok(decision),
+            Err(Failure::Unknown(why)) => Ok(Verdict::Unknown(why).into()),
+            Err(Failure::Fault(fault)) => Err(fault),
+        }
     }
 
     fn statistics(&self) -> Statistics {

@@ -23,3 +23,14 @@ pub use reduction::{PdsSearch, SpdsSearch};
 pub use sequentialize::{Sequential, sequentialize};
 pub use symbolic::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 pub use unsupported::Unsupported;
+
+use selvedge_bdd::Exhausted;
+use selvedge_program::Unknown;
+
+/// What an operation on diagrams has run out of, as a verdict.
+fn exhausted(error: Exhausted) -> Unknown {
+    match error {
+        Exhausted::Nodes(limit) => Unknown::Nodes { limit: limit as u64 },
+        Exhausted::Budget(reason) => Unknown::Stopped(reason),
+    }
+}

@@ -13,8 +13,8 @@ use common::{Shape, random_program};
 use selvedge_base::{Budget, Id, Place};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_program::{
-    Action, Bound, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program, Question,
-    Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
+    Action, Bound, Failure, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program,
+    Question, Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states, replay};
 use selvedge_testkit::rng::Rng;
@@ -60,7 +60,9 @@ fn explore(
     let mut levels = Vec::new();
     for limit in 1..=LEVELS as u32 {
         let level = match search.advance() {
-            Err(Unknown::Unsupported(reason)) if reason.contains("nested") => return None,
+            Err(Failure::Unknown(Unknown::Unsupported(reason))) if reason.contains("nested") => {
+                return None;
+            }
             level => level.expect("no other limit is met"),
         };
         if let Some(run) = &level.reached {
@@ -74,10 +76,11 @@ fn explore(
             };
             assert!(needed <= limit, "{needed} {measure:?} at level {limit}");
         }
-        let states: BTreeSet<Valuation> = search.states(usize::MAX).into_iter().collect();
+        let states: BTreeSet<Valuation> =
+            search.states(usize::MAX).expect("no limit is met").into_iter().collect();
         let visible: BTreeSet<VisibleState> =
             search.visible_states(usize::MAX).into_iter().collect();
-        assert_eq!(states.len() as u128, search.count_states());
+        assert_eq!(states.len() as u128, search.count_states().expect("no limit is met"));
         assert_eq!(visible.len() as u64, search.count_visible());
         levels.push(Explored {
             states,

@@ -51,9 +51,10 @@ fn compare(
         };
         for (level, round) in expected.levels.iter().zip(1..) {
             let found = search.advance().unwrap_or_else(|unknown| panic!("seed {seed}: {unknown}"));
-            let states: BTreeSet<Valuation> = search.states(usize::MAX).into_iter().collect();
+            let states: BTreeSet<Valuation> =
+                search.states(usize::MAX).expect("no limit is met").into_iter().collect();
             assert_eq!(states, level.states, "seed {seed}, round {round}");
-            assert_eq!(search.count_states(), level.states.len() as u128);
+            assert_eq!(search.count_states().expect("no limit is met"), level.states.len() as u128);
             assert_eq!(
                 found.reached.is_some(),
                 level.reached[0],

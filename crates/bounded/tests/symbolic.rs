@@ -63,8 +63,12 @@ fn compare(
         let found = search.advance().expect("no limit is met");
         assert_eq!(found.reached.is_some(), level.reached[0], "{what}\n{program:#?}");
         let states: Vec<Valuation> = level.states.iter().cloned().collect();
-        assert_eq!(search.states(usize::MAX), states, "{what}\n{program:#?}");
-        assert_eq!(search.count_states(), states.len() as u128, "{what}");
+        assert_eq!(
+            search.states(usize::MAX).expect("no limit is met"),
+            states,
+            "{what}\n{program:#?}"
+        );
+        assert_eq!(search.count_states().expect("no limit is met"), states.len() as u128, "{what}");
         if let Some(run) = found.reached {
             if let Err(error) = replay(program, &Question::Reach(target.clone()), &run) {
                 panic!("{what}: {error:?}\n{program:#?}\n{run:#?}");
@@ -143,7 +147,10 @@ fn deep_recursion_of_random_programs() {
                     if let Some(run) = &level.reached {
                         replay(&program, &Question::Reach(target.clone()), run).expect(&what);
                     }
-                    found.push((level.reached.is_some(), search.states(usize::MAX)));
+                    found.push((
+                        level.reached.is_some(),
+                        search.states(usize::MAX).expect("no limit is met"),
+                    ));
                 }
                 assert!(found.iter().all(|one| *one == found[0]), "{what}");
                 compared += 1;

@@ -5,7 +5,7 @@
 use crate::answer::Statistics;
 use crate::data::Valuation;
 use crate::model::{GlobalId, LockId, NodeId, ThreadId};
-use crate::verdict::Unknown;
+use crate::verdict::Failure;
 use crate::witness::Witness;
 use selvedge_base::IdVec;
 
@@ -108,15 +108,22 @@ pub trait Search {
     /// Explores everything within one more round or context; the first call everything within one.
     ///
     /// # Errors
-    /// If a limit was met; what earlier calls reported stays true.
-    fn advance(&mut self) -> Result<Level, Unknown>;
+    /// If a limit was met, then what earlier calls reported stays true; or if the search
+    /// contradicts itself.
+    fn advance(&mut self) -> Result<Level, Failure>;
 
     /// How many shared states (values of the globals while no thread is inside an atomic section)
     /// are reachable within the bound so far.
-    fn count_states(&mut self) -> u128;
+    ///
+    /// # Errors
+    /// If a limit was met before they were counted.
+    fn count_states(&mut self) -> Result<u128, Failure>;
 
     /// The first `limit` of these states in ascending order.
-    fn states(&mut self, limit: usize) -> Vec<Valuation>;
+    ///
+    /// # Errors
+    /// If a limit was met before they were found.
+    fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure>;
 
     /// Counts of the work so far.
     fn statistics(&self) -> Statistics;

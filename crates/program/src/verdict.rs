@@ -120,6 +120,17 @@ impl<U: Into<Unknown>> From<U> for Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(unknown) => unknown.fmt(f),
+            Self::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)

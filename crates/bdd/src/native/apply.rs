@@ -14,7 +14,7 @@
 
 use super::cache::{Cache, Operation};
 use super::table::{BOTTOM, Edge, LEAF, TOP, Table};
-use crate::manager::OutOfNodes;
+use crate::manager::Exhausted;
 
 /// What the operations work on.
 pub(super) struct Engine {
@@ -79,19 +79,19 @@ impl Binary for Xor {
 }
 
 impl Engine {
-    pub(super) fn and(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn and(&mut self, f: Edge, g: Edge) -> Result<Edge, Exhausted> {
         self.binary::<And>(f, g)
     }
 
-    pub(super) fn or(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn or(&mut self, f: Edge, g: Edge) -> Result<Edge, Exhausted> {
         self.binary::<Or>(f, g)
     }
 
-    pub(super) fn xor(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn xor(&mut self, f: Edge, g: Edge) -> Result<Edge, Exhausted> {
         self.binary::<Xor>(f, g)
     }
 
-    fn binary<O: Binary>(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+    fn binary<O: Binary>(&mut self, f: Edge, g: Edge) -> Result<Edge, Exhausted> {
         let (f, g) = if f <= g { (f, g) } else { (g, f) };
         if let Some(result) = O::trivial(f, g) {
             return Ok(result);
@@ -100,6 +100,7 @@ impl Engine {
         if let Some(result) = self.cache.get(O::OPERATION, operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let var = self.table.var(f).min(self.table.var(g));
         let (f0, f1) = self.split(f, var);
         let (g0, g1) = self.split(g, var);
@@ -111,7 +112,7 @@ impl Engine {
     }
 
     /// `f ∧ ¬g`.
-    pub(super) fn difference(&mut self, f: Edge, g: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn difference(&mut self, f: Edge, g: Edge) -> Result<Edge, Exhausted> {
         if f == BOTTOM || g == TOP || f == g {
             return Ok(BOTTOM);
         }
@@ -122,6 +123,7 @@ impl Engine {
         if let Some(result) = self.cache.get(Operation::DIFFERENCE, operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let var = self.table.var(f).min(self.table.var(g));
         let (f0, f1) = self.split(f, var);
         let (g0, g1) = self.split(g, var);
@@ -132,7 +134,7 @@ impl Engine {
         Ok(result)
     }
 
-    pub(super) fn ite(&mut self, f: Edge, g: Edge, h: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn ite(&mut self, f: Edge, g: Edge, h: Edge) -> Result<Edge, Exhausted> {
         match (f, g, h) {
             (TOP, _, _) => return Ok(g),
             (BOTTOM, _, _) => return Ok(h),
@@ -145,6 +147,7 @@ impl Engine {
         if let Some(result) = self.cache.get(Operation::ITE, [f, g, h]) {
             return Ok(result);
         }
+        self.table.tick()?;
         let var = self.table.var(f).min(self.table.var(g)).min(self.table.var(h));
         let (f0, f1) = self.split(f, var);
         let (g0, g1) = self.split(g, var);
@@ -156,7 +159,7 @@ impl Engine {
         Ok(result)
     }
 
-    pub(super) fn exists(&mut self, f: Edge, cube: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn exists(&mut self, f: Edge, cube: Edge) -> Result<Edge, Exhausted> {
         let var = self.table.var(f);
         let cube = self.skip(cube, var);
         if var == LEAF || cube == TOP {
@@ -166,6 +169,7 @@ impl Engine {
         if let Some(result) = self.cache.get(Operation::EXISTS, operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let node = self.table.node(f);
         let low = self.exists(node.low, cube)?;
         let result = if self.table.var(cube) != var {
@@ -181,7 +185,7 @@ impl Engine {
         Ok(result)
     }
 
-    pub(super) fn and_exists(&mut self, f: Edge, g: Edge, cube: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn and_exists(&mut self, f: Edge, g: Edge, cube: Edge) -> Result<Edge, Exhausted> {
         let (f, g) = if f <= g { (f, g) } else { (g, f) };
         if f == BOTTOM {
             return Ok(BOTTOM);
@@ -198,6 +202,7 @@ impl Engine {
         if let Some(result) = self.cache.get(Operation::AND_EXISTS, operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let (f0, f1) = self.split(f, var);
         let (g0, g1) = self.split(g, var);
         let low = self.and_exists(f0, g0, cube)?;
@@ -215,7 +220,7 @@ impl Engine {
     }
 
     /// Renames by `map`, whose number for the cache is `number`.
-    pub(super) fn rename(&mut self, f: Edge, map: &[u32], number: u32) -> Result<Edge, OutOfNodes> {
+    pub(super) fn rename(&mut self, f: Edge, map: &[u32], number: u32) -> Result<Edge, Exhausted> {
         if f <= TOP {
             return Ok(f);
         }
@@ -223,6 +228,7 @@ impl Engine {
         if let Some(result) = self.cache.get(Operation::rename(number), operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let node = self.table.node(f);
         let low = self.rename(node.low, map, number)?;
         let high = self.rename(node.high, map, number)?;
@@ -237,7 +243,7 @@ impl Engine {
         f: Edge,
         g: Edge,
         product: &Product,
-    ) -> Result<Edge, OutOfNodes> {
+    ) -> Result<Edge, Exhausted> {
         if f == BOTTOM || g == BOTTOM {
             return Ok(BOTTOM);
         }
@@ -249,6 +255,7 @@ impl Engine {
         if let Some(result) = self.cache.get(operation, operands) {
             return Ok(result);
         }
+        self.table.tick()?;
         let (nf, ng) = (self.table.node(f), self.table.node(g));
         let g_var = if ng.var == LEAF { LEAF } else { product.up[ng.var as usize] };
         let var = nf.var.min(g_var);

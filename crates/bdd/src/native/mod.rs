@@ -14,7 +14,8 @@
 //! # Invariants
 //! 1. `roots[n]` is the number of handles of node `n`, plus one for each `Product` that needs it.
 //! 2. Garbage is collected only between operations, when `threshold` nodes are stored or
-//!    an operation has failed at the limit (it is then repeated once).
+//!    an operation has failed at the limit of nodes (it is then repeated once). One that has
+//!    failed for want of budget is not repeated.
 
 mod apply;
 mod cache;
@@ -32,7 +33,7 @@ use self::apply::{Engine, Product};
 use self::cache::Cache;
 use self::table::{BOTTOM, Edge, LEAF, TOP, Table};
 use crate::manager::{
-    BddManager, OutOfNodes, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
+    BddManager, Exhausted, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
 };
 
 /// A manager with an engine of our own.
@@ -134,14 +135,15 @@ impl NativeManager {
     /// # Panics
     /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
     pub fn new(variables: usize, node_limit: usize) -> Self {
-        Self::with_interrupt(variables, node_limit, Budget::new())
+        Self::with_budget(variables, node_limit, Budget::new())
     }
 
-    /// The same, but operations also fail, soon and in the middle, when the budget is raised.
+    /// The same, but every operation also fails when the budget is used up, at once or soon in its
+    /// middle.
     ///
     /// # Panics
     /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
-    pub fn with_interrupt(variables: usize, node_limit: usize, budget: Budget) -> Self {
+    pub fn with_budget(variables: usize, node_limit: usize, budget: Budget) -> Self {
         check_variables(variables);
         let state = State {
             engine: Engine { table: Table::new(node_limit, budget), cache: Cache::new() },
@@ -162,16 +164,18 @@ impl NativeManager {
     /// Runs `operation` as invariant 2 demands.
     fn run(
         &self,
-        operation: impl Fn(&mut Engine) -> Result<Edge, OutOfNodes>,
-    ) -> Result<NativeNode, OutOfNodes> {
+        operation: impl Fn(&mut Engine) -> Result<Edge, Exhausted>,
+    ) -> Result<NativeNode, Exhausted> {
         let mut state = self.state.borrow_mut();
+        // Loops of cheap operations end here.
+        state.engine.table.check()?;
         if state.engine.table.stored() >= state.threshold {
             state.collect(&self.roots);
         }
         let engine = &mut state.engine;
         engine.cache.fit(engine.table.stored());
         let mut result = operation(engine);
-        if result.is_err() {
+        if let Err(Exhausted::Nodes(_)) = result {
             state.collect(&self.roots);
             result = operation(&mut state.engine);
         }
@@ -232,38 +236,33 @@ impl BddManager for NativeManager {
         self.handle(TOP)
     }
 
-    fn literal(&self, var: Var, value: bool) -> Result<NativeNode, OutOfNodes> {
+    fn literal(&self, var: Var, value: bool) -> Result<NativeNode, Exhausted> {
         assert!(var.index() < self.variables, "no such variable");
         let (low, high) = if value { (BOTTOM, TOP) } else { (TOP, BOTTOM) };
         self.run(|engine| engine.table.make(var.index() as u32, low, high))
     }
 
-    fn not(&self, f: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn not(&self, f: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.xor(f.edge, TOP))
     }
 
-    fn and(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn and(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.and(f.edge, g.edge))
     }
 
-    fn or(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn or(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.or(f.edge, g.edge))
     }
 
-    fn xor(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn xor(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.xor(f.edge, g.edge))
     }
 
-    fn ite(
-        &self,
-        f: &NativeNode,
-        g: &NativeNode,
-        h: &NativeNode,
-    ) -> Result<NativeNode, OutOfNodes> {
+    fn ite(&self, f: &NativeNode, g: &NativeNode, h: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.ite(f.edge, g.edge, h.edge))
     }
 
-    fn exists(&self, f: &NativeNode, cube: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn exists(&self, f: &NativeNode, cube: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.exists(f.edge, cube.edge))
     }
 
@@ -272,11 +271,11 @@ impl BddManager for NativeManager {
         f: &NativeNode,
         g: &NativeNode,
         cube: &NativeNode,
-    ) -> Result<NativeNode, OutOfNodes> {
+    ) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.and_exists(f.edge, g.edge, cube.edge))
     }
 
-    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<NativeRenaming, OutOfNodes> {
+    fn renaming(&self, pairs: &[(Var, Var)]) -> Result<NativeRenaming, Exhausted> {
         assert!(is_strictly_increasing(pairs), "the pairs of a renaming must be increasing");
         let mut map: Vec<u32> = (0..self.variables as u32).collect();
         for &(source, target) in pairs {
@@ -294,7 +293,7 @@ impl BddManager for NativeManager {
         Ok(NativeRenaming(number))
     }
 
-    fn rename(&self, f: &NativeNode, renaming: &NativeRenaming) -> Result<NativeNode, OutOfNodes> {
+    fn rename(&self, f: &NativeNode, renaming: &NativeRenaming) -> Result<NativeNode, Exhausted> {
         let map = Rc::clone(&self.state.borrow().renamings[renaming.0 as usize]);
         debug_assert!(
             keeps_order(&self.support(f), |var| Var::from_index(map[var.index()] as usize)),
@@ -310,13 +309,13 @@ impl BddManager for NativeManager {
         up: &NativeRenaming,
         cube: &NativeNode,
         down: &NativeRenaming,
-    ) -> Result<NativeNode, OutOfNodes> {
+    ) -> Result<NativeNode, Exhausted> {
         let product = self.product(*up, cube.edge, *down);
         debug_assert!(self.may_fuse(f, g, &product), "a renaming must keep the order");
         self.run(|engine| engine.product(f.edge, g.edge, &product))
     }
 
-    fn difference(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, OutOfNodes> {
+    fn difference(&self, f: &NativeNode, g: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.difference(f.edge, g.edge))
     }
 
@@ -334,6 +333,10 @@ impl BddManager for NativeManager {
 
     fn stored_nodes(&self) -> usize {
         self.state.borrow().engine.table.stored()
+    }
+
+    fn check(&self) -> Result<(), Exhausted> {
+        self.state.borrow().engine.table.check()
     }
 
     fn collect_garbage(&self) {

@@ -12,7 +12,7 @@
 //! 2. The variable of a node is less than those of its children.
 //! 3. A slot is a leaf, a node in exactly one chain, or in the list of free slots.
 
-use crate::manager::OutOfNodes;
+use crate::manager::Exhausted;
 use selvedge_base::Budget;
 
 /// A function, as the index of its root.
@@ -52,15 +52,15 @@ pub(super) struct Table {
     free_count: usize,
     limit: usize,
     budget: Budget,
-    /// How often [`Table::make`] was called, modulo 2^32.
-    made: u32,
+    /// How often [`Table::tick`] was called, modulo 2^32.
+    ticks: u32,
 }
 
-/// How many nodes are made between two looks at the budget.
+/// How many steps of operations there are between two looks at the budget.
 const POLL_EVERY: u32 = 1 << 12;
 
 impl Table {
-    /// A table of at most `limit` nodes that refuses to make more when the budget is raised.
+    /// A table of at most `limit` nodes; [`Table::tick`] fails when the budget is used up.
     pub(super) fn new(limit: usize, budget: Budget) -> Self {
         let leaf = |edge| Node { var: LEAF, low: edge, high: edge, next: END };
         Self {
@@ -71,7 +71,7 @@ impl Table {
             // Indices have 32 bits.
             limit: limit.min(u32::MAX as usize - 2),
             budget,
-            made: 0,
+            ticks: 0,
         }
     }
 
@@ -90,15 +90,25 @@ impl Table {
         self.nodes.len() - 2 - self.free_count
     }
 
+    /// Every step of an operation whose result is not known yet: fails when the budget is used up.
+    /// Counting nodes that are made would not do, because an operation with a small result may
+    /// take many steps to it.
+    #[inline]
+    pub(super) fn tick(&mut self) -> Result<(), Exhausted> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(POLL_EVERY) { self.check() } else { Ok(()) }
+    }
+
+    /// Fails when the budget is used up.
+    pub(super) fn check(&self) -> Result<(), Exhausted> {
+        Ok(self.budget.check()?)
+    }
+
     /// The function "if `var` then `high` else `low`", where both depend on greater variables only.
     #[inline]
-    pub(super) fn make(&mut self, var: u32, low: Edge, high: Edge) -> Result<Edge, OutOfNodes> {
+    pub(super) fn make(&mut self, var: u32, low: Edge, high: Edge) -> Result<Edge, Exhausted> {
         if low == high {
             return Ok(low);
-        }
-        self.made = self.made.wrapping_add(1);
-        if self.made.is_multiple_of(POLL_EVERY) && self.budget.poll().is_some() {
-            return Err(OutOfNodes);
         }
         debug_assert!(var < self.var(low) && var < self.var(high), "invariant 2");
         let bucket = self.bucket(var, low, high);
@@ -113,9 +123,9 @@ impl Table {
         self.insert(Node { var, low, high, next: self.buckets[bucket] }, bucket)
     }
 
-    fn insert(&mut self, node: Node, bucket: usize) -> Result<Edge, OutOfNodes> {
+    fn insert(&mut self, node: Node, bucket: usize) -> Result<Edge, Exhausted> {
         if self.stored() >= self.limit {
-            return Err(OutOfNodes);
+            return Err(Exhausted::Nodes(self.limit));
         }
         let index = if self.free == END {
             self.nodes.push(node);

@@ -33,7 +33,8 @@ use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::Budget;
 use selvedge_program::{
-    Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState, Witness,
+    Failure, Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
+    Witness,
 };
 use visible::Visible;
 
@@ -249,10 +250,8 @@ impl Search for ExplicitSearch<'_> {
         self.measure
     }
 
-    fn advance(&mut self) -> Result<Level, Unknown> {
-        if let Some(reason) = self.budget.poll() {
-            return Err(Unknown::Stopped(reason));
-        }
+    fn advance(&mut self) -> Result<Level, Failure> {
+        self.budget.check()?;
         let mut explored = self.explore();
         if let Err(Halt::Unbounded) = explored {
             let Self { program, target, measure, budget, .. } = self;
@@ -271,17 +270,17 @@ impl Search for ExplicitSearch<'_> {
         Ok(Level { reached: self.run.clone(), complete })
     }
 
-    fn count_states(&mut self) -> u128 {
-        self.globals().len() as u128
+    fn count_states(&mut self) -> Result<u128, Failure> {
+        Ok(self.globals().len() as u128)
     }
 
-    fn states(&mut self, limit: usize) -> Vec<Valuation> {
+    fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure> {
         let count = self.program.globals.len();
         let words = self.globals().iter();
         let mut all: Vec<Valuation> = words.map(|&word| valuation(word, count)).collect();
         all.sort_unstable();
         all.truncate(limit);
-        all
+        Ok(all)
     }
 
     fn statistics(&self) -> Statistics {

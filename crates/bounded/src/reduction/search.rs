@@ -18,7 +18,7 @@ use crate::explicit::goal::Goal;
 use selvedge_base::Budget;
 use selvedge_pds::State;
 use selvedge_program::{
-    Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, Witness,
+    Failure, Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, Witness,
 };
 use std::collections::BTreeSet;
 
@@ -30,6 +30,8 @@ pub struct PdsSearch<'p> {
     guesses: Vec<Vec<LocationId>>,
     states: States,
     run: Option<Witness>,
+    /// Why not all states within the bound are known.
+    cut: Option<Failure>,
     systems: u64,
     rules: u64,
     controls: u64,
@@ -50,6 +52,7 @@ impl<'p> PdsSearch<'p> {
             guesses,
             states: States::default(),
             run: None,
+            cut: None,
             systems: 0,
             rules: 0,
             controls: 0,
@@ -70,11 +73,23 @@ impl Search for PdsSearch<'_> {
         Measure::Rounds
     }
 
-    fn advance(&mut self) -> Result<Level, Unknown> {
+    fn advance(&mut self) -> Result<Level, Failure> {
+        if let Some(why) = &self.cut {
+            return Err(why.clone());
+        }
         let mut longer = Vec::new();
         for guess in &self.guesses {
             let threads = &mut self.threads;
-            let single = single(threads, &self.goal, guess, Question::Anytime, &self.budget)?;
+            let single = match single(threads, &self.goal, guess, Question::Anytime, &self.budget) {
+                Ok(single) => single,
+                Err(why) => {
+                    let failure = Failure::from(why);
+                    self.cut = Some(failure.clone());
+                    // What was found before the limit is found.
+                    let Some(run) = &self.run else { return Err(failure) };
+                    return Ok(Level { reached: Some(run.clone()), complete: false });
+                }
+            };
             self.systems += 1;
             self.rules += single.pds.rules.len() as u64;
             self.controls += single.pds.states as u64;
@@ -95,12 +110,14 @@ impl Search for PdsSearch<'_> {
         Ok(Level { reached: self.run.clone(), complete })
     }
 
-    fn count_states(&mut self) -> u128 {
-        self.states.count()
+    fn count_states(&mut self) -> Result<u128, Failure> {
+        self.cut.clone().map_or(Ok(()), Err)?;
+        Ok(self.states.count())
     }
 
-    fn states(&mut self, limit: usize) -> Vec<Valuation> {
-        self.states.first(&self.threads, limit)
+    fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure> {
+        self.cut.clone().map_or(Ok(()), Err)?;
+        Ok(self.states.first(&self.threads, limit))
     }
 
     fn statistics(&self) -> Statistics {

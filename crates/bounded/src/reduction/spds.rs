@@ -16,18 +16,20 @@ use super::level::States;
 use super::search::PdsSearch;
 use super::single::{Control, ends_in_target, starts_at_label};
 use super::threads::{Gamma, LocationId, Threads};
-use super::tuples::{Flag, Round, Tuples, Weight, memory};
+use super::tuples::{Flag, Round, Tuples, Weight};
 use super::universe::{Universe, universe};
+use crate::exhausted;
 use crate::expand::Shared;
 use crate::explicit::goal::Goal;
 use selvedge_base::{Budget, Id, IdVec};
-use selvedge_bdd::OutOfNodes;
+use selvedge_bdd::Exhausted;
 use selvedge_pds::{
     Configuration, NoReasons, PAutomaton, Pds, Rhs, RuleId, State, Stopped, Symbol,
     WeightedAutomaton, weighted_post_star,
 };
 use selvedge_program::{
-    Level, Measure, Program, Search, Statistics, Target, ThreadId, Unknown, Valuation, Witness,
+    Failure, Level, Measure, Program, Search, Statistics, Target, ThreadId, Unknown, Valuation,
+    Witness,
 };
 use std::collections::BTreeMap;
 
@@ -71,7 +73,7 @@ impl<'p> SpdsSearch<'p> {
     }
 
     /// The rules with their weights.
-    fn rules(&mut self, tuples: &Tuples) -> Result<Weighted, OutOfNodes> {
+    fn rules(&mut self, tuples: &Tuples) -> Result<Weighted, Exhausted> {
         let threads = &mut self.threads;
         let last = threads.program().threads.len() - 1;
         let mut weighted =
@@ -151,33 +153,30 @@ impl<'p> SpdsSearch<'p> {
     /// The locations at the end of all rounds, with the flag.
     fn ends(&mut self, rounds: usize) -> Result<Vec<(usize, bool)>, Unknown> {
         let mut tuples = Tuples::new(rounds, self.threads.locations(), &self.budget)?;
-        let failed = |out: OutOfNodes, budget: &Budget| match budget.poll() {
-            Some(reason) => Unknown::Stopped(reason),
-            None => memory(out),
-        };
         let budget = self.budget.clone();
         let begin = match self.program.threads.ids().next() {
             Some(first) => self.threads.symbol(Gamma::Begin(first)),
             None => return Ok(self.reachable[0].iter().map(|&at| (at, false)).collect()),
         };
         let last = self.threads.symbol(Gamma::Final);
-        let Weighted { pds, weights } = self.rules(&tuples).map_err(|out| failed(out, &budget))?;
+        let Weighted { pds, weights } = self.rules(&tuples).map_err(exhausted)?;
         self.rules = pds.rules.len();
         let only = State::from_index(0);
         let start = Configuration { state: only, stack: vec![begin] };
         let mut initial = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &tuples);
         let flag = matches!(self.goal, Goal::State { .. });
-        let first = tuples.start(flag, &self.reachable).map_err(|out| failed(out, &budget))?;
+        let first = tuples.start(flag, &self.reachable).map_err(exhausted)?;
         initial.weights = IdVec::filled(first, initial.weights.len());
         let reached = weighted_post_star(&pds, &weights, &mut tuples, &initial, NoReasons, &budget)
             .map_err(|stopped| match stopped {
-                Stopped::Budget(reason) | Stopped::Domain(reason) => Unknown::Stopped(reason),
+                Stopped::Budget(reason) => Unknown::Stopped(reason),
+                Stopped::Domain(error) => exhausted(error),
             })?;
         let query = with_top(last, pds.symbols);
-        let value = reached.value(&mut tuples, &query).map_err(Unknown::Stopped)?;
+        let value = reached.value(&mut tuples, &query).map_err(exhausted)?;
         self.nodes = self.nodes.max(tuples.nodes());
         let locations = 0..self.threads.locations();
-        tuples.ends(&value, locations).map_err(|out| failed(out, &budget))
+        tuples.ends(&value, locations).map_err(exhausted)
     }
 }
 
@@ -213,7 +212,7 @@ impl Search for SpdsSearch<'_> {
         Measure::Rounds
     }
 
-    fn advance(&mut self) -> Result<Level, Unknown> {
+    fn advance(&mut self) -> Result<Level, Failure> {
         let rounds = self.reachable.len();
         let ends = self.ends(rounds)?;
         let mut begins = Vec::new();
@@ -235,17 +234,22 @@ impl Search for SpdsSearch<'_> {
             for _ in 0..rounds {
                 self.run = search.advance()?.reached;
             }
+            if self.run.is_none() {
+                return Err(Failure::fault(
+                    "the target is met with all guesses at once, not with one",
+                ));
+            }
         }
         let complete = self.program.threads.len() <= 1;
         Ok(Level { reached: self.run.clone(), complete })
     }
 
-    fn count_states(&mut self) -> u128 {
-        self.states.count()
+    fn count_states(&mut self) -> Result<u128, Failure> {
+        Ok(self.states.count())
     }
 
-    fn states(&mut self, limit: usize) -> Vec<Valuation> {
-        self.states.first(&self.threads, limit)
+    fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure> {
+        Ok(self.states.first(&self.threads, limit))
     }
 
     fn statistics(&self) -> Statistics {

@@ -10,11 +10,12 @@
 //! 1. The bits of a tuple are those of `k`, the flag, then the lowest bit of all `p_i`, the next bit of
 //!    all `p_i` and so on; so the copies of a bit are neighbours.
 
-use selvedge_base::{Budget, Id, StopReason};
+use crate::exhausted;
+use selvedge_base::{Budget, Id};
 use selvedge_bdd::native::NativeNode;
 
 use selvedge_bdd::{
-    BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Position, Relation, Relations, Var,
+    BddManager, Exhausted, MAX_VARIABLES, NativeManager, Position, Relation, Relations, Var,
 };
 use selvedge_pds::WeightDomain;
 use selvedge_program::Unknown;
@@ -32,7 +33,6 @@ pub struct Tuples {
     round_bits: usize,
     location_bits: usize,
     one: Weight,
-    budget: Budget,
 }
 
 /// What a weight does to the flag.
@@ -76,11 +76,10 @@ impl Tuples {
                 "the symbolic pushdown system needs more than {MAX_VARIABLES} variables"
             )));
         }
-        let manager = NativeManager::with_interrupt(variables, MOST_NODES, budget.clone());
-        let relations = Relations::new(manager, width, 2).map_err(memory)?;
-        let one = relations.identity().map_err(memory)?;
-        let budget = budget.clone();
-        Ok(Self { relations, rounds, round_bits, location_bits, one, budget })
+        let manager = NativeManager::with_budget(variables, MOST_NODES, budget.clone());
+        let relations = Relations::new(manager, width, 2).map_err(exhausted)?;
+        let one = relations.identity().map_err(exhausted)?;
+        Ok(Self { relations, rounds, round_bits, location_bits, one })
     }
 
     fn manager(&self) -> &NativeManager {
@@ -107,7 +106,7 @@ impl Tuples {
     }
 
     /// That a round's location before is one of these.
-    fn among(&self, round: usize, locations: &[usize]) -> Result<NativeNode, OutOfNodes> {
+    fn among(&self, round: usize, locations: &[usize]) -> Result<NativeNode, Exhausted> {
         let mut any = self.manager().bottom();
         for &location in locations {
             let one = self.manager().conjunction(&self.location(BEFORE, round, location))?;
@@ -125,7 +124,7 @@ impl Tuples {
         pairs: &[(usize, usize)],
         k: Round,
         flag: Flag,
-    ) -> Result<Weight, OutOfNodes> {
+    ) -> Result<Weight, Exhausted> {
         let mut all = self.manager().bottom();
         for round in 0..self.rounds {
             let mut any = self.manager().bottom();
@@ -143,7 +142,7 @@ impl Tuples {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn stay(&self, locations: &[usize], k: Round, flag: Flag) -> Result<Weight, OutOfNodes> {
+    pub fn stay(&self, locations: &[usize], k: Round, flag: Flag) -> Result<Weight, Exhausted> {
         let mut all = self.manager().bottom();
         for round in 0..self.rounds {
             let bits = (0..self.location_bits).map(|bit| self.bit(round, bit));
@@ -158,7 +157,7 @@ impl Tuples {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn call(&self, flag: Flag) -> Result<Weight, OutOfNodes> {
+    pub fn call(&self, flag: Flag) -> Result<Weight, Exhausted> {
         let mut literals = self.number(BEFORE, self.rounds);
         literals.extend(self.number(AFTER, 0));
         let numbers = self.manager().conjunction(&literals)?;
@@ -172,7 +171,7 @@ impl Tuples {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn start(&self, flag: bool, locations: &[Vec<usize>]) -> Result<Weight, OutOfNodes> {
+    pub fn start(&self, flag: bool, locations: &[Vec<usize>]) -> Result<Weight, Exhausted> {
         let mut literals = self.number(BEFORE, 0);
         literals.push((self.var(BEFORE, self.round_bits), flag));
         let mut all =
@@ -192,7 +191,7 @@ impl Tuples {
         &self,
         weight: &Weight,
         locations: impl Iterator<Item = usize>,
-    ) -> Result<Vec<(usize, bool)>, OutOfNodes> {
+    ) -> Result<Vec<(usize, bool)>, Exhausted> {
         let mut guessed = weight.node.clone();
         for round in 1..self.rounds {
             for bit in 0..self.location_bits {
@@ -240,7 +239,7 @@ impl Tuples {
         round: usize,
         k: Round,
         flag: Flag,
-    ) -> Result<NativeNode, OutOfNodes> {
+    ) -> Result<NativeNode, Exhausted> {
         let mut literals = self.number(BEFORE, round);
         literals.extend(match k {
             Round::Keep => self.number(AFTER, round),
@@ -258,15 +257,12 @@ impl Tuples {
         self.manager().and(&all, &self.flag(flag)?)
     }
 
-    fn equal(
-        &self,
-        bits: impl DoubleEndedIterator<Item = usize>,
-    ) -> Result<NativeNode, OutOfNodes> {
+    fn equal(&self, bits: impl DoubleEndedIterator<Item = usize>) -> Result<NativeNode, Exhausted> {
         let [before, after] = [BEFORE, AFTER].map(Position::from_index);
         self.relations.equal_bits(before, after, bits)
     }
 
-    fn flag(&self, flag: Flag) -> Result<NativeNode, OutOfNodes> {
+    fn flag(&self, flag: Flag) -> Result<NativeNode, Exhausted> {
         let bit = self.round_bits;
         let after = |value| (self.var(AFTER, bit), value);
         match flag {
@@ -279,14 +275,9 @@ impl Tuples {
     }
 }
 
-/// Running out of nodes is running out of memory.
-pub fn memory(_: OutOfNodes) -> Unknown {
-    Unknown::Stopped(StopReason::Memory)
-}
-
 impl WeightDomain for Tuples {
     type Weight = Weight;
-    type Error = StopReason;
+    type Error = Exhausted;
 
     fn zero(&self) -> Weight {
         self.relations.empty(2)
@@ -296,26 +287,18 @@ impl WeightDomain for Tuples {
         self.one.clone()
     }
 
-    fn extend(&mut self, a: &Weight, b: &Weight) -> Result<Weight, StopReason> {
+    fn extend(&mut self, a: &Weight, b: &Weight) -> Result<Weight, Exhausted> {
         if *a == self.one {
             return Ok(b.clone());
         }
         if *b == self.one {
             return Ok(a.clone());
         }
-        self.budget.poll().map_or(Ok(()), Err)?;
-        self.relations.compose(a, b).map_err(|OutOfNodes| self.stopped())
+        self.relations.compose(a, b)
     }
 
-    fn combine(&mut self, a: &Weight, b: &Weight) -> Result<Weight, StopReason> {
-        self.relations.union(a, b).map_err(|OutOfNodes| self.stopped())
-    }
-}
-
-impl Tuples {
-    /// Why an operation failed.
-    fn stopped(&self) -> StopReason {
-        self.budget.poll().unwrap_or(StopReason::Memory)
+    fn combine(&mut self, a: &Weight, b: &Weight) -> Result<Weight, Exhausted> {
+        self.relations.union(a, b)
     }
 }
 

@@ -13,7 +13,7 @@ use selvedge_base::{Budget, Id};
 use selvedge_pds::{
     Configuration, NoRun, PAutomaton, Reasons, Rule, State, Symbol, post_star, run_from_post_star,
 };
-use selvedge_program::{ThreadId, Unknown, Witness};
+use selvedge_program::{Failure, ThreadId, Unknown, Witness};
 
 /// Runs with more rules than this are not built.
 const MOST_RULES: usize = 5_000_000;
@@ -27,7 +27,7 @@ pub fn run_to(
     single: &Single,
     ends: &[State],
     budget: &Budget,
-) -> Result<Witness, Unknown> {
+) -> Result<Witness, Failure> {
     let begin = threads.symbol(Gamma::Begin(ThreadId::from_index(0)));
     let start = Configuration { state: single.start, stack: vec![begin] };
     let initial = PAutomaton::singleton(single.pds.states, &start);
@@ -36,12 +36,15 @@ pub fn run_to(
     let end = reached
         .automaton
         .shortest_common(&final_configurations(threads, single, ends))
-        .ok_or_else(|| Unknown::Unsupported("the target is not reached any more".to_owned()))?;
+        .ok_or_else(|| Failure::fault("the target is not reached any more"))?;
     let rules = match run_from_post_star(&single.pds, &reached, &end, MOST_RULES) {
         Ok(run) => run.rules,
-        Err(NoRun::NotAccepted | NoRun::TooLong) => {
+        Err(NoRun::NotAccepted) => {
+            return Err(Failure::fault("a configuration that is reached has no run"));
+        }
+        Err(NoRun::TooLong) => {
             let limit = MOST_RULES as u64;
-            return Err(Unknown::WitnessTooLong { steps: limit + 1, limit });
+            return Err(Unknown::WitnessTooLong { steps: limit + 1, limit }.into());
         }
     };
     let rules: Vec<&Rule<Label>> = rules.iter().map(|&rule| &single.pds.rules[rule]).collect();

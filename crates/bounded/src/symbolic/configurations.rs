@@ -26,9 +26,8 @@ use super::stage::entry_of;
 use super::trail::Interface;
 use super::witness::Plan;
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_program::{Measure, Position, Program, StatePattern, Target, ThreadId};
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,8 +52,21 @@ pub(super) struct Configurations {
     open: Option<(usize, Bdd)>,
     /// A bound was reached that added nothing.
     pub(super) complete: bool,
+}
+
+/// Why a turn has no end.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoTurn {
+    /// A limit was met.
+    Exhausted(Exhausted),
     /// A call was reached that is not unrolled: the search is of no use for the program.
-    overflow: Cell<bool>,
+    Overflow,
+}
+
+impl From<Exhausted> for NoTurn {
+    fn from(error: Exhausted) -> Self {
+        Self::Exhausted(error)
+    }
 }
 
 /// A turn of a thread.
@@ -80,7 +92,7 @@ impl Configurations {
         layout: Layout,
         program: &Program,
         threads: Vec<Flat>,
-    ) -> Result<Self, OutOfNodes> {
+    ) -> Result<Self, Exhausted> {
         let depth: Vec<Var> = layout.depth().iter().map(|bit| bit.now).collect();
         let zero: Vec<(Var, bool)> = depth.iter().map(|&var| (var, false)).collect();
         let outside = (space.manager.conjunction(&zero)?, space.cube(depth)?);
@@ -106,7 +118,6 @@ impl Configurations {
             bound: 0,
             open: None,
             complete: false,
-            overflow: Cell::new(false),
             threads,
             layout,
             space,
@@ -119,7 +130,7 @@ impl Configurations {
         program: &Program,
         target: &Target,
         measure: Measure,
-    ) -> Result<Option<Met>, OutOfNodes> {
+    ) -> Result<Option<Met>, NoTurn> {
         self.finish(measure)?;
         self.bound += 1;
         let begin = self.reached.clone();
@@ -136,13 +147,13 @@ impl Configurations {
         self.complete = self.reached == begin;
         self.space.collect();
         match target {
-            Target::State(pattern) => self.find_state(program, pattern),
+            Target::State(pattern) => Ok(self.find_state(program, pattern)?),
             _ => Ok(None),
         }
     }
 
     /// Completes the bound without looking for the target.
-    pub(super) fn finish(&mut self, measure: Measure) -> Result<(), OutOfNodes> {
+    pub(super) fn finish(&mut self, measure: Measure) -> Result<(), NoTurn> {
         while let Some((thread, begin)) = self.open.take().filter(|one| one.0 < self.threads.len())
         {
             let before = self.before(measure, &begin);
@@ -154,11 +165,6 @@ impl Configurations {
         Ok(())
     }
 
-    /// Whether the search has failed because a call was reached that is not unrolled.
-    pub(super) fn has_overflown(&self) -> bool {
-        self.overflow.get()
-    }
-
     /// What the next thread begins with.
     fn before(&self, measure: Measure, begin: &Bdd) -> Bdd {
         match measure {
@@ -168,7 +174,7 @@ impl Configurations {
     }
 
     /// Everything that steps of a thread reach from what is not closed under them.
-    fn turn(&self, thread: usize, before: &Bdd) -> Result<Sets, OutOfNodes> {
+    fn turn(&self, thread: usize, before: &Bdd) -> Result<Sets, NoTurn> {
         let space = &self.space;
         let flat = &self.threads[thread];
         let new = space.without(before, &self.closed[thread])?;
@@ -184,8 +190,7 @@ impl Configurations {
             if let Some(overflow) = &flat.locations[at].overflow
                 && !space.is_bottom(&space.and(&set, overflow)?)
             {
-                self.overflow.set(true);
-                return Err(OutOfNodes);
+                return Err(NoTurn::Overflow);
             }
             for hop in &flat.locations[at].hops {
                 let image = hop.image.of(space, &set)?;
@@ -202,7 +207,7 @@ impl Configurations {
     }
 
     /// Puts the sets of a turn together.
-    fn conclude(&mut self, thread: usize, before: Bdd, sets: &Sets) -> Result<(), OutOfNodes> {
+    fn conclude(&mut self, thread: usize, before: Bdd, sets: &Sets) -> Result<(), Exhausted> {
         let space = &self.space;
         let flat = &self.threads[thread];
         let mut after = before.clone();
@@ -228,7 +233,7 @@ impl Configurations {
         target: &Target,
         thread: usize,
         sets: &Sets,
-    ) -> Result<Option<(usize, Assignment)>, OutOfNodes> {
+    ) -> Result<Option<(usize, Assignment)>, Exhausted> {
         for (&at, set) in sets {
             for condition in self.conditions(program, target, &self.threads[thread].locations[at]) {
                 let met = self.space.and(set, &condition)?;
@@ -264,7 +269,7 @@ impl Configurations {
         &self,
         program: &Program,
         pattern: &StatePattern,
-    ) -> Result<Option<Met>, OutOfNodes> {
+    ) -> Result<Option<Met>, Exhausted> {
         let space = &self.space;
         let globals = pattern.globals.iter();
         let values: Vec<(Var, bool)> =
@@ -304,7 +309,7 @@ impl Configurations {
     }
 
     /// The values of the globals within the bound.
-    pub(super) fn ends(&self) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn ends(&self) -> Result<Bdd, Exhausted> {
         let globals = self.end_vars();
         let all = (0..self.space.manager.variables()).map(Var::from_index);
         let cube = self.space.cube(all.filter(|var| !globals.contains(var)).collect())?;
@@ -312,7 +317,7 @@ impl Configurations {
     }
 
     /// The turns that lead to where the target was met.
-    pub(super) fn plan(&self, met: &Met) -> Result<Plan, OutOfNodes> {
+    pub(super) fn plan(&self, met: &Met) -> Result<Plan, Exhausted> {
         let mut backwards: Vec<(usize, Vec<bool>, Option<Vec<bool>>)> = Vec::new();
         let mut state = self.complete(&met.state);
         if let Some((thread, location, before)) = &met.within {
@@ -354,7 +359,7 @@ impl Configurations {
         before: &Bdd,
         location: usize,
         state: &Assignment,
-    ) -> Result<Assignment, OutOfNodes> {
+    ) -> Result<Assignment, Exhausted> {
         struct Increment {
             at: usize,
             set: Bdd,
@@ -442,7 +447,7 @@ impl Flat {
     }
 
     /// The parts of a set by the location of this thread.
-    fn split(&self, space: &Space, set: &Bdd, sets: &mut Sets) -> Result<(), OutOfNodes> {
+    fn split(&self, space: &Space, set: &Bdd, sets: &mut Sets) -> Result<(), Exhausted> {
         let mut parts = vec![(0, set.clone())];
         for &var in &self.counter {
             let cube = space.cube(vec![var])?;

@@ -11,7 +11,7 @@ use super::control::Branch;
 use super::layout::{Bit, Layout, Pair};
 use super::space::{Bdd, Renaming, Space};
 use super::values::{Values, becomes, values};
-use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_program::{
     Action, Edge, Expr, LocalId, ProcedureId, Program, Start, ThreadId, Update, Variable,
 };
@@ -33,7 +33,7 @@ pub(super) struct Image {
 
 impl Image {
     /// The image of a set.
-    pub(super) fn of(&self, space: &Space, set: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn of(&self, space: &Space, set: &Bdd) -> Result<Bdd, Exhausted> {
         space.product(set, &self.relation, self.same, &self.cube, self.down)
     }
 
@@ -43,7 +43,7 @@ impl Image {
         space: &Space,
         set: &Bdd,
         after: &Assignment,
-    ) -> Result<Option<Assignment>, OutOfNodes> {
+    ) -> Result<Option<Assignment>, Exhausted> {
         let kept = after.iter().filter(|(var, _)| !self.forgotten.contains(var));
         let place = |(&var, &value)| (self.written.get(&var).copied().unwrap_or(var), value);
         let fixed: Vec<(Var, bool)> = kept.map(place).collect();
@@ -64,7 +64,7 @@ pub(super) fn pick(
     space: &Space,
     set: &Bdd,
     fixed: &[(Var, bool)],
-) -> Result<Option<Assignment>, OutOfNodes> {
+) -> Result<Option<Assignment>, Exhausted> {
     let set = space.and(set, &space.manager.conjunction(fixed)?)?;
     Ok(space.manager.pick_cube(&set).map(|literals| literals.into_iter().collect()))
 }
@@ -100,12 +100,12 @@ impl<'s> Scope<'s> {
     }
 
     /// Where an expression over current values can be true and false.
-    pub(super) fn values(&self, expr: &Expr) -> Result<Values, OutOfNodes> {
+    pub(super) fn values(&self, expr: &Expr) -> Result<Values, Exhausted> {
         values(self.space, expr, &|variable, _| self.pair(variable).now)
     }
 
     /// What the procedure enforces, over current values.
-    pub(super) fn enforced(&self) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn enforced(&self) -> Result<Bdd, Exhausted> {
         match self.program.procedures[self.procedure].frame.enforced {
             Some(condition) => Ok(self.values(&self.program.conditions[condition])?.yes),
             None => Ok(self.space.top()),
@@ -122,7 +122,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Where an assertion can fail (1, 6).
-    pub(super) fn failure(&self, branch: &Branch) -> Result<Option<Bdd>, OutOfNodes> {
+    pub(super) fn failure(&self, branch: &Branch) -> Result<Option<Bdd>, Exhausted> {
         let Some(Edge { action: Action::Assert(condition), .. }) = self.edge(branch) else {
             return Ok(None);
         };
@@ -135,7 +135,7 @@ impl<'s> Scope<'s> {
     }
 
     /// What every step needs: that the procedure's condition holds and the context is active.
-    fn before(&self) -> Result<Bdd, OutOfNodes> {
+    fn before(&self) -> Result<Bdd, Exhausted> {
         let active = self.layout.shared.iter().find(|one| one.bit == Bit::Active);
         let active = match active {
             Some(active) => self.space.literal(active.value.now, true)?,
@@ -155,7 +155,7 @@ impl<'s> Scope<'s> {
     }
 
     /// The relation of a step without what happens to stacks.
-    pub(super) fn draft(&self, branch: &Branch) -> Result<Draft<'s>, OutOfNodes> {
+    pub(super) fn draft(&self, branch: &Branch) -> Result<Draft<'s>, Exhausted> {
         let space = self.space;
         let mut draft = self.empty();
         draft.relation = self.before()?;
@@ -189,7 +189,7 @@ impl<'s> Scope<'s> {
     }
 
     /// A section begins or ends (4).
-    fn count_section(&self, draft: &mut Draft<'_>, begins: bool) -> Result<(), OutOfNodes> {
+    fn count_section(&self, draft: &mut Draft<'_>, begins: bool) -> Result<(), Exhausted> {
         let depth = self.layout.depth();
         let pairs: Vec<(Var, Var)> = depth
             .iter()
@@ -206,7 +206,7 @@ impl<'s> Scope<'s> {
         draft: &mut Draft<'_>,
         branch: &Branch,
         thread: ThreadId,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let space = self.space;
         let started = self.layout.find(Bit::Started(thread)).value;
         draft.restrict(&space.literal(started.now, false)?)?;
@@ -243,7 +243,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Demands what the procedure enforces of the values after the step (6).
-    pub(super) fn enforce_after(&self, draft: &mut Draft<'_>) -> Result<(), OutOfNodes> {
+    pub(super) fn enforce_after(&self, draft: &mut Draft<'_>) -> Result<(), Exhausted> {
         let Some(condition) = self.program.procedures[self.procedure].frame.enforced else {
             return Ok(());
         };
@@ -261,7 +261,7 @@ impl<'s> Scope<'s> {
         &self,
         draft: &mut Draft<'_>,
         keep: impl Fn(LocalId) -> bool,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let locals = self.program.procedures[self.procedure].frame.locals.ids();
         let dead: Vec<Pair> = locals
             .zip(self.locals)
@@ -274,13 +274,13 @@ impl<'s> Scope<'s> {
 
 impl Draft<'_> {
     /// Adds a condition.
-    pub(super) fn restrict(&mut self, condition: &Bdd) -> Result<(), OutOfNodes> {
+    pub(super) fn restrict(&mut self, condition: &Bdd) -> Result<(), Exhausted> {
         self.relation = self.space.and(&self.relation, condition)?;
         Ok(())
     }
 
     /// Gives a variable one of the values. If it was written before, that value is lost.
-    pub(super) fn write(&mut self, target: Pair, values: &Values) -> Result<(), OutOfNodes> {
+    pub(super) fn write(&mut self, target: Pair, values: &Values) -> Result<(), Exhausted> {
         if self.written.insert(target.now, target.next).is_some() {
             let cube = self.space.cube(vec![target.next])?;
             self.relation = self.space.exists(&self.relation, &cube)?;
@@ -289,7 +289,7 @@ impl Draft<'_> {
     }
 
     /// Forgets the values of variables.
-    pub(super) fn forget(&mut self, dead: &[Pair]) -> Result<(), OutOfNodes> {
+    pub(super) fn forget(&mut self, dead: &[Pair]) -> Result<(), Exhausted> {
         let lost: Vec<Var> =
             dead.iter().filter_map(|pair| self.written.remove(&pair.now)).collect();
         self.relation = self.space.exists(&self.relation, &self.space.cube(lost)?)?;
@@ -298,13 +298,13 @@ impl Draft<'_> {
     }
 
     /// Where the step is possible at all.
-    pub(super) fn domain(&self) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn domain(&self) -> Result<Bdd, Exhausted> {
         let after = self.space.cube(self.written.values().copied().collect())?;
         self.space.exists(&self.relation, &after)
     }
 
     /// The finished image.
-    pub(super) fn finish(self) -> Result<Image, OutOfNodes> {
+    pub(super) fn finish(self) -> Result<Image, Exhausted> {
         let mut cube = self.forgotten.clone();
         cube.extend(self.written.keys());
         let down = self.written.iter().map(|(&now, &next)| (next, now)).collect();
@@ -321,7 +321,7 @@ impl Draft<'_> {
 
 /// The constraint that the number written by the second variables is one more than that of the
 /// first ones; the lowest bits come first.
-pub(super) fn successor(space: &Space, pairs: &[(Var, Var)]) -> Result<Bdd, OutOfNodes> {
+pub(super) fn successor(space: &Space, pairs: &[(Var, Var)]) -> Result<Bdd, Exhausted> {
     let mut carry = space.top();
     let mut result = space.top();
     for &(from, to) in pairs {

@@ -8,7 +8,7 @@
 use super::draft::successor;
 use super::layout::{Bit, Layout, SharedBit, Turn};
 use super::space::{Bdd, Renaming, Space};
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::Program;
 
 /// Common parts of the rules.
@@ -46,7 +46,7 @@ impl Frame {
         space: Space,
         layout: Layout,
         contexts: Option<u32>,
-    ) -> Result<Self, OutOfNodes> {
+    ) -> Result<Self, Exhausted> {
         let shared = || layout.shared.iter();
         let locals = || layout.locals.iter();
         let outside = shared().filter(|one| matches!(one.bit, Bit::Depth(_)));
@@ -109,19 +109,19 @@ impl Frame {
     }
 
     /// The renaming of one moment of some rounds to another.
-    pub(super) fn shift(&self, moves: &[(Vec<Var>, Vec<Var>)]) -> Result<Renaming, OutOfNodes> {
+    pub(super) fn shift(&self, moves: &[(Vec<Var>, Vec<Var>)]) -> Result<Renaming, Exhausted> {
         let pairs =
             moves.iter().flat_map(|(from, to)| from.iter().copied().zip(to.iter().copied()));
         self.space.renaming(pairs.collect())
     }
 
     /// What can be left by a switch: nothing atomic; bits that do not cross are forgotten.
-    pub(super) fn leave(&self, set: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn leave(&self, set: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.and_exists(set, &self.outside, &self.private)
     }
 
     /// What is now becomes the end of a round, for sets that were left.
-    pub(super) fn freeze(&self, round: usize) -> Result<(Bdd, Bdd), OutOfNodes> {
+    pub(super) fn freeze(&self, round: usize) -> Result<(Bdd, Bdd), Exhausted> {
         let pairs: Vec<(Var, Var)> =
             self.moment(round, |turn| turn.output).map(|(bit, var)| (var, bit.value.now)).collect();
         Ok((self.space.equal(&pairs)?, self.now.clone()))
@@ -129,7 +129,7 @@ impl Frame {
 
     /// What is now is what the context of a round begins with; if contexts are counted, it may be
     /// idle, or active and counted.
-    pub(super) fn resume(&self, round: usize) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn resume(&self, round: usize) -> Result<Bdd, Exhausted> {
         let space = &self.space;
         let mut same = Vec::new();
         let mut count = Vec::new();
@@ -150,13 +150,13 @@ impl Frame {
     }
 
     /// What a caller knows after a call returned: its set with the arguments, and the summary.
-    pub(super) fn apply_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn apply_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.product(call, summary, self.lift, &self.replaced, self.lower)
     }
 
     /// A call and a summary that fits, with the state between them: what is shared after the return
     /// stands where steps have what comes next.
-    pub(super) fn join_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn join_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.and(call, &self.space.rename(summary, self.lift)?)
     }
 
@@ -165,7 +165,7 @@ impl Frame {
         &self,
         program: &Program,
         moment: impl Fn(&Turn) -> Var,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         use selvedge_bdd::BddManager;
         let value = |(bit, var): (&SharedBit, Var)| match bit.bit {
             Bit::Global(global) => program.globals[global].initial.map(|value| (var, value)),
@@ -177,7 +177,7 @@ impl Frame {
 }
 
 /// The constraint that a number is at most `limit`; the lowest bit comes first.
-fn at_most(space: &Space, bits: &[Var], limit: u32) -> Result<Bdd, OutOfNodes> {
+fn at_most(space: &Space, bits: &[Var], limit: u32) -> Result<Bdd, Exhausted> {
     let mut result = space.top();
     for (at, &bit) in bits.iter().enumerate() {
         let zero = space.literal(bit, false)?;

@@ -15,7 +15,7 @@ use super::layout::{Bit, Layout, Pair};
 use super::space::{Bdd, Space};
 use super::values::Values;
 use selvedge_base::Id;
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{Action, LocalId, Program, ThreadId, Variable};
 
 /// How deep calls are unrolled.
@@ -143,7 +143,7 @@ impl Inlining {
         thread: ThreadId,
         control: &Control,
         first: usize,
-    ) -> Result<Flat, OutOfNodes> {
+    ) -> Result<Flat, Exhausted> {
         let mut next = first;
         let mut var = || {
             next += 1;
@@ -210,7 +210,7 @@ impl Builder<'_> {
         self.control.bodies[self.inlining.copies[copy].body].live[point][local.index()]
     }
 
-    fn hop(&self, copy: usize, branch: usize) -> Result<Hop, OutOfNodes> {
+    fn hop(&self, copy: usize, branch: usize) -> Result<Hop, Exhausted> {
         let number = branch;
         let body = &self.control.bodies[self.inlining.copies[copy].body];
         let branch = &body.branches[branch];
@@ -257,7 +257,7 @@ impl Builder<'_> {
         copy: usize,
         callee: usize,
         target: usize,
-    ) -> Result<usize, OutOfNodes> {
+    ) -> Result<usize, Exhausted> {
         let inner = self.scope(callee);
         let entry = self.control.bodies[self.inlining.copies[callee].body].entry;
         for (at, argument) in scope.arguments(branch).iter().enumerate() {
@@ -278,7 +278,7 @@ impl Builder<'_> {
         branch: &Branch,
         caller: usize,
         call: usize,
-    ) -> Result<usize, OutOfNodes> {
+    ) -> Result<usize, Exhausted> {
         let outer = self.scope(caller);
         let call = &self.control.bodies[self.inlining.copies[caller].body].branches[call];
         let Way::Call { target, .. } = call.way else { unreachable!("calls have copies") };
@@ -299,11 +299,7 @@ impl Builder<'_> {
     }
 
     /// A thread that was started takes its arguments and is at its entry.
-    fn first_moment<'s>(
-        &self,
-        scope: &Scope<'s>,
-        branch: &Branch,
-    ) -> Result<Draft<'s>, OutOfNodes> {
+    fn first_moment<'s>(&self, scope: &Scope<'s>, branch: &Branch) -> Result<Draft<'s>, Exhausted> {
         let mut draft = scope.empty();
         let started = self.layout.find(Bit::Started(self.thread)).value.now;
         draft.restrict(&self.space.literal(started, true)?)?;

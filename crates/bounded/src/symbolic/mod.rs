@@ -45,7 +45,7 @@ mod tuples;
 mod values;
 mod witness;
 
-use self::configurations::Configurations;
+use self::configurations::{Configurations, NoTurn};
 use self::control::{Control, Reductions, atomic_depth};
 use self::frame::Frame;
 use self::inline::Inlining;
@@ -54,12 +54,13 @@ use self::space::{Bdd, Space};
 use self::trail::{Goal, NoTrail, Trail, find_trail};
 use self::tuples::Tuples;
 use self::witness::Plan;
+use crate::exhausted;
 use crate::unsupported::no_joins;
-use selvedge_base::{Budget, Id, StopReason};
-use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, OutOfNodes, Var};
+use selvedge_base::{Budget, Id};
+use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, Var};
 use selvedge_program::{
-    Action, Level, Measure, Position, Program, Search, Statistics, Successors, Target, Unknown,
-    Valuation, Witness,
+    Action, Failure, Level, Measure, Position, Program, Search, Statistics, Successors, Target,
+    Unknown, Valuation, Witness,
 };
 
 /// Which inputs of contexts are explored.
@@ -202,10 +203,10 @@ impl SymbolicSearch {
     }
 
     /// Goes over to tuples, because stacks grow beyond what was unrolled, and catches up.
-    fn change_engine(&mut self) -> Result<Level, Unknown> {
+    fn change_engine(&mut self) -> Result<Level, Failure> {
         let Engine::Configurations(search) = &self.engine else { return Ok(Level::default()) };
         if self.setting.options.strategy == Strategy::Configurations {
-            return Err(unsupported("stacks grow beyond what can be unrolled"));
+            return Err(unsupported("stacks grow beyond what can be unrolled").into());
         }
         let bound = search.bound;
         self.spent.add(&search.space);
@@ -221,7 +222,7 @@ impl SymbolicSearch {
     }
 
     /// Everything within one context more, from the start.
-    fn count_context(&mut self) -> Result<Option<Witness>, Unknown> {
+    fn count_context(&mut self) -> Result<Option<Witness>, Failure> {
         let Engine::Tuples { tuples, contexts } = &mut self.engine else { return Ok(None) };
         *contexts += 1;
         self.spent.add(&tuples.frame.space);
@@ -235,31 +236,33 @@ impl SymbolicSearch {
     }
 
     /// The values of the globals within the bound, the variables for them, and their manager. If a
-    /// limit forbids to complete a bound that the target has ended, they are those of the one before.
-    fn ends(&mut self) -> (Bdd, Vec<Var>, &NativeManager) {
-        if let Engine::Configurations(search) = &mut self.engine
-            && search.finish(self.measure).is_err()
-            && search.has_overflown()
-        {
-            let bound = search.bound;
-            if let Ok(tuples) = self.setting.explored(self.measure, bound) {
-                self.spent.add(&search.space);
-                self.engine = Engine::Tuples { tuples: Box::new(tuples), contexts: bound };
+    /// bound was ended by the target, it is completed first.
+    fn ends(&mut self) -> Result<(Bdd, Vec<Var>, &NativeManager), Failure> {
+        if let Engine::Configurations(search) = &mut self.engine {
+            match search.finish(self.measure) {
+                Ok(()) => {}
+                Err(NoTurn::Exhausted(error)) => return Err(exhausted(error).into()),
+                Err(NoTurn::Overflow) => {
+                    let bound = search.bound;
+                    let tuples = self.setting.explored(self.measure, bound)?;
+                    self.spent.add(&search.space);
+                    self.engine = Engine::Tuples { tuples: Box::new(tuples), contexts: bound };
+                }
             }
         }
         match &mut self.engine {
             Engine::Tuples { tuples, contexts } => {
-                let _ = tuples.finish(&self.setting.program);
+                tuples.finish(&self.setting.program).map_err(exhausted)?;
                 // Contexts are spread over as many rounds.
                 let nothing = Target::Label(Vec::new());
-                while tuples.round < *contexts as usize
-                    && self.setting.round(tuples, &nothing).is_ok()
-                {}
-                (tuples.ends.clone(), tuples.end_vars(), &tuples.frame.space.manager)
+                while tuples.round < *contexts as usize {
+                    self.setting.round(tuples, &nothing)?;
+                }
+                Ok((tuples.ends.clone(), tuples.end_vars(), &tuples.frame.space.manager))
             }
             Engine::Configurations(search) => {
-                let ends = search.ends().unwrap_or_else(|OutOfNodes| search.space.bottom());
-                (ends, search.end_vars(), &search.space.manager)
+                let ends = search.ends().map_err(exhausted)?;
+                Ok((ends, search.end_vars(), &search.space.manager))
             }
         }
     }
@@ -270,10 +273,6 @@ fn unsupported(text: &str) -> Unknown {
 }
 
 impl Setting {
-    fn stopped(&self, _: OutOfNodes) -> Unknown {
-        Unknown::Stopped(self.budget.poll().unwrap_or(StopReason::Memory))
-    }
-
     fn engine(&self, measure: Measure) -> Result<Engine, Unknown> {
         let flat = match self.options.strategy {
             Strategy::Auto if self.mode == Mode::Lazy => self.configurations()?,
@@ -309,11 +308,11 @@ impl Setting {
         let mut threads = Vec::new();
         for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
             let flat = one.build(&space, &layout, program, thread, control, first);
-            threads.push(flat.map_err(|error| self.stopped(error))?);
+            threads.push(flat.map_err(exhausted)?);
             first += one.variables();
         }
         let search = Configurations::new(space, layout, program, threads);
-        Ok(Some(search.map_err(|error| self.stopped(error))?))
+        Ok(Some(search.map_err(exhausted)?))
     }
 
     /// The search by tuples, with a limit on contexts if they are counted.
@@ -329,13 +328,12 @@ impl Setting {
         };
         let layout = Layout::new(&bits, rounds, locals, 0);
         let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
-        let frame = Frame::new(space, layout, contexts).map_err(|error| self.stopped(error))?;
-        Tuples::new(frame, &self.program, &self.controls, self.mode)
-            .map_err(|error| self.stopped(error))
+        let frame = Frame::new(space, layout, contexts).map_err(exhausted)?;
+        Tuples::new(frame, &self.program, &self.controls, self.mode).map_err(exhausted)
     }
 
     /// Everything within a bound, by tuples.
-    fn explored(&self, measure: Measure, bound: u32) -> Result<Tuples, Unknown> {
+    fn explored(&self, measure: Measure, bound: u32) -> Result<Tuples, Failure> {
         let mut tuples = self.tuples((measure == Measure::Contexts).then_some(bound))?;
         for _ in 0..bound {
             self.round(&mut tuples, &Target::Label(Vec::new()))?;
@@ -350,24 +348,24 @@ impl Setting {
     }
 
     /// One round more of the tuples.
-    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Witness>, Unknown> {
+    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Witness>, Failure> {
         if tuples.round >= tuples.frame.layout.rounds() {
             let text = format!("more than {} rounds need too many variables", tuples.round);
-            return Err(unsupported(&text));
+            return Err(unsupported(&text).into());
         }
-        let found = tuples.advance(&self.program, target).map_err(|error| self.stopped(error))?;
+        let found = tuples.advance(&self.program, target).map_err(exhausted)?;
         let Some(found) = found else { return Ok(None) };
-        let plan = tuples.plan(&found).map_err(|error| self.stopped(error))?;
+        let plan = tuples.plan(&found).map_err(exhausted)?;
         self.run(&plan, target).map(Some)
     }
 
     /// A run to the target.
-    fn run(&self, plan: &Plan, target: &Target) -> Result<Witness, Unknown> {
+    fn run(&self, plan: &Plan, target: &Target) -> Result<Witness, Failure> {
         let program = &self.program;
         let bits = shared_bits(program, self.depth, None);
         let layout = Layout::new(&bits, 0, self.most_locals(), 0);
         let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
-        let frame = Frame::new(space, layout, None).map_err(|error| self.stopped(error))?;
+        let frame = Frame::new(space, layout, None).map_err(exhausted)?;
         let successors = Successors::new(program);
         let everything = Reductions { liveness: false, switches: false };
         let mut trails = Vec::new();
@@ -387,13 +385,14 @@ impl Setting {
             let trail = find_trail(&frame, program, thread, &control, interface, goal, MOST_STEPS);
             trails.push(match trail {
                 Ok(trail) => trail,
-                Err(NoTrail::Stopped(error)) => return Err(self.stopped(error)),
+                Err(NoTrail::Stopped(error)) => return Err(exhausted(error).into()),
                 Err(NoTrail::TooLong) => {
                     let limit = MOST_STEPS as u64;
-                    return Err(Unknown::WitnessTooLong { steps: limit, limit });
+                    return Err(Unknown::WitnessTooLong { steps: limit, limit }.into());
                 }
-                // Not possible unless the search is wrong; then the replayer refuses the run.
-                Err(NoTrail::Missing) => Trail::default(),
+                Err(NoTrail::Missing) => {
+                    return Err(Failure::fault("a thread cannot do its part of a run"));
+                }
             });
             frame.space.collect();
         }
@@ -406,18 +405,19 @@ impl Search for SymbolicSearch {
         self.measure
     }
 
-    fn advance(&mut self) -> Result<Level, Unknown> {
+    fn advance(&mut self) -> Result<Level, Failure> {
         let setting = &self.setting;
         // One thread meets nobody: its first turn is everything.
         let alone = setting.program.threads.len() <= 1;
         let (reached, all) = match (&mut self.engine, self.measure) {
             (Engine::Configurations(search), measure) => {
                 let met = match search.advance(&setting.program, &self.target, measure) {
-                    Err(_) if search.has_overflown() => return self.change_engine(),
-                    met => met.map_err(|error| setting.stopped(error))?,
+                    Ok(met) => met,
+                    Err(NoTurn::Exhausted(error)) => return Err(exhausted(error).into()),
+                    Err(NoTurn::Overflow) => return self.change_engine(),
                 };
                 let plan = met.map(|met| search.plan(&met)).transpose();
-                let plan = plan.map_err(|error| setting.stopped(error))?;
+                let plan = plan.map_err(exhausted)?;
                 let run = plan.map(|plan| setting.run(&plan, &self.target)).transpose()?;
                 (run, alone || search.complete)
             }
@@ -429,26 +429,30 @@ impl Search for SymbolicSearch {
         Ok(Level { complete: all && reached.is_none(), reached })
     }
 
-    fn count_states(&mut self) -> u128 {
-        let (ends, vars, manager) = self.ends();
-        manager.count(&ends, &vars)
+    fn count_states(&mut self) -> Result<u128, Failure> {
+        let (ends, vars, manager) = self.ends()?;
+        Ok(manager.count(&ends, &vars).map_err(exhausted)?)
     }
 
-    fn states(&mut self, limit: usize) -> Vec<Valuation> {
-        let (ends, vars, manager) = self.ends();
+    fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure> {
+        let (ends, vars, manager) = self.ends()?;
         let mut states: Vec<Valuation> = Vec::new();
-        let mut next = manager.pick_from(&ends, &vars, &[]);
+        let mut next = manager.pick_from(&ends, &vars, &[]).map_err(exhausted)?;
         while let Some(state) = next.filter(|_| states.len() < limit) {
             // The next one differs first where this one has its last false that can become true.
             let falses = state.iter().enumerate().rev().filter(|&(_, &value)| !value);
-            next = falses.map(|(at, _)| at).find_map(|at| {
+            next = None;
+            for (at, _) in falses {
                 let mut prefix = state[..at].to_vec();
                 prefix.push(true);
-                manager.pick_from(&ends, &vars, &prefix)
-            });
+                next = manager.pick_from(&ends, &vars, &prefix).map_err(exhausted)?;
+                if next.is_some() {
+                    break;
+                }
+            }
             states.push(Valuation(state));
         }
-        states
+        Ok(states)
     }
 
     fn statistics(&self) -> Statistics {

@@ -4,7 +4,7 @@
 
 use selvedge_base::Budget;
 use selvedge_bdd::native::{NativeNode, NativeRenaming};
-use selvedge_bdd::{BddManager, NativeManager, OutOfNodes, Var};
+use selvedge_bdd::{BddManager, Exhausted, NativeManager, Var};
 use std::cell::Cell;
 
 /// A Boolean function of the search.
@@ -23,7 +23,7 @@ pub(super) struct Space {
 impl Space {
     pub(super) fn new(variables: usize, node_limit: usize, budget: &Budget) -> Self {
         Self {
-            manager: NativeManager::with_interrupt(variables, node_limit, budget.clone()),
+            manager: NativeManager::with_budget(variables, node_limit, budget.clone()),
             budget: budget.clone(),
             products: Cell::new(0),
             peak: Cell::new(0),
@@ -31,8 +31,8 @@ impl Space {
     }
 
     /// Fails if the search is to stop.
-    pub(super) fn check(&self) -> Result<(), OutOfNodes> {
-        if self.budget.poll().is_some() { Err(OutOfNodes) } else { Ok(()) }
+    pub(super) fn check(&self) -> Result<(), Exhausted> {
+        Ok(self.budget.check()?)
     }
 
     /// How many relational products were computed.
@@ -67,29 +67,29 @@ impl Space {
         self.manager.is_bottom(f)
     }
 
-    pub(super) fn literal(&self, var: Var, value: bool) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn literal(&self, var: Var, value: bool) -> Result<Bdd, Exhausted> {
         self.manager.literal(var, value)
     }
 
-    pub(super) fn and(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn and(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, Exhausted> {
         self.manager.and(f, g)
     }
 
-    pub(super) fn or(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn or(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, Exhausted> {
         self.manager.or(f, g)
     }
 
-    pub(super) fn not(&self, f: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn not(&self, f: &Bdd) -> Result<Bdd, Exhausted> {
         self.manager.not(f)
     }
 
     /// `f ∧ ¬g`.
-    pub(super) fn without(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn without(&self, f: &Bdd, g: &Bdd) -> Result<Bdd, Exhausted> {
         self.manager.difference(f, g)
     }
 
     /// Adds `more` to `set` and returns what was new.
-    pub(super) fn extend(&self, set: &mut Bdd, more: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn extend(&self, set: &mut Bdd, more: &Bdd) -> Result<Bdd, Exhausted> {
         let new = self.without(more, set)?;
         if !self.is_bottom(&new) {
             *set = self.or(set, &new)?;
@@ -97,18 +97,18 @@ impl Space {
         Ok(new)
     }
 
-    pub(super) fn cube(&self, mut vars: Vec<Var>) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn cube(&self, mut vars: Vec<Var>) -> Result<Bdd, Exhausted> {
         vars.sort_unstable();
         vars.dedup();
         self.manager.cube(&vars)
     }
 
-    pub(super) fn exists(&self, f: &Bdd, cube: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn exists(&self, f: &Bdd, cube: &Bdd) -> Result<Bdd, Exhausted> {
         self.manager.exists(f, cube)
     }
 
     /// `∃ cube. f ∧ g`.
-    pub(super) fn and_exists(&self, f: &Bdd, g: &Bdd, cube: &Bdd) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn and_exists(&self, f: &Bdd, g: &Bdd, cube: &Bdd) -> Result<Bdd, Exhausted> {
         self.products.set(self.products.get() + 1);
         let result = self.manager.and_exists(f, g, cube);
         self.note();
@@ -123,25 +123,25 @@ impl Space {
         up: Renaming,
         cube: &Bdd,
         down: Renaming,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         self.products.set(self.products.get() + 1);
         let result = self.manager.relational_product(f, g, &up, cube, &down);
         self.note();
         result
     }
 
-    pub(super) fn renaming(&self, mut pairs: Vec<(Var, Var)>) -> Result<Renaming, OutOfNodes> {
+    pub(super) fn renaming(&self, mut pairs: Vec<(Var, Var)>) -> Result<Renaming, Exhausted> {
         pairs.sort_unstable();
         pairs.dedup();
         self.manager.renaming(&pairs)
     }
 
-    pub(super) fn rename(&self, f: &Bdd, renaming: Renaming) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn rename(&self, f: &Bdd, renaming: Renaming) -> Result<Bdd, Exhausted> {
         self.manager.rename(f, &renaming)
     }
 
     /// The constraint that the variables of each pair are equal.
-    pub(super) fn equal(&self, pairs: &[(Var, Var)]) -> Result<Bdd, OutOfNodes> {
+    pub(super) fn equal(&self, pairs: &[(Var, Var)]) -> Result<Bdd, Exhausted> {
         let mut sorted = pairs.to_vec();
         // From the leaves to the root, each step adds three nodes on top where pairs are neighbours.
         sorted.sort_unstable_by(|a, b| b.cmp(a));

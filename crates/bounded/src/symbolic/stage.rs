@@ -26,7 +26,7 @@ use super::control::Point;
 use super::frame::Frame;
 use super::space::Bdd;
 use super::steps::{Effect, Routine};
-use selvedge_bdd::OutOfNodes;
+use selvedge_bdd::Exhausted;
 use selvedge_program::{NodeId, Program, Target, ThreadId};
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 type ByEntry = Vec<Bdd>;
 
 /// Under which condition a point counts, if it does.
-type At<'a> = &'a dyn Fn(&Routine, usize) -> Result<Option<Bdd>, OutOfNodes>;
+type At<'a> = &'a dyn Fn(&Routine, usize) -> Result<Option<Bdd>, Exhausted>;
 
 /// For which entries procedures are explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,7 +103,7 @@ impl ThreadStages {
         context: usize,
         allowed: &Bdd,
         summarised: Summarised,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let space = &frame.space;
         let bodies = self.routines.len();
         let empty = vec![space.bottom(); context + 1];
@@ -165,7 +165,7 @@ impl ThreadStages {
         body: usize,
         entry: usize,
         allowed: &Bdd,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         if body == 0 {
             return Ok(if entry == 0 { allowed.clone() } else { frame.space.bottom() });
         }
@@ -181,7 +181,7 @@ impl ThreadStages {
         stage: &mut Stage<'_>,
         before: &[Vec<Vec<Bdd>>],
         resume: &Bdd,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let frame = stage.frame;
         let space = &frame.space;
         let (freeze, now) = frame.freeze(stage.context - 1)?;
@@ -210,7 +210,7 @@ impl ThreadStages {
         entry: usize,
         point: usize,
         set: &Bdd,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let space = &stage.frame.space;
         let new = space.extend(&mut self.reached[body][entry][point], set)?;
         if !space.is_bottom(&new) {
@@ -221,7 +221,7 @@ impl ThreadStages {
         Ok(())
     }
 
-    fn saturate(&mut self, stage: &mut Stage<'_>) -> Result<(), OutOfNodes> {
+    fn saturate(&mut self, stage: &mut Stage<'_>) -> Result<(), Exhausted> {
         let space = &stage.frame.space;
         while let Some((std::cmp::Reverse(body), point, entry)) = stage.queue.pop_first() {
             space.check()?;
@@ -260,12 +260,7 @@ impl ThreadStages {
     }
 
     /// Begins a procedure with what its callers pass (R'7).
-    fn enter(
-        &mut self,
-        stage: &mut Stage<'_>,
-        callee: usize,
-        call: &Bdd,
-    ) -> Result<(), OutOfNodes> {
+    fn enter(&mut self, stage: &mut Stage<'_>, callee: usize, call: &Bdd) -> Result<(), Exhausted> {
         let frame = stage.frame;
         let space = &frame.space;
         let rest = space.rename(&space.exists(call, &stage.behind)?, frame.enter)?;
@@ -278,7 +273,7 @@ impl ThreadStages {
         stage: &mut Stage<'_>,
         callee: usize,
         entered: &Bdd,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let frame = stage.frame;
         let space = &frame.space;
         let new = space.extend(&mut stage.entered[callee], entered)?;
@@ -298,7 +293,7 @@ impl ThreadStages {
         callee: usize,
         called: usize,
         summary: &Bdd,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let space = &stage.frame.space;
         for at in 0..self.callers[callee].len() {
             let (body, branch) = self.callers[callee][at];
@@ -319,7 +314,7 @@ impl ThreadStages {
     }
 
     /// Joins calls of this context with the histories of their callers.
-    fn record_entries(&mut self, frame: &Frame, context: usize) -> Result<(), OutOfNodes> {
+    fn record_entries(&mut self, frame: &Frame, context: usize) -> Result<(), Exhausted> {
         let space = &frame.space;
         for entries in &mut self.entries {
             entries.push(space.bottom());
@@ -360,7 +355,7 @@ impl ThreadStages {
         history: Option<&Bdd>,
         fresh: &mut [Bdd],
         queue: &mut BTreeSet<usize>,
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         let space = &frame.space;
         for (branch, step) in self.routines[caller].steps.iter().enumerate() {
             let Effect::Call { callee, .. } = step.effect else { continue };
@@ -391,7 +386,7 @@ impl ThreadStages {
         body: usize,
         entry: usize,
         set: &Bdd,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         match body {
             0 => Ok(set.clone()),
             _ => frame.space.and_exists(&self.entries[body][entry], set, &frame.entry),
@@ -405,7 +400,7 @@ impl ThreadStages {
         frame: &Frame,
         context: usize,
         at: At<'_>,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         let space = &frame.space;
         let mut effect = space.bottom();
         for (body, by_entry) in self.reached.iter().enumerate() {
@@ -434,7 +429,7 @@ impl ThreadStages {
         frame: &Frame,
         program: &Program,
         target: &Target,
-    ) -> Result<Bdd, OutOfNodes> {
+    ) -> Result<Bdd, Exhausted> {
         let space = &frame.space;
         let mut cube = frame.now.clone();
         cube = space.and(&cube, &frame.locals)?;

@@ -12,7 +12,7 @@ use super::layout::{Bit, Layout, Pair};
 use super::space::{Bdd, Space};
 use super::values::Values;
 use selvedge_base::Id;
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{Action, LocalId, Program, ThreadId};
 
 /// What a step does to the sets at its source.
@@ -64,7 +64,7 @@ pub(super) fn routines(
     program: &Program,
     thread: ThreadId,
     control: &Control,
-) -> Result<Vec<Routine>, OutOfNodes> {
+) -> Result<Vec<Routine>, Exhausted> {
     let parameters: Vec<Vec<usize>> = control
         .bodies
         .iter()
@@ -112,7 +112,7 @@ struct Maker<'s> {
 }
 
 impl Maker<'_> {
-    fn step(&self, branch: &Branch) -> Result<Step, OutOfNodes> {
+    fn step(&self, branch: &Branch) -> Result<Step, Exhausted> {
         let Scope { layout, space, .. } = self.scope;
         if branch.step.is_none() {
             return self.first_moment(branch);
@@ -161,7 +161,7 @@ impl Maker<'_> {
     }
 
     /// Results are assigned, last of all.
-    fn back(&self, branch: &Branch, target: usize) -> Result<Image, OutOfNodes> {
+    fn back(&self, branch: &Branch, target: usize) -> Result<Image, Exhausted> {
         let Scope { layout, space, .. } = self.scope;
         let mut draft = self.scope.empty();
         for (at, variable) in self.scope.results(branch).iter().enumerate() {
@@ -178,7 +178,7 @@ impl Maker<'_> {
     }
 
     /// A thread that was started takes its arguments and is at its entry.
-    fn first_moment(&self, branch: &Branch) -> Result<Step, OutOfNodes> {
+    fn first_moment(&self, branch: &Branch) -> Result<Step, Exhausted> {
         let Scope { layout, space, .. } = self.scope;
         let Way::Go(target) = branch.way else { unreachable!("the first moment is in main") };
         let mut draft = self.scope.empty();

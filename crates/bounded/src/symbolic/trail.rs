@@ -23,7 +23,7 @@ use super::layout::Bit;
 use super::space::Bdd;
 use super::steps::{Effect, Routine, routines};
 use super::tuples::stands;
-use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_program::{Move, Position, Program, Target, ThreadId, Valuation};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -70,15 +70,15 @@ pub(super) struct Trail {
 /// Why there is no run.
 pub(super) enum NoTrail {
     /// A limit was met.
-    Stopped(OutOfNodes),
+    Stopped(Exhausted),
     /// It is longer than the limit.
     TooLong,
     /// There is none.
     Missing,
 }
 
-impl From<OutOfNodes> for NoTrail {
-    fn from(error: OutOfNodes) -> Self {
+impl From<Exhausted> for NoTrail {
+    fn from(error: Exhausted) -> Self {
         Self::Stopped(error)
     }
 }
@@ -171,7 +171,7 @@ pub(super) fn find_trail(
 
 impl TrailSearch<'_> {
     /// Searches until the goal is met: the increment, an element of it, and the step that fails.
-    fn explore(&mut self) -> Result<Option<(usize, Assignment, Option<Move>)>, OutOfNodes> {
+    fn explore(&mut self) -> Result<Option<(usize, Assignment, Option<Move>)>, Exhausted> {
         let frame = self.frame;
         let space = &frame.space;
         let point = self.routines[0].body.entry;
@@ -202,14 +202,14 @@ impl TrailSearch<'_> {
     }
 
     /// The constraint that what is shared now has these values and no section is open.
-    fn at(&self, values: &[bool]) -> Result<Bdd, OutOfNodes> {
+    fn at(&self, values: &[bool]) -> Result<Bdd, Exhausted> {
         let space = &self.frame.space;
         let crossing = self.frame.layout.crossing().map(|bit| bit.value.now);
         let literals: Vec<(Var, bool)> = crossing.zip(values.iter().copied()).collect();
         space.and(&space.manager.conjunction(&literals)?, &self.frame.outside)
     }
 
-    fn add(&mut self, place: Place, set: &Bdd, origin: Origin) -> Result<(), OutOfNodes> {
+    fn add(&mut self, place: Place, set: &Bdd, origin: Origin) -> Result<(), Exhausted> {
         let space = &self.frame.space;
         let known = self.known.entry(place).or_insert_with(|| space.bottom());
         let new = space.extend(known, set)?;
@@ -220,7 +220,7 @@ impl TrailSearch<'_> {
         Ok(())
     }
 
-    fn step(&mut self, at: usize, branch: usize) -> Result<(), OutOfNodes> {
+    fn step(&mut self, at: usize, branch: usize) -> Result<(), Exhausted> {
         let frame = self.frame;
         let space = &frame.space;
         let place = self.increments[at].place;
@@ -279,7 +279,7 @@ impl TrailSearch<'_> {
         }
     }
 
-    fn give_back(&mut self, call: usize, summary: usize) -> Result<(), OutOfNodes> {
+    fn give_back(&mut self, call: usize, summary: usize) -> Result<(), Exhausted> {
         let space = &self.frame.space;
         let (called, returned) = (&self.calls[call], &self.summaries[summary]);
         let place = self.increments[called.from].place;
@@ -292,7 +292,7 @@ impl TrailSearch<'_> {
     }
 
     /// An element of an increment that meets the goal, with the step that fails.
-    fn is_goal(&self, at: usize) -> Result<Option<(Assignment, Option<Move>)>, OutOfNodes> {
+    fn is_goal(&self, at: usize) -> Result<Option<(Assignment, Option<Move>)>, Exhausted> {
         let Increment { place, set, origin } = &self.increments[at];
         if place.context != self.interface.inputs.len() {
             return Ok(None);

@@ -29,7 +29,7 @@ use super::space::Bdd;
 use super::stage::{Summarised, ThreadStages, entry_of};
 use super::steps::{Routine, routines};
 use selvedge_base::Id;
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{NodeId, Position, Program, StatePattern, Target, ThreadId};
 
 /// The search by tuples.
@@ -76,7 +76,7 @@ impl Tuples {
         program: &Program,
         controls: &[Control],
         mode: Mode,
-    ) -> Result<Self, OutOfNodes> {
+    ) -> Result<Self, Exhausted> {
         let mut threads = Vec::new();
         for (thread, control) in program.threads.ids().zip(controls) {
             let routines = routines(&frame.space, &frame.layout, program, thread, control)?;
@@ -107,7 +107,7 @@ impl Tuples {
         &mut self,
         program: &Program,
         target: &Target,
-    ) -> Result<Option<Found>, OutOfNodes> {
+    ) -> Result<Option<Found>, Exhausted> {
         self.finish(program)?;
         self.round += 1;
         self.compose_suffixes()?;
@@ -127,7 +127,7 @@ impl Tuples {
     }
 
     /// Completes the round without looking for the target.
-    pub(super) fn finish(&mut self, program: &Program) -> Result<(), OutOfNodes> {
+    pub(super) fn finish(&mut self, program: &Program) -> Result<(), Exhausted> {
         if let Some(thread) = self.open {
             self.conclude(thread)?;
             for thread in thread + 1..self.threads.len() {
@@ -139,7 +139,7 @@ impl Tuples {
     }
 
     /// The next context of a thread.
-    fn explore(&mut self, program: &Program, thread: usize) -> Result<(), OutOfNodes> {
+    fn explore(&mut self, program: &Program, thread: usize) -> Result<(), Exhausted> {
         self.feasible = self.find_feasible(program, thread)?;
         let real = self.round == 1 && thread == 0 || self.mode == Mode::Lazy;
         let allowed = if real { self.feasible.clone() } else { self.frame.space.top() };
@@ -152,7 +152,7 @@ impl Tuples {
     }
 
     /// What the context means for the threads behind it.
-    fn conclude(&mut self, thread: usize) -> Result<(), OutOfNodes> {
+    fn conclude(&mut self, thread: usize) -> Result<(), Exhausted> {
         let (frame, space) = (&self.frame, &self.frame.space);
         let mut effect = self.threads[thread].effect(frame, self.round, &|routine, point| {
             Ok(routine.body.switch[point].then(|| space.top()))
@@ -174,7 +174,7 @@ impl Tuples {
     }
 
     /// The products of the threads behind each, over the rounds before `round`.
-    fn compose_suffixes(&mut self) -> Result<(), OutOfNodes> {
+    fn compose_suffixes(&mut self) -> Result<(), Exhausted> {
         let round = self.round;
         if round == 1 {
             return Ok(());
@@ -197,7 +197,7 @@ impl Tuples {
     }
 
     /// The histories `(I_1..I_k, O_1..O_{k-1})` that runs bring to the next context of a thread.
-    fn find_feasible(&self, program: &Program, thread: usize) -> Result<Bdd, OutOfNodes> {
+    fn find_feasible(&self, program: &Program, thread: usize) -> Result<Bdd, Exhausted> {
         let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let starts = frame.moments(1..=round, |turn| turn.start);
@@ -215,7 +215,7 @@ impl Tuples {
     }
 
     /// The product of the threads before one, and the one.
-    fn append(&self, prefix: Option<&Bdd>, effect: &Bdd) -> Result<Bdd, OutOfNodes> {
+    fn append(&self, prefix: Option<&Bdd>, effect: &Bdd) -> Result<Bdd, Exhausted> {
         let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let starts = frame.moments(1..=round, |turn| turn.start);
@@ -235,7 +235,7 @@ impl Tuples {
     }
 
     /// The globals that the last thread leaves.
-    fn project(&self, effect: &Bdd) -> Result<Bdd, OutOfNodes> {
+    fn project(&self, effect: &Bdd) -> Result<Bdd, Exhausted> {
         let round = self.round;
         let (frame, space) = (&self.frame, &self.frame.space);
         let mut cube = frame.moments(1..=round, |turn| turn.input);
@@ -256,7 +256,7 @@ impl Tuples {
         &self,
         program: &Program,
         pattern: &StatePattern,
-    ) -> Result<Option<Found>, OutOfNodes> {
+    ) -> Result<Option<Found>, Exhausted> {
         use selvedge_bdd::BddManager;
         let (frame, space) = (&self.frame, &self.frame.space);
         let round = self.round;
@@ -305,7 +305,7 @@ pub(super) fn stands(
     position: &Position,
     routine: &Routine,
     point: usize,
-) -> Result<Option<Bdd>, OutOfNodes> {
+) -> Result<Option<Bdd>, Exhausted> {
     let at = |node: &NodeId| matches!(position, Position::At(nodes) if nodes.contains(node));
     Ok(match routine.body.points[point] {
         _ if *position == Position::Any => Some(frame.space.top()),

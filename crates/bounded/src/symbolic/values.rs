@@ -7,7 +7,7 @@
 //! [`selvedge_program::data`], semantics 1.
 
 use super::space::{Bdd, Space};
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{Connective, Expr, Variable};
 
 /// Where an expression can have each value.
@@ -31,7 +31,7 @@ pub(super) fn values(
     space: &Space,
     expr: &Expr,
     place: &dyn Fn(Variable, bool) -> Var,
-) -> Result<Values, OutOfNodes> {
+) -> Result<Values, Exhausted> {
     Ok(match expr {
         Expr::Constant(true) => Values { yes: space.top(), no: space.bottom() },
         Expr::Constant(false) => Values { yes: space.bottom(), no: space.top() },
@@ -54,21 +54,21 @@ pub(super) fn values(
 }
 
 /// The constraint that `target` gets one of the values.
-pub(super) fn becomes(space: &Space, target: Var, values: &Values) -> Result<Bdd, OutOfNodes> {
+pub(super) fn becomes(space: &Space, target: Var, values: &Values) -> Result<Bdd, Exhausted> {
     let yes = space.and(&space.literal(target, true)?, &values.yes)?;
     let no = space.and(&space.literal(target, false)?, &values.no)?;
     space.or(&yes, &no)
 }
 
-fn literal(space: &Space, var: Var) -> Result<Values, OutOfNodes> {
+fn literal(space: &Space, var: Var) -> Result<Values, Exhausted> {
     Ok(Values { yes: space.literal(var, true)?, no: space.literal(var, false)? })
 }
 
-fn both(space: &Space, left: &Values, right: &Values) -> Result<Values, OutOfNodes> {
+fn both(space: &Space, left: &Values, right: &Values) -> Result<Values, Exhausted> {
     Ok(Values { yes: space.and(&left.yes, &right.yes)?, no: space.or(&left.no, &right.no)? })
 }
 
-fn differ(space: &Space, left: &Values, right: &Values) -> Result<Values, OutOfNodes> {
+fn differ(space: &Space, left: &Values, right: &Values) -> Result<Values, Exhausted> {
     let yes = space.or(&space.and(&left.yes, &right.no)?, &space.and(&left.no, &right.yes)?)?;
     let no = space.or(&space.and(&left.yes, &right.yes)?, &space.and(&left.no, &right.no)?)?;
     Ok(Values { yes, no })

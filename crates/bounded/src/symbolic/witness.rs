@@ -13,7 +13,7 @@ use super::trail::{Interface, Trail};
 use super::tuples::{Found, Tuples};
 use crate::expr::possible;
 use selvedge_base::Id;
-use selvedge_bdd::{OutOfNodes, Var};
+use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{
     Action, Move, Program, ThreadId, Valuation, Variable, Witness, WitnessStep,
 };
@@ -23,7 +23,7 @@ type States = Vec<Vec<bool>>;
 
 impl Tuples {
     /// What every thread finds and leaves on a run to the target.
-    pub(super) fn plan(&self, found: &Found) -> Result<Plan, OutOfNodes> {
+    pub(super) fn plan(&self, found: &Found) -> Result<Plan, Exhausted> {
         let interfaces = self.interfaces(found)?;
         let round = |round| (0..self.threads.len()).map(move |thread| (thread, round));
         let begin = interfaces.first().and_then(|one| one.inputs.first()).cloned();
@@ -39,7 +39,7 @@ impl Tuples {
         })
     }
 
-    fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, OutOfNodes> {
+    fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, Exhausted> {
         let threads = self.threads.len();
         let round = self.round;
         let mut inputs: Vec<States> = vec![Vec::new(); threads];
@@ -116,7 +116,7 @@ impl Tuples {
         effects: &[Bdd],
         inputs: &mut [States],
         outputs: &mut [States],
-    ) -> Result<(), OutOfNodes> {
+    ) -> Result<(), Exhausted> {
         for before in (0..thread).rev() {
             outputs[before].clone_from(&inputs[before + 1]);
             if before == 0 {
@@ -132,7 +132,7 @@ impl Tuples {
         Ok(())
     }
 
-    fn pick(&self, set: &Bdd, fixed: &[(Var, bool)]) -> Result<Assignment, OutOfNodes> {
+    fn pick(&self, set: &Bdd, fixed: &[(Var, bool)]) -> Result<Assignment, Exhausted> {
         let picked = pick(&self.frame.space, set, fixed)?;
         Ok(picked.expect("the set was found not to be empty"))
     }

@@ -29,7 +29,7 @@
 use super::encoding::{Column, Encoding, Under};
 use super::vocabulary::{AFTER, BEFORE, Copy, Vocabulary};
 use crate::lock_history::LockAction;
-use selvedge_bdd::{BddManager, OutOfNodes};
+use selvedge_bdd::{BddManager, Exhausted};
 use selvedge_lower::LockSet;
 
 /// What happens in one phase.
@@ -47,7 +47,7 @@ impl<M: BddManager> Actions<'_, M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn order(&self) -> Result<M::Node, OutOfNodes> {
+    pub fn order(&self) -> Result<M::Node, Exhausted> {
         self.relate(|_, column, kind| Ok(Some(self.old(kind.bit(column))?)))
     }
 
@@ -56,7 +56,7 @@ impl<M: BddManager> Actions<'_, M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn start(&self) -> Result<M::Node, OutOfNodes> {
+    pub fn start(&self) -> Result<M::Node, Exhausted> {
         self.holding(self.phase, AFTER, &LockSet::new())
     }
 
@@ -64,7 +64,7 @@ impl<M: BddManager> Actions<'_, M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn post(&self, action: LockAction, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+    pub fn post(&self, action: LockAction, held: &LockSet) -> Result<M::Node, Exhausted> {
         let manager = self.vocabulary.manager();
         let columns = self.encoding.columns();
         let is_held = |slot: usize| held.contains(columns[slot].lock);
@@ -121,7 +121,7 @@ impl<M: BddManager> Actions<'_, M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn next_phase(&self, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+    pub fn next_phase(&self, held: &LockSet) -> Result<M::Node, Exhausted> {
         let manager = self.vocabulary.manager();
         let columns = self.encoding.columns();
         let finished = self.relate(|_, column, kind| match kind {
@@ -133,7 +133,7 @@ impl<M: BddManager> Actions<'_, M> {
     }
 
     /// A bit of the history before the step.
-    fn old(&self, bit: usize) -> Result<M::Node, OutOfNodes> {
+    fn old(&self, bit: usize) -> Result<M::Node, Exhausted> {
         self.vocabulary.bit(self.phase, BEFORE, bit)
     }
 
@@ -141,8 +141,8 @@ impl<M: BddManager> Actions<'_, M> {
     /// none means `false`.
     fn relate(
         &self,
-        new: impl Fn(usize, &Column, Kind) -> Result<Option<M::Node>, OutOfNodes>,
-    ) -> Result<M::Node, OutOfNodes> {
+        new: impl Fn(usize, &Column, Kind) -> Result<Option<M::Node>, Exhausted>,
+    ) -> Result<M::Node, Exhausted> {
         let manager = self.vocabulary.manager();
         let mut bits: Vec<(usize, usize, Kind)> = Vec::with_capacity(self.encoding.width());
         for (slot, column) in self.encoding.columns().iter().enumerate() {
@@ -169,7 +169,7 @@ impl<M: BddManager> Actions<'_, M> {
     }
 
     /// The histories, before the step, of a thread that holds `held`.
-    fn fitting(&self, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+    fn fitting(&self, held: &LockSet) -> Result<M::Node, Exhausted> {
         let manager = self.vocabulary.manager();
         let mut result = manager.top();
         for column in self.encoding.columns().iter().rev() {
@@ -186,7 +186,7 @@ impl<M: BddManager> Actions<'_, M> {
     }
 
     /// The closure of the empty path of a thread that holds `held`.
-    fn holding(&self, phase: usize, copy: Copy, held: &LockSet) -> Result<M::Node, OutOfNodes> {
+    fn holding(&self, phase: usize, copy: Copy, held: &LockSet) -> Result<M::Node, Exhausted> {
         let mut literals = Vec::with_capacity(2 * self.encoding.columns().len());
         for column in self.encoding.columns() {
             let throughout = self.vocabulary.var(phase, copy, column.held_throughout);

@@ -23,10 +23,9 @@
 
 use super::encoding::{Column, Encoding, Under};
 use super::vocabulary::AFTER;
-use super::weights::{PhaseDomain, out_of_nodes};
+use super::weights::PhaseDomain;
 use rustc_hash::FxHashSet;
-use selvedge_base::StopReason;
-use selvedge_bdd::{BddManager, OutOfNodes, Shape, Var};
+use selvedge_bdd::{BddManager, Exhausted, Shape, Var};
 
 /// The tuples of a participant, one history per phase.
 #[derive(Clone, Debug)]
@@ -62,7 +61,7 @@ pub fn compatible_tuples<M: BddManager>(
     domain: &mut PhaseDomain<M>,
     encoding: &Encoding,
     participants: &[&TupleSet<M::Node>],
-) -> Result<Option<Vec<Histories>>, StopReason> {
+) -> Result<Option<Vec<Histories>>, Exhausted> {
     let phases = domain.vocabulary().phases();
     let manager = domain.vocabulary().manager();
     // The smallest set first.
@@ -73,7 +72,7 @@ pub fn compatible_tuples<M: BddManager>(
     let mut join = Join { domain, encoding, participants: &participants, choices };
     for (newest, set) in participants.iter().enumerate() {
         let placed = join.domain.vocabulary().place(&set.node, newest);
-        join.require(&placed.map_err(out_of_nodes)?)?;
+        join.require(&placed?)?;
         // What the newest one rules out together with the others is dropped before the next one
         // comes in and multiplies what is left.
         for phase in 0..phases {
@@ -107,15 +106,15 @@ struct Join<'a, M: BddManager> {
 type Edge = (usize, usize, usize);
 
 impl<M: BddManager> Join<'_, M> {
-    fn require(&mut self, condition: &M::Node) -> Result<(), StopReason> {
+    fn require(&mut self, condition: &M::Node) -> Result<(), Exhausted> {
         self.domain.count()?;
         let manager = self.domain.vocabulary().manager();
-        self.choices = manager.and(&self.choices, condition).map_err(out_of_nodes)?;
+        self.choices = manager.and(&self.choices, condition)?;
         Ok(())
     }
 
     /// A bit, as far as some tuple needs it.
-    fn bit(&self, phase: usize, participant: usize, bit: usize) -> Result<M::Node, OutOfNodes> {
+    fn bit(&self, phase: usize, participant: usize, bit: usize) -> Result<M::Node, Exhausted> {
         if self.participants[participant].possible[phase][bit] {
             self.domain.vocabulary().bit(phase, participant, bit)
         } else {
@@ -124,12 +123,11 @@ impl<M: BddManager> Join<'_, M> {
     }
 
     /// Conditions 1, 2 and 5 of Defn. 4, between the newest participant and each one before.
-    fn disjoint(&mut self, phase: usize, newest: usize) -> Result<(), StopReason> {
+    fn disjoint(&mut self, phase: usize, newest: usize) -> Result<(), Exhausted> {
         let encoding = self.encoding;
         for column in encoding.columns() {
             for other in 0..newest {
-                let condition =
-                    self.disjoint_lock(phase, column, newest, other).map_err(out_of_nodes)?;
+                let condition = self.disjoint_lock(phase, column, newest, other)?;
                 if condition != self.domain.vocabulary().manager().top() {
                     self.require(&condition)?;
                 }
@@ -144,7 +142,7 @@ impl<M: BddManager> Join<'_, M> {
         column: &Column,
         one: usize,
         other: usize,
-    ) -> Result<M::Node, OutOfNodes> {
+    ) -> Result<M::Node, Exhausted> {
         let manager = self.domain.vocabulary().manager();
         let either = |participant: usize, a: usize, b: usize| {
             manager.or(&self.bit(phase, participant, a)?, &self.bit(phase, participant, b)?)
@@ -174,7 +172,7 @@ impl<M: BddManager> Join<'_, M> {
         phase: usize,
         newest: usize,
         kind: fn(Under) -> usize,
-    ) -> Result<(), StopReason> {
+    ) -> Result<(), Exhausted> {
         let edges: Vec<Vec<Edge>> = (0..=newest)
             .map(|participant| {
                 let possible = &self.participants[participant].possible[phase];
@@ -200,7 +198,7 @@ impl<M: BddManager> Join<'_, M> {
         phase: usize,
         edges: &[Vec<Edge>],
         path: &mut Vec<(usize, Edge)>,
-    ) -> Result<(), StopReason> {
+    ) -> Result<(), Exhausted> {
         let (newest, (start, ..)) = path[0];
         let (_, (_, end, _)) = path[path.len() - 1];
         if start == end {
@@ -211,7 +209,7 @@ impl<M: BddManager> Join<'_, M> {
                 .collect();
             let manager = self.domain.vocabulary().manager();
             let broken = manager.conjunction(&bits).and_then(|cycle| manager.not(&cycle));
-            return self.require(&broken.map_err(out_of_nodes)?);
+            return self.require(&broken?);
         }
         for next in 0..newest {
             if path.iter().any(|&(participant, _)| participant == next) {

@@ -39,7 +39,8 @@ use compat::{Histories, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use selvedge_base::{Budget, IdVec, define_id};
+use selvedge_bdd::Exhausted;
 use selvedge_bdd::MAX_VARIABLES;
 use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
@@ -168,13 +169,8 @@ impl<'p> TuplingBdd<'p> {
         match self.find(key, participants) {
             Ok(None) => Ok(Verdict::Safe),
             Ok(Some(found)) => self.witness(key, participants, &found, goal),
-            Err(reason) => Ok(self.stopped(reason)),
+            Err(reason) => Ok(stopped(reason)),
         }
-    }
-
-    /// A diagram operation that is interrupted says that it has no nodes; the budget knows better.
-    fn stopped(&self, reason: StopReason) -> Verdict<Witness> {
-        Verdict::Unknown(Unknown::Stopped(self.budget.poll().unwrap_or(reason)))
     }
 
     /// Counts of the work done so far.
@@ -201,7 +197,7 @@ impl<'p> TuplingBdd<'p> {
         &mut self,
         key: SpaceKey,
         participants: &[(ThreadId, Role)],
-    ) -> Result<Option<Found>, StopReason> {
+    ) -> Result<Option<Found>, Exhausted> {
         let mut results = Vec::with_capacity(participants.len());
         for (thread, role) in participants {
             let result = self.result(key, *thread, role)?;
@@ -231,7 +227,7 @@ impl<'p> TuplingBdd<'p> {
         key: SpaceKey,
         thread: ThreadId,
         role: &Role,
-    ) -> Result<ResultId, StopReason> {
+    ) -> Result<ResultId, Exhausted> {
         let class = self.behaviours().class_of(thread);
         let index = (key, class, role.clone());
         if let Some(&known) = self.result_index.get(&index) {
@@ -254,7 +250,7 @@ impl<'p> TuplingBdd<'p> {
         key: SpaceKey,
         class: ClassId,
         role: &Role,
-    ) -> Result<Rc<Saturated>, StopReason> {
+    ) -> Result<Rc<Saturated>, Exhausted> {
         let thread = self.behaviours.as_ref().expect("decide checked it").representative(class);
         let skeleton =
             self.skeletons.entry((class, relevant(role))).or_insert_with_key(|(_, relevant)| {
@@ -301,14 +297,14 @@ impl<'p> TuplingBdd<'p> {
         {
             let saturated = match self.saturated(key, result) {
                 Ok(saturated) => saturated,
-                Err(reason) => return Ok(self.stopped(reason)),
+                Err(reason) => return Ok(stopped(reason)),
             };
             let space = self.spaces.get_mut(&key).expect("saturation made it");
             let rules = match space.run(&saturated, tuple, left) {
                 Ok(run) => run.rules,
                 Err(NoWeightedRun::TooLong) => return too_long(limit.saturating_add(1)),
                 Err(NoWeightedRun::Domain(reason)) => {
-                    return Ok(self.stopped(reason));
+                    return Ok(stopped(reason));
                 }
                 Err(NoWeightedRun::NotInValue | NoWeightedRun::BrokenDomain) => {
                     return Err(Fault("a tuple has no run".to_owned()));
@@ -333,7 +329,7 @@ impl<'p> TuplingBdd<'p> {
         }
     }
 
-    fn saturated(&mut self, key: SpaceKey, result: ResultId) -> Result<Rc<Saturated>, StopReason> {
+    fn saturated(&mut self, key: SpaceKey, result: ResultId) -> Result<Rc<Saturated>, Exhausted> {
         if let Some(saturated) = &self.results[result].saturated {
             return Ok(Rc::clone(saturated));
         }
@@ -352,10 +348,19 @@ struct Found {
     tuples: Vec<Histories>,
 }
 
+/// Why a question stays open.
+fn stopped(error: Exhausted) -> Verdict<Witness> {
+    Verdict::Unknown(match error {
+        Exhausted::Nodes(limit) => Unknown::Nodes { limit: limit as u64 },
+        Exhausted::Budget(reason) => Unknown::Stopped(reason),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tupling::Tupling;
+    use selvedge_base::StopReason;
     use selvedge_program::Units;
     use selvedge_testkit::Model;
     use selvedge_testkit::family::{crossed_locks, nested_locks};

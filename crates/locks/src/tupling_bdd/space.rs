@@ -11,10 +11,10 @@ use super::encoding::Encoding;
 use super::product::{Effect, Product};
 use super::vocabulary::Vocabulary;
 use super::weights;
-use super::weights::{PhaseDomain, Tuple, out_of_nodes};
+use super::weights::{PhaseDomain, Tuple};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id, IdVec, StopReason};
-use selvedge_bdd::{BddManager, NativeManager};
+use selvedge_base::{Budget, Id, IdVec};
+use selvedge_bdd::{BddManager, Exhausted, NativeManager};
 use selvedge_pds::{
     Configuration, Increments, NoWeightedRun, PAutomaton, RuleId, Run, State, Stopped,
     WeightDomain, WeightedAutomaton, WeightedSaturation, weighted_post_star,
@@ -67,17 +67,14 @@ impl Space {
         encoding: &Encoding,
         size: (usize, usize),
         budget: &Budget,
-    ) -> Result<Self, StopReason> {
+    ) -> Result<Self, Exhausted> {
         let width = encoding.width();
         let variables = Self::variables(width, size);
-        let manager = NativeManager::with_interrupt(variables, NODE_LIMIT, budget.clone());
-        let vocabulary = Vocabulary::new(manager, width, size.0, size.1).map_err(out_of_nodes)?;
+        let manager = NativeManager::with_budget(variables, NODE_LIMIT, budget.clone());
+        let vocabulary = Vocabulary::new(manager, width, size.0, size.1)?;
         let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
-        let start = actions(0).start().map_err(out_of_nodes)?;
-        let one = (0..size.0)
-            .map(|phase| actions(phase).order())
-            .collect::<Result<_, _>>()
-            .map_err(out_of_nodes)?;
+        let start = actions(0).start()?;
+        let one = (0..size.0).map(|phase| actions(phase).order()).collect::<Result<_, _>>()?;
         let domain = PhaseDomain::new(vocabulary, one, budget.clone());
         let start = domain.monomial((0, 0), start);
         Ok(Self { domain, start, effects: FxHashMap::default() })
@@ -92,7 +89,7 @@ impl Space {
         encoding: &Encoding,
         product: Product,
         budget: &Budget,
-    ) -> Result<Saturated, StopReason> {
+    ) -> Result<Saturated, Exhausted> {
         let rules = product.pds.rules.iter().zip(&product.effects);
         let weights = rules
             .map(|(rule, effect)| self.weight(encoding, rule.state.index(), effect))
@@ -105,7 +102,8 @@ impl Space {
         let saturation =
             weighted_post_star(&product.pds, &weights, &mut self.domain, &initial, history, budget)
                 .map_err(|stopped| match stopped {
-                    Stopped::Budget(reason) | Stopped::Domain(reason) => reason,
+                    Stopped::Budget(reason) => Exhausted::Budget(reason),
+                    Stopped::Domain(error) => error,
                 })?;
         let ends = product.ends();
         Ok(Saturated { product, weights, ends, saturation })
@@ -119,7 +117,7 @@ impl Space {
         &mut self,
         encoding: &Encoding,
         saturated: &Saturated,
-    ) -> Result<Option<TupleSet<Node>>, StopReason> {
+    ) -> Result<Option<TupleSet<Node>>, Exhausted> {
         let value = saturated.saturation.value(&mut self.domain, &saturated.ends)?;
         let all = (0, self.domain.vocabulary().phases() - 1);
         Ok(value.term(all).map(|node| TupleSet::new(&self.domain, encoding, node.clone())))
@@ -134,7 +132,7 @@ impl Space {
         saturated: &Saturated,
         histories: &Histories,
         max: u64,
-    ) -> Result<Run, NoWeightedRun<StopReason>> {
+    ) -> Result<Run, NoWeightedRun<Exhausted>> {
         // Invariant 1.
         let before = vec![false; self.domain.vocabulary().width()];
         let tuple = Tuple { first: 0, before, after: histories.clone() };
@@ -154,7 +152,7 @@ impl Space {
         encoding: &Encoding,
         phase: usize,
         effect: &Effect,
-    ) -> Result<Weight, StopReason> {
+    ) -> Result<Weight, Exhausted> {
         let key = match effect {
             Effect::None => return Ok(self.domain.one()),
             Effect::Lock(..) | Effect::NextPhase(_) => (phase, effect.clone()),
@@ -168,7 +166,7 @@ impl Space {
             Effect::Lock(action, held) => (phase, actions.post(*action, held)),
             Effect::NextPhase(held) => (phase + 1, actions.next_phase(held)),
         };
-        let weight = self.domain.monomial((phase, to), node.map_err(out_of_nodes)?);
+        let weight = self.domain.monomial((phase, to), node?);
         self.effects.insert(key, weight.clone());
         Ok(weight)
     }

@@ -16,7 +16,7 @@
 //!    on the copies [`AFTER`] of phases `p` to `q`, and on nothing else.
 
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_bdd::{BddManager, Exhausted, Var};
 
 /// A copy of the bits of a phase.
 pub type Copy = usize;
@@ -67,7 +67,7 @@ impl<M: BddManager> Vocabulary<M> {
         width: usize,
         phases: usize,
         participants: usize,
-    ) -> Result<Self, OutOfNodes> {
+    ) -> Result<Self, Exhausted> {
         let needed = Self::variables(width, phases, participants);
         assert!(needed <= manager.variables(), "too few variables for the histories");
         let copies = copies(participants);
@@ -115,7 +115,7 @@ impl<M: BddManager> Vocabulary<M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn bit(&self, phase: usize, copy: Copy, bit: usize) -> Result<M::Node, OutOfNodes> {
+    pub fn bit(&self, phase: usize, copy: Copy, bit: usize) -> Result<M::Node, Exhausted> {
         self.manager.var(self.var(phase, copy, bit))
     }
 
@@ -128,7 +128,7 @@ impl<M: BddManager> Vocabulary<M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn compose(&self, a: &M::Node, b: &M::Node, phase: usize) -> Result<M::Node, OutOfNodes> {
+    pub fn compose(&self, a: &M::Node, b: &M::Node, phase: usize) -> Result<M::Node, Exhausted> {
         let Join { up, cube, down, .. } = &self.joins[phase];
         self.manager.relational_product(a, b, up, cube, down)
     }
@@ -143,7 +143,7 @@ impl<M: BddManager> Vocabulary<M> {
         a: (&M::Node, &[(Var, bool)]),
         b: (&M::Node, &[(Var, bool)]),
         phase: usize,
-    ) -> Result<M::Node, OutOfNodes> {
+    ) -> Result<M::Node, Exhausted> {
         let start = self.manager.rename(&self.restrict(b.0, b.1)?, &self.joins[phase].meet)?;
         self.manager.and(&self.restrict(a.0, a.1)?, &start)
     }
@@ -152,13 +152,13 @@ impl<M: BddManager> Vocabulary<M> {
     ///
     /// # Errors
     /// If the manager is out of nodes.
-    pub fn place(&self, node: &M::Node, participant: usize) -> Result<M::Node, OutOfNodes> {
+    pub fn place(&self, node: &M::Node, participant: usize) -> Result<M::Node, Exhausted> {
         let placement = self.renaming(0..self.phases, &[(AFTER, participant)])?;
         self.manager.rename(node, &placement)
     }
 
     /// The function with some variables fixed.
-    fn restrict(&self, f: &M::Node, literals: &[(Var, bool)]) -> Result<M::Node, OutOfNodes> {
+    fn restrict(&self, f: &M::Node, literals: &[(Var, bool)]) -> Result<M::Node, Exhausted> {
         let vars: Vec<Var> = literals.iter().map(|&(var, _)| var).collect();
         let literals = self.manager.conjunction(literals)?;
         self.manager.and_exists(f, &literals, &self.manager.cube(&vars)?)
@@ -168,7 +168,7 @@ impl<M: BddManager> Vocabulary<M> {
         &self,
         phases: std::ops::Range<usize>,
         moves: &[(Copy, Copy)],
-    ) -> Result<M::Renaming, OutOfNodes> {
+    ) -> Result<M::Renaming, Exhausted> {
         let mut pairs = Vec::with_capacity(phases.len() * self.width * moves.len());
         for phase in phases {
             for bit in 0..self.width {

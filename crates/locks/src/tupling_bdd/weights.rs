@@ -17,8 +17,8 @@
 //! 1. The terms of a weight are sorted by their phases, and none is empty.
 
 use super::vocabulary::{AFTER, BEFORE, Vocabulary};
-use selvedge_base::{Budget, StopReason};
-use selvedge_bdd::{BddManager, OutOfNodes, Var};
+use selvedge_base::Budget;
+use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_pds::{WeightDomain, WitnessDomain};
 
 /// The relation of paths from one phase to another.
@@ -104,11 +104,11 @@ impl<M: BddManager> PhaseDomain<M> {
     /// Called once per operation on diagrams.
     ///
     /// # Errors
-    /// If the budget was raised.
-    pub fn count(&mut self) -> Result<(), StopReason> {
+    /// If the budget is used up.
+    pub fn count(&mut self) -> Result<(), Exhausted> {
         self.operations += 1;
         self.peak_nodes = self.peak_nodes.max(self.vocabulary.manager().stored_nodes());
-        self.budget.poll().map_or(Ok(()), Err)
+        Ok(self.budget.check()?)
     }
 
     /// Adds a term to others.
@@ -116,7 +116,7 @@ impl<M: BddManager> PhaseDomain<M> {
         &mut self,
         terms: &mut Vec<Term<M::Node>>,
         term: Term<M::Node>,
-    ) -> Result<(), StopReason> {
+    ) -> Result<(), Exhausted> {
         if self.vocabulary.manager().is_bottom(&term.node) {
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl<M: BddManager> PhaseDomain<M> {
             Some(other) if other.span == term.span => {
                 self.count()?;
                 let both = self.vocabulary.manager().or(&other.node, &term.node);
-                terms[at].node = both.map_err(out_of_nodes)?;
+                terms[at].node = both?;
             }
             _ => terms.insert(at, term),
         }
@@ -144,14 +144,9 @@ impl<M: BddManager> PhaseDomain<M> {
     }
 }
 
-/// Running out of nodes is running out of memory.
-pub fn out_of_nodes(_: OutOfNodes) -> StopReason {
-    StopReason::Memory
-}
-
 impl<M: BddManager> WeightDomain for PhaseDomain<M> {
     type Weight = Weight<M::Node>;
-    type Error = StopReason;
+    type Error = Exhausted;
 
     fn zero(&self) -> Weight<M::Node> {
         Weight { terms: Vec::new() }
@@ -165,7 +160,7 @@ impl<M: BddManager> WeightDomain for PhaseDomain<M> {
         &mut self,
         a: &Weight<M::Node>,
         b: &Weight<M::Node>,
-    ) -> Result<Weight<M::Node>, StopReason> {
+    ) -> Result<Weight<M::Node>, Exhausted> {
         // Most steps do nothing to locks, so this saves most of the work.
         if *b == self.one {
             return Ok(a.clone());
@@ -179,7 +174,7 @@ impl<M: BddManager> WeightDomain for PhaseDomain<M> {
             for right in b.terms.iter().filter(|right| right.span.0 == middle) {
                 self.count()?;
                 let node = self.vocabulary.compose(&left.node, &right.node, middle);
-                let node = node.map_err(out_of_nodes)?;
+                let node = node?;
                 self.add(&mut terms, Term { span: (first, right.span.1), node })?;
             }
         }
@@ -190,7 +185,7 @@ impl<M: BddManager> WeightDomain for PhaseDomain<M> {
         &mut self,
         a: &Weight<M::Node>,
         b: &Weight<M::Node>,
-    ) -> Result<Weight<M::Node>, StopReason> {
+    ) -> Result<Weight<M::Node>, Exhausted> {
         let mut terms = a.terms.clone();
         for term in &b.terms {
             self.add(&mut terms, term.clone())?;
@@ -203,7 +198,7 @@ impl<M: BddManager> WeightDomain for PhaseDomain<M> {
 impl<M: BddManager> WitnessDomain for PhaseDomain<M> {
     type Element = Tuple;
 
-    fn contains(&mut self, weight: &Weight<M::Node>, tuple: &Tuple) -> Result<bool, StopReason> {
+    fn contains(&mut self, weight: &Weight<M::Node>, tuple: &Tuple) -> Result<bool, Exhausted> {
         let Some(node) = weight.term((tuple.first, tuple.last())) else { return Ok(false) };
         let value = |var: Var| {
             let (phase, copy, bit) = self.vocabulary.meaning(var);
@@ -217,7 +212,7 @@ impl<M: BddManager> WitnessDomain for PhaseDomain<M> {
         tuple: &Tuple,
         a: &Weight<M::Node>,
         b: &Weight<M::Node>,
-    ) -> Result<Option<(Tuple, Tuple)>, StopReason> {
+    ) -> Result<Option<(Tuple, Tuple)>, Exhausted> {
         let (first, last) = (tuple.first, tuple.last());
         for left in a.terms.iter().filter(|left| left.span.0 == first && left.span.1 <= last) {
             let middle = left.span.1;
@@ -230,10 +225,7 @@ impl<M: BddManager> WitnessDomain for PhaseDomain<M> {
             let var = |bit| self.vocabulary.var(first, BEFORE, bit);
             ends.extend(before.map(|(bit, &value)| (var(bit), value)));
             let starts = self.literals(tuple, middle..=last);
-            let meeting = self
-                .vocabulary
-                .meet((&left.node, &ends), (right, &starts), middle)
-                .map_err(out_of_nodes)?;
+            let meeting = self.vocabulary.meet((&left.node, &ends), (right, &starts), middle)?;
             let vars = self.vocabulary.vars(middle, AFTER);
             if let Some(history) = self.vocabulary.manager().pick(&meeting, &vars) {
                 let (done, rest) = tuple.after.split_at(middle - first);
@@ -251,6 +243,7 @@ impl<M: BddManager> WitnessDomain for PhaseDomain<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selvedge_base::StopReason;
     use selvedge_bdd::NativeManager;
     use selvedge_pds::check_laws;
     use selvedge_testkit::Rng;
@@ -289,17 +282,17 @@ mod tests {
     }
 
     /// The closure of a relation of one tuple.
-    fn closure(domain: &mut Domain, tuple: &Tuple) -> Result<Weight<Node>, StopReason> {
+    fn closure(domain: &mut Domain, tuple: &Tuple) -> Result<Weight<Node>, Exhausted> {
         let mut literals = domain.literals(tuple, tuple.first..=tuple.last());
         for (bit, &value) in tuple.before.iter().enumerate() {
             literals.push((domain.vocabulary.var(tuple.first, BEFORE, bit), value));
         }
         let manager = domain.vocabulary.manager();
-        let mut node = manager.conjunction(&literals).map_err(out_of_nodes)?;
+        let mut node = manager.conjunction(&literals)?;
         for (phase, from) in [(tuple.first, true), (tuple.last(), false)] {
             let order = domain.one.term((phase, phase)).unwrap();
             let (a, b) = if from { (order, &node) } else { (&node, order) };
-            node = domain.vocabulary.compose(a, b, phase).map_err(out_of_nodes)?;
+            node = domain.vocabulary.compose(a, b, phase)?;
         }
         Ok(domain.monomial((tuple.first, tuple.last()), node))
     }
@@ -389,12 +382,12 @@ mod tests {
         let weight = weight.unwrap();
         domain.budget.raise(StopReason::Timeout);
         assert_eq!(domain.extend(&weight, &one), Ok(weight.clone()), "nothing to do");
-        assert_eq!(domain.extend(&weight, &weight), Err(StopReason::Timeout));
-        assert_eq!(domain.combine(&weight, &weight), Err(StopReason::Timeout));
+        assert_eq!(domain.extend(&weight, &weight), Err(Exhausted::Budget(StopReason::Timeout)));
+        assert_eq!(domain.combine(&weight, &weight), Err(Exhausted::Budget(StopReason::Timeout)));
     }
 
     #[test]
-    fn running_out_of_nodes_is_running_out_of_memory() {
+    fn running_out_of_nodes_is_an_error_of_its_own() {
         let mut domain = domain(80);
         let mut rng = Rng::new(5);
         let mut sum = domain.zero();
@@ -408,6 +401,6 @@ mod tests {
                 Err(reason) => Some(reason),
             }
         });
-        assert_eq!(stopped, Some(StopReason::Memory));
+        assert_eq!(stopped, Some(Exhausted::Nodes(80)));
     }
 }
