@@ -3,8 +3,8 @@
 //! - [`manager`]: the trait [`BddManager`], what every backend offers, and the functions that only
 //!   read a diagram.
 //! - [`relation`]: [`Relations`], sets of tuples over bit vectors with generalized composition.
-//! - [`native`]: the backend to use. The backends `oxidd` and `biodivine` (features of the same
-//!   names) are there to compare with.
+//! - [`native`]: the backend to use. Libraries of others stand behind the same trait in `bench/bdd`,
+//!   to compare with.
 //!
 //! Start reading at [`BddManager`]; whoever only needs relations starts at [`Relations`].
 //!
@@ -26,15 +26,6 @@ pub mod relation;
 
 pub mod native;
 
-#[cfg(feature = "biodivine")]
-pub mod biodivine;
-#[cfg(feature = "oxidd")]
-pub mod oxidd;
-
-#[cfg(feature = "biodivine")]
-pub use biodivine::BiodivineManager;
 pub use manager::{BddManager, Exhausted, MAX_VARIABLES, Shape, Var};
 pub use native::{NATIVE_BYTES_PER_NODE, NativeManager};
-#[cfg(feature = "oxidd")]
-pub use oxidd::OxiddManager;
 pub use relation::{Position, Relation, Relations};

@@ -477,16 +477,16 @@ fn fraction<M: BddManager + ?Sized>(
 }
 
 /// Checks the condition of [`BddManager::renaming`].
-pub(crate) fn is_strictly_increasing(pairs: &[(Var, Var)]) -> bool {
+pub fn is_strictly_increasing(pairs: &[(Var, Var)]) -> bool {
     pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1)
 }
 
 /// Checks the condition of [`BddManager::rename`].
-pub(crate) fn keeps_order(support: &[Var], target: impl Fn(Var) -> Var) -> bool {
+pub fn keeps_order(support: &[Var], target: impl Fn(Var) -> Var) -> bool {
     support.windows(2).all(|pair| target(pair[0]) < target(pair[1]))
 }
 
 /// Refuses more than [`MAX_VARIABLES`] variables.
-pub(crate) fn check_variables(variables: usize) {
+pub fn check_variables(variables: usize) {
     assert!(variables <= MAX_VARIABLES, "more than {MAX_VARIABLES} variables");
 }

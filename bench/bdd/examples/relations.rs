@@ -2,7 +2,7 @@
 //! over 20 bits, unite the result with a third and ask whether anything changed. Beside it, one
 //! large diagram: the placements of nine queens.
 //!
-//! `cargo run --release -p selvedge-bdd --example relations [steps] [backend]`
+//! `cargo run --release --manifest-path bench/bdd/Cargo.toml --example relations [steps] [backend]`
 //!
 //! The last columns must be equal for all backends.
 #![expect(clippy::print_stdout, reason = "the output is the purpose of this program")]
@@ -10,10 +10,8 @@
 use std::time::Instant;
 
 use selvedge_base::Id;
-use selvedge_bdd::{
-    BddManager, BiodivineManager, Exhausted, NativeManager, OxiddManager, Position, Relation,
-    Relations, Var,
-};
+use selvedge_bdd::{BddManager, Exhausted, NativeManager, Position, Relation, Relations, Var};
+use selvedge_bdd_comparison::{BiodivineManager, OxiddManager};
 
 const WIDTH: usize = 20;
 const WEIGHTS: usize = 64;

@@ -25,7 +25,7 @@ use oxidd::{
 };
 use selvedge_base::Id;
 
-use crate::manager::{
+use selvedge_bdd::manager::{
     BddManager, Exhausted, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
 };
 
@@ -61,7 +61,7 @@ impl OxiddManager {
     /// A manager with this many variables that stores at most `node_limit` nodes.
     ///
     /// # Panics
-    /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
+    /// If there are more than [`MAX_VARIABLES`](selvedge_bdd::MAX_VARIABLES) variables.
     pub fn new(variables: usize, node_limit: usize) -> Self {
         check_variables(variables);
         let cache = (node_limit / 2).clamp(1 << 10, 1 << 18);

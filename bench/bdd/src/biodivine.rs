@@ -14,7 +14,7 @@ use std::rc::Rc;
 use biodivine_lib_bdd::{Bdd, BddNode, BddPointer, BddVariable, BddVariableSet, op_function};
 use selvedge_base::Id;
 
-use crate::manager::{
+use selvedge_bdd::manager::{
     BddManager, Exhausted, Shape, Var, check_variables, is_strictly_increasing, keeps_order,
 };
 
@@ -36,7 +36,7 @@ impl BiodivineManager {
     /// A manager with this many variables whose diagrams have at most `node_limit` nodes each.
     ///
     /// # Panics
-    /// If there are more than [`MAX_VARIABLES`](crate::MAX_VARIABLES) variables.
+    /// If there are more than [`MAX_VARIABLES`](selvedge_bdd::MAX_VARIABLES) variables.
     pub fn new(variables: usize, node_limit: usize) -> Self {
         check_variables(variables);
         let count = u16::try_from(variables).expect("checked above");
