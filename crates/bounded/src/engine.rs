@@ -6,8 +6,8 @@
 //!
 //! # Invariants
 //! 1. A witness is one of the program that was asked about, not of a translated one.
-//! 2. `safe` is said only for a fixpoint of complete global configurations, or where the program has
-//!    nothing that could fail.
+//! 2. `safe` is said only for a fixpoint of complete global configurations, for visible states that
+//!    no return can add to, or where the program has nothing that could fail.
 //! 3. A violation that was found is returned whatever limit is met after it.
 
 use crate::explicit::{ExplicitSearch, Stacks};
@@ -142,6 +142,7 @@ impl<'p> Bounded<'p> {
             bound: Bound { measure: self.options.measure, limit: 0 },
             levels: Vec::new(),
             complete: false,
+            proof: None,
             states: None,
         };
         let found = self.widen(&mut running, &mut explored, program, widened);
@@ -181,6 +182,7 @@ impl<'p> Bounded<'p> {
             explored.bound.limit += 1;
             // A thread that is alone cannot do more in a second context than in the first.
             explored.complete = level.complete || program.threads.len() == 1;
+            explored.proof = explored.complete.then(|| running.search().proof());
             // A count that a limit has cut short is no count: then the level has none.
             match running.search().count_states() {
                 Ok(shared) => explored.levels.push(LevelCount {

@@ -14,7 +14,7 @@ use selvedge_base::{Budget, Id, Place};
 use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
 use selvedge_program::{
     Action, Bound, Failure, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program,
-    Question, Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
+    Proof, Question, Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states, replay};
 use selvedge_testkit::rng::Rng;
@@ -36,6 +36,7 @@ struct Counts {
     complete: usize,
     not_complete: usize,
     sets_complete: usize,
+    proved: usize,
 }
 
 /// One level of a search, as data.
@@ -45,6 +46,7 @@ struct Explored {
     visible: BTreeSet<VisibleState>,
     reached: bool,
     complete: bool,
+    proof: Proof,
 }
 
 /// All levels; `None` if atomic sections nest too deep.
@@ -87,6 +89,7 @@ fn explore(
             visible,
             reached: level.reached.is_some(),
             complete: level.complete,
+            proof: search.proof(),
         });
     }
     Some(levels)
@@ -180,7 +183,15 @@ fn check(seed: u64, shape: &Shape, locks: bool, counts: &mut Counts) {
                     }
                 }
                 counts.reached += usize::from(one.reached);
-                if !oracle.cut {
+                if oracle.cut {
+                    for explored in [one, two] {
+                        let proved = explored.complete && explored.proof == Proof::Generators;
+                        counts.proved += usize::from(proved);
+                        if explored.complete {
+                            check_covered(&oracle, at, explored, &context);
+                        }
+                    }
+                } else {
                     for (explored, counted) in
                         [(one, &mut counts.complete), (two, &mut counts.sets_complete)]
                     {
@@ -249,6 +260,19 @@ fn check_complete(oracle: &BoundedSets, target: usize, level: usize, context: &d
     assert_eq!(here.reached[target], last.reached[target], "{}", context());
 }
 
+/// What is complete has all that the oracle finds at larger bounds, although it cuts some calls.
+fn check_covered(
+    oracle: &BoundedSets,
+    target: usize,
+    explored: &Explored,
+    context: &dyn Fn() -> String,
+) {
+    let last = oracle.levels.last().expect("there are levels");
+    assert!(last.states.is_subset(&explored.states), "{}", context());
+    assert!(last.visible.is_subset(&explored.visible), "{}", context());
+    assert!(!last.reached[target] || explored.reached, "{}", context());
+}
+
 const SHAPE: Shape = Shape {
     threads: 3,
     globals: 3,
@@ -282,6 +306,7 @@ fn explicit_search_agrees_with_the_oracle() {
             check(seed, &shape, locks, &mut counts);
         }
         println!("{name}: {counts:?}");
+        assert!(counts.proved > 0 || shape.recursion < 80, "{counts:?}");
         assert!(counts.reached > 0 && counts.complete > 0 && counts.not_complete > 0);
         assert!(counts.given_up < counts.programs * 3 / 2);
         assert!(counts.nested * 10 < counts.programs);

@@ -11,7 +11,7 @@
 use crate::answer::Statistics;
 use crate::data::Valuation;
 use crate::question::Question;
-use crate::reach::{Bound, LevelCount, VisibleState};
+use crate::reach::{Bound, LevelCount, Proof, VisibleState};
 use crate::verdict::{Fault, Verdict};
 use crate::witness::Witness;
 
@@ -53,8 +53,10 @@ pub struct Explored {
     pub bound: Bound,
     /// The reachable states for every bound up to there.
     pub levels: Vec<LevelCount>,
-    /// Whether no larger bound reaches another global configuration.
+    /// Whether no larger bound reaches anything new; [`Self::proof`] says in which sense.
     pub complete: bool,
+    /// Why it is complete, if it is.
+    pub proof: Option<Proof>,
     /// The states within the bound, if they were asked for.
     pub states: Option<States>,
 }

@@ -48,7 +48,7 @@ pub use moment::{Deadlock, Race, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
 pub use question::{PatternQuestion, Question, Units};
 pub use reach::{
-    Bound, Level, LevelCount, Measure, Position, Search, StatePattern, Target, VisibleState,
+    Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;

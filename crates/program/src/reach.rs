@@ -80,6 +80,27 @@ pub enum Position {
     Ended,
 }
 
+/// Why a search is complete: what no larger bound adds to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Proof {
+    /// No step leads from a reachable global configuration to another one.
+    Fixpoint,
+    /// Stacks may grow for ever, but no step leads from what is visible of the reachable
+    /// configurations (shared states and tops of stacks) to anything else, and no return does,
+    /// whatever it may uncover.
+    Generators,
+}
+
+impl Proof {
+    /// The word in reports: `fixpoint` or `generators`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fixpoint => "fixpoint",
+            Self::Generators => "generators",
+        }
+    }
+}
+
 /// How many states are reachable within a bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelCount {
@@ -127,6 +148,11 @@ pub trait Search {
 
     /// Counts of the work so far.
     fn statistics(&self) -> Statistics;
+
+    /// Why the last level was complete, if it was.
+    fn proof(&self) -> Proof {
+        Proof::Fixpoint
+    }
 }
 
 /// What a search knows after widening its bound.
@@ -134,6 +160,7 @@ pub trait Search {
 pub struct Level {
     /// A run to the target within the bound.
     pub reached: Option<Witness>,
-    /// Whether no larger bound reaches another global configuration: a proof for every bound.
+    /// Whether no larger bound reaches another global configuration, or as [`Search::proof`] says:
+    /// a proof for every bound.
     pub complete: bool,
 }

@@ -331,7 +331,8 @@ impl<'p> Expansion<'p> {
         Ok(())
     }
 
-    fn symbol(&mut self, symbol: Symbol) -> SymbolId {
+    /// The number of a symbol.
+    pub fn symbol(&mut self, symbol: Symbol) -> SymbolId {
         *self.numbers.entry(symbol).or_insert_with(|| self.symbols.push(symbol))
     }
 }

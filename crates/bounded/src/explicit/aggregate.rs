@@ -75,7 +75,7 @@ pub enum Hit {
 pub struct Aggregates<'p> {
     pub expansion: Expansion<'p>,
     pub hit: Option<Hit>,
-    goal: Goal,
+    pub goal: Goal,
     budget: Budget,
     /// The symbol of each thread at first.
     firsts: Vec<SymbolId>,

@@ -85,6 +85,18 @@ impl Goal {
         }
     }
 
+    /// In which of the sets of nodes that it asks for a node is.
+    pub fn parts(&self, node: NodeId) -> Vec<bool> {
+        match self {
+            Self::Assertion => Vec::new(),
+            Self::Label(nodes) => vec![nodes.has(node)],
+            Self::State { threads, .. } => {
+                let has = |spot: &Spot| matches!(spot, Spot::At(nodes) if nodes.has(node));
+                threads.iter().map(has).collect()
+            }
+        }
+    }
+
     /// Whether a thread with this top satisfies what is asked of it in a state.
     pub fn spot(
         &self,

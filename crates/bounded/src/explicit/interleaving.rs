@@ -40,7 +40,7 @@ pub struct Interleaving<'p> {
     pub configurations: Configurations,
     pub hit: Option<Hit>,
     pub steps: u64,
-    goal: Goal,
+    pub goal: Goal,
     /// The globals of all configurations outside of atomic sections.
     globals: FxHashSet<u64>,
     scratch: Vec<StackId>,

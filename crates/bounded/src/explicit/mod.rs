@@ -7,7 +7,8 @@
 //! # Source
 //! Qadeer and Rehof, *Context-bounded model checking of concurrent software* (TACAS 2005); paper 001
 //! §2 for rounds. ERRATA, 001: a plateau of shared or visible states proves nothing, so
-//! [`Level::complete`] is said only when no thread leads from any configuration to another one.
+//! [`Level::complete`] is said only when no thread leads from any configuration to another one, or
+//! when no return can uncover anything that leads to another visible state (`generators`).
 //!
 //! # Invariants
 //! 1. Both spaces give the same states and the same answers at every level, except that sets of
@@ -15,7 +16,9 @@
 //! 2. Runs have no more contexts, or rounds, than the level at which they were found.
 
 mod aggregate;
+mod classes;
 mod configurations;
+mod generators;
 pub(crate) mod goal;
 mod interleaving;
 mod language;
@@ -27,14 +30,16 @@ pub(crate) mod witness;
 
 use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;
+use classes::Classes;
+use generators::{Top, Views};
 use goal::Goal;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
-use selvedge_base::Budget;
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
-    Failure, Level, Measure, Program, Search, Statistics, Target, Unknown, Valuation, VisibleState,
-    Witness,
+    Failure, Feature, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown,
+    Valuation, VisibleState, Witness,
 };
 use visible::Visible;
 
@@ -81,6 +86,14 @@ pub struct ExplicitSearch<'p> {
     visible: Visible,
     /// How many states of the space `visible` knows.
     looked_at: u32,
+    /// Whether stacks may grow with every level.
+    growing: bool,
+    views: Views,
+    /// Nodes that are not told apart in `views`, once they are needed.
+    classes: Option<Classes>,
+    /// How many states of the space `views` knows.
+    viewed: u32,
+    proof: Proof,
 }
 
 enum SearchSpace<'p> {
@@ -122,6 +135,11 @@ impl<'p> ExplicitSearch<'p> {
             run: None,
             visible: Visible::new(program),
             looked_at: 0,
+            growing: threads > 1 && program.features().contains(Feature::Recursion),
+            views: Views::default(),
+            classes: None,
+            viewed: 0,
+            proof: Proof::Fixpoint,
         })
     }
 
@@ -177,6 +195,59 @@ impl<'p> ExplicitSearch<'p> {
         Ok(())
     }
 
+    /// Whether no view is missing, although stacks may still grow.
+    fn has_all_views(&mut self) -> Result<bool, StopReason> {
+        let budget = &self.budget;
+        let goal = match &self.space {
+            SearchSpace::Stacks(space) => &space.goal,
+            SearchSpace::Sets(space) => &space.goal,
+        };
+        let classes = match &mut self.classes {
+            Some(classes) => classes,
+            none => none.insert(Classes::new(self.program, goal, &self.visible, budget)?),
+        };
+        let views = &mut self.views;
+        match &mut self.space {
+            SearchSpace::Stacks(space) => {
+                let count = space.configurations.len() as u32;
+                while self.viewed < count && !views.are_too_many() {
+                    poll(budget, self.viewed)?;
+                    let shared = space.configurations.shared(self.viewed);
+                    if space.expansion.layout().in_atomic(shared).is_none() {
+                        let mut tops: Box<[Top]> =
+                            space.tops(self.viewed).map(|(_, top)| top).collect();
+                        for top in tops.iter_mut().flatten() {
+                            *top = classes.of(&mut space.expansion, *top);
+                        }
+                        views.add(shared, tops);
+                    }
+                    self.viewed += 1;
+                }
+            }
+            SearchSpace::Sets(space) => {
+                while (self.viewed as usize) < space.len() && !views.are_too_many() {
+                    let shared = space.shared(self.viewed);
+                    let mut tops: Vec<Vec<Top>> =
+                        space.tops(self.viewed).map(|(_, tops)| tops.collect()).collect();
+                    for tops in &mut tops {
+                        for top in tops.iter_mut().flatten() {
+                            *top = classes.of(&mut space.expansion, *top);
+                        }
+                        tops.sort_unstable();
+                        tops.dedup();
+                    }
+                    views.add_all(shared, &tops, budget)?;
+                    self.viewed += 1;
+                }
+            }
+        }
+        let (expansion, goal) = match &mut self.space {
+            SearchSpace::Stacks(space) => (&mut space.expansion, &space.goal),
+            SearchSpace::Sets(space) => (&mut space.expansion, &space.goal),
+        };
+        Ok(!views.are_too_many() && generators::are_all(views, classes, expansion, goal, budget)?)
+    }
+
     /// Adds what can be seen of the states since the last time.
     fn look(&mut self) {
         let visible = &mut self.visible;
@@ -220,6 +291,17 @@ impl<'p> ExplicitSearch<'p> {
     }
 }
 
+/// How many states are looked at between two looks at the budget.
+const POLL_EVERY: u32 = 1024;
+
+/// Looks at the budget now and then.
+fn poll(budget: &Budget, count: u32) -> Result<(), StopReason> {
+    match count % POLL_EVERY {
+        0 => budget.poll().map_or(Ok(()), Err),
+        _ => Ok(()),
+    }
+}
+
 fn single_stacks<'p>(
     program: &'p Program,
     target: &Target,
@@ -258,16 +340,29 @@ impl Search for ExplicitSearch<'_> {
             (self.space, self.levels) = sets_of_stacks(program, target, *measure, budget)?;
             self.looked_at = 0;
             self.visible = Visible::new(self.program);
+            self.viewed = 0;
+            self.views = Views::default();
+            self.classes = None;
             explored = self.explore();
         }
         let unknown = |halt| match halt {
             Halt::Unknown(unknown) => unknown,
             Halt::Unbounded => unreachable!("sets of stacks have no bound to exceed"),
         };
-        let complete = explored.map_err(unknown)?;
+        let mut complete = explored.map_err(unknown)?;
         self.level += 1;
         self.rebuild().map_err(unknown)?;
+        self.proof = Proof::Fixpoint;
+        if !complete && self.growing && self.run.is_none() {
+            // A proof that was stopped is none, but the level was explored.
+            complete = self.has_all_views() == Ok(true);
+            self.proof = Proof::Generators;
+        }
         Ok(Level { reached: self.run.clone(), complete })
+    }
+
+    fn proof(&self) -> Proof {
+        self.proof
     }
 
     fn count_states(&mut self) -> Result<u128, Failure> {

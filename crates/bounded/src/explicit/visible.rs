@@ -9,7 +9,7 @@
 use crate::expand::{Expansion, Layout, Shared, SymbolId, valuation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Id;
-use selvedge_program::{Program, ThreadId, VisibleState};
+use selvedge_program::{NodeId, Program, ThreadId, VisibleState};
 
 /// A visible state in short: the globals and one number per thread, zero for one that has ended.
 type Seen = (u64, Box<[u32]>);
@@ -48,6 +48,11 @@ impl Visible {
         Self { labels, names, seen: FxHashSet::default(), globals: program.globals.len() }
     }
 
+    /// The number of the label of a node.
+    pub fn label(&self, node: NodeId) -> u32 {
+        self.labels[node.index()]
+    }
+
     /// The number of what is seen of a thread.
     pub fn top(
         &self,
@@ -59,7 +64,7 @@ impl Visible {
         match top {
             None => 0,
             Some(_) if expansion.layout().waits(shared, thread) => UNLABELLED,
-            Some(top) => self.labels[expansion.node(top).index()],
+            Some(top) => self.label(expansion.node(top)),
         }
     }
 

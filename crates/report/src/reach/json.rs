@@ -11,7 +11,8 @@
 //! | `question` | `kind` is `assertions`, `label`, `state` or `states`; `text` is the label or the state |
 //! | `options` | `engine`, `chosen` (why, if it was not named), `starts_per_site` |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
-//! | `complete` | whether no larger bound reaches another global configuration |
+//! | `complete` | whether no larger bound reaches anything new |
+//! | `proof` | why it is complete: `fixpoint` (no other global configuration) or `generators` (no other visible state, while stacks may grow for ever) |
 //! | `contexts`, `rounds` | how many the witness has and needs; null without one |
 //! | `states` | for each bound `rounds` or `contexts`, `count`, and for pushdown systems `visible` |
 //! | `list` | with `--states=list`: the states, as objects from names to values, or as text (`q\|a,b`) |
@@ -66,6 +67,9 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
     field("options", json(&Options::new(reach))?)?;
     field("bound", format!("{{\"{measure}\":{}}}", reach.bound().limit))?;
     field("complete", json(&reach.is_complete())?)?;
+    if let Some(proof) = reach.proof() {
+        field("proof", json(proof.word())?)?;
+    }
     field("contexts", json(&run.map(Trace::contexts))?)?;
     field("rounds", json(&run.map(Trace::rounds))?)?;
     let states: Vec<String> = reach

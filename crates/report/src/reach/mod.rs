@@ -9,7 +9,9 @@ pub mod words;
 
 use crate::diagnostic::Source;
 use selvedge_base::Diagnostic;
-use selvedge_program::{Answer, Bound, LevelCount, Measure, NodeId, Program, States, Statistics};
+use selvedge_program::{
+    Answer, Bound, LevelCount, Measure, NodeId, Program, Proof, States, Statistics,
+};
 use std::time::Duration;
 
 /// The outcome of one analysis of one file.
@@ -55,9 +57,14 @@ impl Reach<'_> {
         self.answer.explored.as_ref().map_or(&[], |explored| &explored.levels)
     }
 
-    /// Whether no larger bound reaches another global configuration.
+    /// Whether no larger bound reaches anything new.
     pub fn is_complete(&self) -> bool {
         self.answer.explored.as_ref().is_some_and(|explored| explored.complete)
+    }
+
+    /// Why no larger bound reaches anything new.
+    pub fn proof(&self) -> Option<Proof> {
+        self.answer.explored.as_ref()?.proof
     }
 
     /// The states themselves, if they were asked for.

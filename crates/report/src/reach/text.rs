@@ -9,7 +9,7 @@ use crate::reach::{Projection, Reach, Sought, rows, words};
 use crate::terminal::{Terminal, Tone};
 use crate::text::{fill, statistics};
 use selvedge_base::Place;
-use selvedge_program::{Measure, States, Trace, Unknown, Verdict};
+use selvedge_program::{Measure, Proof, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -202,14 +202,17 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
 }
 
 fn covered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
-    let trivial = !reach.is_complete();
-    let claim = if trivial {
-        "Covered: the program has no assertion that could fail.".to_owned()
-    } else {
-        format!(
-            "Covered: any number of contexts and rounds; nothing new is reached after {}.",
-            reach.measure.count(reach.bound().limit)
-        )
+    let within = reach.measure.count(reach.bound().limit);
+    let claim = match reach.proof() {
+        None => "Covered: the program has no assertion that could fail.".to_owned(),
+        Some(Proof::Fixpoint) => format!(
+            "Covered: any number of contexts and rounds; nothing new is reached after {within}."
+        ),
+        Some(Proof::Generators) => format!(
+            "Covered: any number of contexts and rounds; no other shared state with tops of stacks \
+             is reached after {within}, because no return can uncover one, however deep the stacks \
+             grow."
+        ),
     };
     out.push_str(&fill(&claim, terminal.width));
 }
