@@ -25,6 +25,8 @@ pub struct Behaviours {
     alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
     /// The pairs of locks of which the second is acquired somewhere while the first is held.
     waits: IdVec<ClassId, BTreeSet<(LockId, LockId)>>,
+    starts: IdVec<ClassId, BTreeSet<ThreadId>>,
+    joins: IdVec<ClassId, BTreeSet<ThreadId>>,
 }
 
 impl Behaviours {
@@ -46,7 +48,9 @@ impl Behaviours {
         let mut representatives: IdVec<ClassId, ThreadId> = IdVec::new();
         let mut alphabets = IdVec::new();
         let mut all_waits = IdVec::new();
+        let (mut starts, mut joins) = (IdVec::new(), IdVec::new());
         for (id, thread) in lowered.threads.iter_enumerated() {
+            budget.check().map_err(Unknown::Stopped)?;
             let candidates = by_hash.entry(behaviour_hash(thread)).or_default();
             let known = candidates
                 .iter()
@@ -56,12 +60,25 @@ impl Behaviours {
                 let class = representatives.push(id);
                 alphabets.push(alphabet(thread));
                 all_waits.push(waits(thread));
+                let others = |of: fn(Event) -> Option<ThreadId>| {
+                    let events = thread.pds.rules.iter().filter_map(|rule| rule.label.event);
+                    events.filter_map(of).collect::<BTreeSet<ThreadId>>()
+                };
+                starts.push(others(|event| match event {
+                    Event::Start(started) => Some(started),
+                    _ => None,
+                }));
+                joins.push(others(|event| match event {
+                    Event::Join(joined) => Some(joined),
+                    _ => None,
+                }));
                 candidates.push(class);
                 class
             });
             class_of.push(class);
         }
-        Ok(Self { lowered, class_of, representatives, alphabets, waits: all_waits })
+        let waits = all_waits;
+        Ok(Self { lowered, class_of, representatives, alphabets, waits, starts, joins })
     }
 
     /// The class of a thread.
@@ -88,7 +105,8 @@ impl Behaviours {
     pub fn can_play(&self, thread: ThreadId, role: &Role) -> bool {
         let alphabet = &self.alphabets[self.class_of[thread]];
         role.phases.iter().all(|phase| match phase.advance {
-            Advance::Other => true,
+            Advance::Other | Advance::End => true,
+            Advance::Start(started) => self.starts(thread).contains(&started),
             Advance::Acquire { wants, holds } => self.waits(thread).contains(&(holds, wants)),
             Advance::Own { symbol, in_unit } => {
                 alphabet.contains(&(symbol, true))
@@ -100,6 +118,21 @@ impl Behaviours {
     /// The pairs of locks of which the thread acquires the second somewhere while it holds the first.
     pub fn waits(&self, thread: ThreadId) -> &BTreeSet<(LockId, LockId)> {
         &self.waits[self.class_of[thread]]
+    }
+
+    /// The threads that the thread starts somewhere.
+    pub fn starts(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.starts[self.class_of[thread]]
+    }
+
+    /// The threads that the thread joins somewhere.
+    pub fn joins(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.joins[self.class_of[thread]]
+    }
+
+    /// All threads.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.class_of.ids()
     }
 
     /// Sizes, for statistics.

@@ -16,6 +16,7 @@ pub mod behaviour;
 pub mod deadlock;
 pub mod lock_history;
 pub mod may_wait;
+pub mod order;
 pub mod role;
 pub mod schedule;
 pub mod tupling;

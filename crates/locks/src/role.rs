@@ -15,7 +15,8 @@
 //!    by this key.
 
 use selvedge_program::{
-    Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId, UnitRole, Wait,
+    Event, Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId, UnitRole,
+    Wait,
 };
 
 /// How a phase ends.
@@ -35,8 +36,26 @@ pub enum Advance {
         /// A lock that it holds then.
         holds: LockId,
     },
+    /// By starting a thread.
+    Start(ThreadId),
+    /// By returning from its main.
+    End,
     /// By an event of another thread, which this one guesses.
     Other,
+}
+
+impl Advance {
+    /// Whether an event of the thread ends the phase so; `in_unit` is whether it happens inside a
+    /// unit of work.
+    pub fn is_made_by(self, event: Event, in_unit: bool) -> bool {
+        match (self, event) {
+            (Self::Own { symbol, in_unit: needed }, Event::Observable(other)) => {
+                symbol == other && (in_unit || !needed)
+            }
+            (Self::Start(thread), Event::Start(other)) => thread == other,
+            _ => false,
+        }
+    }
 }
 
 /// One phase as a thread sees it.
@@ -44,8 +63,28 @@ pub enum Advance {
 pub struct PhaseView {
     /// The thread's observable events that must not happen in this phase, sorted.
     pub forbidden: Vec<Observable>,
+    /// The threads that ended in earlier phases, sorted. Only they can be joined.
+    pub ended: Vec<ThreadId>,
     /// How the phase ends.
     pub advance: Advance,
+}
+
+impl PhaseView {
+    /// A phase in which every observable event is allowed, and no thread can be joined.
+    pub fn free(advance: Advance) -> Self {
+        Self { forbidden: Vec::new(), ended: Vec::new(), advance }
+    }
+
+    /// Whether the thread may do this in the phase without ending it. A thread is started by the step
+    /// that ends a phase, and by no other.
+    pub fn allows(&self, event: Event) -> bool {
+        match event {
+            Event::Observable(symbol) => self.forbidden.binary_search(&symbol).is_err(),
+            Event::Acquire(_) | Event::Release(_) => true,
+            Event::Start(_) => false,
+            Event::Join(thread) => self.ended.binary_search(&thread).is_ok(),
+        }
+    }
 }
 
 /// The part that one thread plays in a query.
@@ -53,6 +92,8 @@ pub struct PhaseView {
 pub struct Role {
     /// The phases in order. The run ends with the last advance.
     pub phases: Vec<PhaseView>,
+    /// The phase in which the run begins; before it the thread waits to be started.
+    pub begin: u32,
 }
 
 impl Role {
@@ -62,10 +103,15 @@ impl Role {
         self.phases.iter().rposition(own).map_or(0, |at| at + 1)
     }
 
-    /// The phases around `phase` in which the thread may do `symbol` without ending the phase: the
+    /// Whether the thread returns from its main, after which it does nothing.
+    pub fn ends(&self) -> bool {
+        self.phases.iter().any(|phase| phase.advance == Advance::End)
+    }
+
+    /// The phases around `phase` in which the thread may do `event` without ending the phase: the
     /// first and the last one; `None` if it may do so in every phase.
-    pub fn window(&self, symbol: Observable, phase: u32) -> Option<(u32, u32)> {
-        let forbids = |view: &PhaseView| view.forbidden.binary_search(&symbol).is_ok();
+    pub fn window(&self, event: Event, phase: u32) -> Option<(u32, u32)> {
+        let forbids = |view: &PhaseView| !view.allows(event);
         let at = phase as usize;
         let first = self.phases[..at].iter().rposition(forbids).map_or(0, |before| before + 1);
         let last = self.phases[at..].iter().position(forbids).map_or(self.phases.len(), |k| at + k);
@@ -80,8 +126,7 @@ impl Role {
 /// In a question about a single moment each participant has one phase that ends with its own next
 /// step, so the histories of the phase are those of the paths up to the moment before these steps.
 pub fn roles(program: &Program, question: &Question) -> Option<Vec<Vec<(ThreadId, Role)>>> {
-    let lone =
-        |advance: Advance| Role { phases: vec![PhaseView { forbidden: Vec::new(), advance }] };
+    let lone = |advance: Advance| Role { phases: vec![PhaseView::free(advance)], begin: 0 };
     let choices = match question {
         Question::Pattern(pattern) => {
             let units = [UnitRole::Unit, UnitRole::Other].into_iter();
@@ -140,6 +185,22 @@ impl<T: Copy + Ord> Symmetric<T> {
     }
 }
 
+/// The observable events that a thread without a role must not do in a phase of the question.
+pub fn forbidden(
+    program: &Program,
+    question: &Question,
+    thread: ThreadId,
+    phase: usize,
+) -> Vec<Observable> {
+    match question {
+        Question::Automaton(ipa) => {
+            let mut phases = automaton_role(program, ipa, thread).phases;
+            phases.swap_remove(phase).forbidden
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn pattern_role(query: &PatternQuestion, role: UnitRole) -> (ThreadId, Role) {
     let accesses = query.pattern.accesses;
     let own = |at: &usize| accesses[*at].role == role;
@@ -160,13 +221,14 @@ fn pattern_role(query: &PatternQuestion, role: UnitRole) -> (ThreadId, Role) {
             } else {
                 Advance::Other
             },
+            ended: Vec::new(),
         })
         .collect();
     let thread = match role {
         UnitRole::Unit => query.unit_thread,
         UnitRole::Other => query.other_thread,
     };
-    (thread, Role { phases })
+    (thread, Role { phases, begin: 0 })
 }
 
 fn automaton_role(program: &Program, ipa: &Ipa, thread: ThreadId) -> Role {
@@ -193,7 +255,8 @@ fn automaton_role(program: &Program, ipa: &Ipa, thread: ThreadId) -> Role {
             } else {
                 Advance::Other
             },
+            ended: Vec::new(),
         })
         .collect();
-    Role { phases }
+    Role { phases, begin: 0 }
 }

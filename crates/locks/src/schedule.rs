@@ -16,6 +16,7 @@
 
 use crate::lock_history::LockAction;
 use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LockSet;
 use selvedge_program::{Move, Question, ThreadId, Witness, WitnessStep};
 use std::cmp::Reverse;
@@ -44,6 +45,8 @@ pub struct LocalRun {
     pub thread: ThreadId,
     /// Its steps.
     pub steps: Vec<LocalStep>,
+    /// The phase in which it begins: before that the thread waits to be started.
+    pub begin: u32,
 }
 
 /// Where an interleaving may end.
@@ -51,15 +54,16 @@ pub struct LocalRun {
 pub enum Goal {
     /// When this many steps were matched.
     Matched(u32),
-    /// When all runs are at their ends, which are parts of one moment. No step is matched.
-    Moment,
+    /// When all runs are at their ends, which are parts of one moment of the last of this many
+    /// phases. No step of that phase is matched.
+    Moment(u32),
 }
 
 impl Goal {
     /// The goal of a question whose roles have so many phases.
     pub fn of(question: &Question, phases: u32) -> Self {
         match question {
-            Question::Race(_) | Question::Deadlock(_) => Self::Moment,
+            Question::Race(_) | Question::Deadlock(_) => Self::Moment(phases),
             _ => Self::Matched(phases),
         }
     }
@@ -70,17 +74,31 @@ const SEARCHED: usize = 50_000;
 
 /// One interleaving of the runs, with few context switches where that is cheap to find. `None` only
 /// if the runs' lock histories are incompatible in some phase.
-pub fn interleave(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
-    fewest_switches(runs, goal, SEARCHED).or_else(|| by_lock_histories(runs, goal))
+///
+/// # Errors
+/// If the budget is used up.
+pub fn interleave(
+    runs: &[LocalRun],
+    goal: Goal,
+    budget: &Budget,
+) -> Result<Option<Witness>, StopReason> {
+    match fewest_switches(runs, goal, SEARCHED, budget)? {
+        Some(witness) => Ok(Some(witness)),
+        None => by_lock_histories(runs, goal, budget),
+    }
 }
 
 /// One interleaving of `compatible` runs in which as many runs as possible are replaced by the one
 /// at the same position in `shortest`, which need not be compatible with each other.
+///
+/// # Errors
+/// If the budget is used up.
 pub fn shortest_interleaving(
     compatible: &[LocalRun],
     shortest: &[LocalRun],
     goal: Goal,
-) -> Option<Witness> {
+    budget: &Budget,
+) -> Result<Option<Witness>, StopReason> {
     let shorter = |at: usize| shortest[at].steps.len() < compatible[at].steps.len();
     let replaceable: Vec<usize> = (0..compatible.len()).filter(|&at| shorter(at)).collect();
     let replaced = |chosen: &[usize]| {
@@ -88,34 +106,41 @@ pub fn shortest_interleaving(
         for &at in chosen {
             runs[at].clone_from(&shortest[at]);
         }
-        fewest_switches(&runs, goal, SEARCHED)
+        fewest_switches(&runs, goal, SEARCHED, budget)
     };
     if replaceable.len() > 1
-        && let Some(schedule) = replaced(&replaceable)
+        && let Some(schedule) = replaced(&replaceable)?
     {
-        return Some(schedule);
+        return Ok(Some(schedule));
     }
     let mut chosen = Vec::new();
     let mut best = None;
     for at in replaceable {
         chosen.push(at);
-        match replaced(&chosen) {
+        match replaced(&chosen)? {
             Some(schedule) => best = Some(schedule),
             None => {
                 chosen.pop();
             }
         }
     }
-    best.or_else(|| interleave(compatible, goal))
+    match best {
+        Some(schedule) => Ok(Some(schedule)),
+        None => interleave(compatible, goal, budget),
+    }
 }
 
 /// The interleaving that the decomposition theorem constructs, or `None` if the runs' lock histories
 /// are incompatible in some phase.
-pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
-    let phases = match goal {
-        Goal::Matched(phases) => phases,
-        Goal::Moment => 1,
-    };
+///
+/// # Errors
+/// If the budget is used up.
+pub fn by_lock_histories(
+    runs: &[LocalRun],
+    goal: Goal,
+    budget: &Budget,
+) -> Result<Option<Witness>, StopReason> {
+    let (Goal::Matched(phases) | Goal::Moment(phases)) = goal;
     let mut schedule = Witness::default();
     let mut done: Vec<usize> = vec![0; runs.len()];
     let mut held: Vec<LockSet> = vec![LockSet::new(); runs.len()];
@@ -129,8 +154,10 @@ pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
                 &rest[..length]
             })
             .collect();
-        for (participant, count) in interleave_phase(&parts, &mut held)? {
+        let Some(blocks) = interleave_phase(&parts, &mut held, budget)? else { return Ok(None) };
+        for (participant, count) in blocks {
             for _ in 0..count {
+                budget.check()?;
                 push(&mut schedule, runs, &mut done, participant);
             }
         }
@@ -140,7 +167,7 @@ pub fn by_lock_histories(runs: &[LocalRun], goal: Goal) -> Option<Witness> {
             }
         }
     }
-    Some(schedule)
+    Ok(Some(schedule))
 }
 
 fn push(schedule: &mut Witness, runs: &[LocalRun], done: &mut [usize], participant: usize) {
@@ -155,13 +182,18 @@ fn push(schedule: &mut Witness, runs: &[LocalRun], done: &mut [usize], participa
 type Block = (usize, usize);
 
 /// Interleaves the parts of one phase as blocks, and moves `held` from its start to its end.
-fn interleave_phase(parts: &[&[LocalStep]], held: &mut [LockSet]) -> Option<Vec<Block>> {
+fn interleave_phase(
+    parts: &[&[LocalStep]],
+    held: &mut [LockSet],
+    budget: &Budget,
+) -> Result<Option<Vec<Block>>, StopReason> {
     let cuts: Vec<Cuts> = parts.iter().map(|part| Cuts::new(part)).collect();
     let mut order: Vec<Block> = Vec::new();
     // Up to the initial releases.
     let mut next: Vec<usize> = vec![0; parts.len()];
     let mut start: Vec<usize> = vec![0; parts.len()];
     loop {
+        budget.check()?;
         let mut moved = false;
         for at in 0..parts.len() {
             while let Some(&end) = cuts[at].after_initial_releases.get(next[at]) {
@@ -181,14 +213,14 @@ fn interleave_phase(parts: &[&[LocalStep]], held: &mut [LockSet]) -> Option<Vec<
         }
     }
     if (0..parts.len()).any(|at| next[at] < cuts[at].after_initial_releases.len()) {
-        return None;
+        return Ok(None);
     }
     // The matched parts in the middle: everybody holds only what it holds throughout.
     for at in 0..parts.len() {
         let end = cuts[at].final_acquisitions.first().copied().unwrap_or(parts[at].len());
         let block = &parts[at][start[at]..end];
         if !runs_freely(block, at, held) {
-            return None;
+            return Ok(None);
         }
         order.push((at, end - start[at]));
     }
@@ -200,13 +232,14 @@ fn interleave_phase(parts: &[&[LocalStep]], held: &mut [LockSet]) -> Option<Vec<
     let end_of_phase = finally.clone();
     for (at, one) in finally.iter().enumerate() {
         if finally[at + 1..].iter().any(|other| !one.is_disjoint(other)) {
-            return None;
+            return Ok(None);
         }
     }
     let mut left: Vec<usize> = cuts.iter().map(|cuts| cuts.final_acquisitions.len()).collect();
     let mut end: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     let mut backwards: Vec<Block> = Vec::new();
     loop {
+        budget.check()?;
         let mut moved = false;
         for at in 0..parts.len() {
             while let Some(last) = left[at].checked_sub(1) {
@@ -229,11 +262,11 @@ fn interleave_phase(parts: &[&[LocalStep]], held: &mut [LockSet]) -> Option<Vec<
         }
     }
     if left.iter().any(|&left| left > 0) {
-        return None;
+        return Ok(None);
     }
     order.extend(backwards.into_iter().rev());
     held.clone_from_slice(&end_of_phase);
-    Some(order)
+    Ok(Some(order))
 }
 
 /// Where a part of a run is cut.
@@ -298,17 +331,26 @@ fn apply(block: &[LocalStep], held: &mut LockSet) {
 /// The interleaving of the runs with the fewest context switches, and among those with the fewest
 /// steps; it ends as soon as the goal is reached. `None` if there is none, or if the product of the runs
 /// has more than `limit` positions.
-pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Witness> {
+///
+/// # Errors
+/// If the budget is used up.
+pub fn fewest_switches(
+    runs: &[LocalRun],
+    goal: Goal,
+    limit: usize,
+    budget: &Budget,
+) -> Result<Option<Witness>, StopReason> {
     let visible: Vec<Vec<Visible>> = runs.iter().map(|run| visible_steps(run, goal)).collect();
     let positions = visible.iter().map(|steps| steps.len() + 1).fold(1usize, usize::saturating_mul);
     if positions.saturating_mul(runs.len()) > limit {
-        return None;
+        return Ok(None);
     }
     let start = Position { at: vec![0; runs.len()], last: None };
     let mut best: FxHashMap<Position, (Cost, Option<Position>)> = FxHashMap::default();
     let mut queue = BinaryHeap::from([Reverse(((0, 0), start.clone()))]);
     best.insert(start, ((0, 0), None));
     while let Some(Reverse((cost, position))) = queue.pop() {
+        budget.check()?;
         if best[&position].0 < cost {
             continue;
         }
@@ -320,10 +362,10 @@ pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Wi
             .sum();
         let reached = match goal {
             Goal::Matched(phases) => matched == phases,
-            Goal::Moment => position.at.iter().zip(&visible).all(|(&at, all)| at == all.len()),
+            Goal::Moment(_) => position.at.iter().zip(&visible).all(|(&at, all)| at == all.len()),
         };
         if reached {
-            return Some(unwind(runs, &visible, &best, position));
+            return Ok(Some(unwind(runs, &visible, &best, position)));
         }
         for participant in 0..runs.len() {
             let Some(step) = visible[participant].get(position.at[participant]) else { continue };
@@ -338,7 +380,7 @@ pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Wi
                             .is_some_and(|step| step.held_after.contains(lock))
                 }),
             };
-            if !allowed {
+            if !allowed || matched < runs[participant].begin {
                 continue;
             }
             let mut at = position.at.clone();
@@ -353,7 +395,7 @@ pub fn fewest_switches(runs: &[LocalRun], goal: Goal, limit: usize) -> Option<Wi
             }
         }
     }
-    None
+    Ok(None)
 }
 
 /// Context switches, then steps.
@@ -411,7 +453,7 @@ fn visible_steps(run: &LocalRun, goal: Goal) -> Vec<Visible> {
         last = at + 1;
     }
     // What comes after the last visible step matters only if the run must get to its end.
-    if goal == Goal::Moment && last < run.steps.len() {
+    if matches!(goal, Goal::Moment(_)) && last < run.steps.len() {
         visible.push(Visible {
             kind: VisibleKind::Within(0, u32::MAX),
             end: run.steps.len(),

@@ -1,7 +1,7 @@
 //! Lock histories against brute-force interleaving of random lock words: `Compat`, the composition
 //! law, dominance, and the constructive scheduler (ERRATA, 000).
 
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id};
 use selvedge_locks::lock_history::{LockAction, LockHistory, compatible};
 use selvedge_locks::schedule::{Goal, LocalRun, LocalStep, by_lock_histories, fewest_switches};
 use selvedge_lower::LockSet;
@@ -138,10 +138,11 @@ fn schedules_exist_exactly_for_compatible_phases() {
             .map(|thread| local_run(thread, &words[thread], &cuts[thread], &owners))
             .collect();
         let phases = phases as u32;
-        let constructed = by_lock_histories(&runs, Goal::Matched(phases));
+        let constructed = by_lock_histories(&runs, Goal::Matched(phases), &Budget::new()).unwrap();
         assert_eq!(constructed.is_some(), feasible, "seed {seed}: {words:?} {cuts:?} {owners:?}");
         // The search may place a thread's steps in other phases, so it can only find more.
-        let searched = fewest_switches(&runs, Goal::Matched(phases), usize::MAX);
+        let searched =
+            fewest_switches(&runs, Goal::Matched(phases), usize::MAX, &Budget::new()).unwrap();
         assert!(searched.is_some() || !feasible, "seed {seed}");
         for schedule in constructed.iter().chain(&searched) {
             execute(&runs, schedule, phases);
@@ -174,7 +175,7 @@ fn local_run(thread: usize, word: &LockWord, cuts: &[usize], owners: &[usize]) -
         }
         from = to;
     }
-    LocalRun { thread: ThreadId::from_index(thread), steps }
+    LocalRun { thread: ThreadId::from_index(thread), steps, begin: 0 }
 }
 
 /// Runs a schedule under the lock semantics and checks order and marks.

@@ -324,10 +324,10 @@ impl<'a> Lowering<'a> {
                     | Action::Call(_)
                     | Action::Assert(_)
                     | Action::Return(_)
-                    | Action::Start(_)
-                    | Action::Join(_)
                     | Action::BeginAtomic
                     | Action::EndAtomic => None,
+                    Action::Start(thread) => Some(Event::Start(thread)),
+                    Action::Join(thread) => Some(Event::Join(thread)),
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),
                     Action::Write(location) => Some(Event::Observable(Observable::Write(location))),
                     Action::Acquire(lock) => (source.tracked.contains(lock)

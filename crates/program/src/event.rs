@@ -4,9 +4,10 @@
 //!
 //! # Source
 //! SEMANTICS, "Events"; paper 000 Remark 2: `Σ` consists of the [`Observable`]s, and lock events
-//! are the parentheses.
+//! are the parentheses. Starts and joins are no events there: no automaton sees them, but they order
+//! what threads do.
 
-use crate::model::{LocationId, LockId};
+use crate::model::{LocationId, LockId, ThreadId};
 
 /// A symbol of `Σ`: what an automaton can see.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,4 +31,8 @@ pub enum Event {
     Acquire(LockId),
     /// The release that frees a lock.
     Release(LockId),
+    /// The start of a thread that waits.
+    Start(ThreadId),
+    /// Going on once a thread has ended.
+    Join(ThreadId),
 }

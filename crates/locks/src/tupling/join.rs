@@ -8,6 +8,7 @@
 //! Paper 000 Alg. 1 lines 2 to 5 and equation (1), for N threads §9.
 
 use super::histories::{Histories, HistoryId};
+use selvedge_base::{Budget, StopReason};
 
 /// A tuple of a participant, with the length of its run and what it stands for.
 #[derive(Clone, Debug)]
@@ -30,24 +31,29 @@ const CHOICES: usize = 64;
 
 /// One candidate of each participant such that all phases are compatible, among the first ones found
 /// the shortest. `participants` are sorted by [`sort`].
+///
+/// # Errors
+/// If the budget is used up.
 pub fn join<T: Copy>(
     participants: &[&[Candidate<T>]],
     histories: &mut Histories,
-) -> Option<Vec<T>> {
+    budget: &Budget,
+) -> Result<Option<Vec<T>>, StopReason> {
     if participants.iter().any(|candidates| candidates.is_empty()) {
-        return None;
+        return Ok(None);
     }
-    let mut search = Join { participants, histories, best: None, found: 0 };
+    let mut search = Join { participants, histories, budget, best: None, found: 0 };
     let ranges: Vec<(usize, usize)> =
         participants.iter().map(|candidates| (0, candidates.len())).collect();
-    search.phase(0, &ranges);
-    let (_, chosen) = search.best?;
-    Some(participants.iter().zip(chosen).map(|(all, at)| all[at].origin).collect())
+    search.phase(0, &ranges)?;
+    let chosen = search.best.map(|(_, chosen)| participants.iter().zip(chosen));
+    Ok(chosen.map(|chosen| chosen.map(|(all, at)| all[at].origin).collect()))
 }
 
 struct Join<'a, T> {
     participants: &'a [&'a [Candidate<T>]],
     histories: &'a mut Histories,
+    budget: &'a Budget,
     /// Total length and positions.
     best: Option<(u64, Vec<usize>)>,
     found: usize,
@@ -56,7 +62,7 @@ struct Join<'a, T> {
 impl<T> Join<'_, T> {
     /// Matches the phases from `phase` on within the given ranges, whose tuples agree on all phases
     /// before.
-    fn phase(&mut self, phase: usize, ranges: &[(usize, usize)]) {
+    fn phase(&mut self, phase: usize, ranges: &[(usize, usize)]) -> Result<(), StopReason> {
         if phase == self.participants[0][0].components.len() {
             // Equal tuples are neighbours, the shortest first.
             let chosen: Vec<usize> = ranges.iter().map(|&(start, _)| start).collect();
@@ -70,10 +76,10 @@ impl<T> Join<'_, T> {
             if self.best.as_ref().is_none_or(|&(best, _)| length < best) {
                 self.best = Some((length, chosen));
             }
-            return;
+            return Ok(());
         }
         let mut picked = Vec::with_capacity(ranges.len());
-        self.participant(phase, ranges, &mut picked);
+        self.participant(phase, ranges, &mut picked)
     }
 
     /// Chooses a group of tuples with equal history in `phase` for the next participant.
@@ -82,29 +88,31 @@ impl<T> Join<'_, T> {
         phase: usize,
         ranges: &[(usize, usize)],
         picked: &mut Vec<((usize, usize), HistoryId)>,
-    ) {
+    ) -> Result<(), StopReason> {
         let at = picked.len();
         if at == ranges.len() {
             let ids: Vec<HistoryId> = picked.iter().map(|&(_, id)| id).collect();
             // Two participants were compared when the second was picked.
             if ids.len() == 2 || self.histories.all_compatible(&ids) {
                 let groups: Vec<(usize, usize)> = picked.iter().map(|&(group, _)| group).collect();
-                self.phase(phase + 1, &groups);
+                self.phase(phase + 1, &groups)?;
             }
-            return;
+            return Ok(());
         }
         let candidates = self.participants[at];
         let (mut start, end) = ranges[at];
         while start < end && self.found < CHOICES {
+            self.budget.check()?;
             let id = candidates[start].components[phase];
             let group = candidates[start..end]
                 .partition_point(|candidate| candidate.components[phase] == id);
             if picked.iter().all(|&(_, other)| self.histories.compatible(other, id)) {
                 picked.push(((start, start + group), id));
-                self.participant(phase, ranges, picked);
+                self.participant(phase, ranges, picked)?;
                 picked.pop();
             }
             start += group;
         }
+        Ok(())
     }
 }

@@ -24,13 +24,15 @@ pub mod tabulate;
 pub mod tuples;
 
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, Symmetric, roles};
+use crate::order::{Borders, Order, orders, too_many_orders};
+use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{Goal, LocalRun, shortest_interleaving};
 use crate::{Fault, NO_VALUES};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Budget, IdVec, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use selvedge_lower::LockSet;
 use selvedge_program::{
     Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
@@ -47,6 +49,8 @@ define_id!(
 pub struct Tupling<'p> {
     program: &'p Program,
     behaviours: Result<Rc<Behaviours>, Unknown>,
+    /// Starts and joins, if the program has some.
+    borders: Option<Borders>,
     budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
@@ -98,9 +102,11 @@ impl<'p> Tupling<'p> {
         max_facts: u64,
         budget: Budget,
     ) -> Self {
+        let borders = behaviours.as_ref().ok().and_then(|known| Borders::new(program, known));
         Self {
             program,
             behaviours,
+            borders,
             budget,
             max_witness_steps,
             max_facts,
@@ -121,37 +127,40 @@ impl<'p> Tupling<'p> {
     /// # Errors
     /// If the engine contradicts itself.
     pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
-        let Some(choices) = roles(self.program, question) else {
-            return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned())));
-        };
-        for participants in choices {
-            let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
-            let goal = Goal::of(question, phases);
-            match self.decide_roles(&participants, goal)? {
-                Verdict::Safe => {}
-                other => return Ok(other),
-            }
-        }
-        Ok(Verdict::Safe)
-    }
-
-    fn decide_roles(
-        &mut self,
-        participants: &[(ThreadId, Role)],
-        goal: Goal,
-    ) -> Result<Verdict<Witness>, Fault> {
         let behaviours = match &self.behaviours {
             Ok(behaviours) => behaviours,
             Err(why) => return Ok(Verdict::Unknown(why.clone())),
         };
+        let borders = self.borders.as_mut();
+        let orders = match orders(self.program, behaviours, borders, question, &self.budget) {
+            Ok(Some(orders)) => orders,
+            Ok(None) => return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned()))),
+            Err(why) => return Ok(Verdict::Unknown(why)),
+        };
+        for order in &orders.found {
+            match self.decide_order(order, Goal::of(question, order.phases()))? {
+                Verdict::Safe => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(if orders.all { Verdict::Safe } else { Verdict::Unknown(too_many_orders()) })
+    }
+
+    fn decide_order(&mut self, order: &Order, goal: Goal) -> Result<Verdict<Witness>, Fault> {
+        let participants = &order.participants;
+        let behaviours = self.lowered();
         if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
             return Ok(Verdict::Safe);
         }
-        match self.find(participants) {
-            Ok(None) => Ok(Verdict::Safe),
-            Ok(Some(found)) => self.witness(participants, &found, goal),
-            Err(why) => Ok(Verdict::Unknown(why)),
+        let mut verdict = match self.find(participants) {
+            Ok(None) => Verdict::Safe,
+            Ok(Some(found)) => self.witness(participants, &found, goal)?,
+            Err(why) => Verdict::Unknown(why),
+        };
+        if let Verdict::Violation(witness) = &mut verdict {
+            order.mark(witness);
         }
+        Ok(verdict)
     }
 
     /// The lowered threads, unless the program could not be lowered.
@@ -195,7 +204,8 @@ impl<'p> Tupling<'p> {
                 let results = symmetric.sorted.iter();
                 let candidates: Vec<&[Candidate<EndId>]> =
                     results.map(|&result| self.results[result].candidates.as_slice()).collect();
-                let ends = join(&candidates, &mut self.tuples.histories);
+                let ends = join(&candidates, &mut self.tuples.histories, &self.budget);
+                let ends = ends.map_err(Unknown::Stopped)?;
                 self.joins.insert(symmetric.sorted.clone(), ends.clone());
                 ends
             }
@@ -221,11 +231,17 @@ impl<'p> Tupling<'p> {
             other => other?,
         };
         self.facts += tabulation.facts.len() as u64;
+        // Before it is started, a thread does nothing and holds nothing.
+        let idle = self.tuples.histories.empty(&LockSet::new());
+        let idle = vec![idle; role.begin as usize];
         let mut candidates: Vec<Candidate<EndId>> = tabulation
             .accepted
             .iter()
             .map(|&end| Candidate {
-                components: self.tuples.components(tabulation.ends[end].tuple),
+                components: {
+                    let running = self.tuples.components(tabulation.ends[end].tuple);
+                    [&idle[..], &running].concat()
+                },
                 length: tabulation.ends[end].length,
                 origin: end,
             })
@@ -252,11 +268,16 @@ impl<'p> Tupling<'p> {
     ) -> Result<Rc<Tabulation>, Unknown> {
         let behaviours = self.behaviours.as_ref().expect("decide checked it");
         let thread = behaviours.representative(class);
-        let reduced = self
-            .reductions
-            .entry((class, relevant(role)))
-            .or_insert_with_key(|(_, relevant)| Rc::new(Reduced::new(thread, relevant)));
-        let reduced = Rc::clone(reduced);
+        let key = (class, relevant(role));
+        let reduced = match self.reductions.get(&key) {
+            Some(reduced) => Rc::clone(reduced),
+            None => {
+                let reduced = Reduced::new(thread, &key.1, &self.budget);
+                let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
+                self.reductions.insert(key, Rc::clone(&reduced));
+                reduced
+            }
+        };
         let (tuples, limit, budget) = (&mut self.tuples, self.max_facts, &self.budget);
         tabulate(thread, role, locks, reduced, tuples, limit, budget).map(Rc::new)
     }
@@ -301,24 +322,35 @@ impl<'p> Tupling<'p> {
                 return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
             }
             let lowered = self.lowered().lowered(*thread);
+            let is_own = |view: &PhaseView| view.advance != Advance::Other;
+            let is_pending =
+                matches!(goal, Goal::Moment(_)) && role.phases.last().is_some_and(is_own);
             let run = |tabulation: &Tabulation, end: EndId| {
-                let mut steps = run::local_run(tabulation, end, role, lowered);
-                if goal == Goal::Moment {
+                let mut steps = run::local_run(tabulation, end, role, lowered, &self.budget)?;
+                if is_pending {
                     // The last step is the one that the thread is about to take.
                     steps.pop();
                 }
-                LocalRun { thread: *thread, steps }
+                Ok(LocalRun { thread: *thread, steps, begin: role.begin })
             };
-            compatible.push(run(&tabulation, end));
+            let stopped = |reason: StopReason| Verdict::Unknown(Unknown::Stopped(reason));
+            match run(&tabulation, end) {
+                Ok(run) => compatible.push(run),
+                Err(reason) => return Ok(stopped(reason)),
+            }
             // What the tuples' run can do, a run that ignores locks can do as well.
             let end = *short.accepted.first().ok_or_else(|| {
                 Fault("a role can be played with locks, but not without".to_owned())
             })?;
-            shortest.push(run(&short, end));
+            match run(&short, end) {
+                Ok(run) => shortest.push(run),
+                Err(reason) => return Ok(stopped(reason)),
+            }
         }
-        match shortest_interleaving(&compatible, &shortest, goal) {
-            Some(schedule) => Ok(Verdict::Violation(schedule)),
-            None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
+        match shortest_interleaving(&compatible, &shortest, goal, &self.budget) {
+            Ok(Some(schedule)) => Ok(Verdict::Violation(schedule)),
+            Err(reason) => Ok(Verdict::Unknown(Unknown::Stopped(reason))),
+            Ok(None) => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }
     }
 

@@ -11,7 +11,7 @@
 
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashSet;
-use selvedge_base::{Id, IdVec};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
 use selvedge_program::{Event, Observable};
@@ -25,8 +25,8 @@ pub fn relevant(role: &Role) -> Vec<Observable> {
         .flat_map(|phase| {
             let own = match phase.advance {
                 Advance::Own { symbol, .. } => Some(symbol),
-                // Lock events are never silent.
-                Advance::Acquire { .. } | Advance::Other => None,
+                // Lock events, starts and joins are never silent.
+                Advance::Acquire { .. } | Advance::Start(_) | Advance::End | Advance::Other => None,
             };
             phase.forbidden.iter().copied().chain(own)
         })
@@ -76,13 +76,20 @@ impl Reduced {
     }
 
     /// Reduces `thread` for roles that look at `relevant` events.
-    pub fn new(thread: &LoweredThread, relevant: &[Observable]) -> Self {
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(
+        thread: &LoweredThread,
+        relevant: &[Observable],
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
         let symbols = thread.pds.symbols;
         let relevant: FxHashSet<Observable> = relevant.iter().copied().collect();
         let is_silent = |event: Option<Event>| match event {
             None => true,
             Some(Event::Observable(symbol)) => !relevant.contains(&symbol),
-            Some(Event::Acquire(_) | Event::Release(_)) => false,
+            Some(Event::Acquire(_) | Event::Release(_) | Event::Start(_) | Event::Join(_)) => false,
         };
         let mut reduced = Self {
             forward: (0..symbols).map(Symbol::from_index).collect(),
@@ -92,14 +99,19 @@ impl Reduced {
             kept: IdVec::filled(0, symbols),
             visible: IdVec::filled(false, symbols),
         };
-        reduced.forward_all(thread, &is_silent);
+        reduced.forward_all(thread, &is_silent, budget)?;
         reduced.number(thread);
-        reduced
+        Ok(reduced)
     }
 
     /// Depth first, so that most symbols are decided after their successors. A symbol on the search
     /// stack counts as its own target, which is corrected when the chains are flattened.
-    fn forward_all(&mut self, thread: &LoweredThread, is_silent: &impl Fn(Option<Event>) -> bool) {
+    fn forward_all(
+        &mut self,
+        thread: &LoweredThread,
+        is_silent: &impl Fn(Option<Event>) -> bool,
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
             New,
@@ -115,6 +127,7 @@ impl Reduced {
             }
             search.push(root);
             while let Some(&symbol) = search.last() {
+                budget.check()?;
                 if mark[symbol] == Mark::New {
                     mark[symbol] = Mark::Open;
                     for (_, rule) in thread.rules_of(symbol) {
@@ -133,7 +146,7 @@ impl Reduced {
                 }
             }
         }
-        self.flatten(symbols);
+        self.flatten(symbols, budget)
     }
 
     fn decide(
@@ -181,12 +194,14 @@ impl Reduced {
     }
 
     /// Makes every link go to the root (invariant 1).
-    fn flatten(&mut self, symbols: usize) {
+    fn flatten(&mut self, symbols: usize, budget: &Budget) -> Result<(), StopReason> {
         for symbol in (0..symbols).map(Symbol::from_index) {
+            budget.check()?;
             let (target, distance) = self.resolve(symbol);
             self.forward[symbol] = target;
             self.distance[symbol] = distance;
         }
+        Ok(())
     }
 
     fn number(&mut self, thread: &LoweredThread) {

@@ -14,26 +14,32 @@ use super::tabulate::{EndId, EndReason, FactId, Reason, Tabulation};
 use crate::lock_history::LockAction;
 use crate::role::Role;
 use crate::schedule::LocalStep;
+use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
 use selvedge_program::Event;
 
 /// The local run of `end`. `thread` is the thread that the run is for; it may be another one than
 /// was tabulated, as long as it behaves alike.
+///
+/// # Errors
+/// If the budget is used up.
 pub fn local_run(
     tabulation: &Tabulation,
     end: EndId,
     role: &Role,
     thread: &LoweredThread,
-) -> Vec<LocalStep> {
+    budget: &Budget,
+) -> Result<Vec<LocalStep>, StopReason> {
     let mut unfold =
         Unfold { tabulation, role, thread, work: vec![Task::End(end)], steps: Vec::new() };
     while let Some(task) = unfold.work.pop() {
+        budget.check()?;
         unfold.run(task);
     }
     // Tasks were written last step first.
     unfold.steps.reverse();
-    unfold.steps
+    Ok(unfold.steps)
 }
 
 #[derive(Clone, Copy)]
@@ -150,8 +156,8 @@ pub fn run_step(
     match label.event {
         Some(Event::Acquire(acquired)) => lock = Some(LockAction::Acquire(acquired)),
         Some(Event::Release(released)) => lock = Some(LockAction::Release(released)),
-        Some(Event::Observable(symbol)) if !matched => window = role.window(symbol, phase),
-        Some(Event::Observable(_)) | None => {}
+        Some(event) if !matched => window = role.window(event, phase),
+        Some(_) | None => {}
     }
     LocalStep { step: label.step, lock, phase, matched, window }
 }

@@ -20,13 +20,15 @@
 //!    keeps the reason of the first, that is a shortest, derivation. Premises of a reason are older.
 //! 2. The tuple of a fact has one component per phase from the entry's phase to the fact's phase.
 //! 3. An end's tuple has one component per phase from the entry's phase to the last one.
+//! 4. Where the role asks for the thread's own end, its main has an entry apart from those of calls of
+//!    the same procedure, because only the return from that one is the end.
 
 use super::reduce::Reduced;
 use super::tuples::{TupleId, TupleShapeId, Tuples};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, IdVec, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{Event, LockId, Unknown};
@@ -147,6 +149,9 @@ pub enum Locks {
 /// facts a point on average, the limit on facts does not count.
 const FACTS_PER_POINT: u64 = 32;
 
+/// How many facts are processed, or compared with each other, between two polls of the budget.
+const POLLED: u32 = 256;
+
 /// Tabulates `thread` in `role`.
 ///
 /// # Errors
@@ -175,21 +180,32 @@ pub fn tabulate(
         newest: FxHashMap::default(),
         newest_end: FxHashMap::default(),
         queue: BinaryHeap::new(),
+        returns_from_main: None,
+        budget,
+        compared: 0,
+        stopped: None,
     };
-    let main = ctx.enter(thread.entry, 0);
+    let main = if role.ends() {
+        let main = ctx.new_entry(thread.entry, role.begin);
+        ctx.returns_from_main = Some(main);
+        main
+    } else {
+        ctx.enter(thread.entry, role.begin)
+    };
     let mut polled = 0u32;
     while let Some(Reverse((_, id))) = ctx.queue.pop() {
         polled = polled.wrapping_add(1);
-        if polled.is_multiple_of(1024) {
-            if let Some(reason) = budget.poll() {
-                return Err(Unknown::Stopped(reason));
-            }
+        if polled.is_multiple_of(POLLED) {
+            budget.check().map_err(Unknown::Stopped)?;
             let facts = ctx.facts.len() as u64;
             if facts > limit && facts > FACTS_PER_POINT.saturating_mul(ctx.points) {
                 return Err(Unknown::Tuples { limit });
             }
         }
         ctx.process(id);
+        if let Some(reason) = ctx.stopped {
+            return Err(Unknown::Stopped(reason));
+        }
     }
     let mut accepted: Vec<EndId> =
         ctx.entries[main].ends.iter().copied().filter(|&end| !ctx.ends[end].dominated).collect();
@@ -237,6 +253,13 @@ struct Tabulate<'a> {
     newest_end: FxHashMap<(EntryId, TupleShapeId), EndId>,
     /// Shortest first, then oldest first.
     queue: BinaryHeap<Reverse<(u32, FactId)>>,
+    /// The entry from which a return is the end of the thread, if the role asks for it.
+    returns_from_main: Option<EntryId>,
+    budget: &'a Budget,
+    /// How often two tuples were compared.
+    compared: u32,
+    /// The budget is used up. What is computed after that is of no use.
+    stopped: Option<StopReason>,
 }
 
 impl Tabulate<'_> {
@@ -249,6 +272,12 @@ impl Tabulate<'_> {
         if let Some(&known) = self.entry_index.get(&(symbol, phase)) {
             return known;
         }
+        let id = self.new_entry(symbol, phase);
+        self.entry_index.insert((symbol, phase), id);
+        id
+    }
+
+    fn new_entry(&mut self, symbol: Symbol, phase: u32) -> EntryId {
         let first_point = self.points;
         self.points += self.reduced.kept_in(symbol) as u64 * u64::from(self.phases() - phase);
         let id = self.entries.push(Entry {
@@ -259,7 +288,6 @@ impl Tabulate<'_> {
             callers: Vec::new(),
             ends: Vec::new(),
         });
-        self.entry_index.insert((symbol, phase), id);
         let tuple = match self.locks {
             Locks::Tracked => self.tuples.empty(self.thread.held(symbol)),
             Locks::Ignored => self.tuples.empty(&LockSet::new()),
@@ -289,6 +317,9 @@ impl Tabulate<'_> {
         let mut at = next;
         while let Some(id) = at {
             let Fact { tuple: other, dominated, next, .. } = self.facts[id];
+            if self.count_comparison() {
+                return;
+            }
             if !dominated {
                 if self.tuples.dominates(other, tuple) {
                     return;
@@ -305,22 +336,28 @@ impl Tabulate<'_> {
         self.queue.push(Reverse((length, id)));
     }
 
+    /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.
+    fn count_comparison(&mut self) -> bool {
+        self.compared = self.compared.wrapping_add(1);
+        if self.stopped.is_none() && self.compared.is_multiple_of(POLLED) {
+            self.stopped = self.budget.poll();
+        }
+        self.stopped.is_some()
+    }
+
     fn process(&mut self, id: FactId) {
         let fact = self.facts[id];
         if fact.dominated {
             return;
         }
         if fact.phase as usize >= self.last_own {
-            let mut tuple = fact.tuple;
-            for _ in fact.phase + 1..self.phases() {
-                tuple = self.tuples.next_phase(tuple);
-            }
+            let tuple = self.idle(fact);
             self.end(fact.entry, tuple, EndReason::Stop(id), fact.length);
         }
         let view = &self.role.phases[fact.phase as usize];
         if view.advance == Advance::Other
             && fact.phase + 1 < self.phases()
-            && self.reduced.is_visible(fact.symbol)
+            && (self.reduced.is_visible(fact.symbol) || self.is_last_return(fact))
         {
             let tuple = self.tuples.next_phase(fact.tuple);
             let reason = Reason::Guess(id);
@@ -330,6 +367,17 @@ impl Tabulate<'_> {
         for (rule_id, rule) in thread.rules_of(fact.symbol) {
             self.apply(id, fact, rule_id, rule);
         }
+    }
+
+    /// Whether the thread can end here, and the role asks for that: then it matters in which phase.
+    fn is_last_return(&self, fact: Fact) -> bool {
+        self.returns_from_main == Some(fact.entry)
+            && self.thread.rules_of(fact.symbol).any(|(_, rule)| rule.rhs == Rhs::Pop)
+    }
+
+    /// The tuple of a fact after which the thread does nothing until the last phase is over.
+    fn idle(&mut self, fact: Fact) -> TupleId {
+        (fact.phase + 1..self.phases()).fold(fact.tuple, |tuple, _| self.tuples.next_phase(tuple))
     }
 
     fn apply(&mut self, id: FactId, fact: Fact, rule_id: RuleId, rule: &Rule<Label>) {
@@ -349,6 +397,13 @@ impl Tabulate<'_> {
                     self.end_in_call(id, rule_id, end);
                 }
             }
+            Rhs::Pop if self.returns_from_main == Some(fact.entry) => {
+                if self.role.phases[fact.phase as usize].advance == Advance::End {
+                    let tuple = self.idle(fact);
+                    let length = fact.length.saturating_add(1);
+                    self.end(fact.entry, tuple, EndReason::Last(id, rule_id), length);
+                }
+            }
             Rhs::Pop => {
                 self.entries[fact.entry].exits.push(id);
                 for at in 0..self.entries[fact.entry].callers.len() {
@@ -362,7 +417,7 @@ impl Tabulate<'_> {
     fn step(&mut self, id: FactId, fact: Fact, rule: RuleId, target: Symbol, event: Option<Event>) {
         let reason = Reason::Step(id, rule);
         let length = fact.length.saturating_add(1);
-        let symbol = match event {
+        let event = match event {
             None => {
                 self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
                 return;
@@ -378,16 +433,14 @@ impl Tabulate<'_> {
                 self.add(fact.entry, target, fact.phase, tuple, reason, length);
                 return;
             }
-            Some(Event::Observable(symbol)) => symbol,
+            Some(event @ (Event::Observable(_) | Event::Start(_) | Event::Join(_))) => event,
         };
         let view = &self.role.phases[fact.phase as usize];
-        if view.forbidden.binary_search(&symbol).is_err() {
+        let advance = view.advance;
+        if view.allows(event) {
             self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
         }
-        if let Advance::Own { symbol: wanted, in_unit } = view.advance
-            && wanted == symbol
-            && (!in_unit || self.thread.in_unit(fact.symbol))
-        {
+        if advance.is_made_by(event, self.thread.in_unit(fact.symbol)) {
             if fact.phase + 1 == self.phases() {
                 self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
             } else {
@@ -444,6 +497,9 @@ impl Tabulate<'_> {
         let Some(id) = self.add_end(entry, tuple, reason, length) else { return };
         let mut pending = vec![(entry, id)];
         while let Some((entry, end)) = pending.pop() {
+            if self.stopped.is_some() {
+                return;
+            }
             for at in 0..self.entries[entry].callers.len() {
                 let (call, rule) = self.entries[entry].callers[at];
                 let (caller, tuple, length) = self.around_end(call, end);
@@ -467,6 +523,9 @@ impl Tabulate<'_> {
         let mut at = next;
         while let Some(other) = at {
             let End { tuple: known, dominated, next, .. } = self.ends[other];
+            if self.count_comparison() {
+                return None;
+            }
             if !dominated {
                 if self.tuples.dominates(known, tuple) {
                     return None;

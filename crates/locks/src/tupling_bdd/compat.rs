@@ -41,13 +41,16 @@ pub type Histories = Vec<Vec<bool>>;
 
 impl<N> TupleSet<N> {
     /// Prepares a set of tuples.
+    ///
+    /// # Errors
+    /// If the budget is used up.
     pub fn new<M: BddManager<Node = N>>(
         domain: &PhaseDomain<M>,
         encoding: &Encoding,
         node: N,
-    ) -> Self {
-        let possible = possible_bits(domain, encoding, &node);
-        Self { node, possible }
+    ) -> Result<Self, Exhausted> {
+        let possible = possible_bits(domain, encoding, &node)?;
+        Ok(Self { node, possible })
     }
 }
 
@@ -199,6 +202,7 @@ impl<M: BddManager> Join<'_, M> {
         edges: &[Vec<Edge>],
         path: &mut Vec<(usize, Edge)>,
     ) -> Result<(), Exhausted> {
+        self.domain.poll()?;
         let (newest, (start, ..)) = path[0];
         let (_, (_, end, _)) = path[path.len() - 1];
         if start == end {
@@ -231,7 +235,7 @@ fn possible_bits<M: BddManager>(
     domain: &PhaseDomain<M>,
     encoding: &Encoding,
     set: &M::Node,
-) -> Vec<Vec<bool>> {
+) -> Result<Vec<Vec<bool>>, Exhausted> {
     let vocabulary = domain.vocabulary();
     let manager = vocabulary.manager();
     let mut possible = vec![vec![false; vocabulary.width()]; vocabulary.phases()];
@@ -245,6 +249,7 @@ fn possible_bits<M: BddManager>(
     // A function, with the first place that is not tested above it.
     let mut stack = vec![(set.clone(), 0)];
     while let Some((node, free)) = stack.pop() {
+        domain.poll()?;
         let (at, children) = match manager.shape(&node) {
             Shape::Constant(false) => continue,
             Shape::Constant(true) => (end, None),
@@ -263,7 +268,7 @@ fn possible_bits<M: BddManager>(
             stack.push((high, at + 1));
         }
     }
-    possible
+    Ok(possible)
 }
 
 #[cfg(test)]
@@ -305,7 +310,7 @@ mod tests {
             }
             all = manager.or(&all, &manager.conjunction(&literals).unwrap()).unwrap();
         }
-        TupleSet::new(domain, encoding, all)
+        TupleSet::new(domain, encoding, all).unwrap()
     }
 
     #[test]

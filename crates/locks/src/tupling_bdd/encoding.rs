@@ -18,7 +18,7 @@
 //!    `k`: `U[k]`, `R[k]`, and `AH[j][k]`, `RH[j][k]` for all `j`. One use of `k` changes one column.
 
 use crate::lock_history::LockHistory;
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_lower::{LockSet, LoweredThread};
 use selvedge_program::{Event, LockId};
 
@@ -76,12 +76,19 @@ pub struct Encoding {
 
 impl Encoding {
     /// The encoding for histories of these threads.
-    pub fn for_threads<'a>(threads: impl IntoIterator<Item = &'a LoweredThread>) -> Self {
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn for_threads<'a>(
+        threads: impl IntoIterator<Item = &'a LoweredThread>,
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
         // Locks in the order of their first use, so that those used together are close.
         let mut locks: Vec<(LockId, LockSet)> = Vec::new();
         for thread in threads {
             for rule in &thread.pds.rules {
                 let Some(Event::Acquire(lock)) = rule.label.event else { continue };
+                budget.check()?;
                 let held = thread.held(rule.symbol);
                 match locks.iter_mut().find(|(other, _)| *other == lock) {
                     Some((_, outer)) => *outer = outer.union(held),
@@ -89,7 +96,7 @@ impl Encoding {
                 }
             }
         }
-        Self::new(&locks)
+        Ok(Self::new(&locks))
     }
 
     /// The encoding for these locks, each with those under which it can be taken.
@@ -245,9 +252,10 @@ mod tests {
         let alone = [acquire(0), release(0)];
         let under = [acquire(1), acquire(0), release(0), release(1)];
         let program = straight_line(&[&[&alone[..], &under].concat(), &under]);
-        let budget = selvedge_base::Budget::new();
+        let budget = Budget::new();
         let behaviours = crate::behaviour::Behaviours::new(&program, &budget).unwrap();
-        let encoding = Encoding::for_threads(behaviours.representatives().take(1));
+        let encoding =
+            Encoding::for_threads(behaviours.representatives().take(1), &budget).unwrap();
         let [a, b] = [0, 1].map(|index| encoding.slot(LockId::from_index(index)));
         assert!(encoding.pair(b, a).is_some());
         assert!(encoding.pair(a, b).is_none());

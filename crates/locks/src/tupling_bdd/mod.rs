@@ -31,13 +31,15 @@ pub mod vocabulary;
 pub mod weights;
 
 use crate::behaviour::{Behaviours, ClassId};
-use crate::role::{Role, Symmetric, roles};
+use crate::order::{Borders, orders, too_many_orders};
+use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{Goal, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
 use crate::{Fault, NO_VALUES};
 use compat::{Histories, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
+use run::NoLocalRun;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, define_id};
 use selvedge_bdd::Exhausted;
@@ -59,6 +61,8 @@ define_id!(
 pub struct TuplingBdd<'p> {
     program: &'p Program,
     behaviours: Result<Rc<Behaviours>, Unknown>,
+    /// Starts and joins, if the program has some.
+    borders: Option<Borders>,
     encoding: Encoding,
     budget: Budget,
     max_witness_steps: u64,
@@ -103,12 +107,18 @@ impl<'p> TuplingBdd<'p> {
         budget: Budget,
     ) -> Self {
         let encoding = behaviours.as_ref().map_or_else(
-            |_| Encoding::new(&[]),
-            |behaviours| Encoding::for_threads(behaviours.representatives()),
+            |_| Ok(Encoding::new(&[])),
+            |behaviours| Encoding::for_threads(behaviours.representatives(), &budget),
         );
+        let (behaviours, encoding) = match encoding {
+            Ok(encoding) => (behaviours, encoding),
+            Err(reason) => (Err(Unknown::Stopped(reason)), Encoding::new(&[])),
+        };
+        let borders = behaviours.as_ref().ok().and_then(|known| Borders::new(program, known));
         Self {
             program,
             behaviours,
+            borders,
             encoding,
             budget,
             max_witness_steps,
@@ -129,18 +139,28 @@ impl<'p> TuplingBdd<'p> {
     /// # Errors
     /// If the engine contradicts itself.
     pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
-        let Some(choices) = roles(self.program, question) else {
-            return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned())));
+        let behaviours = match &self.behaviours {
+            Ok(behaviours) => behaviours,
+            Err(why) => return Ok(Verdict::Unknown(why.clone())),
         };
-        for participants in choices {
-            let phases = participants.first().map_or(0, |(_, role)| role.phases.len() as u32);
-            let goal = Goal::of(question, phases);
-            match self.decide_roles(&participants, goal)? {
+        let borders = self.borders.as_mut();
+        let orders = match orders(self.program, behaviours, borders, question, &self.budget) {
+            Ok(Some(orders)) => orders,
+            Ok(None) => return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned()))),
+            Err(why) => return Ok(Verdict::Unknown(why)),
+        };
+        for order in &orders.found {
+            let goal = Goal::of(question, order.phases());
+            match self.decide_roles(&order.participants, goal)? {
                 Verdict::Safe => {}
-                other => return Ok(other),
+                Verdict::Violation(mut witness) => {
+                    order.mark(&mut witness);
+                    return Ok(Verdict::Violation(witness));
+                }
+                Verdict::Unknown(why) => return Ok(Verdict::Unknown(why)),
             }
         }
-        Ok(Verdict::Safe)
+        Ok(if orders.all { Verdict::Safe } else { Verdict::Unknown(too_many_orders()) })
     }
 
     fn decide_roles(
@@ -148,10 +168,7 @@ impl<'p> TuplingBdd<'p> {
         participants: &[(ThreadId, Role)],
         goal: Goal,
     ) -> Result<Verdict<Witness>, Fault> {
-        let behaviours = match &self.behaviours {
-            Ok(behaviours) => behaviours,
-            Err(why) => return Ok(Verdict::Unknown(why.clone())),
-        };
+        let behaviours = self.behaviours();
         if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
             return Ok(Verdict::Safe);
         }
@@ -252,12 +269,17 @@ impl<'p> TuplingBdd<'p> {
         role: &Role,
     ) -> Result<Rc<Saturated>, Exhausted> {
         let thread = self.behaviours.as_ref().expect("decide checked it").representative(class);
-        let skeleton =
-            self.skeletons.entry((class, relevant(role))).or_insert_with_key(|(_, relevant)| {
-                let reduced = Rc::new(Reduced::new(thread, relevant));
-                Rc::new(Skeleton::new(thread, reduced))
-            });
-        let product = Product::new(thread, role, Rc::clone(skeleton));
+        let index = (class, relevant(role));
+        let skeleton = match self.skeletons.get(&index) {
+            Some(skeleton) => Rc::clone(skeleton),
+            None => {
+                let reduced = Rc::new(Reduced::new(thread, &index.1, &self.budget)?);
+                let skeleton = Rc::new(Skeleton::new(thread, reduced));
+                self.skeletons.insert(index, Rc::clone(&skeleton));
+                skeleton
+            }
+        };
+        let product = Product::new(thread, role, skeleton, &self.budget)?;
         if !self.spaces.contains_key(&key) {
             self.spaces.insert(key, Space::new(&self.encoding, key, &self.budget)?);
         }
@@ -311,21 +333,24 @@ impl<'p> TuplingBdd<'p> {
                 }
             };
             let lowered = self.behaviours().lowered(*thread);
-            match run::local_run(&saturated.product, &rules, role, lowered, left) {
+            let is_own = |view: &PhaseView| view.advance != Advance::Other;
+            match run::local_run(&saturated.product, &rules, role, lowered, left, &self.budget) {
                 Ok(mut steps) => {
                     left -= steps.len() as u64;
-                    if goal == Goal::Moment {
+                    if matches!(goal, Goal::Moment(_)) && role.phases.last().is_some_and(is_own) {
                         // The last step is the one that the thread is about to take.
                         steps.pop();
                     }
-                    runs.push(LocalRun { thread: *thread, steps });
+                    runs.push(LocalRun { thread: *thread, steps, begin: role.begin });
                 }
-                Err(steps) => return too_long(limit - left + steps),
+                Err(NoLocalRun::TooLong(steps)) => return too_long(limit - left + steps),
+                Err(NoLocalRun::Stopped(reason)) => return Ok(stopped(reason.into())),
             }
         }
-        match interleave(&runs, goal) {
-            Some(schedule) => Ok(Verdict::Violation(schedule)),
-            None => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
+        match interleave(&runs, goal, &self.budget) {
+            Ok(Some(schedule)) => Ok(Verdict::Violation(schedule)),
+            Err(reason) => Ok(stopped(reason.into())),
+            Ok(None) => Err(Fault("compatible lock histories could not be scheduled".to_owned())),
         }
     }
 

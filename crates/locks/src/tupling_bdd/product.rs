@@ -16,9 +16,9 @@
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use crate::tupling::reduce::Reduced;
-use selvedge_base::{Id, IdVec};
-use selvedge_lower::{LockSet, LoweredThread};
-use selvedge_pds::{PAutomaton, Pds, Rhs, RuleId, State, Symbol};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
+use selvedge_lower::{Label, LockSet, LoweredThread};
+use selvedge_pds::{PAutomaton, Pds, Rhs, Rule, RuleId, State, Symbol};
 use selvedge_program::Event;
 use std::rc::Rc;
 
@@ -76,12 +76,25 @@ impl Skeleton {
     }
 }
 
+/// What a rule of the product stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// A rule of the thread.
+    Rule(RuleId),
+    /// A guess that another thread ends the phase, or the very beginning.
+    Guess,
+    /// The return before it was the end of the thread.
+    End,
+}
+
 /// The weighted pushdown system of a thread in a role.
 pub struct Product {
-    /// The rules; the label is the rule of the thread, `None` for a guess.
-    pub pds: Pds<Option<RuleId>>,
+    /// The rules, with what they stand for.
+    pub pds: Pds<Made>,
     /// What each rule does to lock histories.
     pub effects: IdVec<RuleId, Effect>,
+    /// The first control location.
+    pub begin: State,
     /// The first symbol.
     pub entry: Symbol,
     /// The control location in which runs end.
@@ -92,66 +105,115 @@ pub struct Product {
 
 impl Product {
     /// The product of `thread` and `role`.
-    pub fn new(thread: &LoweredThread, role: &Role, skeleton: Rc<Skeleton>) -> Self {
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(
+        thread: &LoweredThread,
+        role: &Role,
+        skeleton: Rc<Skeleton>,
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
         let phases = role.phases.len();
         let last_own = role.last_own();
         let accepting = State::from_index(if last_own == phases { phases } else { phases - 1 });
-        let pds = Pds::new(accepting.index() + 1, skeleton.kept.len());
+        let kept = skeleton.kept.len();
+        // A role that ends the thread has two more symbols, one above its main and one below.
+        let pds = Pds::new(accepting.index() + 1, kept + if role.ends() { 2 } else { 0 });
+        let begin = State::from_index(role.begin as usize);
         let entry = skeleton.forward(thread.entry);
-        let mut product = Self { pds, effects: IdVec::new(), entry, accepting, skeleton };
-        for phase in 0..phases {
+        let mut product = Self { pds, effects: IdVec::new(), begin, entry, accepting, skeleton };
+        if role.ends() {
+            product.add_end(role, kept);
+        }
+        for phase in begin.index()..phases {
             let view = &role.phases[phase];
-            for number in (0..product.skeleton.kept.len()).map(Symbol::from_index) {
+            for number in (0..kept).map(Symbol::from_index) {
+                budget.check()?;
                 let symbol = product.skeleton.kept[number];
+                let returns = || thread.rules_of(symbol).any(|(_, rule)| rule.rhs == Rhs::Pop);
                 if view.advance == Advance::Other
                     && phase + 1 < phases
-                    && (phase >= last_own || product.skeleton.reduced.is_visible(symbol))
+                    && (phase >= last_own
+                        || product.skeleton.reduced.is_visible(symbol)
+                        || role.ends() && returns())
                 {
                     let effect = Effect::NextPhase(thread.held(symbol).clone());
-                    product.rule(phase, number, phase + 1, Rhs::Step(number), None, effect);
+                    product.rule(phase, number, phase + 1, Rhs::Step(number), Made::Guess, effect);
                 }
                 for (id, rule) in thread.rules_of(symbol) {
-                    let rhs = match rule.rhs {
-                        Rhs::Pop => Rhs::Pop,
-                        Rhs::Step(target) => Rhs::Step(product.skeleton.forward(target)),
-                        Rhs::Push(callee, below) => Rhs::Push(
-                            product.skeleton.forward(callee),
-                            product.skeleton.forward(below),
-                        ),
-                    };
-                    let held = || thread.held(symbol).clone();
-                    let action = match rule.label.event {
-                        Some(Event::Acquire(lock)) => Some(LockAction::Acquire(lock)),
-                        Some(Event::Release(lock)) => Some(LockAction::Release(lock)),
-                        Some(Event::Observable(_)) | None => None,
-                    };
-                    let Some(Event::Observable(event)) = rule.label.event else {
-                        let effect = action.map_or(Effect::None, |a| Effect::Lock(a, held()));
-                        product.rule(phase, number, phase, rhs, Some(id), effect);
-                        if let Advance::Acquire { wants, holds } = view.advance
-                            && rule.label.event == Some(Event::Acquire(wants))
-                            && thread.held(symbol).contains(holds)
-                        {
-                            debug_assert_eq!(phase + 1, phases, "only the last phase ends so");
-                            product.rule(phase, number, phases, rhs, Some(id), Effect::None);
-                        }
-                        continue;
-                    };
-                    if view.forbidden.binary_search(&event).is_err() {
-                        product.rule(phase, number, phase, rhs, Some(id), Effect::None);
-                    }
-                    if let Advance::Own { symbol: wanted, in_unit } = view.advance
-                        && wanted == event
-                        && (!in_unit || thread.in_unit(symbol))
-                    {
-                        let last = phase + 1 == phases;
-                        let effect = if last { Effect::None } else { Effect::NextPhase(held()) };
-                        product.rule(phase, number, phase + 1, rhs, Some(id), effect);
-                    }
+                    product.add_rule(thread, role, phase, number, (id, rule));
                 }
             }
+            if view.advance == Advance::End {
+                break;
+            }
         }
-        product
+        Ok(product)
+    }
+
+    /// The rules of the product for a rule of the thread in a phase.
+    fn add_rule(
+        &mut self,
+        thread: &LoweredThread,
+        role: &Role,
+        phase: usize,
+        number: Symbol,
+        (id, rule): (RuleId, &Rule<Label>),
+    ) {
+        let phases = role.phases.len();
+        let view = &role.phases[phase];
+        let rhs = match rule.rhs {
+            Rhs::Pop => Rhs::Pop,
+            Rhs::Step(target) => Rhs::Step(self.skeleton.forward(target)),
+            Rhs::Push(callee, below) => {
+                Rhs::Push(self.skeleton.forward(callee), self.skeleton.forward(below))
+            }
+        };
+        let held = thread.held(rule.symbol);
+        let made = Made::Rule(id);
+        let effect = match rule.label.event {
+            Some(Event::Acquire(lock)) => Effect::Lock(LockAction::Acquire(lock), held.clone()),
+            Some(Event::Release(lock)) => Effect::Lock(LockAction::Release(lock), held.clone()),
+            Some(Event::Observable(_) | Event::Start(_) | Event::Join(_)) | None => Effect::None,
+        };
+        if rule.label.event.is_none_or(|event| view.allows(event)) {
+            self.rule(phase, number, phase, rhs, made, effect);
+        }
+        if let Advance::Acquire { wants, holds } = view.advance
+            && rule.label.event == Some(Event::Acquire(wants))
+            && held.contains(holds)
+        {
+            debug_assert_eq!(phase + 1, phases, "only the last phase ends so");
+            self.rule(phase, number, phases, rhs, made, Effect::None);
+        }
+        if let Some(event) = rule.label.event
+            && view.advance.is_made_by(event, thread.in_unit(rule.symbol))
+        {
+            let last = phase + 1 == phases;
+            let effect = if last { Effect::None } else { Effect::NextPhase(held.clone()) };
+            self.rule(phase, number, phase + 1, rhs, made, effect);
+        }
+    }
+
+    /// The symbols above and below the main of a thread that ends. When the one below is on top, the
+    /// thread has returned from its main; in the phase of its end that ends the phase, and after it
+    /// the thread can only wait for the others.
+    fn add_end(&mut self, role: &Role, kept: usize) {
+        let [above, below] = [kept, kept + 1].map(Symbol::from_index);
+        let (begin, phases) = (self.begin.index(), role.phases.len());
+        let call = Rhs::Push(self.entry, below);
+        self.rule(begin, above, begin, call, Made::Guess, Effect::None);
+        self.entry = above;
+        let end = role.phases.iter().position(|view| view.advance == Advance::End);
+        for phase in end.unwrap_or(phases)..phases {
+            let made = if Some(phase) == end { Made::End } else { Made::Guess };
+            let last = phase + 1 == phases;
+            let effect = if last { Effect::None } else { Effect::NextPhase(LockSet::new()) };
+            if !last || made == Made::End {
+                self.rule(phase, below, phase + 1, Rhs::Step(below), made, effect);
+            }
+        }
     }
 
     /// The automaton of all configurations in which runs end: the last control location, with any
@@ -174,11 +236,11 @@ impl Product {
         symbol: Symbol,
         next_phase: usize,
         rhs: Rhs,
-        origin: Option<RuleId>,
+        made: Made,
         effect: Effect,
     ) {
         let [from, to] = [phase, next_phase].map(State::from_index);
-        self.pds.rule(from, symbol, to, rhs, origin);
+        self.pds.rule(from, symbol, to, rhs, made);
         self.effects.push(effect);
     }
 }

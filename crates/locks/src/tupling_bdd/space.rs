@@ -16,9 +16,8 @@ use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_bdd::{BddManager, Exhausted, NativeManager};
 use selvedge_pds::{
-    Configuration, Increments, NoWeightedRun, PAutomaton, RuleId, Run, State, Stopped,
-    WeightDomain, WeightedAutomaton, WeightedSaturation, weighted_post_star,
-    weighted_run_from_post_star,
+    Configuration, Increments, NoWeightedRun, PAutomaton, RuleId, Run, Stopped, WeightDomain,
+    WeightedAutomaton, WeightedSaturation, weighted_post_star, weighted_run_from_post_star,
 };
 
 /// A diagram.
@@ -33,7 +32,8 @@ const NODE_LIMIT: usize = 1 << 24;
 pub struct Space {
     /// The weight domain.
     pub domain: PhaseDomain<NativeManager>,
-    start: Weight,
+    /// For each phase in which a thread can begin, what was before.
+    starts: FxHashMap<usize, Weight>,
     effects: FxHashMap<(usize, Effect), Weight>,
 }
 
@@ -73,11 +73,9 @@ impl Space {
         let manager = NativeManager::with_budget(variables, NODE_LIMIT, budget.clone());
         let vocabulary = Vocabulary::new(manager, width, size.0, size.1)?;
         let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
-        let start = actions(0).start()?;
         let one = (0..size.0).map(|phase| actions(phase).order()).collect::<Result<_, _>>()?;
         let domain = PhaseDomain::new(vocabulary, one, budget.clone());
-        let start = domain.monomial((0, 0), start);
-        Ok(Self { domain, start, effects: FxHashMap::default() })
+        Ok(Self { domain, starts: FxHashMap::default(), effects: FxHashMap::default() })
     }
 
     /// Weighted `post*` of the start of a thread.
@@ -94,10 +92,11 @@ impl Space {
         let weights = rules
             .map(|(rule, effect)| self.weight(encoding, rule.state.index(), effect))
             .collect::<Result<IdVec<_, _>, _>>()?;
-        let entry = Configuration { state: State::from_index(0), stack: vec![product.entry] };
+        let entry = Configuration { state: product.begin, stack: vec![product.entry] };
         let initial = PAutomaton::singleton(product.pds.states, &entry);
         let mut initial = WeightedAutomaton::unit(initial, &self.domain);
-        initial.weights = IdVec::filled(self.start.clone(), initial.weights.len());
+        let start = self.start(encoding, product.begin.index())?;
+        initial.weights = IdVec::filled(start, initial.weights.len());
         let history = Increments::new();
         let saturation =
             weighted_post_star(&product.pds, &weights, &mut self.domain, &initial, history, budget)
@@ -120,7 +119,8 @@ impl Space {
     ) -> Result<Option<TupleSet<Node>>, Exhausted> {
         let value = saturated.saturation.value(&mut self.domain, &saturated.ends)?;
         let all = (0, self.domain.vocabulary().phases() - 1);
-        Ok(value.term(all).map(|node| TupleSet::new(&self.domain, encoding, node.clone())))
+        let node = value.term(all).cloned();
+        node.map(|node| TupleSet::new(&self.domain, encoding, node)).transpose()
     }
 
     /// A run of at most `max` rules that leaves these histories, or such that constrain less.
@@ -145,6 +145,22 @@ impl Space {
             &tuple,
             usize::try_from(max).unwrap_or(usize::MAX),
         )
+    }
+
+    /// The weight of the beginning of a run in a phase: nothing was done and nothing held before.
+    fn start(&mut self, encoding: &Encoding, begin: usize) -> Result<Weight, Exhausted> {
+        if let Some(known) = self.starts.get(&begin) {
+            return Ok(known.clone());
+        }
+        let vocabulary = self.domain.vocabulary();
+        let mut node = vocabulary.manager().top();
+        for phase in (0..=begin).rev() {
+            let idle = Actions { vocabulary, encoding, phase }.start()?;
+            node = vocabulary.manager().and(&idle, &node)?;
+        }
+        let weight = self.domain.monomial((0, begin), node);
+        self.starts.insert(begin, weight.clone());
+        Ok(weight)
     }
 
     fn weight(

@@ -111,6 +111,14 @@ impl<M: BddManager> PhaseDomain<M> {
         Ok(self.budget.check()?)
     }
 
+    /// Called in loops without operations on diagrams.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn poll(&self) -> Result<(), Exhausted> {
+        Ok(self.budget.check()?)
+    }
+
     /// Adds a term to others.
     fn add(
         &mut self,

@@ -1,0 +1,233 @@
+//! Threads that are started and joined: lock histories against exhaustive interleaving on random
+//! programs, and the programs that show why starters, joined threads and second starts count.
+//!
+//! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
+//! the first seed.
+
+#![expect(clippy::print_stdout, reason = "the large run shows its counts")]
+
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
+use selvedge_base::{Budget, Id};
+use selvedge_program::{LocationId, Program, Question, Race, ThreadId, Units, Unknown, Verdict};
+use selvedge_testkit::generate::{Shape, random_model, with_starts};
+use selvedge_testkit::queries::{
+    all_patterns, all_races, candidate_deadlocks, describe, random_automaton, some_patterns,
+};
+use selvedge_testkit::shrink::shrink;
+use selvedge_testkit::source::{Block, Function, Process, Statement};
+use selvedge_testkit::{Model, Rng};
+
+const CALL_DEPTH: u32 = 3;
+
+const ENGINES: [EngineKind; 2] = [EngineKind::Tupling, EngineKind::TuplingBdd];
+
+/// Programs so small that their threads can be searched together.
+const SHAPE: Shape = Shape { processes: (2, 4), statements: 7, ..Shape::TINY };
+const LOCKS: Shape = Shape { processes: (2, 3), locks: 3, statements: 8, ..Shape::CONTENDED };
+
+#[derive(Default, Debug)]
+struct Tally {
+    questions: usize,
+    violations: usize,
+    safe: usize,
+    /// Exhaustive search met its call depth.
+    cut: usize,
+    /// There were too many orders.
+    many: usize,
+}
+
+fn verdicts(
+    program: &Program,
+    questions: &[Question],
+    engine: EngineKind,
+) -> Result<Vec<Verdict<()>>, String> {
+    let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
+    let report = answer(&Prepared::new(program), questions, &options, &Budget::new(), &mut |_| {})
+        .map_err(|error| format!("{}: {error}", engine.name()))?;
+    Ok(report.answers.into_iter().map(|answer| answer.verdict.map(|_| ())).collect())
+}
+
+fn compare(
+    program: &Program,
+    questions: &[Question],
+    engines: &[EngineKind],
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let oracle = verdicts(program, questions, EngineKind::Exhaustive)?;
+    for &engine in engines {
+        let found = verdicts(program, questions, engine)?;
+        for ((expected, actual), question) in oracle.iter().zip(&found).zip(questions) {
+            tally.questions += 1;
+            let counted = match (expected, actual) {
+                (_, Verdict::Unknown(Unknown::Unsupported(_))) => &mut tally.many,
+                (Verdict::Violation(()), Verdict::Violation(())) => &mut tally.violations,
+                (Verdict::Safe, Verdict::Safe) => &mut tally.safe,
+                (
+                    Verdict::Unknown(Unknown::CallDepth(_)),
+                    Verdict::Safe | Verdict::Violation(()),
+                ) => &mut tally.cut,
+                _ => {
+                    return Err(format!(
+                        "{}: exhaustive says {expected:?}, {} says {actual:?}",
+                        describe(program, question),
+                        engine.name(),
+                    ));
+                }
+            };
+            *counted += 1;
+        }
+    }
+    Ok(())
+}
+
+fn run(
+    shape: &Shape,
+    default_programs: u64,
+    mut questions: impl FnMut(&Program, &mut Rng) -> Vec<Question>,
+) -> Tally {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(default_programs);
+    let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
+    let mut tally = Tally::default();
+    for seed in first..first + programs {
+        let mut rng = Rng::new(seed);
+        let model = random_model(&mut rng, shape);
+        let model = with_starts(&mut rng, model);
+        let program = model.to_program();
+        let questions = questions(&program, &mut rng);
+        // Diagrams cost more.
+        let engines = if seed.is_multiple_of(3) { &ENGINES[..] } else { &ENGINES[..1] };
+        if let Err(message) = compare(&program, &questions, engines, &mut tally) {
+            let smallest = shrink(model, |smaller| {
+                let program = smaller.to_program();
+                let possible: Vec<Question> = questions
+                    .iter()
+                    .filter(|query| selvedge_replay::question_error(&program, query).is_none())
+                    .cloned()
+                    .collect();
+                compare(&program, &possible, engines, &mut Tally::default()).is_err()
+            });
+            panic!("seed {seed}: {message}\n{}", smallest.to_eml());
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.many * 100 < tally.questions, "too many orders: {tally:?}");
+    assert!(tally.violations * 20 > tally.questions, "too few violations: {tally:?}");
+    assert!(tally.safe * 20 > tally.questions, "too few safe questions: {tally:?}");
+    tally
+}
+
+#[test]
+fn races_agree() {
+    run(&SHAPE, 500, |program, _| all_races(program));
+}
+
+#[test]
+fn deadlocks_agree() {
+    let mut tally = Tally::default();
+    for (seed, shape) in (0..400).zip([LOCKS, Shape { processes: (3, 3), ..LOCKS }].iter().cycle())
+    {
+        let mut rng = Rng::new(seed);
+        let model = random_model(&mut rng, shape);
+        let model = with_starts(&mut rng, model);
+        let program = model.to_program();
+        let questions = candidate_deadlocks(&program, 3);
+        if let Err(message) = compare(&program, &questions, &ENGINES[..1], &mut tally) {
+            panic!("seed {seed}: {message}\n{}", model.to_eml());
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.violations > 50 && tally.safe > 500, "{tally:?}");
+    assert!(tally.many * 100 < tally.questions, "too many orders: {tally:?}");
+}
+
+#[test]
+fn patterns_agree() {
+    run(&SHAPE, 120, |program, rng| some_patterns(program, rng, 10));
+}
+
+#[test]
+fn automata_agree() {
+    run(&SHAPE, 150, |program, rng| {
+        (0..4).filter_map(|_| random_automaton(program, rng)).map(Question::Automaton).collect()
+    });
+}
+
+fn process(body: Block) -> Process {
+    Process { functions: vec![Function { locks: Vec::new(), body }] }
+}
+
+/// What pattern 2 on the first location, between the first two threads, is.
+fn pattern_2(model: &Model, engine: EngineKind) -> Verdict<()> {
+    let program = model.to_program();
+    let question = all_patterns(&program, Units::Exact).into_iter().find(|question| {
+        matches!(question, Question::Pattern(pattern) if pattern.pattern.number == 2
+            && pattern.unit_thread.index() == 0 && pattern.other_thread.index() == 1)
+    });
+    let questions = [question.expect("the pattern is asked about")];
+    verdicts(&program, &questions, engine).unwrap().remove(0)
+}
+
+/// The write waits for the end of a thread that needs the lock around both reads.
+#[test]
+fn a_joined_thread_takes_part() {
+    use Statement::{Join, Read, Skip, Start, Synchronized, Unit, Write};
+    let reads = |start: Statement| {
+        process(vec![Unit(vec![Synchronized(0, vec![Read(0), start, Read(0)])])])
+    };
+    let worker = process(vec![Synchronized(0, vec![Skip])]);
+    let with = Model {
+        locks: 1,
+        locations: 1,
+        processes: vec![reads(Start(2)), process(vec![Join(2), Write(0)]), worker.clone()],
+    };
+    let without =
+        Model { processes: vec![reads(Skip), process(vec![Write(0)]), worker], ..with.clone() };
+    for engine in [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive] {
+        assert_eq!(pattern_2(&with, engine), Verdict::Safe, "{}", engine.name());
+        assert_eq!(pattern_2(&without, engine), Verdict::Violation(()), "{}", engine.name());
+    }
+}
+
+/// Two threads each start a third one before they write; only one of them can.
+#[test]
+fn a_second_start_blocks_also_where_the_thread_takes_no_part() {
+    use Statement::{Skip, Start, Write};
+    let model = |first: Statement| Model {
+        locks: 0,
+        locations: 1,
+        processes: vec![
+            process(vec![first, Write(0)]),
+            process(vec![Start(2), Write(0)]),
+            process(vec![Skip]),
+        ],
+    };
+    let race =
+        Race { location: LocationId::from_index(0), threads: [0, 1].map(ThreadId::from_index) };
+    for engine in [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive] {
+        let verdict = |first| {
+            let program = model(first).to_program();
+            verdicts(&program, &[Question::Race(race)], engine).unwrap().remove(0)
+        };
+        assert_eq!(verdict(Start(2)), Verdict::Safe, "{}", engine.name());
+        assert_eq!(verdict(Skip), Verdict::Violation(()), "{}", engine.name());
+    }
+}
+
+/// Whoever starts many threads and joins them all.
+#[test]
+fn many_workers_have_few_orders() {
+    use Statement::{Join, Start, Synchronized, Write};
+    let workers = 6;
+    let mut main: Block = (1..=workers).map(Start).collect();
+    main.extend((1..=workers).map(Join));
+    main.push(Write(0));
+    let mut processes = vec![process(main)];
+    processes.extend((0..workers).map(|_| process(vec![Synchronized(0, vec![Write(0)])])));
+    let program = Model { locks: 1, locations: 1, processes }.to_program();
+    let questions = all_races(&program);
+    for engine in ENGINES {
+        let verdicts = verdicts(&program, &questions, engine).unwrap();
+        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Safe), "{verdicts:?}");
+    }
+}
