@@ -10,7 +10,7 @@ use selvedge_analysis::{
 use selvedge_base::Budget;
 use selvedge_program::{Action, Program, Question, ThreadId, Unknown, Verdict};
 use selvedge_testkit::Rng;
-use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::generate::{Shape, make_volatile, random_model};
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
 use selvedge_testkit::straight::{acquire, release, straight_line};
 
@@ -92,7 +92,11 @@ fn engines(seed: u64) -> &'static [EngineKind] {
 fn races_agree_with_exhaustive_search() {
     let mut tally = Tally::default();
     for seed in 0..programs() {
-        let program = random_model(&mut Rng::new(seed), &Shape::SMALL).to_program();
+        let mut rng = Rng::new(seed);
+        let mut program = random_model(&mut rng, &Shape::SMALL).to_program();
+        if seed % 3 == 0 {
+            make_volatile(&mut rng, &mut program);
+        }
         compare(&program, &all_races(&program), engines(seed), seed, &mut tally);
     }
     println!("{tally:?}");

@@ -13,8 +13,8 @@ use crate::graph::{Graph, Graphs, Root, StepKind};
 use crate::starts::{called, reachable};
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, Expr, Frame, Global, Label, NodeId, Passing, Procedure, ProcedureId, Program,
-    Start, Thread, ThreadId,
+    Action, Copies, Edge, Expr, Frame, Global, Label, NodeId, Passing, Procedure, ProcedureId,
+    Program, Start, Thread, ThreadId,
 };
 use std::collections::BTreeSet;
 
@@ -74,6 +74,7 @@ pub fn emit(
             place: plan.place,
             main,
             start: plan.start,
+            copies: Copies::One,
         });
         let mut cutter =
             Cutter { graphs, program: &mut program, thread, lookup: &lookup, instances };
@@ -213,6 +214,7 @@ impl Cutter<'_, '_> {
                 update: edge.update.clone().map(|update| self.program.updates.push(update)),
                 passing: None,
                 place: edge.place,
+                volatile: false,
             };
             match &edge.kind {
                 StepKind::Skip => {}
@@ -278,6 +280,7 @@ impl Cutter<'_, '_> {
                 update: None,
                 passing,
                 place,
+                volatile: false,
             });
             from = target;
         }

@@ -18,7 +18,7 @@ use crate::ast::{Block, File, Function, Statement, StatementKind};
 use crate::names::Names;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, AtomicSet, Edge, Frame, Location, Lock, LockId, NodeId, Procedure, ProcedureId,
+    Action, AtomicSet, Copies, Edge, Frame, Location, Lock, LockId, NodeId, Procedure, ProcedureId,
     Program, Start, Thread, ThreadId,
 };
 
@@ -48,7 +48,13 @@ pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Pr
         let (name, place) = process
             .name
             .map_or((String::new(), Place::NONE), |name| (name.text.to_owned(), name.place));
-        let thread = program.threads.push(Thread { name, place, main, start: Start::AtFirst });
+        let thread = program.threads.push(Thread {
+            name,
+            place,
+            main,
+            start: Start::AtFirst,
+            copies: Copies::One,
+        });
         for (offset, function) in process.functions.iter().enumerate() {
             let procedure = ProcedureId::from_index(first + offset);
             let mut lowering = Lowering {
@@ -120,6 +126,7 @@ impl<'a> Lowering<'_, 'a> {
                 update: None,
                 passing: None,
                 place,
+                volatile: false,
             });
         }
     }

@@ -16,9 +16,9 @@ use crate::state::{Number, Stack, State};
 use crate::system::{Rule, System, Thread, Word};
 use selvedge_base::{Diagnostic, Id, Place, Severity};
 use selvedge_program::{
-    Action, Connective, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral, Position,
-    Procedure, ProcedureId, Program, Sharing, Start, StatePattern, Target, ThreadId, Update,
-    UpdateId, Variable,
+    Action, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral,
+    Position, Procedure, ProcedureId, Program, Sharing, Start, StatePattern, Target, ThreadId,
+    Update, UpdateId, Variable,
 };
 use selvedge_syntax::complaints::Complaints;
 use std::collections::{BTreeMap, BTreeSet};
@@ -215,6 +215,7 @@ impl Builder {
             place: thread.place,
             main,
             start: Start::AtFirst,
+            copies: Copies::One,
         });
         let Some((&top, lower)) = stack.split_last() else {
             let entry = self.node();
@@ -237,6 +238,7 @@ impl Builder {
                 update: None,
                 passing: None,
                 place: thread.place,
+                volatile: false,
             };
             self.program.edges.push(edge);
             self.body(id, thread, &rules, &mut entries, (name, entry, symbol))?;
@@ -295,7 +297,8 @@ impl Builder {
                 };
                 let update = Some(self.update(rule.from, rule.to));
                 let (source, place) = (node(symbol), rule.place);
-                let edge = Edge { source, target, action, update, passing: None, place };
+                let edge =
+                    Edge { source, target, action, update, passing: None, place, volatile: false };
                 self.program.edges.push(edge);
             }
             if self.program.edges.len() > LARGEST {

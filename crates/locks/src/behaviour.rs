@@ -108,7 +108,7 @@ impl Behaviours {
             Advance::Other | Advance::End => true,
             Advance::Start(started) => self.starts(thread).contains(&started),
             Advance::Acquire { wants, holds } => self.waits(thread).contains(&(holds, wants)),
-            Advance::Own { symbol, in_unit } => {
+            Advance::Own { symbol, in_unit, .. } => {
                 alphabet.contains(&(symbol, true))
                     || !in_unit && alphabet.contains(&(symbol, false))
             }

@@ -15,8 +15,8 @@
 //!    by this key.
 
 use selvedge_program::{
-    Event, Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId, UnitRole,
-    Wait,
+    Action, Event, Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId,
+    UnitRole, Wait,
 };
 
 /// How a phase ends.
@@ -28,6 +28,8 @@ pub enum Advance {
         symbol: Observable,
         /// Whether it must happen inside a unit of work.
         in_unit: bool,
+        /// Whether it must not be a volatile access.
+        plain: bool,
     },
     /// By acquiring a lock while holding another; only in the last phase.
     Acquire {
@@ -46,11 +48,11 @@ pub enum Advance {
 
 impl Advance {
     /// Whether an event of the thread ends the phase so; `in_unit` is whether it happens inside a
-    /// unit of work.
-    pub fn is_made_by(self, event: Event, in_unit: bool) -> bool {
+    /// unit of work, `volatile` whether it is a volatile access.
+    pub fn is_made_by(self, event: Event, in_unit: bool, volatile: bool) -> bool {
         match (self, event) {
-            (Self::Own { symbol, in_unit: needed }, Event::Observable(other)) => {
-                symbol == other && (in_unit || !needed)
+            (Self::Own { symbol, in_unit: needed, plain }, Event::Observable(other)) => {
+                symbol == other && (in_unit || !needed) && !(plain && volatile)
             }
             (Self::Start(thread), Event::Start(other)) => thread == other,
             _ => false,
@@ -137,11 +139,20 @@ pub fn roles(program: &Program, question: &Question) -> Option<Vec<Vec<(ThreadId
             vec![ipa.participants().into_iter().map(role).collect()]
         }
         Question::Race(Race { location, threads }) => {
-            let own = |symbol| lone(Advance::Own { symbol, in_unit: false });
+            let own = |symbol, plain| lone(Advance::Own { symbol, in_unit: false, plain });
             let (read, write) = (Observable::Read(*location), Observable::Write(*location));
+            let accesses = [Action::Read(*location), Action::Write(*location)];
+            let volatile =
+                program.edges.iter().any(|edge| edge.volatile && accesses.contains(&edge.action));
+            // Two accesses race unless both are volatile.
+            let plain: &[[bool; 2]] =
+                if volatile { &[[true, false], [false, true]] } else { &[[false, false]] };
             [(write, write), (write, read), (read, write)]
                 .into_iter()
-                .map(|(first, second)| vec![(threads[0], own(first)), (threads[1], own(second))])
+                .flat_map(|pair| plain.iter().map(move |plain| (pair, plain)))
+                .map(|((first, second), plain)| {
+                    vec![(threads[0], own(first, plain[0])), (threads[1], own(second, plain[1]))]
+                })
                 .collect()
         }
         Question::Deadlock(deadlock) => {
@@ -217,7 +228,7 @@ fn pattern_role(query: &PatternQuestion, role: UnitRole) -> (ThreadId, Role) {
                 Vec::new()
             },
             advance: if access.role == role {
-                Advance::Own { symbol: query.symbol_of(access), in_unit }
+                Advance::Own { symbol: query.symbol_of(access), in_unit, plain: false }
             } else {
                 Advance::Other
             },
@@ -251,7 +262,7 @@ fn automaton_role(program: &Program, ipa: &Ipa, thread: ThreadId) -> Role {
                 })
                 .collect(),
             advance: if phase.advance.thread == thread {
-                Advance::Own { symbol: phase.advance.symbol, in_unit: false }
+                Advance::Own { symbol: phase.advance.symbol, in_unit: false, plain: false }
             } else {
                 Advance::Other
             },

@@ -37,6 +37,8 @@ pub struct Label {
     pub event: Option<Event>,
     /// The step of the program.
     pub step: Move,
+    /// Whether it is a volatile access.
+    pub volatile: bool,
 }
 
 /// A thread as a labelled pushdown system with one control location.
@@ -95,7 +97,10 @@ impl LoweredThread {
             && self.pds.symbols == other.pds.symbols
             && self.pds.rules.len() == other.pds.rules.len()
             && self.pds.rules.iter().zip(&other.pds.rules).all(|(a, b)| {
-                a.symbol == b.symbol && a.rhs == b.rhs && a.label.event == b.label.event
+                a.symbol == b.symbol
+                    && a.rhs == b.rhs
+                    && a.label.event == b.label.event
+                    && a.label.volatile == b.label.volatile
             })
     }
 }
@@ -350,10 +355,18 @@ impl<'a> Lowering<'a> {
                     }
                     _ => Rhs::Step(target),
                 };
-                self.rule(symbol_of(node), rhs, Label { event, step: Move::Edge(edge_id) });
+                self.rule(
+                    symbol_of(node),
+                    rhs,
+                    Label { event, step: Move::Edge(edge_id), volatile: edge.volatile },
+                );
             }
             if node == exit {
-                self.rule(symbol_of(node), Rhs::Pop, Label { event: None, step: Move::Return });
+                self.rule(
+                    symbol_of(node),
+                    Rhs::Pop,
+                    Label { event: None, step: Move::Return, volatile: false },
+                );
             }
             let held_sets = &mut self.held_sets;
             let index = *self.held_index.entry(held).or_insert_with_key(|held| {

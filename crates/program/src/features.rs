@@ -9,7 +9,7 @@
 //!    height, locks, units, accesses.
 
 use crate::data::Frame;
-use crate::model::{Action, Program, Start};
+use crate::model::{Action, Copies, Program, Start};
 use selvedge_base::Id;
 
 /// Something that a program may use and an engine may not take.
@@ -25,12 +25,23 @@ pub enum Feature {
     Joins,
     /// Sections in which no other thread moves.
     AtomicSections,
+    /// Threads that stand for any number of copies.
+    AnyCopies,
+    /// Volatile accesses.
+    Volatile,
 }
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 5] =
-        [Self::Values, Self::Recursion, Self::Starts, Self::Joins, Self::AtomicSections];
+    pub const ALL: [Self; 7] = [
+        Self::Values,
+        Self::Recursion,
+        Self::Starts,
+        Self::Joins,
+        Self::AtomicSections,
+        Self::AnyCopies,
+        Self::Volatile,
+    ];
 
     /// What it is called in messages: "the program has …".
     pub fn name(self) -> &'static str {
@@ -40,6 +51,8 @@ impl Feature {
             Self::Starts => "threads that are started",
             Self::Joins => "joins",
             Self::AtomicSections => "atomic sections",
+            Self::AnyCopies => "any number of copies of a thread",
+            Self::Volatile => "volatile accesses",
         }
     }
 
@@ -106,7 +119,13 @@ impl Program {
         if self.threads.iter().any(|thread| thread.start != Start::AtFirst) {
             features.insert(Feature::Starts);
         }
+        if self.threads.iter().any(|thread| thread.copies == Copies::Any) {
+            features.insert(Feature::AnyCopies);
+        }
         for edge in &self.edges {
+            if edge.volatile {
+                features.insert(Feature::Volatile);
+            }
             if edge.update.is_some() || edge.passing.is_some() {
                 features.insert(Feature::Values);
             }
@@ -220,7 +239,7 @@ mod tests {
 
     #[test]
     fn each_feature_is_seen() {
-        use Feature::{AtomicSections, Joins, Starts, Values};
+        use Feature::{AnyCopies, AtomicSections, Joins, Starts, Values, Volatile};
         assert_eq!(one_thread("", "skip"), [Starts]);
         assert_eq!(one_thread("", "start B"), [Starts]);
         assert_eq!(one_thread("", "join A"), [Starts, Joins]);
@@ -229,6 +248,9 @@ mod tests {
         assert_eq!(one_thread("", "skip when *"), [Values, Starts]);
         assert_eq!(one_thread("", "return"), [Values, Starts]);
         assert_eq!(one_thread("", "begin atomic"), [Starts, AtomicSections]);
+        assert_eq!(one_thread("", "write volatile x"), [Starts, Volatile]);
+        let any = "thread C copies * main main { procedure main nodes 1 entry 0 exit 0 {} }";
+        assert_eq!(one_thread(any, "skip"), [Starts, AnyCopies]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! be asked) and [`witness`], [`trace`] and [`verdict`] (what is answered).
 
 pub mod answer;
+pub mod copies;
 pub mod data;
 pub mod engine;
 pub mod event;
@@ -40,9 +41,9 @@ pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{
-    Action, AtomicSet, AtomicSetId, ConditionId, Edge, EdgeId, GlobalId, Label, LocalId, Location,
-    LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program, ReturnId, Start,
-    Thread, ThreadId, UpdateId,
+    Action, AtomicSet, AtomicSetId, ConditionId, Copies, Edge, EdgeId, GlobalId, Label, LocalId,
+    Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program,
+    ReturnId, Start, Thread, ThreadId, UpdateId,
 };
 pub use moment::{Deadlock, Race, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};

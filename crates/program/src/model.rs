@@ -28,7 +28,9 @@
 //! 8. The arguments and results of a call fit the callee; an edge that is neither call nor start
 //!    passes nothing. Calls and starts of something without parameters and results may do so too.
 //! 9. A return goes to the exit of its procedure and has as many values as the procedure results.
-//! 10. A start names a thread that waits. A thread comes after one with a smaller id that waits.
+//! 10. A start names a thread that waits. A thread comes after one with a smaller id that waits. A
+//!     join names a thread that stands for one.
+//! 11. Only reads and writes are volatile.
 
 use crate::data::{Expr, Frame, Global, Numeral, Passing, Update};
 use selvedge_base::{IdVec, Place, define_id};
@@ -125,7 +127,10 @@ impl Program {
     pub fn has_data(&self) -> bool {
         !self.globals.is_empty()
             || self.procedures.iter().any(|procedure| procedure.frame != Frame::default())
-            || self.threads.iter().any(|thread| thread.start != Start::AtFirst)
+            || self
+                .threads
+                .iter()
+                .any(|thread| thread.start != Start::AtFirst || thread.copies != Copies::One)
             || self.edges.iter().any(|edge| edge.update.is_some() || edge.action.is_about_data())
     }
 }
@@ -177,6 +182,20 @@ pub struct Thread {
     pub main: ProcedureId,
     /// When it starts.
     pub start: Start,
+    /// How many threads it stands for.
+    pub copies: Copies,
+}
+
+/// How many threads a [`Thread`] stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Copies {
+    /// One.
+    #[default]
+    One,
+    /// Any number: what holds of the program holds for every number of copies. An edge that starts
+    /// it starts one more copy each time; nobody can join it. [`crate::copies`] makes a program with
+    /// so many threads of it.
+    Any,
 }
 
 /// When a thread starts.
@@ -224,6 +243,8 @@ pub struct Edge {
     pub update: Option<UpdateId>,
     /// What a call or a start passes.
     pub passing: Option<PassingId>,
+    /// Whether it is a volatile access. Two accesses race unless both are volatile.
+    pub volatile: bool,
     /// The statement that it comes from.
     pub place: Place,
 }

@@ -4,7 +4,7 @@
 
 mod data;
 
-use crate::model::{Action, Program, ThreadId};
+use crate::model::{Action, Copies, Program, ThreadId};
 use selvedge_base::{Id, Place};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -91,6 +91,13 @@ impl Validator<'_> {
                     thread.place,
                     format!("main of {} is not a procedure of it", thread.name),
                 ),
+            }
+        }
+        for many in program.threads.iter().filter(|thread| thread.copies == Copies::Any) {
+            let prefix = format!("{}[", many.name);
+            for other in program.threads.iter().filter(|one| one.name.starts_with(&prefix)) {
+                let message = format!("{} is the name of a copy of {}", other.name, many.name);
+                self.breach(other.place, message);
             }
         }
         let own = program.procedures.iter();
@@ -202,6 +209,16 @@ impl Validator<'_> {
                 | Action::EndAtomic => true,
             };
             self.edge_data(procedure, edge);
+            if edge.volatile && !matches!(edge.action, Action::Read(_) | Action::Write(_)) {
+                self.breach(edge.place, "a step that is no access is volatile".to_owned());
+            }
+            if let Action::Join(thread) = edge.action
+                && let Some(joined) = program.threads.get(thread)
+                && joined.copies == Copies::Any
+            {
+                let message = format!("join of {}, of which there are many", joined.name);
+                self.breach(edge.place, message);
+            }
             if !in_range {
                 let message = format!("{:?} names something that does not exist", edge.action);
                 self.breach(edge.place, message);
@@ -213,7 +230,7 @@ impl Validator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AtomicSetId, LocationId, LockId, NodeId, ProcedureId};
+    use crate::model::{AtomicSetId, EdgeId, LocationId, LockId, NodeId, ProcedureId};
     use crate::text::parse;
 
     /// Two threads; the first has two procedures.
@@ -306,6 +323,26 @@ mod tests {
     }
 
     #[test]
+    fn shared_procedures_stand_anywhere_but_inside_a_group() {
+        let share = |at: usize| spoilt(move |program| program.procedures[id(at)].owner = None);
+        assert_eq!(share(2), [""; 0]);
+        assert_eq!(share(1), [""; 0]);
+        // A shared procedure does not call one of a thread.
+        assert_eq!(share(0), ["4:1: call of f, a procedure of another thread"]);
+        let split = spoilt(|program| {
+            let own = program.procedures[id::<ProcedureId>(0)].clone();
+            program.procedures.push(renamed(own));
+        });
+        assert!(split.contains(&"3:2: late is not grouped with its thread".to_owned()));
+    }
+
+    /// A procedure with another name.
+    fn renamed(mut procedure: crate::model::Procedure) -> crate::model::Procedure {
+        procedure.name = "late".to_owned();
+        procedure
+    }
+
+    #[test]
     fn entry_and_exit_are_nodes_of_their_procedure() {
         assert_eq!(
             spoilt(|program| program.procedures[id::<ProcedureId>(1)].entry = id(0)),
@@ -360,5 +397,17 @@ mod tests {
             ["4:2: call of main, a procedure of another thread"]
         );
         assert_eq!(act(1, Action::EndUnit), [""; 0]);
+        assert_eq!(act(1, Action::Join(id(1))), [""; 0]);
+        assert_eq!(
+            act(1, Action::Join(id(2))),
+            ["4:2: Join(ThreadId(2)) names something that does not exist"]
+        );
+        let volatile = spoilt(|program| program.edges[id::<EdgeId>(0)].volatile = true);
+        assert_eq!(volatile, ["4:1: a step that is no access is volatile"]);
+        let many = spoilt(|program| {
+            program.threads[id::<ThreadId>(1)].copies = Copies::Any;
+            program.edges[id::<EdgeId>(1)].action = Action::Join(id(1));
+        });
+        assert_eq!(many, ["4:2: join of B, of which there are many"]);
     }
 }

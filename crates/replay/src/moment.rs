@@ -25,28 +25,37 @@ pub(crate) fn check_race(
     state: &State,
 ) -> Result<Vec<TraceStep>, String> {
     let location = race.location;
-    let mut next = Vec::new();
-    for thread in race.threads {
-        let step = [
+    let name = &program.locations[location].name;
+    // What each of them is about to do, writes first.
+    let accesses = race.threads.map(|thread| {
+        let kinds = [
             (Action::Write(location), StepKind::Write(location)),
             (Action::Read(location), StepKind::Read(location)),
-        ]
-        .into_iter()
-        .find_map(|(action, kind)| {
-            let edge = offered(program, state, thread, action)?;
-            Some(about_to(program, thread, edge, kind))
-        });
-        next.push(step.ok_or_else(|| {
-            let (thread, location) =
-                (thread_name(program, thread), &program.locations[location].name);
-            format!("{thread} is not about to access {location} at the end")
-        })?);
+        ];
+        let of = |(action, kind)| {
+            all_offered(program, state, thread, action)
+                .map(move |edge| (about_to(program, thread, edge, kind), edge))
+        };
+        kinds.into_iter().flat_map(of).collect::<Vec<(TraceStep, EdgeId)>>()
+    });
+    if let Some(at) = accesses.iter().position(Vec::is_empty) {
+        let thread = thread_name(program, race.threads[at]);
+        return Err(format!("{thread} is not about to access {name} at the end"));
     }
-    if next.iter().all(|step| step.kind == StepKind::Read(location)) {
-        let location = &program.locations[location].name;
-        return Err(format!("both threads are about to read {location} at the end, none to write"));
+    let writes = |(step, _): &(TraceStep, EdgeId)| step.kind == StepKind::Write(location);
+    let volatile = |(_, edge): &(TraceStep, EdgeId)| program.edges[*edge].volatile;
+    if !accesses.iter().flatten().any(writes) {
+        return Err(format!("both threads are about to read {name} at the end, none to write"));
     }
-    Ok(next)
+    let pairs =
+        accesses[0].iter().flat_map(|first| accesses[1].iter().map(move |second| [first, second]));
+    let mut races = pairs.filter(|pair| {
+        pair.iter().any(|access| writes(access)) && !pair.iter().all(|access| volatile(access))
+    });
+    match races.next() {
+        Some(pair) => Ok(pair.map(|(step, _)| step.clone()).to_vec()),
+        None => Err(format!("the accesses to {name} at the end are volatile, both of them")),
+    }
 }
 
 /// The blocked acquisitions of a deadlock, if the state is one.
@@ -84,12 +93,22 @@ pub(crate) fn check_deadlock(
 
 /// The first edge from the node on top of a thread's stack that does this.
 fn offered(program: &Program, state: &State, thread: ThreadId, action: Action) -> Option<EdgeId> {
-    let top = state.top(thread)?;
-    let offers = |id: &EdgeId| {
+    all_offered(program, state, thread, action).next()
+}
+
+/// All edges from the node on top of a thread's stack that do this.
+fn all_offered(
+    program: &Program,
+    state: &State,
+    thread: ThreadId,
+    action: Action,
+) -> impl Iterator<Item = EdgeId> {
+    let top = state.top(thread);
+    let offers = move |id: &EdgeId| {
         let edge = &program.edges[*id];
-        edge.source == top && edge.action == action
+        Some(edge.source) == top && edge.action == action
     };
-    program.edges.ids().find(offers)
+    program.edges.ids().filter(offers)
 }
 
 fn about_to(program: &Program, thread: ThreadId, edge: EdgeId, kind: StepKind) -> TraceStep {

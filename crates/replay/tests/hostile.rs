@@ -173,6 +173,7 @@ fn an_endless_search_ends_when_interrupted() {
         update: None,
         passing: None,
         place: Place::NONE,
+        volatile: false,
     };
     let mut edges: Vec<Edge> = program.edges.iter().cloned().collect();
     edges.insert(3, back);

@@ -10,7 +10,7 @@ use selvedge_program::{
 use selvedge_replay::{Configuration, Exhaustive, question_error, replay};
 use selvedge_testkit::Rng;
 use selvedge_testkit::definition::answers;
-use selvedge_testkit::generate::{Shape, random_model, with_starts};
+use selvedge_testkit::generate::{Shape, make_volatile, random_model, with_starts};
 use selvedge_testkit::naive::{self, Outcome};
 use selvedge_testkit::queries::{all_races, candidate_deadlocks, describe};
 use selvedge_testkit::straight::{acquire, read, release, straight_line, write};
@@ -140,7 +140,11 @@ fn exhaustive_agrees_on_starts_and_joins() {
         let shape = Shape { processes: (2, 4), statements: 4, functions: 1, ..shape.clone() };
         let model = random_model(&mut rng, &shape);
         let model = with_starts(&mut rng, model);
-        compare(&model.to_program(), &mut counts, &format!("seed {seed}:\n{model}"));
+        let mut program = model.to_program();
+        if seed % 3 == 0 {
+            make_volatile(&mut rng, &mut program);
+        }
+        compare(&program, &mut counts, &format!("seed {seed}:\n{model}"));
     }
     let Counts { races, deadlocks, safe, .. } = counts;
     assert!(races > 100 && deadlocks > 10 && safe > 600, "{counts:?}");

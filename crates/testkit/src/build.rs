@@ -16,8 +16,8 @@ use crate::source::{Function, Model, Statement, function_name};
 use crate::straight::declare;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, Frame, LocationId, LockId, NodeId, Procedure, ProcedureId, Program, Start,
-    Thread, ThreadId,
+    Action, Copies, Edge, Frame, LocationId, LockId, NodeId, Procedure, ProcedureId, Program,
+    Start, Thread, ThreadId,
 };
 
 impl Model {
@@ -31,7 +31,13 @@ impl Model {
             let name = format!("T{}", index + 1);
             let start =
                 if self.waits(index) { Start::ByEdge { after: None } } else { Start::AtFirst };
-            program.threads.push(Thread { name, place: Place::NONE, main, start });
+            program.threads.push(Thread {
+                name,
+                place: Place::NONE,
+                main,
+                start,
+                copies: Copies::One,
+            });
             for (position, function) in process.functions.iter().enumerate() {
                 let id = program.procedures.next_id();
                 let (entry, exit) = build_function(&mut program, id, main, function);
@@ -93,6 +99,7 @@ impl Builder<'_> {
             update: None,
             passing: None,
             place: Place::NONE,
+            volatile: false,
         });
     }
 

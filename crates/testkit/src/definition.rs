@@ -52,7 +52,8 @@ pub fn meets(program: &Program, configuration: &Configuration, question: &Questi
     }
 }
 
-/// Both threads can take a step that accesses the location, and one of the two steps writes it.
+/// Both threads can take a step that accesses the location, one of the two steps writes it, and they
+/// are not both volatile.
 fn is_race(program: &Program, configuration: &Configuration, race: &Race) -> bool {
     let (read, write) = (Action::Read(race.location), Action::Write(race.location));
     let accesses = race.threads.map(|thread| {
@@ -60,12 +61,14 @@ fn is_race(program: &Program, configuration: &Configuration, race: &Race) -> boo
         edges
             .filter(|(_, edge)| edge.action == read || edge.action == write)
             .filter(|&(id, _)| configuration.clone().step(program, thread, Move::Edge(id)).is_ok())
-            .map(|(_, edge)| edge.action)
-            .collect::<Vec<Action>>()
+            .map(|(_, edge)| (edge.action, edge.volatile))
+            .collect::<Vec<(Action, bool)>>()
     });
-    accesses[0]
-        .iter()
-        .any(|&first| accesses[1].iter().any(|&second| first == write || second == write))
+    accesses[0].iter().any(|&first| {
+        accesses[1]
+            .iter()
+            .any(|&second| (first.0 == write || second.0 == write) && !(first.1 && second.1))
+    })
 }
 
 /// Every thread of the cycle tries to acquire what it wants and is blocked by the next one, and it

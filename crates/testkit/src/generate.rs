@@ -9,6 +9,7 @@
 
 use crate::rng::Rng;
 use crate::source::{Block, Function, Model, Process, Statement};
+use selvedge_program::{Action, EdgeId, Program};
 
 /// How large the models are.
 #[derive(Clone, Debug)]
@@ -108,6 +109,16 @@ pub fn with_starts(rng: &mut Rng, mut model: Model) -> Model {
         place(rng, &mut model, Statement::Join(joined));
     }
     model
+}
+
+/// Makes about half of the accesses of a program volatile.
+pub fn make_volatile(rng: &mut Rng, program: &mut Program) {
+    let edges: Vec<EdgeId> = program.edges.ids().collect();
+    for edge in edges {
+        let edge = &mut program.edges[edge];
+        edge.volatile =
+            matches!(edge.action, Action::Read(_) | Action::Write(_)) && rng.percent(50);
+    }
 }
 
 /// Puts a statement somewhere into a process.

@@ -11,8 +11,8 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, AtomicSet, AtomicSetId, Edge, Frame, Location, LocationId, Lock, LockId, Procedure,
-    ProcedureId, Program, Start, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, Frame, Location, LocationId, Lock, LockId,
+    Procedure, ProcedureId, Program, Start, Thread, ThreadId,
 };
 
 /// Reads the location with this index.
@@ -80,6 +80,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
                 update: None,
                 passing: None,
                 place,
+                volatile: false,
             });
             exit = target;
         }
@@ -99,6 +100,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
             place,
             main,
             start: Start::AtFirst,
+            copies: Copies::One,
         });
     }
     program

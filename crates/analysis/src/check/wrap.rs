@@ -142,6 +142,7 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
                     update: None,
                     passing: None,
                     place: edge.place,
+                    volatile: false,
                 });
             };
             if region.opening.contains(&id) {

@@ -206,7 +206,14 @@ impl Build<'_> {
                     self.origin.matched.push(variant.matched);
                     let update = self.update(edge, rule.label.event, variant);
                     let source = node(symbol);
-                    self.out.edges.push(Edge { source, target, action, update, ..edge.clone() });
+                    self.out.edges.push(Edge {
+                        source,
+                        target,
+                        action,
+                        update,
+                        volatile: false,
+                        ..edge.clone()
+                    });
                 }
             }
         }

@@ -35,9 +35,9 @@ use procedure::{Entered, Translation};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_lower::Scopes;
 use selvedge_program::{
-    Action, Connective, Edge, Expr, Frame, Global, GlobalId, NodeId, Passing, PassingId, Position,
-    Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread, ThreadId,
-    Unshared, Update, Variable, unshare,
+    Action, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, NodeId, Passing, PassingId,
+    Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread,
+    ThreadId, Unshared, Update, Variable, unshare,
 };
 use steps::{Steps, owner};
 use variables::Variables;
@@ -225,6 +225,7 @@ impl Driver<'_> {
             place,
             main,
             start: Start::AtFirst,
+            copies: Copies::One,
         });
         let entry = self.node();
         let guesses = self.variables.copies().flat_map(|copies| {
@@ -381,6 +382,14 @@ impl Driver<'_> {
     ) {
         let update = update.map(|update| self.out.updates.push(update));
         let place = Place::NONE;
-        self.out.edges.push(Edge { source, target, action, update, passing, place });
+        self.out.edges.push(Edge {
+            source,
+            target,
+            action,
+            update,
+            passing,
+            place,
+            volatile: false,
+        });
     }
 }

@@ -442,7 +442,15 @@ impl Body<'_, '_> {
         let update = (update != Update::default()).then(|| self.all.out.updates.push(update));
         let place = self.place;
         let action = Action::Skip;
-        self.all.out.edges.push(Edge { source, target, action, update, passing: None, place });
+        self.all.out.edges.push(Edge {
+            source,
+            target,
+            action,
+            update,
+            passing: None,
+            place,
+            volatile: false,
+        });
     }
 
     fn action(
@@ -453,7 +461,15 @@ impl Body<'_, '_> {
         passing: Option<PassingId>,
     ) {
         let place = self.place;
-        self.all.out.edges.push(Edge { source, target, action, update: None, passing, place });
+        self.all.out.edges.push(Edge {
+            source,
+            target,
+            action,
+            update: None,
+            passing,
+            place,
+            volatile: false,
+        });
     }
 }
 

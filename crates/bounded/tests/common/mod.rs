@@ -5,9 +5,9 @@
 
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
-    Action, Bound, Connective, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId, Measure,
-    NodeId, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern, Target,
-    Thread, ThreadId, Update, Valuation, Variable, validate,
+    Action, Bound, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId,
+    Measure, NodeId, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern,
+    Target, Thread, ThreadId, Update, Valuation, Variable, validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::rng::Rng;
@@ -48,7 +48,13 @@ pub fn random_program(rng: &mut Rng, shape: &Shape) -> Program {
         } else {
             Start::AtFirst
         };
-        program.threads.push(Thread { name: format!("t{at}"), place: Place::NONE, main, start });
+        program.threads.push(Thread {
+            name: format!("t{at}"),
+            place: Place::NONE,
+            main,
+            start,
+            copies: Copies::One,
+        });
         first += count;
     }
     // Frames come first: calls have to fit them.
@@ -193,6 +199,7 @@ impl Build<'_> {
             update,
             passing,
             place: Place::NONE,
+            volatile: false,
         });
     }
 
@@ -332,7 +339,13 @@ pub fn sketch(globals: usize, threads: &[&[&[Do]]]) -> Program {
     for (at, procedures) in threads.iter().enumerate() {
         let main = program.procedures.next_id();
         let name = format!("t{at}");
-        program.threads.push(Thread { name, place: Place::NONE, main, start: Start::AtFirst });
+        program.threads.push(Thread {
+            name,
+            place: Place::NONE,
+            main,
+            start: Start::AtFirst,
+            copies: Copies::One,
+        });
         for (position, statements) in procedures.iter().enumerate() {
             let id = program.procedures.next_id();
             let entry = program.nodes.push(id);
@@ -390,5 +403,13 @@ fn sketched(
     };
     let update = (update != Update::default()).then(|| program.updates.push(update));
     let place = Place::NONE;
-    program.edges.push(Edge { source, target, action, update, passing: None, place });
+    program.edges.push(Edge {
+        source,
+        target,
+        action,
+        update,
+        passing: None,
+        place,
+        volatile: false,
+    });
 }

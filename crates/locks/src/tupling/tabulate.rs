@@ -440,7 +440,8 @@ impl Tabulate<'_> {
         if view.allows(event) {
             self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
         }
-        if advance.is_made_by(event, self.thread.in_unit(fact.symbol)) {
+        let volatile = self.thread.pds.rules[rule].label.volatile;
+        if advance.is_made_by(event, self.thread.in_unit(fact.symbol), volatile) {
             if fact.phase + 1 == self.phases() {
                 self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
             } else {

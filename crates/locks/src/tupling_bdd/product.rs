@@ -188,7 +188,7 @@ impl Product {
             self.rule(phase, number, phases, rhs, made, Effect::None);
         }
         if let Some(event) = rule.label.event
-            && view.advance.is_made_by(event, thread.in_unit(rule.symbol))
+            && view.advance.is_made_by(event, thread.in_unit(rule.symbol), rule.label.volatile)
         {
             let last = phase + 1 == phases;
             let effect = if last { Effect::None } else { Effect::NextPhase(held.clone()) };

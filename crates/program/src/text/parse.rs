@@ -11,9 +11,10 @@ mod data;
 mod expression;
 
 use super::lexer::{Kind, Token, tokens};
+use crate::copies::{MOST_COPIES, copy_name};
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Edge, EdgeId, Location, LocationId, Lock, LockId, NodeId,
-    Procedure, ProcedureId, Program, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, EdgeId, Location, LocationId, Lock, LockId,
+    NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
 };
 use crate::validate::validate;
 use data::LabelAt;
@@ -91,6 +92,42 @@ enum Named {
     Procedure(ProcedureName),
     Thread(Reference),
     Joined(Reference),
+}
+
+/// How many copies a thread is said to have.
+#[derive(Clone, Copy)]
+enum CopiesRead {
+    One,
+    Number(u32),
+    Any,
+}
+
+/// What a procedure is declared in.
+enum Owner {
+    /// Nothing: it is shared.
+    Nobody,
+    /// A thread.
+    Thread(ThreadId),
+    /// A thread with several copies, of which this is the first; they share it.
+    Copies(ThreadId, String),
+}
+
+impl Owner {
+    /// The thread that alone runs the procedure.
+    fn thread(&self) -> Option<ThreadId> {
+        match self {
+            Self::Thread(thread) => Some(*thread),
+            Self::Nobody | Self::Copies(..) => None,
+        }
+    }
+
+    /// The thread whose procedures its code can name beside the shared ones.
+    fn scope(&self) -> Option<ThreadId> {
+        match self {
+            Self::Thread(thread) | Self::Copies(thread, _) => Some(*thread),
+            Self::Nobody => None,
+        }
+    }
 }
 
 /// Where the name of a procedure stands that is looked up when all are known.
@@ -224,6 +261,7 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.name("a thread")?;
         let place = self.optional_place()?;
+        let copies = self.copies()?;
         let start = self.start()?;
         self.keyword("main")?;
         let main = self.procedure_name("the main procedure")?;
@@ -232,17 +270,34 @@ impl Parser<'_> {
         if has_body {
             self.sign('{')?;
         }
-        // A thread that is declared twice is read all the same, for the mistakes inside.
-        let _ = declare(&mut self.threads, &name, "thread", &mut self.complaints);
+        let names = match copies {
+            CopiesRead::Number(copies) => (0..copies).map(|at| copy_name(&name.name, at)).collect(),
+            CopiesRead::One | CopiesRead::Any => vec![name.name.clone()],
+        };
         let thread = ThreadId::from_index(self.program.threads.len());
-        self.program.threads.push(Thread {
-            name: name.name,
-            place,
-            main: self.program.procedures.next_id(),
-            start,
-        });
-        self.procedures.push(Procedures::default());
-        self.mentions.push((Mention::Main(thread), Some(thread), main));
+        let owner = match copies {
+            CopiesRead::Number(_) => Owner::Copies(thread, name.name.clone()),
+            CopiesRead::One | CopiesRead::Any => Owner::Thread(thread),
+        };
+        for one in names {
+            // A thread that is declared twice is read all the same, for the mistakes inside.
+            let one = Reference { name: one, span: name.span };
+            let _ = declare(&mut self.threads, &one, "thread", &mut self.complaints);
+            let any = matches!(copies, CopiesRead::Any);
+            let copy = self.program.threads.push(Thread {
+                name: one.name,
+                place,
+                main: self.program.procedures.next_id(),
+                start,
+                copies: if any { Copies::Any } else { Copies::One },
+            });
+            self.procedures.push(Procedures::default());
+            let main = ProcedureName {
+                name: Reference { name: main.name.name.clone(), span: main.name.span },
+                shared: main.shared,
+            };
+            self.mentions.push((Mention::Main(copy), Some(thread), main));
+        }
         if !has_body {
             return Ok(());
         }
@@ -250,7 +305,7 @@ impl Parser<'_> {
         while !self.is_sign('}') {
             let start = self.at;
             let procedure = match self.word() {
-                Some("procedure") => self.procedure(Some(thread), &mut own),
+                Some("procedure") => self.procedure(&owner, &mut own),
                 _ if self.is_at_end() => return self.unexpected("expected `procedure` or `}`"),
                 _ => self.unexpected("expected `procedure` or `}`"),
             };
@@ -276,7 +331,7 @@ impl Parser<'_> {
 
     fn shared_procedure(&mut self) -> Read<()> {
         let mut shared = std::mem::take(&mut self.shared);
-        let read = self.procedure(None, &mut shared);
+        let read = self.procedure(&Owner::Nobody, &mut shared);
         shared.incomplete |= read.is_err();
         self.shared = shared;
         read
@@ -317,9 +372,9 @@ impl Parser<'_> {
         Ok(ProcedureName { name: self.name(what)?, shared })
     }
 
-    fn procedure(&mut self, owner: Option<ThreadId>, own: &mut Procedures) -> Read<()> {
+    fn procedure(&mut self, owner: &Owner, own: &mut Procedures) -> Read<()> {
         self.at += 1;
-        let name = self.name("a procedure")?;
+        let mut name = self.name("a procedure")?;
         let place = self.optional_place()?;
         let frame = self.frame()?;
         let mut end = Place::NONE;
@@ -343,9 +398,17 @@ impl Parser<'_> {
         let _ = declare(&mut own.names, &name, "procedure", &mut self.complaints);
         let id = self.program.procedures.next_id();
         own.nodes.push((id, first, nodes));
+        if let Owner::Copies(_, process) = owner {
+            // The copies share it, under a name that no other thread's procedure has.
+            let qualified = format!("{process}.{}", name.name);
+            let qualified = Reference { name: qualified, span: name.span };
+            let _ = declare(&mut self.shared.names, &qualified, "procedure", &mut self.complaints);
+            self.shared.nodes.push((id, first, nodes));
+            name = qualified;
+        }
         self.program.procedures.push(Procedure {
             name: name.name,
-            owner,
+            owner: owner.thread(),
             place,
             end,
             entry,
@@ -360,7 +423,7 @@ impl Parser<'_> {
                 return self.unexpected("expected an edge or `}`");
             }
             let start = self.at;
-            if self.edge(owner, first, nodes, exit).is_err() {
+            if self.edge(owner.scope(), first, nodes, exit).is_err() {
                 self.skip_line(start);
             }
             if self.complaints.is_full() {
@@ -389,14 +452,27 @@ impl Parser<'_> {
         }
         self.at += 1;
         let target = self.node(first, nodes)?;
-        let (action, named) = self.action()?;
+        let accesses = matches!(self.word(), Some("read" | "write"));
+        let volatile = accesses
+            && self.word_at(1) == Some("volatile")
+            && matches!(self.tokens[self.at + 2].kind, Kind::Word | Kind::Quoted(_));
+        // The word stands between the action and the location.
+        let (action, named) = if volatile { self.volatile_access()? } else { self.action()? };
         let passing = match named {
             Some(Named::Procedure(_) | Named::Thread(_)) => self.passing()?,
             Some(Named::Joined(_)) | None => None,
         };
         let update = self.update()?;
         let place = self.optional_place()?;
-        let edge = self.program.edges.push(Edge { source, target, action, update, passing, place });
+        let edge = self.program.edges.push(Edge {
+            source,
+            target,
+            action,
+            update,
+            passing,
+            volatile,
+            place,
+        });
         match named {
             None => {}
             Some(Named::Procedure(callee)) => {
@@ -406,6 +482,33 @@ impl Parser<'_> {
             Some(Named::Joined(thread)) => self.starts.push((edge, Action::Join, thread)),
         }
         Ok(())
+    }
+
+    /// `read volatile x` or `write volatile x`.
+    fn volatile_access(&mut self) -> Read<(Action, Option<Named>)> {
+        let reads = self.word() == Some("read");
+        self.at += 2;
+        let location = self.reference_to_location()?;
+        Ok((if reads { Action::Read(location) } else { Action::Write(location) }, None))
+    }
+
+    /// `copies 3` or `copies *`.
+    fn copies(&mut self) -> Read<CopiesRead> {
+        if self.word() != Some("copies") {
+            return Ok(CopiesRead::One);
+        }
+        self.at += 1;
+        if self.is_sign('*') {
+            self.at += 1;
+            return Ok(CopiesRead::Any);
+        }
+        let number = self.number()?;
+        if number == 0 || number > MOST_COPIES {
+            self.at -= 1;
+            let message = format!("a thread has at least one copy and at most {MOST_COPIES}");
+            return self.unexpected(&message);
+        }
+        Ok(CopiesRead::Number(number))
     }
 
     /// An action; a call, a start or a join is a `skip` until what it names is known.

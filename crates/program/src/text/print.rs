@@ -10,7 +10,8 @@
 use crate::data::{Expr, Passing, Update, Variable};
 use crate::expression::shown;
 use crate::model::{
-    Action, AtomicSetId, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start, ThreadId,
+    Action, AtomicSetId, Copies, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
+    ThreadId,
 };
 use selvedge_base::{Id, IdVec, Place};
 use std::collections::BTreeSet;
@@ -146,6 +147,9 @@ impl Printer<'_> {
             }
             self.put(format_args!("thread {}", Word(&thread.name)));
             self.place(thread.place);
+            if thread.copies == Copies::Any {
+                self.text.push_str(" copies *");
+            }
             if let Start::ByEdge { after } = thread.start {
                 self.text.push_str(" waits");
                 if let Some(before) = after {
@@ -240,8 +244,19 @@ impl Printer<'_> {
         let program = self.program;
         match edge.action {
             Action::Skip => self.text.push_str("skip"),
-            Action::Read(x) => self.named("read", &program.locations[x].name),
-            Action::Write(x) => self.named("write", &program.locations[x].name),
+            Action::Read(x) | Action::Write(x) => {
+                let read = matches!(edge.action, Action::Read(_));
+                self.text.push_str(if read { "read " } else { "write " });
+                let name = &program.locations[x].name;
+                // A location may be called `volatile`.
+                let quoted = name == "volatile";
+                self.text.push_str(if edge.volatile { "volatile " } else { "" });
+                if quoted {
+                    self.text.push_str("\"volatile\"");
+                } else {
+                    self.put(format_args!("{}", Word(name)));
+                }
+            }
             Action::Acquire(l) => self.named("acquire", &program.locks[l].name),
             Action::Release(l) => self.named("release", &program.locks[l].name),
             Action::BeginUnit => self.text.push_str("begin"),

@@ -143,6 +143,19 @@ impl<'a> Locals<'a> {
         expansion.ids().any(|transition| self.transitions[transition].kind == kind)
     }
 
+    /// Whether the thread could take a step of this kind there that is no volatile access.
+    pub fn offers_plain(&mut self, local: LocalId, kind: StepKind) -> bool {
+        let expansion = self.expand(local);
+        expansion.ids().any(|transition| {
+            let transition = &self.transitions[transition];
+            let volatile = match transition.step {
+                Move::Edge(edge) => self.program.edges[edge].volatile,
+                Move::Return => false,
+            };
+            transition.kind == kind && !volatile
+        })
+    }
+
     pub fn transition(&self, transition: TransitionId) -> &Transition {
         &self.transitions[transition]
     }

@@ -58,10 +58,22 @@ impl Moment {
     pub fn is_now(&self, locals: &mut Locals, tuple: &[LocalId]) -> bool {
         match self {
             Self::Race { location, .. } => {
-                let mut offered = |kind| [0, 1].map(|at| locals.offers(tuple[at], kind));
-                let writes = offered(StepKind::Write(*location));
-                let reads = offered(StepKind::Read(*location));
-                is_conflict(reads, writes)
+                let (write, read) = (StepKind::Write(*location), StepKind::Read(*location));
+                // Two accesses race unless both are volatile.
+                [[true, false], [false, true]].into_iter().any(|plain| {
+                    let mut offered = |kind| {
+                        [0, 1].map(|at| {
+                            if plain[at] {
+                                locals.offers_plain(tuple[at], kind)
+                            } else {
+                                locals.offers(tuple[at], kind)
+                            }
+                        })
+                    };
+                    let writes = offered(write);
+                    let reads = offered(read);
+                    is_conflict(reads, writes)
+                })
             }
             Self::Deadlock { waits } => waits.iter().zip(tuple).all(|(wait, &local)| {
                 locals.holds(local, wait.holds)

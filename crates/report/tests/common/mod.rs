@@ -4,7 +4,7 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, AtomicSet, Edge, Frame, Location, LocationId, Lock, LockId, Move, Pattern,
+    Action, AtomicSet, Copies, Edge, Frame, Location, LocationId, Lock, LockId, Move, Pattern,
     PatternQuestion, Procedure, ProcedureId, Program, Question, Start, StepKind, Thread, ThreadId,
     Trace, TraceStep, Units,
 };
@@ -32,6 +32,7 @@ pub fn stack() -> Program {
             place: Place::new(line - 1, 9),
             main: ProcedureId::from_index(first + 3),
             start: Start::AtFirst,
+            copies: Copies::One,
         });
         let mut procedure =
             |name: &str, actions: &[Action]| add_procedure(&mut program, id, name, actions);
@@ -73,7 +74,15 @@ fn add_procedure(program: &mut Program, thread: ThreadId, name: &str, actions: &
     for (offset, &action) in actions.iter().enumerate() {
         let target = program.nodes.push(id);
         let place = Place::new(line + offset as u32, 9);
-        program.edges.push(Edge { source, target, action, update: None, passing: None, place });
+        program.edges.push(Edge {
+            source,
+            target,
+            action,
+            update: None,
+            passing: None,
+            place,
+            volatile: false,
+        });
         source = target;
     }
     program.procedures.push(Procedure {

@@ -6,8 +6,8 @@
 use crate::common::trace;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    AtomicSet, CheckedFile, Finding, FindingKind, Fix, Frame, Location, LocationId, Lock, LockId,
-    Procedure, Program, Start, Tally, Thread, ThreadId, Trace,
+    AtomicSet, CheckedFile, Copies, Finding, FindingKind, Fix, Frame, Location, LocationId, Lock,
+    LockId, Procedure, Program, Start, Tally, Thread, ThreadId, Trace,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;
@@ -51,7 +51,13 @@ pub fn program(
                 frame: Frame::default(),
             });
         }
-        program.threads.push(Thread { name: name.to_owned(), place, main, start: Start::AtFirst });
+        program.threads.push(Thread {
+            name: name.to_owned(),
+            place,
+            main,
+            start: Start::AtFirst,
+            copies: Copies::One,
+        });
     }
     program
 }

@@ -11,8 +11,8 @@
 use super::{BoolModel, BoolProcedure, BoolStatement, procedure_name, thread_name};
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, Expr, Frame, Global, Label, Local, NodeId, Passing, Procedure, ProcedureId,
-    Program, Start, Thread, ThreadId, Update,
+    Action, Copies, Edge, Expr, Frame, Global, Label, Local, NodeId, Passing, Procedure,
+    ProcedureId, Program, Start, Thread, ThreadId, Update,
 };
 
 impl BoolModel {
@@ -26,7 +26,13 @@ impl BoolModel {
             let main = program.procedures.next_id();
             let start = if thread.waits { Start::ByEdge { after: None } } else { Start::AtFirst };
             let name = thread_name(index);
-            program.threads.push(Thread { name, place: Place::NONE, main, start });
+            program.threads.push(Thread {
+                name,
+                place: Place::NONE,
+                main,
+                start,
+                copies: Copies::One,
+            });
             for (position, procedure) in thread.procedures.iter().enumerate() {
                 let name = procedure_name(index, position);
                 build(&mut program, ThreadId::from_index(index), main, name, procedure);
@@ -93,7 +99,15 @@ impl Builder<'_> {
         let update = update.map(|update| self.program.updates.push(update));
         let passing = passing.map(|passing| self.program.passings.push(passing));
         let place = Place::NONE;
-        self.program.edges.push(Edge { source, target, action, update, passing, place });
+        self.program.edges.push(Edge {
+            source,
+            target,
+            action,
+            update,
+            passing,
+            place,
+            volatile: false,
+        });
     }
 
     /// An edge to a new node.

@@ -2,8 +2,8 @@
 
 use crate::data::{Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Variable};
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Edge, GlobalId, Label, LocalId, Location, LocationId, Lock,
-    LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, GlobalId, Label, LocalId, Location, LocationId,
+    Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
 };
 use selvedge_base::{Id, IdVec, Place};
 
@@ -11,7 +11,10 @@ use selvedge_base::{Id, IdVec, Place};
 pub struct Random(pub u64);
 
 /// Names that mean something else in another place.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 17] = [
+    "volatile",
+    "copies",
+    "waits",
     "lock",
     "end",
     "main",
@@ -77,6 +80,8 @@ struct Plan {
     mains: Vec<usize>,
     /// When every thread starts.
     starts: Vec<Start>,
+    /// Whether every thread stands for any number of copies.
+    any: Vec<bool>,
 }
 
 pub fn random_program(random: &mut Random) -> Program {
@@ -113,6 +118,7 @@ pub fn random_program(random: &mut Random) -> Program {
             place: random.place(),
             main: ProcedureId::from_index(main),
             start: plan.starts[at],
+            copies: if plan.any[at] { Copies::Any } else { Copies::One },
         });
     }
     for at in 0..plan.procedures.len() {
@@ -129,7 +135,7 @@ pub fn random_program(random: &mut Random) -> Program {
 }
 
 fn plan(random: &mut Random) -> Plan {
-    let mut plan = Plan { procedures: vec![], mains: vec![], starts: vec![] };
+    let mut plan = Plan { procedures: vec![], mains: vec![], starts: vec![], any: vec![] };
     let mut last_waiting = None;
     let shared = |random: &mut Random, plan: &mut Plan| {
         for _ in 0..random.below(3) {
@@ -147,6 +153,7 @@ fn plan(random: &mut Random) -> Plan {
             plan.procedures.push((owner, random_frame(random)));
         }
         plan.mains.push(random.visible(&plan, owner));
+        plan.any.push(random.below(5) == 0);
         plan.starts.push(match random.below(3) {
             0 => Start::ByEdge { after: None },
             1 => Start::ByEdge { after: last_waiting },
@@ -308,14 +315,17 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
                     Action::Start(ThreadId::from_index(started))
                 }
             }
-            13 if !plan.starts.is_empty() => {
-                Action::Join(ThreadId::from_index(random.below(plan.starts.len())))
+            13 if plan.any.contains(&false) => {
+                let joined = plan.any.iter().position(|any| !any).expect("one of them is no pool");
+                Action::Join(ThreadId::from_index(joined))
             }
             _ => Action::Skip,
         };
         let passing = passing.map(|passing| program.passings.push(passing));
         let update = random.update(&scope).map(|update| program.updates.push(update));
         let place = random.place();
-        program.edges.push(Edge { source, target, action, update, passing, place });
+        let access = matches!(action, Action::Read(_) | Action::Write(_));
+        let volatile = access && random.below(3) == 0;
+        program.edges.push(Edge { source, target, action, update, passing, volatile, place });
     }
 }

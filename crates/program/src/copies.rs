@@ -1,0 +1,288 @@
+//! # Idea
+//! A thread may stand for any number of copies. Engines want threads one by one, so here are the
+//! program with so many copies of each, and how many of them decide a question.
+//!
+//! Whoever takes no part in a question can stay where it starts: it holds no lock then and blocks
+//! nobody. So what happens with many copies happens with those that take part. Those are the threads
+//! that the question names, and for each of them that waits the one that starts it, and so on; a
+//! thread that is joined is no copy, and its starter counts as well. An edge that starts one more copy
+//! may start one that takes no part, which is a step without an effect.
+//!
+//! # Source
+//! SEMANTICS, "EML beyond the core".
+//!
+//! # Invariants
+//! 1. A thread `W` of which there are many becomes `W[0]`, `W[1]`, …, in its place; all other threads
+//!    keep their order and their names. Nodes and labels stay as they are.
+//! 2. Copies share their procedures, which are called `W.p` then.
+
+use crate::model::{Action, Copies, Edge, LockId, Procedure, Program, Start, Thread, ThreadId};
+use crate::sharing::Sharing;
+use selvedge_base::{Id, IdVec};
+use std::collections::BTreeSet;
+
+/// The most copies that a text may ask for.
+pub const MOST_COPIES: u32 = 1000;
+
+/// The name of a copy, from 0.
+pub fn copy_name(thread: &str, copy: u32) -> String {
+    format!("{thread}[{copy}]")
+}
+
+/// The program with `number[t]` copies of every thread `t` of which there may be any number, and at
+/// least one.
+pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program {
+    let is_many = |thread: ThreadId| program.threads[thread].copies == Copies::Any;
+    // The new threads of each old one.
+    let mut first: IdVec<ThreadId, usize> = IdVec::new();
+    let mut count = 0;
+    for thread in program.threads.ids() {
+        first.push(count);
+        count += if is_many(thread) { number[thread].max(1) as usize } else { 1 };
+    }
+    let copies = |thread: ThreadId| {
+        let after = first.get(ThreadId::from_index(thread.index() + 1)).copied().unwrap_or(count);
+        (first[thread]..after).map(ThreadId::from_index)
+    };
+    let only = |thread: ThreadId| ThreadId::from_index(first[thread]);
+    let mut out = Program {
+        threads: IdVec::new(),
+        procedures: IdVec::new(),
+        edges: IdVec::new(),
+        ..program.clone()
+    };
+    for (id, thread) in program.threads.iter_enumerated() {
+        let start = match thread.start {
+            Start::ByEdge { after: Some(before) } => Start::ByEdge { after: Some(only(before)) },
+            other => other,
+        };
+        for (at, _) in copies(id).enumerate() {
+            let name =
+                if is_many(id) { copy_name(&thread.name, at as u32) } else { thread.name.clone() };
+            out.threads.push(Thread { name, start, copies: Copies::One, ..thread.clone() });
+        }
+    }
+    let shared = program.procedures.iter().filter(|procedure| procedure.owner.is_none());
+    let mut taken: BTreeSet<String> = shared.map(|procedure| procedure.name.clone()).collect();
+    for procedure in &program.procedures {
+        let procedure = match procedure.owner {
+            Some(owner) if is_many(owner) => {
+                let mut name = format!("{}.{}", program.threads[owner].name, procedure.name);
+                while !taken.insert(name.clone()) {
+                    name.push('\'');
+                }
+                Procedure { name, owner: None, ..procedure.clone() }
+            }
+            owner => Procedure { owner: owner.map(only), ..procedure.clone() },
+        };
+        out.procedures.push(procedure);
+    }
+    for edge in &program.edges {
+        match edge.action {
+            Action::Start(started) if is_many(started) => {
+                for copy in copies(started) {
+                    out.edges.push(Edge { action: Action::Start(copy), ..edge.clone() });
+                }
+                // One more copy that takes no part.
+                out.edges.push(Edge { action: Action::Skip, passing: None, ..edge.clone() });
+            }
+            Action::Start(started) => {
+                out.edges.push(Edge { action: Action::Start(only(started)), ..edge.clone() });
+            }
+            Action::Join(joined) => {
+                out.edges.push(Edge { action: Action::Join(only(joined)), ..edge.clone() });
+            }
+            _ => _ = out.edges.push(edge.clone()),
+        }
+    }
+    out
+}
+
+/// What is asked, as far as the number of copies depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// A question that names at most so many threads: 2 for patterns and races, the number of thread
+    /// variables for a property.
+    Threads(u32),
+    /// Deadlocks: cycles of threads that each want a lock that the next one holds.
+    Deadlocks,
+}
+
+/// How many copies decide a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Enough {
+    /// These: what holds with so many copies of each thread holds with any number. Threads that stand
+    /// for one have 1.
+    Exactly(IdVec<ThreadId, u32>),
+    /// No number is known: copies start copies of their own kind, or there are values.
+    Unknown,
+}
+
+/// How many copies of each thread decide a question about a valid program without shared values.
+pub fn enough(program: &Program, asked: Asked) -> Enough {
+    if program.features().contains(crate::Feature::Values) {
+        return Enough::Unknown;
+    }
+    let is_many = |thread: ThreadId| program.threads[thread].copies == Copies::Any;
+    let sharing = Sharing::new(program);
+    let mut starts: IdVec<ThreadId, BTreeSet<ThreadId>> =
+        IdVec::filled(BTreeSet::new(), program.threads.len());
+    let mut locks: IdVec<ThreadId, BTreeSet<LockId>> =
+        IdVec::filled(BTreeSet::new(), program.threads.len());
+    for edge in &program.edges {
+        for &thread in sharing.threads_of(program, edge) {
+            match edge.action {
+                Action::Start(started) => _ = starts[thread].insert(started),
+                Action::Acquire(lock) => _ = locks[thread].insert(lock),
+                _ => {}
+            }
+        }
+    }
+    // Those that the question names, and one for every thread that waits and that it can start.
+    let named = |thread: ThreadId| match asked {
+        Asked::Threads(threads) => threads.max(1),
+        // The locks of a cycle are different, and each of its threads wants one of them.
+        Asked::Deadlocks => (locks[thread].len() as u32).max(1),
+    };
+    let mut number: IdVec<ThreadId, Option<u32>> =
+        program.threads.ids().map(|thread| (!is_many(thread)).then_some(1)).collect();
+    // Whoever starts only threads whose number is known gets one; the rest start each other.
+    loop {
+        let mut changed = false;
+        for thread in program.threads.ids().filter(|&thread| is_many(thread)) {
+            if number[thread].is_some() {
+                continue;
+            }
+            let started: Option<u32> = starts[thread].iter().map(|&one| number[one]).sum();
+            if let Some(started) = started {
+                number[thread] = Some(named(thread).saturating_add(started));
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let number: Option<Vec<u32>> = number.iter().copied().collect();
+    number.map_or(Enough::Unknown, |number| Enough::Exactly(IdVec::from_vec(number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{parse, print};
+    use crate::validate::validate;
+
+    fn read(text: &str) -> Program {
+        let (program, diagnostics) = parse(text);
+        program.unwrap_or_else(|| panic!("{diagnostics:?}"))
+    }
+
+    fn numbers(numbers: &[u32]) -> IdVec<ThreadId, u32> {
+        numbers.iter().copied().collect()
+    }
+
+    #[test]
+    fn copies_share_procedures_and_are_started_one_by_one() {
+        let program = read(
+            "program
+            thread A main main {
+                procedure main nodes 3 entry 0 exit 2 { 0 -> 1 start W @2:1 1 -> 2 join B }
+            }
+            thread W copies * waits main main {
+                procedure main nodes 2 entry 0 exit 1 { 0 -> 1 call f }
+                procedure f nodes 1 entry 0 exit 0 { }
+            }
+            thread B main main { procedure main nodes 1 entry 0 exit 0 { } }
+            label here at W f 0",
+        );
+        let two = instantiate(&program, &numbers(&[1, 2, 1]));
+        assert_eq!(validate(&two), []);
+        let expected = "program
+thread A main main {
+  procedure main nodes 3 entry 0 exit 2 {
+    0 -> 1 start \"W[0]\" @2:1
+    0 -> 1 start \"W[1]\" @2:1
+    0 -> 1 skip @2:1
+    1 -> 2 join B
+  }
+}
+thread \"W[0]\" waits main \"W.main\"
+thread \"W[1]\" waits main \"W.main\"
+procedure \"W.main\" nodes 2 entry 0 exit 1 {
+  0 -> 1 call \"W.f\"
+}
+procedure \"W.f\" nodes 1 entry 0 exit 0 {
+}
+thread B main main {
+  procedure main nodes 1 entry 0 exit 0 {
+  }
+}
+label here at \"W.f\" 0
+";
+        assert_eq!(print(&two), expected);
+        assert_eq!(read(expected), two);
+    }
+
+    #[test]
+    fn a_text_may_ask_for_several_copies() {
+        let program = read(
+            "program
+            thread W copies 2 main main {
+                procedure main nodes 2 entry 0 exit 1 { 0 -> 1 call f }
+                procedure f nodes 2 entry 0 exit 1 { 0 -> 1 join \"W[1]\" }
+            }
+            thread V copies 2 main .\"W.f\"",
+        );
+        let names: Vec<&str> = program.threads.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["W[0]", "W[1]", "V[0]", "V[1]"]);
+        let mains: Vec<usize> = program.threads.iter().map(|one| one.main.index()).collect();
+        assert_eq!(mains, [0, 0, 1, 1]);
+        assert_eq!(read(&print(&program)), program);
+        for wrong in ["0", "1001", "x"] {
+            let text = format!(
+                "program thread W copies {wrong} main p procedure p nodes 1 entry 0 exit 0 {{}}"
+            );
+            assert!(parse(&text).0.is_none(), "{wrong}");
+        }
+    }
+
+    /// One thread of each kind; `actions` are those of W, V and U.
+    fn three(actions: [&str; 3]) -> Program {
+        let thread = |name: &str, how: &str, action: &str| {
+            format!(
+                "thread {name} {how} main p {{ procedure p nodes 2 entry 0 exit 1 {{ {action} }} }}\n"
+            )
+        };
+        let [w, v, u] = actions;
+        read(&format!(
+            "program lock a lock b lock c\n{}{}{}",
+            thread("W", "copies *", w),
+            thread("V", "waits", v),
+            thread("U", "copies * waits", u)
+        ))
+    }
+
+    #[test]
+    fn enough_counts_those_that_are_named_and_those_that_start_others() {
+        let two = Asked::Threads(2);
+        let exactly = |counts: &[u32]| Enough::Exactly(numbers(counts));
+        assert_eq!(enough(&three(["", "", ""]), two), exactly(&[2, 1, 2]));
+        // A starter more for V.
+        assert_eq!(enough(&three(["0 -> 1 start V", "", ""]), two), exactly(&[3, 1, 2]));
+        // Each copy of U may have its own starter.
+        assert_eq!(enough(&three(["0 -> 1 start U", "", ""]), two), exactly(&[4, 1, 2]));
+        let chain = three(["0 -> 1 start U", "", "0 -> 1 start V"]);
+        assert_eq!(enough(&chain, two), exactly(&[5, 1, 3]));
+        assert_eq!(enough(&chain, Asked::Threads(3)), exactly(&[7, 1, 4]));
+        // Through a thread of which there is one.
+        let through = three(["0 -> 1 start V", "0 -> 1 start U", ""]);
+        assert_eq!(enough(&through, two), exactly(&[3, 1, 2]));
+        assert_eq!(enough(&three(["", "", "0 -> 1 start U"]), two), Enough::Unknown);
+        let locks = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 acquire c", "", ""]);
+        assert_eq!(enough(&locks, Asked::Deadlocks), exactly(&[3, 1, 1]));
+        let values =
+            read("program global g thread A main p { procedure p nodes 1 entry 0 exit 0 {} }");
+        assert_eq!(enough(&values, two), Enough::Unknown);
+    }
+}
