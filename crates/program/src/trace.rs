@@ -13,8 +13,8 @@
 
 use crate::data::{Valuation, Variable};
 use crate::model::{LocationId, LockId, ProcedureId, Program, ThreadId};
-use crate::witness::{Move, contexts, rounds};
-use selvedge_base::{IdVec, Place};
+use crate::witness::{Move, Witness, WitnessStep, contexts, rounds};
+use selvedge_base::{Id, IdVec, Place};
 
 /// What a step did. Acquisitions, releases and units are the outermost ones only; inner ones are
 /// [`StepKind::Step`].
@@ -53,8 +53,9 @@ pub struct TraceStep {
     pub place: Place,
     /// Which access of the question this is, from 1.
     pub matched: Option<u32>,
-    /// The variables that have another value after the step, and all locals of an activation that
-    /// the step has opened. Locals are those of the activation on top after the step.
+    /// The variables that have another value than was last seen of them, and all locals of an
+    /// activation that the step has opened. Locals are those of the activation on top after the
+    /// step; those of a caller that change in the very step of the call are seen at the return.
     pub changes: Vec<(Variable, bool)>,
     /// Whether it is an assertion that fails.
     pub fails: bool,
@@ -72,6 +73,8 @@ impl TraceStep {
 pub struct Trace {
     /// The globals at first.
     pub globals: Valuation,
+    /// The locals of every thread's main at first, as the witness has them.
+    pub locals: IdVec<ThreadId, Valuation>,
     /// The steps in order.
     pub steps: Vec<TraceStep>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
@@ -93,6 +96,43 @@ impl Trace {
     /// How many rounds it needs.
     pub fn rounds(&self) -> u32 {
         rounds(self.steps.iter().map(|step| step.thread))
+    }
+
+    /// The witness that it was made from: the same steps, with the values after each.
+    pub fn witness(&self, program: &Program) -> Witness {
+        let mut globals = self.globals.clone();
+        // What was last seen of every open activation.
+        let first = |thread: ThreadId| self.locals.get(thread).cloned().unwrap_or_default();
+        let mut seen: IdVec<ThreadId, Vec<Valuation>> =
+            program.threads.ids().map(|thread| vec![first(thread)]).collect();
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            let open = &mut seen[step.thread];
+            match step.kind {
+                StepKind::Call(callee) => {
+                    let locals = program.procedures[callee].frame.locals.len();
+                    open.push(Valuation(vec![false; locals]));
+                }
+                StepKind::Return(_) => _ = open.pop(),
+                _ => {}
+            }
+            for &(variable, value) in &step.changes {
+                match (variable, open.last_mut()) {
+                    (Variable::Global(id), _) => globals.0[id.index()] = value,
+                    (Variable::Local(id), Some(top)) => top.0[id.index()] = value,
+                    (Variable::Local(_), None) => {}
+                }
+            }
+            steps.push(WitnessStep {
+                thread: step.thread,
+                step: step.step,
+                matched: step.matched,
+                globals: globals.clone(),
+                locals: open.last().cloned().unwrap_or_default(),
+            });
+        }
+        let fails = self.steps.last().is_some_and(|step| step.fails);
+        Witness { globals: self.globals.clone(), locals: self.locals.clone(), steps, fails }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
 use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target};
-use selvedge_base::{Budget, Id};
+use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::{
     Action, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target, ThreadId, Trace,
     TraceStep, Unknown, Valuation, Variable, Witness, WitnessStep,
@@ -162,6 +162,7 @@ fn run(
 ) -> Result<(Trace, Vec<State>), ReplayError> {
     let mut states = vec![initial(program, witness).map_err(ReplayError::whole)?];
     let mut steps = Vec::with_capacity(witness.steps.len());
+    let mut seen = Seen::new(program, witness);
     for (index, step) in witness.steps.iter().enumerate() {
         // What an engine has found before a limit is found: only long witnesses are cut short.
         if (index + 1).is_multiple_of(POLL_EVERY)
@@ -170,21 +171,19 @@ fn run(
             return Err(ReplayError::open(index, Unknown::Stopped(reason)));
         }
         let fails = witness.fails && index + 1 == witness.steps.len();
-        let (kind, changes) =
-            advance(program, witness, step, fails, &mut states).map_err(|refusal| {
-                let message = refused(program, step, refusal);
-                match refusal {
-                    Refusal::TooManyChoices => {
-                        ReplayError::open(index, Unknown::Unsupported(message))
-                    }
-                    _ => ReplayError::at(index, message),
-                }
-            })?;
+        let kind = advance(program, witness, step, fails, &mut states).map_err(|refusal| {
+            let message = refused(program, step, refusal);
+            match refusal {
+                Refusal::TooManyChoices => ReplayError::open(index, Unknown::Unsupported(message)),
+                _ => ReplayError::at(index, message),
+            }
+        })?;
         let place = match (step.step, kind) {
             (Move::Edge(edge), _) => program.edges[edge].place,
             (Move::Return, StepKind::Return(procedure)) => program.procedures[procedure].end,
             (Move::Return, kind) => unreachable!("a return was executed as {kind:?}"),
         };
+        let changes = seen.follow(step, kind);
         let matched = step.matched;
         steps.push(TraceStep {
             thread: step.thread,
@@ -196,7 +195,8 @@ fn run(
             fails,
         });
     }
-    let trace = Trace { globals: witness.globals.clone(), steps, next: Vec::new() };
+    let (globals, locals) = (witness.globals.clone(), witness.locals.clone());
+    let trace = Trace { globals, locals, steps, next: Vec::new() };
     Ok((trace, states))
 }
 
@@ -221,14 +221,14 @@ fn initial(program: &Program, witness: &Witness) -> Result<State, String> {
     Ok(State::initial(program, witness.globals.clone(), &witness.locals))
 }
 
-/// Takes a step in all states that agree with the record; says what it did and what has changed.
+/// Takes a step in all states that agree with the record; says what it did.
 fn advance(
     program: &Program,
     witness: &Witness,
     step: &WitnessStep,
     fails: bool,
     states: &mut Vec<State>,
-) -> Result<(StepKind, Changes), Refusal> {
+) -> Result<StepKind, Refusal> {
     // Invariant 3. The record of such a step can hold no values that differ.
     if let [state] = &mut states[..]
         && !fails
@@ -236,7 +236,7 @@ fn advance(
         && step.locals.0.is_empty()
         && state.is_plain(program, step.thread, step.step)
     {
-        return Ok((state.step_plain(program, step.thread, step.step)?, Changes::new()));
+        return state.step_plain(program, step.thread, step.step);
     }
     let started = match started_by(program, step.step) {
         Some(thread) => witness.locals.get(thread),
@@ -247,14 +247,10 @@ fn advance(
         Record { globals: &step.globals, locals: &step.locals, started: started.unwrap_or(&none) };
     let mut kind = StepKind::Step;
     let mut after: Vec<State> = Vec::new();
-    let mut changed = Changes::new();
     let mut refused = None;
     let mut too_many = false;
     for state in states.iter() {
         let mut keep = |next: State| {
-            if after.is_empty() {
-                changed = changes(state, &next, step.thread);
-            }
             if !after.contains(&next) {
                 after.push(next);
             }
@@ -281,7 +277,7 @@ fn advance(
         Some(refusal) if after.is_empty() => Err(refusal),
         _ => {
             *states = after;
-            Ok((kind, changed))
+            Ok(kind)
         }
     }
 }
@@ -294,24 +290,45 @@ fn started_by(program: &Program, step: Move) -> Option<ThreadId> {
     }
 }
 
-/// What a step of a thread has changed, as far as the thread sees it.
-fn changes(before: &State, after: &State, thread: ThreadId) -> Changes {
-    let mut changes = Changes::new();
-    for (at, (old, new)) in before.globals.0.iter().zip(&after.globals.0).enumerate() {
-        if old != new {
-            changes.push((Variable::Global(GlobalId::from_index(at)), *new));
-        }
+/// What was last seen of all variables along a witness.
+struct Seen<'w> {
+    globals: &'w Valuation,
+    /// The locals of the open activations, innermost last.
+    activations: IdVec<ThreadId, Vec<&'w [bool]>>,
+}
+
+impl<'w> Seen<'w> {
+    fn new(program: &Program, witness: &'w Witness) -> Self {
+        let main = |thread| witness.locals.get(thread).map_or(&[][..], |locals| &locals.0);
+        let activations = program.threads.ids().map(|thread| vec![main(thread)]).collect();
+        Self { globals: &witness.globals, activations }
     }
-    let (before, after) = (&before.threads[thread].activations, &after.threads[thread].activations);
-    let Some(top) = after.last() else { return changes };
-    // An activation that has just opened has no values before.
-    let old = before.get(after.len() - 1).map_or(&[][..], |activation| &activation.locals.0);
-    for (at, &new) in top.locals.0.iter().enumerate() {
-        if old.get(at) != Some(&new) {
-            changes.push((Variable::Local(LocalId::from_index(at)), new));
+
+    /// What has another value after a step that was executed with its recorded outcome.
+    fn follow(&mut self, step: &'w WitnessStep, kind: StepKind) -> Changes {
+        let mut changes = Changes::new();
+        for (at, (old, new)) in self.globals.0.iter().zip(&step.globals.0).enumerate() {
+            if old != new {
+                changes.push((Variable::Global(GlobalId::from_index(at)), *new));
+            }
         }
+        self.globals = &step.globals;
+        let open = &mut self.activations[step.thread];
+        match kind {
+            // An activation that has just opened has no values before.
+            StepKind::Call(_) => open.push(&[]),
+            StepKind::Return(_) => _ = open.pop(),
+            _ => {}
+        }
+        let Some(top) = open.last_mut() else { return changes };
+        for (at, &new) in step.locals.0.iter().enumerate() {
+            if top.get(at) != Some(&new) {
+                changes.push((Variable::Local(LocalId::from_index(at)), new));
+            }
+        }
+        *top = &step.locals.0;
+        changes
     }
-    changes
 }
 
 fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {

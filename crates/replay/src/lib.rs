@@ -6,6 +6,7 @@
 //! - [`run`]: the step relation with data, on top of [`step`].
 //! - [`mod@execute`]: [`replay`] executes a witness step by step and checks by the definition that it
 //!   answers its question (`check` for patterns and automata, `moment` for races and deadlocks).
+//! - [`mod@simulate`]: one random run.
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models;
 //!   [`bounded_states`] is the one for bounded schedules with data.
@@ -40,6 +41,7 @@ pub mod exhaustive;
 mod moment;
 pub mod question;
 pub mod run;
+pub mod simulate;
 pub mod step;
 
 pub use execute::{ReplayError, execute, replay, replay_within};
@@ -47,4 +49,5 @@ pub use exhaustive::Exhaustive;
 pub use exhaustive::bounded::{BoundedLevel, BoundedLimits, BoundedSets, bounded_states};
 pub use question::question_error;
 pub use run::State;
+pub use simulate::{Simulation, SimulationEnd, simulate};
 pub use step::{Configuration, Ownership, StepError, ThreadState};

@@ -12,7 +12,7 @@ use super::digest;
 use selvedge_analysis::Checked;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Finding, FindingKind, Fix, Move, Program, StepKind, Tally, Trace, TraceStep, Valuation,
+    Finding, FindingKind, Fix, Move, Program, StepKind, Tally, Trace, TraceStep,
 };
 use serde::{Deserialize, Serialize};
 
@@ -124,11 +124,7 @@ impl StoredFinding {
             places: places(self.places),
             reason: self.reason,
             fix: self.fix.map(|(text, at)| Fix { text, places: places(at) }),
-            trace: Trace {
-                globals: Valuation::default(),
-                steps: steps(self.steps)?,
-                next: steps(self.next)?,
-            },
+            trace: Trace { steps: steps(self.steps)?, next: steps(self.next)?, ..Trace::default() },
             fingerprint: self.fingerprint,
         })
     }

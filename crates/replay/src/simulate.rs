@@ -1,0 +1,184 @@
+//! # Idea
+//! One random run: at every state a thread that can move is drawn, and one of its steps with one of
+//! its outcomes. The same seed gives the same run.
+//!
+//! # Requires
+//! The program is valid.
+//!
+//! # Invariants
+//! 1. All steps come from [`State::successors`] and [`State::can_fail`], so the witness replays.
+
+use crate::run::{Refusal, State};
+use selvedge_base::{Budget, IdVec};
+use selvedge_program::{
+    Move, Program, Start, Successors, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+};
+use std::ops::ControlFlow;
+
+/// A random run and how it ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Simulation {
+    /// The run.
+    pub witness: Witness,
+    /// How it ended.
+    pub end: SimulationEnd,
+}
+
+/// How a random run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SimulationEnd {
+    /// Every thread that was started has returned from its main.
+    Ended,
+    /// Some thread has not returned, and no thread can move.
+    Stuck,
+    /// An assertion failed.
+    Failed,
+    /// The run has as many steps as were asked for.
+    Steps,
+    /// A limit was met.
+    Open(Unknown),
+}
+
+/// The outcomes that are drawn from at a step; of more, the first ones.
+const DRAWN: usize = 4096;
+
+/// A random run of at most so many steps.
+pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Simulation {
+    let mut random = Random(seed);
+    let successors = Successors::new(program);
+    let mut state = initial(program, &mut random);
+    let mut witness = Witness {
+        globals: state.globals.clone(),
+        locals: locals(program, &state),
+        ..Witness::default()
+    };
+    let end = loop {
+        if witness.steps.len() as u64 >= steps {
+            break SimulationEnd::Steps;
+        }
+        if let Some(reason) = budget.poll() {
+            break SimulationEnd::Open(Unknown::Stopped(reason));
+        }
+        let drawn = match draw(program, &successors, &state, &mut random) {
+            Ok(Some(drawn)) => drawn,
+            Ok(None) => {
+                let ended = |thread: ThreadId| {
+                    state.control.threads[thread].stack.is_empty() || state.top(thread).is_none()
+                };
+                let all = program.threads.ids().all(ended);
+                break if all { SimulationEnd::Ended } else { SimulationEnd::Stuck };
+            }
+            Err(refusal) => {
+                break SimulationEnd::Open(Unknown::Unsupported(refusal.describe(program)));
+            }
+        };
+        let Drawn { thread, step, next } = drawn;
+        let fails = next.is_none();
+        if let Some(next) = next {
+            note_started(program, &state, &next, &mut witness);
+            state = next;
+        }
+        let top = state.threads[thread].activations.last();
+        witness.steps.push(WitnessStep {
+            thread,
+            step,
+            matched: None,
+            globals: state.globals.clone(),
+            locals: top.map_or_else(Valuation::default, |top| top.locals.clone()),
+        });
+        if fails {
+            witness.fails = true;
+            break SimulationEnd::Failed;
+        }
+    };
+    Simulation { witness, end }
+}
+
+/// A step that was drawn; without a next state it is an assertion that fails.
+struct Drawn {
+    thread: ThreadId,
+    step: Move,
+    next: Option<State>,
+}
+
+/// A random step of a random thread that can move; `None` if no thread can.
+fn draw(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    random: &mut Random,
+) -> Result<Option<Drawn>, Refusal> {
+    let mut threads: Vec<ThreadId> = program.threads.ids().collect();
+    while !threads.is_empty() {
+        let thread = threads.swap_remove(random.below(threads.len()));
+        let mut choices: Vec<Drawn> = Vec::new();
+        for step in state.control.moves(program, successors, thread) {
+            if state.can_fail(program, thread, step).is_ok() {
+                choices.push(Drawn { thread, step, next: None });
+            }
+        }
+        let _ = state.successors(program, successors, thread, &mut |step, next| {
+            choices.push(Drawn { thread, step, next: Some(next) });
+            if choices.len() < DRAWN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        if !choices.is_empty() {
+            return Ok(Some(choices.swap_remove(random.below(choices.len()))));
+        }
+    }
+    Ok(None)
+}
+
+/// A random state that a run can begin with.
+fn initial(program: &Program, random: &mut Random) -> State {
+    let globals = program.globals.iter().map(|one| one.initial.unwrap_or_else(|| random.bit()));
+    let globals = Valuation(globals.collect());
+    let locals = program.threads.iter().map(|thread| {
+        let count = program.procedures[thread.main].frame.locals.len();
+        Valuation((0..count).map(|_| random.bit()).collect())
+    });
+    let locals: IdVec<ThreadId, Valuation> = locals.collect();
+    State::initial(program, globals, &locals)
+}
+
+/// The locals of the mains that run from the beginning.
+fn locals(program: &Program, state: &State) -> IdVec<ThreadId, Valuation> {
+    let own = |(id, thread): (ThreadId, &selvedge_program::Thread)| match thread.start {
+        Start::AtFirst => state.threads[id].activations[0].locals.clone(),
+        Start::ByEdge { .. } => Valuation::default(),
+    };
+    program.threads.iter_enumerated().map(own).collect()
+}
+
+/// Notes the locals of threads that a step has started.
+fn note_started(program: &Program, before: &State, after: &State, witness: &mut Witness) {
+    for thread in program.threads.ids() {
+        if before.top(thread).is_none()
+            && let (Some(_), Some(main)) =
+                (after.top(thread), after.threads[thread].activations.first())
+        {
+            witness.locals[thread] = main.locals.clone();
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn bit(&mut self) -> bool {
+        self.next() & 1 == 1
+    }
+}
