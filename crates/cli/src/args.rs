@@ -5,6 +5,7 @@
 pub mod check;
 pub mod meeting;
 pub mod reach;
+pub mod replay;
 
 use check::CheckArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use meeting::{DeadlockArgs, RaceArgs};
 use reach::{ReachArgs, SequentializeArgs};
+use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use selvedge_program::{PATTERNS, Units};
 use std::path::PathBuf;
@@ -134,6 +136,15 @@ pub enum Command {
     /// of the concurrent program can fail within the given number of rounds.
     #[command(after_help = reach::SEQUENTIALIZE_EXAMPLES)]
     Sequentialize(SequentializeArgs),
+    /// Executes the interleavings of a report again.
+    ///
+    /// Each is executed on the model step by step, for its own question, by the replayer alone: no
+    /// engine takes part.
+    #[command(after_help = replay::REPLAY_EXAMPLES)]
+    Replay(ReplayArgs),
+    /// Prints one random run.
+    #[command(after_help = replay::SIMULATE_EXAMPLES)]
+    Simulate(SimulateArgs),
     /// Analyses a built-in example: a stack whose wrapper locks the wrong object.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),

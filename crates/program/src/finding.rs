@@ -7,6 +7,7 @@
 //! 2. A fix was applied to the model, and the changed model does not have the finding any more.
 
 use crate::model::{LocationId, LockId, Program, ThreadId};
+use crate::question::Question;
 use crate::trace::Trace;
 use selvedge_base::Place;
 
@@ -63,6 +64,8 @@ pub struct Finding {
     pub reason: String,
     /// A fix, if one is known.
     pub fix: Option<Fix>,
+    /// The question that the best interleaving answers.
+    pub question: Question,
     /// The best interleaving.
     pub trace: Trace,
     /// A stable identity that survives changes of unrelated lines.

@@ -31,8 +31,9 @@
 
 use crate::checks::Checks;
 use crate::json::{Step, TOOL, Warning, Witnesses, json, warnings};
+use crate::replay_json::Replay;
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, Program, Tally, Trace};
+use selvedge_program::{CheckedFile, Finding, Program, Question, Tally, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -123,7 +124,9 @@ impl<'a> Entry<'a> {
                 .map(|fix| FixEntry { text: &fix.text, places: places(&fix.places) }),
             suppression: None,
             witness: match witnesses {
-                Witnesses::Included => Some(WitnessEntry::new(&finding.trace, program)),
+                Witnesses::Included => {
+                    Some(WitnessEntry::new(&finding.question, &finding.trace, program))
+                }
                 Witnesses::Omitted => None,
             },
         }
@@ -136,12 +139,14 @@ pub(crate) struct WitnessEntry<'a> {
     witness: Vec<Step<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next: Vec<Step<'a>>,
+    replay: Replay,
 }
 
 impl<'a> WitnessEntry<'a> {
-    pub fn new(trace: &Trace, program: &'a Program) -> Self {
+    pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
         let steps = |steps: &[_]| steps.iter().map(|step| Step::new(step, program)).collect();
-        Self { witness: steps(&trace.steps), next: steps(&trace.next) }
+        let replay = Replay::new(question, trace);
+        Self { witness: steps(&trace.steps), next: steps(&trace.next), replay }
     }
 }
 

@@ -34,6 +34,7 @@
 use crate::answers::{Answers, Asked};
 use crate::describe::{action, indexed_symbol, object};
 use crate::diagnostic::Source;
+use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
 use selvedge_program::{
     Answer, LocationId, Observable, Program, Question, Statistics, TraceStep, Units, Verdict,
@@ -137,6 +138,8 @@ struct Entry<'a> {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<Vec<Step<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<Replay>,
 }
 
 #[derive(Serialize)]
@@ -160,6 +163,7 @@ impl<'a> Entry<'a> {
                 verdict: "",
                 reason: None,
                 witness: None,
+                replay: None,
             },
             Question::Automaton(ipa) => {
                 let advances = ipa.phases.iter().map(|phase| phase.advance);
@@ -187,6 +191,7 @@ impl<'a> Entry<'a> {
                     verdict: "",
                     reason: None,
                     witness: None,
+                    replay: None,
                 }
             }
             // Only atomicity is reported here.
@@ -196,6 +201,7 @@ impl<'a> Entry<'a> {
         match &answer.verdict {
             Verdict::Unknown(why) => entry.reason = Some(why.to_string()),
             Verdict::Violation(trace) if witnesses == Witnesses::Included => {
+                entry.replay = Some(Replay::new(&answer.question, trace));
                 entry.witness =
                     Some(trace.steps.iter().map(|step| Step::new(step, program)).collect());
             }

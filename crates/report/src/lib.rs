@@ -46,6 +46,7 @@ pub mod outline;
 mod ownership;
 pub mod quotes;
 pub mod reach;
+pub mod replay_json;
 pub mod sarif;
 pub mod terminal;
 pub mod text;

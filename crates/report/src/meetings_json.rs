@@ -204,7 +204,7 @@ fn witness<'a>(
 ) -> Option<WitnessEntry<'a>> {
     match &answer.verdict {
         Verdict::Violation(trace) if witnesses == Witnesses::Included => {
-            Some(WitnessEntry::new(trace, program))
+            Some(WitnessEntry::new(&answer.question, trace, program))
         }
         _ => None,
     }

@@ -80,6 +80,7 @@ fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Gro
         places: marked.map(|step| step.place).collect(),
         reason: reason::atomicity(program, question),
         fix: None,
+        question: Question::Pattern(question.clone()),
         trace: trace.clone(),
         fingerprint: fingerprint(program, FindingKind::Atomicity, trace),
     };
@@ -110,6 +111,7 @@ fn moment(program: &Program, kind: FindingKind, members: &[(&Question, &Trace)])
         places: trace.next.iter().map(|step| step.place).collect(),
         reason: reason::moment(program, question, trace),
         fix: None,
+        question: question.clone(),
         trace: trace.clone(),
         fingerprint: fingerprint(program, kind, trace),
     };

@@ -124,7 +124,7 @@ fn answer(
     progress: &mut dyn FnMut(selvedge_program::FindingKind, usize, usize),
 ) -> Result<Answer, String> {
     if let Some((cache, key)) = key
-        && let Some(checked) = cache.get(key, program, options.units)
+        && let Some(checked) = cache.get(key, program)
     {
         return Ok(Answer { checked, from_cache: true });
     }

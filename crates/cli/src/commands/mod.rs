@@ -7,6 +7,7 @@ mod manual;
 mod meeting;
 mod patterns;
 mod reach;
+mod replay;
 mod sequentialize;
 mod show;
 
@@ -24,6 +25,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Deadlock(args) => meeting::deadlock(&args, output),
         Command::Reach(args) => reach::run(&args, output),
         Command::Sequentialize(args) => sequentialize::run(&args, output),
+        Command::Replay(args) => replay::replay(&args, output),
+        Command::Simulate(args) => replay::run_simulation(&args, output),
         Command::Demo(args) => demo::run(args, output),
         Command::Show(args) => show::run(&args, output),
         Command::Patterns => patterns::run(output),

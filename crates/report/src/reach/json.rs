@@ -33,6 +33,7 @@
 use crate::json::{TOOL, Witnesses, as_map, json, warnings};
 use crate::reach::words::{self, Value};
 use crate::reach::{Projection, Reach, Sought, rows};
+use crate::replay_json::Replay;
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
 use selvedge_program::{
@@ -89,6 +90,7 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
         field("initial", json(&Values(words::shared_state(reach.program, &[], &run.globals)))?)?;
         let steps: Result<Vec<String>, _> = steps(run, reach.program).iter().map(json).collect();
         field("witness", format!("[\n{}\n]", steps?.join(",\n")))?;
+        field("replay", json(&Replay::new(&answer.question, run))?)?;
     }
     if let Some(projection) = reach.projection {
         field("projection", json(&projected(reach.program, projection))?)?;

@@ -90,6 +90,7 @@ pub fn finding(
         places,
         reason: reason.to_owned(),
         fix: None,
+        question: selvedge_program::Question::States,
         trace: Trace { steps, next, ..Trace::default() },
     }
 }

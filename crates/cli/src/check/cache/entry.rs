@@ -1,6 +1,7 @@
 //! # Idea
 //! An entry is a line with the form, the SHA-256 of the rest and nothing else, then JSON with the key
-//! and the answer. Steps are short arrays, because an interleaving may be long.
+//! and the answer. An interleaving is kept as its question and its steps, and executed again when it
+//! is read.
 //!
 //! # Requires
 //! Bytes to be read may be anything.
@@ -11,13 +12,13 @@
 use super::digest;
 use selvedge_analysis::Checked;
 use selvedge_base::{Id, IdVec, Place};
-use selvedge_program::{
-    Finding, FindingKind, Fix, Move, Program, StepKind, Tally, Trace, TraceStep,
-};
+use selvedge_program::{Finding, FindingKind, Fix, Program, Tally};
+use selvedge_replay::replay;
+use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-2";
+pub const FORM: &str = "selvedge-answer-3";
 
 /// The bytes of an entry.
 pub fn write(checked: &Checked, key: &str) -> Vec<u8> {
@@ -76,18 +77,12 @@ struct StoredFinding {
     places: Vec<StoredPlace>,
     reason: String,
     fix: Option<(String, Vec<StoredPlace>)>,
-    steps: Vec<StoredStep>,
-    next: Vec<StoredStep>,
+    replay: Replay,
     fingerprint: String,
 }
 
 /// A line and a column.
 type StoredPlace = (u32, u32);
-
-/// The thread, the edge from 1 or 0 for a return, the kind with its object, the place, and the number
-/// of the access or 0.
-#[derive(Serialize, Deserialize)]
-struct StoredStep(u32, u32, u8, u32, u32, u32, u32);
 
 impl StoredFinding {
     fn new(finding: &Finding) -> Self {
@@ -102,8 +97,7 @@ impl StoredFinding {
             places: places(&finding.places),
             reason: finding.reason.clone(),
             fix: finding.fix.as_ref().map(|fix| (fix.text.clone(), places(&fix.places))),
-            steps: finding.trace.steps.iter().map(stored_step).collect(),
-            next: finding.trace.next.iter().map(stored_step).collect(),
+            replay: Replay::new(&finding.question, &finding.trace),
             fingerprint: finding.fingerprint.clone(),
         }
     }
@@ -112,9 +106,9 @@ impl StoredFinding {
         let places = |places: Vec<StoredPlace>| {
             places.into_iter().map(|(line, column)| Place::new(line, column)).collect()
         };
-        let steps = |steps: Vec<StoredStep>| -> Option<Vec<TraceStep>> {
-            steps.into_iter().map(|step| restored_step(&step, program)).collect()
-        };
+        let question = self.replay.question()?;
+        let witness = self.replay.witness(program).ok()?;
+        let trace = replay(program, &question, &witness).ok()?;
         Some(Finding {
             kind: kind(&self.rule)?,
             tags: self.tags,
@@ -124,7 +118,8 @@ impl StoredFinding {
             places: places(self.places),
             reason: self.reason,
             fix: self.fix.map(|(text, at)| Fix { text, places: places(at) }),
-            trace: Trace { steps: steps(self.steps)?, next: steps(self.next)?, ..Trace::default() },
+            question,
+            trace,
             fingerprint: self.fingerprint,
         })
     }
@@ -149,48 +144,4 @@ fn ids<I: Id, T>(numbers: &[u32], items: &IdVec<I, T>) -> Option<Vec<I>> {
 
 fn id<I: Id, T>(number: u32, items: &IdVec<I, T>) -> Option<I> {
     ((number as usize) < items.len()).then(|| I::from_index(number as usize))
-}
-
-fn stored_step(step: &TraceStep) -> StoredStep {
-    let (code, object) = match step.kind {
-        StepKind::Step => (0, 0),
-        StepKind::BeginUnit => (1, 0),
-        StepKind::EndUnit => (2, 0),
-        StepKind::Acquire(lock) => (3, lock.index()),
-        StepKind::Release(lock) => (4, lock.index()),
-        StepKind::Read(location) => (5, location.index()),
-        StepKind::Write(location) => (6, location.index()),
-        StepKind::Call(procedure) => (7, procedure.index()),
-        StepKind::Return(procedure) => (8, procedure.index()),
-    };
-    let Place { line, column } = step.place;
-    let thread = step.thread.index() as u32;
-    let edge = match step.step {
-        Move::Edge(edge) => edge.index() as u32 + 1,
-        Move::Return => 0,
-    };
-    StoredStep(thread, edge, code, object as u32, line, column, step.matched.unwrap_or(0))
-}
-
-fn restored_step(stored: &StoredStep, program: &Program) -> Option<TraceStep> {
-    let &StoredStep(thread, edge, code, object, line, column, matched) = stored;
-    let kind = match code {
-        0 => StepKind::Step,
-        1 => StepKind::BeginUnit,
-        2 => StepKind::EndUnit,
-        3 => StepKind::Acquire(id(object, &program.locks)?),
-        4 => StepKind::Release(id(object, &program.locks)?),
-        5 => StepKind::Read(id(object, &program.locations)?),
-        6 => StepKind::Write(id(object, &program.locations)?),
-        7 => StepKind::Call(id(object, &program.procedures)?),
-        8 => StepKind::Return(id(object, &program.procedures)?),
-        _ => return None,
-    };
-    let step = match edge.checked_sub(1) {
-        Some(edge) => Move::Edge(id(edge, &program.edges)?),
-        None => Move::Return,
-    };
-    let thread = id(thread, &program.threads)?;
-    let matched = (matched > 0).then_some(matched);
-    Some(TraceStep { matched, ..TraceStep::plain(thread, step, kind, Place::new(line, column)) })
 }

@@ -135,13 +135,13 @@ impl Cache {
     }
 
     /// The answer with this key about `program`, if there is one that can be believed.
-    pub fn get(&self, key: &Key, program: &Program, units: Units) -> Option<Checked> {
+    pub fn get(&self, key: &Key, program: &Program) -> Option<Checked> {
         let path = self.path(key);
         let file = File::open(&path).ok()?;
         let mut bytes = Vec::new();
         (&file).take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
         let checked = entry::read(&bytes, &key.0, program)?;
-        if !checked.findings.iter().all(|finding| revalidate::holds(program, finding, units)) {
+        if !checked.findings.iter().all(|finding| revalidate::holds(program, finding)) {
             return None;
         }
         // The time of the last use, for the eviction; a folder that cannot be written stays usable.

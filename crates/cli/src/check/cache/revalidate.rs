@@ -1,90 +1,31 @@
 //! # Idea
-//! A trace from the disk says which steps were taken. They make a witness, and the replayer checks it
-//! against the question of the finding like that of any engine.
-//!
-//! # Invariants
-//! 1. A finding is believed only if the replayer makes exactly its trace from its steps, for a
-//!    question that the finding names.
+//! A finding from the disk is believed only if its steps are executed again, for its own question, and
+//! make exactly its trace; and if what it says of itself is what such an answer says.
 
-use selvedge_program::{
-    Deadlock, Finding, FindingKind, LocationId, Pattern, PatternQuestion, Program, Question, Race,
-    StepKind, TraceStep, Units, Wait, Witness, WitnessStep,
-};
+use selvedge_analysis::check::group::group;
+use selvedge_program::{Answer, Finding, Program, Verdict};
 use selvedge_replay::replay;
 
-/// Whether the trace of a finding is a run of the program that shows it; `units` as it was asked.
-pub fn holds(program: &Program, finding: &Finding, units: Units) -> bool {
-    let trace = &finding.trace;
-    let step = |step: &TraceStep| WitnessStep::plain(step.thread, step.step, step.matched);
-    let witness = Witness::plain(trace.steps.iter().map(step).collect());
-    let shows = |question| replay(program, &question, &witness).is_ok_and(|again| again == *trace);
-    match finding.kind {
-        FindingKind::Atomicity => queries(finding, units).into_iter().any(shows),
-        FindingKind::Race | FindingKind::Deadlock => moment(finding).is_some_and(shows),
+/// Whether the trace of a finding is a run of the program that shows it.
+pub fn holds(program: &Program, finding: &Finding) -> bool {
+    let Finding { question, trace, .. } = finding;
+    if trace.steps.iter().any(|step| program.threads.get(step.thread).is_none()) {
+        return false;
     }
-}
-
-/// The patterns that the finding names, on the locations of its marked accesses.
-fn queries(finding: &Finding, units: Units) -> Vec<Question> {
-    let &[unit_thread, other_thread] = &finding.threads[..] else { return Vec::new() };
-    let numbers = finding.tags.iter().filter_map(|tag| tag.strip_prefix("pattern-")?.parse().ok());
-    let mut queries = Vec::new();
-    for pattern in numbers.filter_map(Pattern::by_number) {
-        let candidates: Vec<Vec<LocationId>> = match pattern.locations() {
-            1 => finding.locations.iter().map(|&x| vec![x]).collect(),
-            _ => ordered_pairs(&marked(finding)),
-        };
-        for locations in candidates {
-            queries.push(Question::Pattern(PatternQuestion {
-                pattern,
-                units,
-                unit_thread,
-                other_thread,
-                locations,
-            }));
-        }
+    let again = replay(program, question, &trace.witness(program));
+    if again.as_ref() != Ok(trace) {
+        return false;
     }
-    queries
-}
-
-/// The locations of the marked accesses, each once.
-fn marked(finding: &Finding) -> Vec<LocationId> {
-    let mut locations = Vec::new();
-    for step in finding.trace.steps.iter().filter(|step| step.matched.is_some()) {
-        if let StepKind::Read(location) | StepKind::Write(location) = step.kind
-            && !locations.contains(&location)
-        {
-            locations.push(location);
-        }
-    }
-    locations
-}
-
-fn ordered_pairs(locations: &[LocationId]) -> Vec<Vec<LocationId>> {
-    let mut pairs = Vec::new();
-    for &x in locations {
-        pairs.extend(locations.iter().filter(|&&y| y != x).map(|&y| vec![x, y]));
-    }
-    pairs
-}
-
-/// The moment that the finding is about.
-fn moment(finding: &Finding) -> Option<Question> {
-    if finding.kind == FindingKind::Race {
-        let (&[location], &[first, second]) = (&finding.locations[..], &finding.threads[..]) else {
-            return None;
-        };
-        return Some(Question::Race(Race { location, threads: [first, second] }));
-    }
-    let waits: Option<Vec<Wait>> = finding
-        .threads
-        .iter()
-        .zip(&finding.locks)
-        .zip(&finding.trace.next)
-        .map(|((&thread, &holds), next)| match next.kind {
-            StepKind::Acquire(wants) => Some(Wait { thread, holds, wants }),
-            _ => None,
-        })
-        .collect();
-    Some(Question::Deadlock(Deadlock { waits: waits? }))
+    let verdict = Verdict::Violation(trace.clone());
+    let answer = Answer { question: question.clone(), verdict, engine: "", explored: None };
+    let [alone] = &group(program, &[answer])[..] else { return false };
+    let alone = &alone.finding;
+    // Other questions may have shown it, too, and have left their names and locations.
+    alone.kind == finding.kind
+        && alone.threads == finding.threads
+        && alone.locks == finding.locks
+        && alone.places == finding.places
+        && alone.fingerprint == finding.fingerprint
+        && alone.tags.iter().all(|tag| finding.tags.contains(tag))
+        && alone.locations.iter().all(|location| finding.locations.contains(location))
 }

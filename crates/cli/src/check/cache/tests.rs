@@ -53,12 +53,12 @@ fn what_is_put_is_got() {
     }
     assert!(checked.findings.iter().any(|finding| finding.fix.is_some()));
     let key = Key::new(&build(), "eml", SOURCE, &options());
-    assert_eq!(cache.get(&key, &program, Units::Exact), None);
+    assert_eq!(cache.get(&key, &program), None);
     assert!(cache.put(&key, &checked));
-    assert_eq!(cache.get(&key, &program, Units::Exact), Some(checked.clone()));
+    assert_eq!(cache.get(&key, &program), Some(checked.clone()));
     // The same again does no harm.
     assert!(cache.put(&key, &checked));
-    assert_eq!(cache.get(&key, &program, Units::Exact), Some(checked));
+    assert_eq!(cache.get(&key, &program), Some(checked));
     std::fs::remove_dir_all(&cache.folder).expect("removed");
 }
 
@@ -100,7 +100,7 @@ fn open_answers_are_not_kept() {
     checked.open.clear();
     checked.tallies[0].1.unknown = 1;
     assert!(!cache.put(&key, &checked));
-    assert_eq!(cache.get(&key, &program, Units::Exact), None);
+    assert_eq!(cache.get(&key, &program), None);
     std::fs::remove_dir_all(&cache.folder).expect("removed");
 }
 
@@ -145,7 +145,7 @@ fn branches_are_told_apart_at_the_end() {
     let checked = answer(&program);
     assert!(checked.findings.iter().any(|finding| finding.kind == FindingKind::Race));
     for finding in &checked.findings {
-        assert!(revalidate::holds(&program, finding, Units::Exact), "{}", finding.reason);
+        assert!(revalidate::holds(&program, finding), "{}", finding.reason);
     }
 }
 
@@ -154,8 +154,7 @@ fn branches_are_told_apart_at_the_end() {
 fn traces_are_executed_again() {
     let program = program();
     let checked = answer(&program);
-    let holds =
-        |finding: &selvedge_program::Finding| revalidate::holds(&program, finding, Units::Exact);
+    let holds = |finding: &selvedge_program::Finding| revalidate::holds(&program, finding);
     for finding in &checked.findings {
         assert!(holds(finding));
         let tamper = |change: &dyn Fn(&mut selvedge_program::Finding)| {

@@ -1,0 +1,166 @@
+//! # Idea
+//! `selvedge replay`: the interleavings of a JSON report are executed again on the model, by the
+//! replayer alone, each for its own question. `selvedge simulate`: one random run.
+
+use crate::args::replay::{ReplayArgs, SimulateArgs};
+use crate::exit::Exit;
+use crate::input;
+use crate::output::Output;
+use crate::watchdog::{self, Done, Limits};
+use selvedge_base::Budget;
+use selvedge_program::{Program, Question};
+use selvedge_replay::{Simulation, SimulationEnd, execute, replay_within, simulate};
+use selvedge_report::replay_json::Replay;
+use selvedge_report::{Detail, describe, reach};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+/// Runs `replay`.
+pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::data_model(&args.input, output)?;
+    let report = input::text(&args.witness, output)?;
+    let document: Value = serde_json::from_str(&report.text).map_err(|error| {
+        output.complain(&format!("{} is no JSON: {error}", report.name));
+        Exit::BadInput
+    })?;
+    let found = replays(&document).map_err(|error| {
+        output.complain(&format!("{}: {error}", report.name));
+        Exit::BadInput
+    })?;
+    if found.is_empty() {
+        let name = &report.name;
+        output.complain(&format!(
+            "{name} has no interleaving: it is no report with violations that `--format json` wrote"
+        ));
+        return Err(Exit::BadInput);
+    }
+    let mut text = String::new();
+    let (mut wrong, mut open) = (0, 0);
+    let outcomes = limited(args.limits, start, |budget| {
+        found.iter().map(|one| outcome(&model.program, one, budget)).collect::<Vec<_>>()
+    });
+    for (at, outcome) in outcomes.iter().enumerate() {
+        let number = at + 1;
+        let _ = match outcome {
+            Ok((question, steps)) => {
+                let asked = describe::asked(question, &model.program);
+                writeln!(text, "holds   {number}  {asked}  {steps} steps")
+            }
+            Err(Failed::Open(why)) => {
+                open += 1;
+                writeln!(text, "open    {number}  {why}")
+            }
+            Err(Failed::Wrong(why)) => {
+                wrong += 1;
+                writeln!(text, "fails   {number}  {why}")
+            }
+        };
+    }
+    let (all, held) = (outcomes.len(), outcomes.len() - wrong - open);
+    let _ = writeln!(text, "\n{held} of {} hold", describe::count(all, "interleaving"));
+    output.print(&text)?;
+    Ok(match (wrong, open) {
+        (0, 0) => Exit::Success,
+        (0, _) => Exit::Unknown,
+        _ => Exit::Violation,
+    })
+}
+
+/// Why an interleaving is not known to hold.
+enum Failed {
+    /// It does not.
+    Wrong(String),
+    /// A limit was met.
+    Open(String),
+}
+
+/// The question and the number of steps of an interleaving that holds, or why it does not.
+fn outcome(
+    program: &Program,
+    replay: &Replay,
+    budget: &Budget,
+) -> Result<(Question, usize), Failed> {
+    let unknown = || Failed::Wrong("its question has no known form".to_owned());
+    let question = replay.question().ok_or_else(unknown)?;
+    let witness = replay.witness(program).map_err(Failed::Wrong)?;
+    match replay_within(program, &question, &witness, budget) {
+        Ok(trace) => Ok((question, trace.steps.len())),
+        Err(error) if error.open.is_some() => Err(Failed::Open(error.to_string())),
+        Err(error) => Err(Failed::Wrong(error.to_string())),
+    }
+}
+
+/// Everything in the document that can be executed again, in its order.
+fn replays(document: &Value) -> Result<Vec<Replay>, String> {
+    let mut found = Vec::new();
+    // Reports are shallow; what is nested deeper is none, and the parser has a limit of its own.
+    let mut open = vec![document];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(fields) => {
+                if let Some(replay) = fields.get("replay") {
+                    let replay = serde_json::from_value::<Replay>(replay.clone())
+                        .map_err(|error| format!("an interleaving has another form: {error}"))?;
+                    found.push(replay);
+                }
+                open.extend(
+                    fields.iter().rev().filter(|(name, _)| *name != "replay").map(|one| one.1),
+                );
+            }
+            Value::Array(items) => open.extend(items.iter().rev()),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Runs `simulate`.
+pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let model = input::data_model(&args.input, output)?;
+    let program = &model.program;
+    let Simulation { witness, end } =
+        limited(args.limits, start, |budget| simulate(program, args.seed, args.steps, budget));
+    // A run that the replayer does not execute is a bug of ours.
+    let trace = execute(program, &witness).map_err(|error| {
+        output.complain(&format!("internal error: a random run does not replay: {error}"));
+        Exit::Internal
+    })?;
+    let detail = if args.verbose { Detail::Everything } else { Detail::Events };
+    let mut text = reach::rows::render(&trace, program, detail, output.stdout());
+    let how = match &end {
+        SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
+        SimulationEnd::Stuck => "no thread can move, and not all have ended".to_owned(),
+        SimulationEnd::Failed => "an assertion failed".to_owned(),
+        SimulationEnd::Steps => "more steps are possible with --steps".to_owned(),
+        SimulationEnd::Open(why) => why.to_string(),
+    };
+    let _ = writeln!(
+        text,
+        "\n{} steps in {} contexts with seed {}: {how}",
+        trace.steps.len(),
+        trace.contexts(),
+        args.seed
+    );
+    output.print(&text)?;
+    Ok(if matches!(end, SimulationEnd::Open(_)) { Exit::Unknown } else { Exit::Success })
+}
+
+/// Does work under limits on time and memory.
+fn limited<T>(
+    options: crate::args::LimitOptions,
+    start: Instant,
+    work: impl FnOnce(&Budget) -> T,
+) -> T {
+    let limits = Limits::new(options, start);
+    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
+    watchdog::check(limits, &budget, &peak);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
+        let _end = done.guard();
+        work(&budget)
+    })
+}

@@ -1,0 +1,315 @@
+//! # Idea
+//! A question and a witness for machines, beside those for people: what `selvedge replay` executes
+//! again. Threads, locations, locks, edges, nodes and variables stand by their numbers in the program
+//! that was read, so nothing depends on names. What is written here can be read back.
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `question` | what was asked |
+//! | `globals` | the globals at first, a digit each |
+//! | `locals` | for every thread the locals of its main at first |
+//! | `steps[]` | thread, edge (null for a return), number of the access or null, changed variables |
+//! | `fails` | whether the last step is an assertion that fails |
+//!
+//! Changed variables are `g3=1` for a global and `l0=0` for a local of the activation on top.
+//!
+//! # Requires
+//! What is read may be anything; whoever uses it compares it with its program, as the replayer does.
+
+use selvedge_base::{Id, IdVec};
+use selvedge_program::{
+    Action, Deadlock, EdgeId, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move,
+    NodeId, Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race,
+    StatePattern, Target, ThreadId, Trace, TraceStep, Units, Valuation, Variable, Wait, Witness,
+    WitnessStep,
+};
+use serde::{Deserialize, Serialize};
+
+/// A question with a witness.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Replay {
+    question: Code,
+    globals: String,
+    locals: Vec<String>,
+    steps: Vec<Step>,
+    fails: bool,
+}
+
+/// Thread, edge or return, number of the access, changes.
+#[derive(Clone, Serialize, Deserialize)]
+struct Step(u32, Option<u32>, Option<u32>, String);
+
+/// A question by numbers.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Code {
+    Pattern { number: u32, exact: bool, threads: [u32; 2], locations: Vec<u32> },
+    Automaton { name: String, phases: Vec<PhaseCode> },
+    Race { location: u32, threads: [u32; 2] },
+    Deadlock(Vec<[u32; 3]>),
+    Assertion,
+    Label(Vec<u32>),
+    State { globals: Vec<(u32, bool)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
+    States,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct PhaseCode {
+    name: String,
+    loops: Vec<SymbolCode>,
+    advance: SymbolCode,
+}
+
+/// A thread, `R`, `W`, `[` or `]`, and a location.
+#[derive(Clone, Serialize, Deserialize)]
+struct SymbolCode(u32, char, u32);
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PositionCode {
+    Any,
+    At(Vec<u32>),
+    Ended,
+}
+
+impl Replay {
+    /// The question and the witness of a trace that answers it.
+    pub fn new(question: &Question, trace: &Trace) -> Self {
+        Self {
+            question: encoded(question),
+            globals: digits(&trace.globals),
+            locals: trace.locals.iter().map(digits).collect(),
+            steps: trace.steps.iter().map(step).collect(),
+            fails: trace.steps.last().is_some_and(|step| step.fails),
+        }
+    }
+
+    /// The question, unless its form is none.
+    pub fn question(&self) -> Option<Question> {
+        decoded(&self.question)
+    }
+
+    /// The witness, as far as its steps are ones of the program.
+    ///
+    /// # Errors
+    /// If a step is not, or a value is none, with what is wrong.
+    pub fn witness(&self, program: &Program) -> Result<Witness, String> {
+        let mut globals = valuation(&self.globals)?;
+        let locals: IdVec<ThreadId, Valuation> =
+            self.locals.iter().map(|text| valuation(text)).collect::<Result<_, _>>()?;
+        let first = (globals.clone(), locals.clone());
+        let mut open: IdVec<ThreadId, Vec<Valuation>> = program
+            .threads
+            .ids()
+            .map(|thread| vec![locals.get(thread).cloned().unwrap_or_default()])
+            .collect();
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for (at, Step(thread, edge, matched, changes)) in self.steps.iter().enumerate() {
+            let wrong = |what: &str| format!("step {}: {what}", at + 1);
+            let thread = ThreadId::from_index(*thread as usize);
+            if open.get(thread).is_none() {
+                return Err(wrong("there is no such thread"));
+            }
+            let stack = &mut open[thread];
+            let step = match edge {
+                Some(edge) => Move::Edge(EdgeId::from_index(*edge as usize)),
+                None => Move::Return,
+            };
+            let edge = match step {
+                Move::Edge(id) => {
+                    Some(program.edges.get(id).ok_or_else(|| wrong("there is no such edge"))?)
+                }
+                Move::Return => None,
+            };
+            match edge.map(|edge| edge.action) {
+                Some(Action::Call(callee)) => {
+                    let count = program.procedures[callee].frame.locals.len();
+                    stack.push(Valuation(vec![false; count]));
+                }
+                Some(Action::Return(_)) | None => _ = stack.pop(),
+                Some(_) => {}
+            }
+            for change in changes.split_whitespace() {
+                let value = change.ends_with("=1");
+                let number = change.get(1..).and_then(|rest| rest.split_once('=')?.0.parse().ok());
+                let number: usize = number.ok_or_else(|| wrong("it has a change that is none"))?;
+                let values = match (change.as_bytes()[0], stack.last_mut()) {
+                    (b'g', _) => &mut globals,
+                    (b'l', Some(top)) => top,
+                    _ => return Err(wrong("it changes a variable that is none")),
+                };
+                *values.0.get_mut(number).ok_or_else(|| wrong("there is no such variable"))? =
+                    value;
+            }
+            steps.push(WitnessStep {
+                thread,
+                step,
+                matched: *matched,
+                globals: globals.clone(),
+                locals: stack.last().cloned().unwrap_or_default(),
+            });
+        }
+        Ok(Witness { globals: first.0, locals: first.1, steps, fails: self.fails })
+    }
+}
+
+fn digits(values: &Valuation) -> String {
+    values.0.iter().map(|&value| if value { '1' } else { '0' }).collect()
+}
+
+fn valuation(text: &str) -> Result<Valuation, String> {
+    let digit = |digit: char| match digit {
+        '0' => Ok(false),
+        '1' => Ok(true),
+        other => Err(format!("{other:?} is no value")),
+    };
+    text.chars().map(digit).collect::<Result<_, _>>().map(Valuation)
+}
+
+fn step(step: &TraceStep) -> Step {
+    let edge = match step.step {
+        Move::Edge(edge) => Some(number(edge)),
+        Move::Return => None,
+    };
+    let change = |&(variable, value): &(Variable, bool)| {
+        let value = u8::from(value);
+        match variable {
+            Variable::Global(id) => format!("g{}={value}", GlobalId::index(id)),
+            Variable::Local(id) => format!("l{}={value}", LocalId::index(id)),
+        }
+    };
+    let changes: Vec<String> = step.changes.iter().map(change).collect();
+    Step(number(step.thread), edge, step.matched, changes.join(" "))
+}
+
+fn number<I: Id>(id: I) -> u32 {
+    id.index() as u32
+}
+
+fn numbers<I: Id>(ids: &[I]) -> Vec<u32> {
+    ids.iter().map(|&id| number(id)).collect()
+}
+
+fn id<I: Id>(number: u32) -> I {
+    I::from_index(number as usize)
+}
+
+fn ids<I: Id>(numbers: &[u32]) -> Vec<I> {
+    numbers.iter().map(|&number| id(number)).collect()
+}
+
+fn encoded(question: &Question) -> Code {
+    match question {
+        Question::Pattern(pattern) => Code::Pattern {
+            number: pattern.pattern.number,
+            exact: pattern.units == Units::Exact,
+            threads: [number(pattern.unit_thread), number(pattern.other_thread)],
+            locations: numbers(&pattern.locations),
+        },
+        Question::Automaton(automaton) => Code::Automaton {
+            name: automaton.name.clone(),
+            phases: automaton.phases.iter().map(phase_code).collect(),
+        },
+        Question::Race(race) => {
+            Code::Race { location: number(race.location), threads: race.threads.map(number) }
+        }
+        Question::Deadlock(deadlock) => {
+            let wait = |wait: &Wait| [number(wait.thread), number(wait.holds), number(wait.wants)];
+            Code::Deadlock(deadlock.waits.iter().map(wait).collect())
+        }
+        Question::Reach(Target::Assertion) => Code::Assertion,
+        Question::Reach(Target::Label(nodes)) => Code::Label(numbers(nodes)),
+        Question::Reach(Target::State(pattern)) => Code::State {
+            globals: pattern.globals.iter().map(|&(one, value)| (number(one), value)).collect(),
+            locks: pattern.locks.iter().map(|&(one, held)| (number(one), held)).collect(),
+            threads: pattern
+                .threads
+                .iter()
+                .map(|position| match position {
+                    Position::Any => PositionCode::Any,
+                    Position::At(nodes) => PositionCode::At(numbers(nodes)),
+                    Position::Ended => PositionCode::Ended,
+                })
+                .collect(),
+        },
+        Question::States => Code::States,
+    }
+}
+
+fn phase_code(phase: &Phase) -> PhaseCode {
+    let symbol = |one: &IndexedSymbol| {
+        let (word, location) = match one.symbol {
+            Observable::Read(location) => ('R', number(location)),
+            Observable::Write(location) => ('W', number(location)),
+            Observable::BeginUnit => ('[', 0),
+            Observable::EndUnit => (']', 0),
+        };
+        SymbolCode(number(one.thread), word, location)
+    };
+    PhaseCode {
+        name: phase.name.clone(),
+        loops: phase.loops.iter().map(symbol).collect(),
+        advance: symbol(&phase.advance),
+    }
+}
+
+fn decoded(code: &Code) -> Option<Question> {
+    Some(match code {
+        Code::Pattern { number, exact, threads, locations } => Question::Pattern(PatternQuestion {
+            pattern: Pattern::by_number(*number)?,
+            units: if *exact { Units::Exact } else { Units::Paper },
+            unit_thread: id(threads[0]),
+            other_thread: id(threads[1]),
+            locations: ids(locations),
+        }),
+        Code::Automaton { name, phases } => Question::Automaton(Ipa {
+            name: name.clone(),
+            phases: phases.iter().map(phase).collect::<Option<_>>()?,
+        }),
+        Code::Race { location, threads } => Question::Race(Race {
+            location: id::<LocationId>(*location),
+            threads: threads.map(id::<ThreadId>),
+        }),
+        Code::Deadlock(waits) => {
+            let wait = |&[thread, holds, wants]: &[u32; 3]| Wait {
+                thread: id(thread),
+                holds: id(holds),
+                wants: id(wants),
+            };
+            Question::Deadlock(Deadlock { waits: waits.iter().map(wait).collect() })
+        }
+        Code::Assertion => Question::Reach(Target::Assertion),
+        Code::Label(nodes) => Question::Reach(Target::Label(ids::<NodeId>(nodes))),
+        Code::State { globals, locks, threads } => {
+            let position = |position: &PositionCode| match position {
+                PositionCode::Any => Position::Any,
+                PositionCode::At(nodes) => Position::At(ids(nodes)),
+                PositionCode::Ended => Position::Ended,
+            };
+            Question::Reach(Target::State(StatePattern {
+                globals: globals.iter().map(|&(one, value)| (id(one), value)).collect(),
+                locks: locks.iter().map(|&(one, held)| (id::<LockId>(one), held)).collect(),
+                threads: threads.iter().map(position).collect(),
+            }))
+        }
+        Code::States => Question::States,
+    })
+}
+
+fn phase(code: &PhaseCode) -> Option<Phase> {
+    let symbol = |&SymbolCode(thread, word, location): &SymbolCode| {
+        let symbol = match word {
+            'R' => Observable::Read(id(location)),
+            'W' => Observable::Write(id(location)),
+            '[' => Observable::BeginUnit,
+            ']' => Observable::EndUnit,
+            _ => return None,
+        };
+        Some(IndexedSymbol { thread: id(thread), symbol })
+    };
+    Some(Phase {
+        name: code.name.clone(),
+        loops: code.loops.iter().map(symbol).collect::<Option<_>>()?,
+        advance: symbol(&code.advance)?,
+    })
+}
