@@ -18,7 +18,10 @@ fn report(arguments: &[&str]) -> String {
 fn witnesses_of_every_analysis_hold() {
     for (arguments, file) in [
         (&["atomicity", "examples/stack.eml"][..], "examples/stack.eml"),
-        (&["atomicity", "examples/stack.eml", "--property", "examples/fig2.ipa"], "examples/stack.eml"),
+        (
+            &["atomicity", "examples/stack.eml", "--property", "examples/fig2.ipa"],
+            "examples/stack.eml",
+        ),
         (&["race", "examples/double-checked.eml"], "examples/double-checked.eml"),
         (&["deadlock", "examples/bank-transfer.eml"], "examples/bank-transfer.eml"),
         (&["check", "examples/three-threads.eml", "--no-cache"], "examples/three-threads.eml"),
@@ -40,7 +43,8 @@ fn a_changed_witness_does_not_hold_and_the_step_is_named() {
     let steps = replay["steps"].as_array_mut().expect("steps");
     steps.remove(0);
     let changed = document.to_string();
-    let outcome = run_with_input(&["replay", "examples/bank-transfer.eml", "-"], changed.as_bytes());
+    let outcome =
+        run_with_input(&["replay", "examples/bank-transfer.eml", "-"], changed.as_bytes());
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("fails   1  step 1: "), "{}", outcome.stdout);
 

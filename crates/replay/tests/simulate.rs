@@ -3,7 +3,7 @@
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question, Target};
 use selvedge_replay::{SimulationEnd, execute, replay, simulate};
-use selvedge_testkit::boolean::generate::{self, random_program};
+use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::rng::Rng;
 
@@ -12,7 +12,7 @@ fn programs() -> Vec<Program> {
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         programs.push(random_model(&mut rng, &Shape::CONTENDED).to_program());
-        programs.push(random_program(&mut rng, &generate::Shape::SMALL).to_program());
+        programs.push(random_bool_model(&mut rng, &BoolShape::SMALL).to_program());
     }
     programs
 }
