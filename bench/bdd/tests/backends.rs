@@ -3,9 +3,10 @@
 #[path = "../../../crates/bdd/tests/backends.rs"]
 mod shared;
 
-use selvedge_bdd::NativeManager;
+use selvedge_bdd::{BddManager, NativeManager, Var};
 use selvedge_bdd_comparison::{BiodivineManager, OxiddManager};
-use shared::{Backend, summary};
+use shared::generator::Generator;
+use shared::{Backend, Table, random_step, var};
 
 impl Backend for OxiddManager {
     fn make(variables: usize, node_limit: usize) -> Self {
@@ -41,6 +42,28 @@ with_the_others!(
     the_node_limit_is_an_error_and_no_end,
     the_deepest_diagram_fits_the_stack,
 );
+
+/// The registers after some random operations, as far as they can be compared between backends.
+type Summary = Vec<(usize, Vec<Var>, Option<Vec<bool>>, Option<Vec<(Var, bool)>>)>;
+
+fn summary<M: Backend>(seed: u64) -> Summary {
+    let manager = M::make(16, 1 << 14);
+    let mut random = Generator::new(seed);
+    let mut registers: Vec<(M::Node, Table)> = (0..8)
+        .map(|k| (manager.var(var(2 * k)).unwrap(), Table::of(|row| row >> k & 1 == 1)))
+        .collect();
+    for _ in 0..60 {
+        random_step(&manager, &mut random, &mut registers);
+    }
+    let vars: Vec<Var> = (0..16).map(var).collect();
+    registers
+        .iter()
+        .map(|(f, _)| {
+            let (picked, cube) = (manager.pick(f, &vars), manager.pick_cube(f));
+            (manager.node_count(f), manager.support(f), picked, cube)
+        })
+        .collect()
+}
 
 #[test]
 fn the_backends_agree_node_by_node() {

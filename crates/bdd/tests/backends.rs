@@ -4,14 +4,14 @@
 //! The oracle is a truth table: all functions of three variables for single operations, random
 //! operation sequences over eight variables (256 bits) for their interplay.
 
-mod generator;
+pub(crate) mod generator;
 
 use generator::Generator;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_bdd::{BddManager, Exhausted, MAX_VARIABLES, NativeManager, Var};
 
 /// How a backend is made.
-pub trait Backend: BddManager + Sized {
+pub(crate) trait Backend: BddManager + Sized {
     /// A manager with so many variables and this node limit.
     fn make(variables: usize, node_limit: usize) -> Self;
     /// Whether the node limit counts all nodes of the manager, rather than those of a diagram.
@@ -43,7 +43,7 @@ with_the_native_backend!(
     the_deepest_diagram_fits_the_stack,
 );
 
-fn var(index: usize) -> Var {
+pub(crate) fn var(index: usize) -> Var {
     Var::from_index(index)
 }
 
@@ -85,7 +85,7 @@ fn cubes<M: Backend>(manager: &M) -> Vec<M::Node> {
         .collect()
 }
 
-pub fn unary_operations_on_all_functions_of_three_variables<M: Backend>() {
+pub(crate) fn unary_operations_on_all_functions_of_three_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     assert_eq!(manager.variables(), 6);
     let functions = all_functions(&manager);
@@ -105,7 +105,7 @@ pub fn unary_operations_on_all_functions_of_three_variables<M: Backend>() {
     }
 }
 
-pub fn binary_operations_on_all_functions_of_three_variables<M: Backend>() {
+pub(crate) fn binary_operations_on_all_functions_of_three_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     let functions = all_functions(&manager);
     for (a, f) in functions.iter().enumerate() {
@@ -118,7 +118,7 @@ pub fn binary_operations_on_all_functions_of_three_variables<M: Backend>() {
     }
 }
 
-pub fn ite_on_all_functions_of_two_variables<M: Backend>() {
+pub(crate) fn ite_on_all_functions_of_two_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     let functions = all_functions(&manager);
     // Tables whose upper half repeats the lower do not depend on the third variable.
@@ -138,7 +138,7 @@ pub fn ite_on_all_functions_of_two_variables<M: Backend>() {
     }
 }
 
-pub fn quantifiers_on_all_functions_of_three_variables<M: Backend>() {
+pub(crate) fn quantifiers_on_all_functions_of_three_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     let functions = all_functions(&manager);
     let cubes = cubes(&manager);
@@ -155,7 +155,7 @@ pub fn quantifiers_on_all_functions_of_three_variables<M: Backend>() {
     }
 }
 
-pub fn renamings_on_all_functions_of_three_variables<M: Backend>() {
+pub(crate) fn renamings_on_all_functions_of_three_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     let functions = all_functions(&manager);
     // Each increasing choice of three targets among six variables.
@@ -182,7 +182,7 @@ pub fn renamings_on_all_functions_of_three_variables<M: Backend>() {
     assert_eq!(manager.rename(&f, &shift).unwrap(), g);
 }
 
-pub fn readers_on_all_functions_of_three_variables<M: Backend>() {
+pub(crate) fn readers_on_all_functions_of_three_variables<M: Backend>() {
     let manager = M::make(6, 1 << 12);
     let functions = all_functions(&manager);
     let vars: Vec<Var> = (0..6).map(var).collect();
@@ -234,10 +234,10 @@ pub fn readers_on_all_functions_of_three_variables<M: Backend>() {
 
 /// A function of eight variables as its 256 values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Table([u64; 4]);
+pub(crate) struct Table([u64; 4]);
 
 impl Table {
-    fn of(value: impl Fn(usize) -> bool) -> Self {
+    pub(crate) fn of(value: impl Fn(usize) -> bool) -> Self {
         let mut table = [0; 4];
         for row in (0..256).filter(|&row| value(row)) {
             table[row / 64] |= 1 << (row % 64);
@@ -258,7 +258,7 @@ impl Table {
 }
 
 /// Applies one random operation to the registers; variable `k` of the tables is `offset + 2 k`.
-fn random_step<M: Backend>(
+pub(crate) fn random_step<M: Backend>(
     manager: &M,
     random: &mut Generator,
     registers: &mut [(M::Node, Table)],
@@ -305,7 +305,7 @@ fn random_step<M: Backend>(
     }
 }
 
-pub fn random_operations_on_eight_variables<M: Backend>() {
+pub(crate) fn random_operations_on_eight_variables<M: Backend>() {
     for seed in 0..8 {
         let mut random = Generator::new(seed);
         // The limit is low, so that garbage must be collected again and again.
@@ -338,7 +338,7 @@ fn exponential<M: Backend>(manager: &M, n: usize) -> Result<M::Node, Exhausted> 
     Ok(f)
 }
 
-pub fn the_node_limit_is_an_error_and_no_end<M: Backend>() {
+pub(crate) fn the_node_limit_is_an_error_and_no_end<M: Backend>() {
     let manager = M::make(40, 5000);
     let small = exponential(&manager, 5).unwrap();
     assert_eq!(exponential(&manager, 18), Err(Exhausted::Nodes(5000)));
@@ -357,7 +357,7 @@ pub fn the_node_limit_is_an_error_and_no_end<M: Backend>() {
     }
 }
 
-pub fn the_deepest_diagram_fits_the_stack<M: Backend>() {
+pub(crate) fn the_deepest_diagram_fits_the_stack<M: Backend>() {
     // Test threads have the small stack of any other thread.
     let manager = M::make(MAX_VARIABLES, 1 << 16);
     let half = MAX_VARIABLES / 2;
@@ -371,29 +371,6 @@ pub fn the_deepest_diagram_fits_the_stack<M: Backend>() {
     let both = manager.and(&none, &up).unwrap();
     assert_eq!(manager.node_count(&both), MAX_VARIABLES);
     assert_eq!(manager.and_exists(&both, &up, &all).unwrap(), up);
-}
-
-/// The registers after some random operations, as far as they can be compared between backends.
-pub type Summary = Vec<(usize, Vec<Var>, Option<Vec<bool>>, Option<Vec<(Var, bool)>>)>;
-
-/// The summary for a seed.
-pub fn summary<M: Backend>(seed: u64) -> Summary {
-    let manager = M::make(16, 1 << 14);
-    let mut random = Generator::new(seed);
-    let mut registers: Vec<(M::Node, Table)> = (0..8)
-        .map(|k| (manager.var(var(2 * k)).unwrap(), Table::of(|row| row >> k & 1 == 1)))
-        .collect();
-    for _ in 0..60 {
-        random_step(&manager, &mut random, &mut registers);
-    }
-    let vars: Vec<Var> = (0..16).map(var).collect();
-    registers
-        .iter()
-        .map(|(f, _)| {
-            let (picked, cube) = (manager.pick(f, &vars), manager.pick_cube(f));
-            (manager.node_count(f), manager.support(f), picked, cube)
-        })
-        .collect()
 }
 
 #[test]

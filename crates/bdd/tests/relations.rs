@@ -90,7 +90,7 @@ fn compose(a: &Set, b: &Set) -> Set {
     result
 }
 
-pub fn operations_agree_with_sets_of_tuples<M: BddManager>(new: fn(usize, usize) -> M) {
+pub(crate) fn operations_agree_with_sets_of_tuples<M: BddManager>(new: fn(usize, usize) -> M) {
     let r = make(new);
     let (mut nonempty, mut compositions) = (0, 0);
     for seed in 0..150 {
@@ -139,7 +139,7 @@ pub fn operations_agree_with_sets_of_tuples<M: BddManager>(new: fn(usize, usize)
     assert!(compositions > 80 && nonempty > 30, "{nonempty} of {compositions} are not empty");
 }
 
-pub fn composition_is_a_monoid_that_distributes_over_union<M: BddManager>(
+pub(crate) fn composition_is_a_monoid_that_distributes_over_union<M: BddManager>(
     new: fn(usize, usize) -> M,
 ) {
     let r = make(new);
@@ -171,13 +171,13 @@ pub fn composition_is_a_monoid_that_distributes_over_union<M: BddManager>(
     }
 }
 
-pub fn identity_has_three_nodes_per_bit<M: BddManager>(new: fn(usize, usize) -> M) {
+pub(crate) fn identity_has_three_nodes_per_bit<M: BddManager>(new: fn(usize, usize) -> M) {
     let r = Relations::new(new(Relations::<M>::variables(50, 3), 1 << 14), 50, 3).unwrap();
     assert_eq!(r.manager().node_count(&r.identity().unwrap().node), 3 * 50);
 }
 
 /// The weight `{⟨LH, LH, ptrans(LH)⟩}` of a phase transition, with "clear bit 0" for ptrans.
-pub fn phase_transitions_keep_the_history<M: BddManager>(new: fn(usize, usize) -> M) {
+pub(crate) fn phase_transitions_keep_the_history<M: BddManager>(new: fn(usize, usize) -> M) {
     let r = make(new);
     let m = r.manager();
     let kept = r.equal_bits(position(1), position(2), 1..WIDTH).unwrap();
@@ -197,7 +197,9 @@ pub fn phase_transitions_keep_the_history<M: BddManager>(new: fn(usize, usize) -
 }
 
 /// The end of Algorithm 2: two relations agree on position 0 and are otherwise compared.
-pub fn placed_relations_conjoin_on_a_shared_position<M: BddManager>(new: fn(usize, usize) -> M) {
+pub(crate) fn placed_relations_conjoin_on_a_shared_position<M: BddManager>(
+    new: fn(usize, usize) -> M,
+) {
     let r = make(new);
     let m = r.manager();
     let set_a = Set::from([vec![0, 1], vec![2, 3], vec![1, 1]]);
@@ -218,7 +220,7 @@ pub fn placed_relations_conjoin_on_a_shared_position<M: BddManager>(new: fn(usiz
 }
 
 /// Rotating the bits `width` times is the identity.
-pub fn wide_elements_compose<M: BddManager>(new: fn(usize, usize) -> M) {
+pub(crate) fn wide_elements_compose<M: BddManager>(new: fn(usize, usize) -> M) {
     let width = 9;
     let r = Relations::new(new(Relations::<M>::variables(width, 2), 1 << 18), width, 2).unwrap();
     let m = r.manager();
