@@ -3,7 +3,7 @@
 #[path = "../../../crates/bdd/tests/backends.rs"]
 mod shared;
 
-use selvedge_bdd::{BddManager, NativeManager, Var};
+use selvedge_bdd::{NativeManager, Var};
 use selvedge_bdd_comparison::{BiodivineManager, OxiddManager};
 use shared::generator::Generator;
 use shared::{Backend, Table, random_step, var};

@@ -60,7 +60,7 @@ fn the_stack_of_paper_000_has_one_broken_unit_per_thread_and_a_fix_for_each() {
 }
 
 #[test]
-fn crossed_locks_are_one_deadlock_with_an_order_as_its_fix() {
+fn crossed_locks_are_one_deadlock_with_one_more_lock_as_its_fix() {
     let program = parse(
         "lock : a, b; var : x;
 process T1 { main { synchronized(a) { synchronized(b) { write x; } } } }
@@ -70,7 +70,7 @@ process T2 { main { synchronized(b) { synchronized(a) { write x; } } } }",
         summary(&run(&program)),
         [
             "deadlock 2,3 | T1 holds `a` and waits for `b`, T2 holds `b` and waits for `a`, so they wait \
-             for each other | In T1, acquire `b` before `a` at line 2."
+             for each other | In T1, also hold `b` around the block that takes `a` at line 2."
         ]
     );
 }

@@ -1,8 +1,12 @@
 //! # Idea
-//! A fix is a guess that was checked: hold a lock around a unit or an access, or take two locks in
-//! the other order; change the model accordingly; ask the questions of the finding again, and all
-//! deadlock questions. Only a change after which the finding is gone and no new deadlock is there is
-//! suggested, the smallest first.
+//! A fix is a guess that was checked: hold a lock around a unit, an access, or the block of another
+//! lock; change the model accordingly; ask the questions of the finding again, and all deadlock
+//! questions. Only a change after which the finding is gone and no new deadlock is there is
+//! suggested, the smallest first. The text names exactly the change that was made.
+//!
+//! # Invariants
+//! 1. A fix only adds acquisitions, so no access loses a lock and no race and no atomicity violation
+//!    can be new.
 
 use super::group::{Group, unit_places};
 use super::walk::Walk;
@@ -106,7 +110,7 @@ fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
     match finding.kind {
         FindingKind::Atomicity => around_units(program, finding),
         FindingKind::Race => around_accesses(program, finding),
-        FindingKind::Deadlock => in_one_order(program, finding),
+        FindingKind::Deadlock => around_blocks(program, finding),
     }
 }
 
@@ -217,8 +221,10 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
     candidates
 }
 
-/// The lock that a thread of the cycle waits for, taken before the one that it holds.
-fn in_one_order(program: &Program, finding: &Finding) -> Vec<Candidate> {
+/// The lock that a thread of the cycle waits for, held around the block that takes the one that it
+/// holds. The acquisitions inside stay where they are: to swap them would leave accesses between
+/// them without a lock that they have now, which is another change and was not checked.
+fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
     let successors = Successors::new(program);
     let mut walk = Walk::new(program);
     for step in &finding.trace.steps {
@@ -237,7 +243,7 @@ fn in_one_order(program: &Program, finding: &Finding) -> Vec<Candidate> {
         candidates.push(Candidate {
             fix: Fix {
                 text: format!(
-                    "In {}, acquire `{}` before `{}` at line {}.",
+                    "In {}, also hold `{}` around the block that takes `{}` at line {}.",
                     program.threads[step.thread].name,
                     program.locks[wants].name,
                     program.locks[holds].name,
