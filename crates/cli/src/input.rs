@@ -5,10 +5,11 @@
 use crate::args::reach::{Dialect, Input};
 use crate::exit::Exit;
 use crate::output::Output;
-use selvedge_base::{Diagnostic, Span};
+use crate::watchdog::within;
+use selvedge_base::{Budget, Diagnostic, Span, StopReason};
 use selvedge_program::{Ipa, Program, Target};
 use selvedge_report::Source;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -89,11 +90,14 @@ pub struct DataModel {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Texts of this many bytes and more are refused: places count in 32 bits.
-const TOO_LARGE: u64 = u32::MAX as u64;
+/// Texts of this many bytes and more are refused. Places count in 32 bits, and what is made of a
+/// text takes many times its size.
+const TOO_LARGE: u64 = 1 << 29;
+/// How many bytes are read between two looks at the budget.
+const CHUNK: u64 = 1 << 20;
 
 /// Reads the model at `path`; `-` is standard input. Mistakes have been printed when this returns.
-pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
+pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit> {
     let input = Input {
         file: path.to_owned(),
         dialect: None,
@@ -101,14 +105,27 @@ pub fn model(path: &Path, output: Output) -> Result<Model, Exit> {
         init: None,
         spec: None,
     };
-    let DataModel { text, program, warnings, .. } = data_model(&input, output)?;
+    let DataModel { text, program, warnings, .. } = data_model(&input, output, budget)?;
     Ok(Model { text, program, warnings })
 }
 
 /// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been
 /// printed when this returns.
-pub fn data_model(input: &Input, output: Output) -> Result<DataModel, Exit> {
-    let text = text(&input.file, output)?;
+pub fn data_model(input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+    let (input, inner) = (input.clone(), budget.clone());
+    let name = name(&input.file);
+    let read = within(budget, move || read_data_model(&input, output, &inner));
+    read.unwrap_or_else(|reason| Err(not_read(&name, reason, output)))
+}
+
+/// Says that a limit was met before a file was read.
+fn not_read(name: &str, reason: StopReason, output: Output) -> Exit {
+    output.complain(&format!("{name} was not read to its end: {reason}"));
+    Exit::Unknown
+}
+
+fn read_data_model(input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+    let text = text(&input.file, output, budget)?;
     let language = Language::of(&input.file, &text.text);
     if let Some(misfit) = input.misfit(language) {
         output.complain(&format!("{misfit}, and {} is none", text.name));
@@ -129,7 +146,7 @@ pub fn data_model(input: &Input, output: Output) -> Result<DataModel, Exit> {
             })
         }
         Language::Boolean => boolean(text, input, output),
-        Language::Pushdown => pushdown(text, input, output),
+        Language::Pushdown => pushdown(text, input, output, budget),
     }
 }
 
@@ -154,9 +171,9 @@ fn boolean(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit>
     })
 }
 
-fn pushdown(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit> {
-    let init = beside(input.init.as_deref(), &input.file, "init", output)?;
-    let spec = beside(input.spec.as_deref(), &input.file, "spec", output)?;
+fn pushdown(text: Text, input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+    let init = beside(input.init.as_deref(), &input.file, "init", output, budget)?;
+    let spec = beside(input.spec.as_deref(), &input.file, "spec", output, budget)?;
     let content = |file: &Option<Text>| file.as_ref().map(|file| file.text.clone());
     let parsed =
         selvedge_front_pds::parse(&text.text, content(&init).as_deref(), content(&spec).as_deref());
@@ -196,12 +213,13 @@ fn beside(
     file: &Path,
     extension: &str,
     output: Output,
+    budget: &Budget,
 ) -> Result<Option<Text>, Exit> {
     if let Some(path) = named {
-        return text(path, output).map(Some);
+        return text(path, output, budget).map(Some);
     }
     let path = file.with_extension(extension);
-    if path.is_file() { text(&path, output).map(Some) } else { Ok(None) }
+    if path.is_file() { text(&path, output, budget).map(Some) } else { Ok(None) }
 }
 
 /// Parses a text that is a model in text form if `in_text_form` says so or it begins like one, and
@@ -237,8 +255,25 @@ pub struct Property {
 }
 
 /// Reads the property of `program` at `path`. Mistakes have been printed when this returns.
-pub fn property(path: &Path, program: &Program, output: Output) -> Result<Property, Exit> {
-    let text = text(path, output)?;
+pub fn property(
+    path: &Path,
+    program: &Program,
+    output: Output,
+    budget: &Budget,
+) -> Result<Property, Exit> {
+    let (path, inner, program) = (path.to_owned(), budget.clone(), program.clone());
+    let name = name(&path);
+    let read = within(budget, move || read_property(&path, &program, output, &inner));
+    read.unwrap_or_else(|reason| Err(not_read(&name, reason, output)))
+}
+
+fn read_property(
+    path: &Path,
+    program: &Program,
+    output: Output,
+    budget: &Budget,
+) -> Result<Property, Exit> {
+    let text = text(path, output, budget)?;
     let (automata, diagnostics) = selvedge_front_property::parse(&text.text, program);
     output.diagnostics(&diagnostics, &text.source());
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -248,17 +283,17 @@ pub fn property(path: &Path, program: &Program, output: Output) -> Result<Proper
 }
 
 /// Reads a text file; `-` is standard input. Mistakes have been printed when this returns.
-pub fn text(path: &Path, output: Output) -> Result<Text, Exit> {
-    read_text(path).map_err(|unreadable| {
-        match unreadable {
-            Unreadable::Disk(name, error) => {
-                output.complain(&format!("cannot read {name}: {error}"));
-            }
-            Unreadable::Encoding(text, diagnostic) => {
-                output.diagnostics(&[*diagnostic], &text.source());
-            }
+pub fn text(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> {
+    read_text(path, budget).map_err(|unreadable| match unreadable {
+        Unreadable::Disk(name, error) => {
+            output.complain(&format!("cannot read {name}: {error}"));
+            Exit::BadInput
         }
-        Exit::BadInput
+        Unreadable::Encoding(text, diagnostic) => {
+            output.diagnostics(&[*diagnostic], &text.source());
+            Exit::BadInput
+        }
+        Unreadable::Stopped(name, reason) => not_read(&name, reason, output),
     })
 }
 
@@ -269,18 +304,40 @@ pub enum Unreadable {
     Disk(String, io::Error),
     /// It is not UTF-8; the text has replacement characters, and the diagnostic says where.
     Encoding(Text, Box<Diagnostic>),
+    /// A limit was met before its end, with the name to show.
+    Stopped(String, StopReason),
 }
 
-/// Reads a text file; `-` is standard input.
-pub fn read_text(path: &Path) -> Result<Text, Unreadable> {
-    let (name, bytes) = if path.as_os_str() == "-" {
-        ("<stdin>".to_owned(), read(&mut io::stdin().lock()))
+/// Why bytes cannot be read.
+enum NoBytes {
+    Disk(io::Error),
+    Stopped(StopReason),
+}
+
+impl From<io::Error> for NoBytes {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}
+
+/// The name to show for a path.
+fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a text file; `-` is standard input. It may block where that is a pipe, so whoever has a
+/// limit calls it [`within`] one.
+pub fn read_text(path: &Path, budget: &Budget) -> Result<Text, Unreadable> {
+    let name = name(path);
+    let bytes = if path.as_os_str() == "-" {
+        read(&mut io::stdin().lock(), budget)
     } else {
-        (path.display().to_string(), open(path).and_then(|mut file| read(&mut file)))
+        read_file(path, budget)
     };
     let bytes = match bytes {
         Ok(bytes) => bytes,
-        Err(error) => return Err(Unreadable::Disk(name, error)),
+        Err(NoBytes::Disk(error)) => return Err(Unreadable::Disk(name, error)),
+        Err(NoBytes::Stopped(reason)) => return Err(Unreadable::Stopped(name, reason)),
     };
     match String::from_utf8(bytes) {
         Ok(mut text) => {
@@ -302,26 +359,62 @@ pub fn read_text(path: &Path) -> Result<Text, Unreadable> {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::other("it is a directory"));
+fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>, NoBytes> {
+    // Before it is opened: to open a pipe is to wait for who writes into it.
+    refuse_devices(&std::fs::metadata(path)?)?;
+    let mut file = File::open(path)?;
+    let before = file.metadata()?;
+    if before.is_dir() {
+        return Err(io::Error::other("it is a directory").into());
     }
-    if metadata.len() >= TOO_LARGE {
-        return Err(too_large());
+    if before.len() >= TOO_LARGE {
+        return Err(too_large().into());
     }
-    Ok(file)
+    let bytes = read(&mut file, budget)?;
+    let after = file.metadata()?;
+    // A pipe has no size; half of one text and half of another is neither.
+    let changed = before.is_file()
+        && (before.len() != after.len()
+            || after.len() != bytes.len() as u64
+            || before.modified().ok() != after.modified().ok());
+    if changed {
+        return Err(io::Error::other("it changed while it was read; try again").into());
+    }
+    Ok(bytes)
 }
 
-fn read(from: &mut dyn Read) -> io::Result<Vec<u8>> {
+#[cfg(unix)]
+fn refuse_devices(metadata: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        let what = "it is a device; name a file, or - for standard input";
+        return Err(io::Error::other(what));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_devices(_: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+fn read(from: &mut impl Read, budget: &Budget) -> Result<Vec<u8>, NoBytes> {
     let mut bytes = Vec::new();
-    from.take(TOO_LARGE).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 >= TOO_LARGE { Err(too_large()) } else { Ok(bytes) }
+    loop {
+        let read = from.by_ref().take(CHUNK).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 >= TOO_LARGE {
+            return Err(too_large().into());
+        }
+        if (read as u64) < CHUNK {
+            return Ok(bytes);
+        }
+        budget.check().map_err(NoBytes::Stopped)?;
+    }
 }
 
 fn too_large() -> io::Error {
-    io::Error::other("it has 4 GiB or more")
+    io::Error::other("it has 512 MiB or more")
 }
 
 /// The first word after blanks and comments, or nothing if something else comes first.

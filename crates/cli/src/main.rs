@@ -4,8 +4,8 @@
 //! below it is a function of its arguments.
 //!
 //! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
-//! [`input`] (files to models), [`select`] and [`target`] (names to ids), [`watchdog`] and [`progress`] (what runs
-//! beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
+//! [`input`] (files to models), [`select`] and [`target`] (names to ids), [`watchdog`], [`interrupt`] and
+//! [`progress`] (what runs beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
 //! `selvedge check` needs.
 
 mod args;
@@ -13,6 +13,7 @@ mod check;
 mod commands;
 mod exit;
 mod input;
+mod interrupt;
 mod output;
 mod progress;
 mod select;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Usage errors end the process here, with the exit code 2 that they have in clap as well.
     let cli = args::Cli::parse();
+    interrupt::install();
     // A broken invariant of ours panics; that is an internal error and no verdict.
     let outcome = std::panic::catch_unwind(|| commands::run(cli));
     outcome.unwrap_or(Exit::Internal).into()

@@ -1,11 +1,17 @@
 //! # Idea
-//! A thread beside the analysis that looks at the clock and at the memory of the process, and raises
-//! the budget when a limit is met. Engines poll the budget and read neither.
+//! A thread beside the work that looks at the clock, at the memory of the process and for
+//! interrupts, and raises the budget when a limit is met. Engines poll the budget and read neither.
+//! The watch begins before the input is read and ends when the report is written.
+//!
+//! Work that asks no budget (what can block, as opening a pipe; readers of texts) is done by a
+//! thread that is left behind when the budget is used up ([`within`]).
 
 use crate::args::LimitOptions;
+use crate::interrupt::{self, Listener};
 use selvedge_base::{Budget, StopReason};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often to look.
@@ -62,8 +68,93 @@ impl Drop for Guard<'_> {
     }
 }
 
+/// A watch over the limits of a command, until it is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    start: Instant,
+    budget: Budget,
+    done: Arc<Done>,
+    peak: Arc<AtomicU64>,
+    _listener: Listener,
+}
+
+impl Watch {
+    /// Begins a watch over a command that began at `start`.
+    pub fn new(limits: Limits, start: Instant) -> Self {
+        let watch = Self {
+            start,
+            budget: Budget::new(),
+            done: Arc::default(),
+            peak: Arc::default(),
+            _listener: Listener::new(),
+        };
+        let (budget, done, peak) = (watch.budget.clone(), watch.done.clone(), watch.peak.clone());
+        check(limits, &budget, &peak);
+        std::thread::spawn(move || watch_until(limits, &budget, &done, &peak));
+        watch
+    }
+
+    /// What the command may still cost.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// How long the command has run.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// The largest memory use that was seen, in bytes.
+    pub fn peak_memory(&self) -> Option<u64> {
+        let peak = self.peak.load(Ordering::Relaxed).max(memory_in_use().unwrap_or(0));
+        (peak > 0).then_some(peak)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.done.guard());
+    }
+}
+
+/// How long work that asks no budget may take beyond its end. So the limit of a run that has no
+/// time at all is met where its questions are asked, and the report says so.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The stack of a thread that reads: that of a main thread.
+const STACK: usize = 8 << 20;
+
+/// Does work that asks no budget, or leaves it behind when the budget is used up.
+pub fn within<T: Send + 'static>(
+    budget: &Budget,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StopReason> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    // An error means that nobody waits for the result any more.
+    let work = move || drop(sender.send(work()));
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(work);
+    let worker = worker.expect("a thread can be started");
+    let mut late: Option<(Instant, StopReason)> = None;
+    loop {
+        match receiver.recv_timeout(PERIOD) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("the worker sends before it ends"),
+            },
+        }
+        late = late.or_else(|| Some((Instant::now(), budget.poll()?)));
+        if let Some((since, reason)) = late
+            && since.elapsed() >= GRACE
+        {
+            return Err(reason);
+        }
+    }
+}
+
 /// Watches the limits until the work is done; `peak` becomes the largest memory use seen.
-pub fn watch(limits: Limits, budget: &Budget, done: &Done, peak: &AtomicU64) {
+fn watch_until(limits: Limits, budget: &Budget, done: &Done, peak: &AtomicU64) {
     loop {
         check(limits, budget, peak);
         let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
@@ -76,7 +167,10 @@ pub fn watch(limits: Limits, budget: &Budget, done: &Done, peak: &AtomicU64) {
 }
 
 /// Looks once.
-pub fn check(limits: Limits, budget: &Budget, peak: &AtomicU64) {
+fn check(limits: Limits, budget: &Budget, peak: &AtomicU64) {
+    if interrupt::requested() {
+        budget.raise(StopReason::Cancelled);
+    }
     if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         budget.raise(StopReason::Timeout);
     }
@@ -89,7 +183,7 @@ pub fn check(limits: Limits, budget: &Budget, peak: &AtomicU64) {
 }
 
 /// How many bytes of memory the process occupies, where the system can tell.
-pub fn memory_in_use() -> Option<u64> {
+fn memory_in_use() -> Option<u64> {
     Some(memory_stats::memory_stats()?.physical_mem as u64)
 }
 
@@ -98,13 +192,9 @@ mod tests {
     use super::*;
 
     fn run(limits: Limits, work: impl FnOnce(&Budget)) -> Option<StopReason> {
-        let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
-        std::thread::scope(|scope| {
-            scope.spawn(|| watch(limits, &budget, &done, &peak));
-            let _end = done.guard();
-            work(&budget);
-        });
-        budget.poll()
+        let watch = Watch::new(limits, Instant::now());
+        work(watch.budget());
+        watch.budget().poll()
     }
 
     fn until_raised(budget: &Budget) {
@@ -135,10 +225,20 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_the_watch() {
-        let outcome = std::panic::catch_unwind(|| {
-            run(Limits { deadline: None, memory: None }, |_| panic!("on purpose"))
-        });
+    fn work_is_left_behind_when_the_budget_is_used_up() {
+        let budget = Budget::new();
+        assert_eq!(within(&budget, || 1), Ok(1));
+        budget.raise(StopReason::Cancelled);
+        assert_eq!(within(&budget, || 2), Ok(2), "what is done at once is done");
+        let (keep, wait) = mpsc::channel::<()>();
+        assert_eq!(within(&budget, move || wait.recv().is_ok()), Err(StopReason::Cancelled));
+        drop(keep);
+    }
+
+    #[test]
+    fn a_panic_in_work_is_a_panic() {
+        let outcome =
+            std::panic::catch_unwind(|| within(&Budget::new(), || -> u32 { panic!("on purpose") }));
         assert!(outcome.is_err());
     }
 }

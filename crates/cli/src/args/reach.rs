@@ -33,7 +33,7 @@ Examples:
   selvedge sequentialize driver.bp --rounds 2 | selvedge reach -";
 
 /// A Boolean program or a pushdown system, and how to read it.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Input {
     /// A Boolean program (`.bp`), a concurrent pushdown system (`.pds`), an EML program, or a model
     /// in text form (`.slv`); `-` reads standard input.

@@ -11,20 +11,20 @@ use super::bar::{self, Position};
 use super::cache::{Build, Cache, Key};
 use super::load::Loaded;
 use crate::progress;
-use crate::watchdog::{self, Done, Limits};
+use crate::watchdog::Done;
 use selvedge_analysis::{CheckOptions, Checked, check};
 use selvedge_base::Budget;
 use selvedge_program::{CheckedFile, Program};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// How to analyse.
 pub struct Analysis<'a> {
     /// What to ask.
     pub options: &'a CheckOptions,
-    /// The limits of the run.
-    pub limits: Limits,
+    /// What the run may cost.
+    pub budget: &'a Budget,
     /// Where answers are kept.
     pub cache: Option<&'a Cache>,
     /// How many files are analysed at once.
@@ -40,8 +40,6 @@ pub struct Analysed {
     pub bugs: Vec<String>,
     /// How many answers came from the cache.
     pub from_cache: usize,
-    /// The largest memory use that was seen, in bytes.
-    pub peak_memory: Option<u64>,
 }
 
 /// One answer.
@@ -55,7 +53,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let models: Vec<(&Loaded, &Program)> =
         loaded.iter().filter_map(|file| Some((file, file.program.as_ref()?))).collect();
     let names: Vec<&str> = models.iter().map(|(file, _)| file.text.name.as_str()).collect();
-    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
+    let done = Done::default();
     let (position, next) = (Position::default(), AtomicUsize::new(0));
     let answers: Mutex<Vec<Option<Result<Answer, String>>>> =
         Mutex::new(models.iter().map(|_| None).collect());
@@ -71,7 +69,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 program,
                 analysis.options,
                 key.as_ref(),
-                &budget,
+                analysis.budget,
                 &mut |kind, done, total| {
                     position.at(at, kind, done, total);
                 },
@@ -80,10 +78,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             position.finished();
         }
     };
-    // A limit that reading the files has used up holds before the first question.
-    watchdog::check(analysis.limits, &budget, &peak);
     std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(analysis.limits, &budget, &done, &peak));
         if progress::wanted() {
             scope.spawn(|| bar::show(&names, &position, &done));
         }
@@ -108,8 +103,6 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
         }
     }
-    let peak = peak.into_inner().max(watchdog::memory_in_use().unwrap_or(0));
-    analysed.peak_memory = (peak > 0).then_some(peak);
     if let Some(cache) = analysis.cache {
         cache.evict();
     }

@@ -4,7 +4,8 @@
 
 use super::files::{Found, Mistake};
 use crate::input::{self, Text, Unreadable};
-use selvedge_base::{Diagnostic, Severity};
+use crate::watchdog::within;
+use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_program::Program;
 
 /// A file that was looked at.
@@ -18,19 +19,40 @@ pub struct Loaded {
     pub program: Option<Program>,
     /// What there is to say about it.
     pub complaints: Vec<Diagnostic>,
+    /// Whether a limit was met before it was read.
+    pub stopped: bool,
 }
 
 /// Reads a file.
-pub fn load(found: &Found) -> Loaded {
-    let text = match input::read_text(&found.path) {
+pub fn load(found: &Found, budget: &Budget) -> Loaded {
+    let (inner, path) = (budget.clone(), found.clone());
+    within(budget, move || load_without_limit(&path, &inner)).unwrap_or_else(|reason| {
+        let name = found.path.display().to_string();
+        not_read(name, reason)
+    })
+}
+
+/// A file whose end was not reached before a limit: no mistake, and no model.
+fn not_read(name: String, reason: StopReason) -> Loaded {
+    let message = format!("the file was not read to its end: {reason}");
+    let mut loaded = refused("file-not-read", name, String::new(), message);
+    loaded.complaints[0].severity = Severity::Warning;
+    loaded.stopped = true;
+    loaded
+}
+
+fn load_without_limit(found: &Found, budget: &Budget) -> Loaded {
+    let text = match input::read_text(&found.path, budget) {
         Ok(text) => text,
         Err(Unreadable::Disk(name, error)) => {
             let message = format!("the file cannot be read: {error}");
             return refused("unreadable-file", name, String::new(), message);
         }
         Err(Unreadable::Encoding(text, complaint)) => {
-            return Loaded { text, language: "", program: None, complaints: vec![*complaint] };
+            let complaints = vec![*complaint];
+            return Loaded { text, language: "", program: None, complaints, stopped: false };
         }
+        Err(Unreadable::Stopped(name, reason)) => return not_read(name, reason),
     };
     let extension = found.path.extension().and_then(|extension| extension.to_str());
     let standard_input = found.path.as_os_str() == "-";
@@ -66,7 +88,7 @@ pub fn load(found: &Found) -> Loaded {
         let message = "fewer than two threads take part, so there is nothing to ask";
         complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
     }
-    Loaded { text, language, program, complaints }
+    Loaded { text, language, program, complaints, stopped: false }
 }
 
 /// A folder without files to analyse.
@@ -81,5 +103,6 @@ fn refused(code: &'static str, name: String, text: String, message: String) -> L
         language: "",
         program: None,
         complaints: vec![Diagnostic::global(code, Severity::Error, message)],
+        stopped: false,
     }
 }

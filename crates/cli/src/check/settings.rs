@@ -11,7 +11,7 @@ use crate::input::{self, Text};
 use crate::output::Output;
 use crate::select;
 use selvedge_analysis::{CheckOptions, Fixes, Options};
-use selvedge_base::Diagnostic;
+use selvedge_base::{Budget, Diagnostic};
 use selvedge_program::FindingKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -100,7 +100,7 @@ fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<Con
     let Some(path) = args.config.clone().or_else(|| config::find(first)) else {
         return Some((Config::default(), None));
     };
-    let text = input::text(&path, output).ok()?;
+    let text = input::text(&path, output, &Budget::new()).ok()?;
     let (config, complaints) = config::parse(&text.text);
     output.diagnostics(&complaints, &text.source());
     let usable = !complaints.iter().any(Diagnostic::is_error);
@@ -108,7 +108,7 @@ fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<Con
 }
 
 fn baseline(path: &Path, output: Output) -> Option<Baseline> {
-    let text = input::text(path, output).ok()?;
+    let text = input::text(path, output, &Budget::new()).ok()?;
     match Baseline::parse(&text.text) {
         Ok(baseline) => Some(baseline),
         Err(message) => {

@@ -8,13 +8,13 @@ use crate::input::{self, Model, Property};
 use crate::output::Output;
 use crate::progress;
 use crate::select;
-use crate::watchdog::{self, Done, Limits};
+use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Options, Prepared, Report};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, Program, Question, ThreadId};
 use selvedge_report::{Answers, Asked, Detail, json, text};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// How many interleavings are printed if nothing else is said.
@@ -23,19 +23,20 @@ const SHOWN_WITNESSES: usize = 5;
 /// Runs the command.
 pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::model(&args.file, output)?;
-    analyse(&model, &args.options, start, output)
+    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let model = input::model(&args.file, output, watch.budget())?;
+    analyse(&model, &args.options, &watch, output)
 }
 
-/// Analyses a model that was read since `start`.
+/// Analyses a model.
 pub fn analyse(
     model: &Model,
     options: &AtomicityOptions,
-    start: Instant,
+    watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
     let property = match &options.property {
-        Some(path) => Some(input::property(path, &model.program, output)?),
+        Some(path) => Some(input::property(path, &model.program, output, watch.budget())?),
         None => None,
     };
     let asked = match &property {
@@ -45,8 +46,8 @@ pub fn analyse(
     let trivial = asked.trivial(model, property.as_ref());
     output.diagnostics(trivial.as_slice(), &model.text.source());
 
-    let (report, peak_memory) =
-        decide(&model.program, &asked.queries, options, start).map_err(|error| {
+    let report =
+        decide(&model.program, &asked.queries, options, watch.budget()).map_err(|error| {
             output.complain(&format!("internal error: {error}"));
             Exit::Internal
         })?;
@@ -64,8 +65,8 @@ pub fn analyse(
         engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
         answers: &report.answers,
         statistics: &report.statistics,
-        elapsed: start.elapsed(),
-        peak_memory,
+        elapsed: watch.elapsed(),
+        peak_memory: watch.peak_memory(),
         warnings: of_model
             .map(|warning| (model.text.source(), warning))
             .chain(of_property)
@@ -135,23 +136,18 @@ impl Selection {
     }
 }
 
-/// Decides the queries under the limits; also gives the largest memory use that was seen.
+/// Decides the queries under the limits.
 fn decide(
     program: &Program,
     queries: &[Question],
     options: &AtomicityOptions,
-    start: Instant,
-) -> Result<(Report, Option<u64>), selvedge_analysis::InternalError> {
-    let limits = Limits::new(options.limits, start);
+    budget: &Budget,
+) -> Result<Report, selvedge_analysis::InternalError> {
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     analysis.limit = options.rounds;
-    let (budget, done) = (Budget::new(), Done::default());
-    let (peak, answered) = (AtomicU64::new(0), AtomicUsize::new(0));
-    // A limit that reading the file has used up holds before the first query.
-    watchdog::check(limits, &budget, &peak);
-    let report = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
+    let (done, answered) = (Done::default(), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
         if progress::wanted() {
             scope.spawn(|| progress::show(program, queries, &answered, &done));
         }
@@ -160,14 +156,12 @@ fn decide(
             &Prepared::new(program),
             queries,
             &analysis,
-            &budget,
+            budget,
             &mut |progress| {
                 answered.store(progress.done, Ordering::Relaxed);
             },
         )
-    })?;
-    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
-    Ok((report, (peak > 0).then_some(peak)))
+    })
 }
 
 fn print(answers: &Answers<'_>, options: &AtomicityOptions, output: Output) -> Result<(), Exit> {

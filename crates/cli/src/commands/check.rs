@@ -15,9 +15,10 @@ use crate::check::settings::Settings;
 use crate::check::watch::Look;
 use crate::check::{files, open, suppress};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::output::Output;
-use crate::watchdog::Limits;
-use selvedge_base::Diagnostic;
+use crate::watchdog::{Limits, Watch};
+use selvedge_base::{Budget, Diagnostic};
 use selvedge_program::CheckedFile;
 use selvedge_report::Checks;
 use std::fmt::Write as _;
@@ -41,7 +42,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
         let ended =
             once(args, output, if rounds == 1 { Round::First } else { Round::Later(rounds) });
         let last = args.watch_iterations.is_some_and(|most| rounds >= most.get());
-        if last || !ended.somebody_reads {
+        if last || !ended.somebody_reads || interrupt::requested() {
             return Ok(ended.exit);
         }
         if std::io::stderr().is_terminal() {
@@ -75,15 +76,20 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     let Some(settings) = Settings::read(args, output) else {
         return Ended { exit: Exit::BadInput, somebody_reads };
     };
-    let loaded = read(args, output);
+    let limits = Limits {
+        // A deadline beyond what the clock can show is none.
+        deadline: settings.timeout.and_then(|timeout| start.checked_add(timeout)),
+        memory: settings.memory,
+    };
+    let watch = Watch::new(limits, start);
+    let loaded = read(args, output, watch.budget());
+    if loaded.iter().any(|file| file.stopped) {
+        exits.push(Exit::Unknown);
+    }
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,
-        limits: Limits {
-            // A deadline beyond what the clock can show is none.
-            deadline: settings.timeout.and_then(|timeout| start.checked_add(timeout)),
-            memory: settings.memory,
-        },
+        budget: watch.budget(),
         cache: cache.as_ref(),
         jobs: args.jobs,
     };
@@ -116,7 +122,7 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         output.warn(&format!("{} cannot be opened: {error}", page.display()));
     }
     if args.stats {
-        output.remark(&statistics(&checks, &analysed));
+        output.remark(&statistics(&checks, &analysed, watch.peak_memory()));
     }
     Ended { exit: worst(&exits), somebody_reads }
 }
@@ -137,10 +143,10 @@ fn separate(number: usize, output: Output) -> bool {
 }
 
 /// Reads all files and prints what there is to say about them.
-fn read(args: &CheckArgs, output: Output) -> Vec<Loaded> {
+fn read(args: &CheckArgs, output: Output, budget: &Budget) -> Vec<Loaded> {
     let (found, mistakes) = files::find(&args.paths);
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
-    loaded.extend(found.iter().map(load::load));
+    loaded.extend(found.iter().map(|found| load::load(found, budget)));
     for file in &loaded {
         output.diagnostics(&file.complaints, &file.text.source());
     }
@@ -234,7 +240,7 @@ fn worst(exits: &[Exit]) -> Exit {
     order.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Success)
 }
 
-fn statistics(checks: &Checks<'_>, analysed: &Analysed) -> String {
+fn statistics(checks: &Checks<'_>, analysed: &Analysed, peak_memory: Option<u64>) -> String {
     let totals = checks.totals();
     let mut lines = vec![
         ("files", analysed.files.len() as u64),
@@ -242,7 +248,7 @@ fn statistics(checks: &Checks<'_>, analysed: &Analysed) -> String {
         ("questions", totals.tally.questions as u64),
         ("milliseconds", checks.elapsed.as_millis() as u64),
     ];
-    lines.extend(analysed.peak_memory.map(|bytes| ("peak-memory-bytes", bytes)));
+    lines.extend(peak_memory.map(|bytes| ("peak-memory-bytes", bytes)));
     let mut text = String::new();
     for (name, value) in lines {
         let _ = writeln!(text, "  {name:17}  {value:>12}");

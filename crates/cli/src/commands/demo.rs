@@ -7,6 +7,7 @@ use crate::args::{DemoArgs, Format};
 use crate::exit::Exit;
 use crate::input::{self, Text};
 use crate::output::Output;
+use crate::watchdog::{Limits, Watch};
 use std::time::Instant;
 
 const NAME: &str = "examples/stack.eml";
@@ -25,7 +26,8 @@ pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let text = Text { name: NAME.to_owned(), text: SOURCE.to_owned() };
     let model = input::parse(text, false, output)?;
-    let exit = atomicity::analyse(&model, &args.options, start, output)?;
+    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let exit = atomicity::analyse(&model, &args.options, &watch, output)?;
     if args.options.format == Format::Text {
         output.print(&format!(
             "\nThis was `selvedge atomicity {NAME}`, which exits with {}; \

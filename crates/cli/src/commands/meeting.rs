@@ -10,7 +10,7 @@ use crate::input::{self, Model};
 use crate::output::Output;
 use crate::progress;
 use crate::select;
-use crate::watchdog::{self, Done, Limits};
+use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
 };
@@ -19,7 +19,6 @@ use selvedge_program::moment::races;
 use selvedge_program::{FindingKind, LocationId, Question, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
 use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// How many interleavings are printed if nothing else is said.
@@ -28,7 +27,8 @@ const SHOWN_WITNESSES: usize = 5;
 /// Runs `race`.
 pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::model(&args.file, output)?;
+    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let model = input::model(&args.file, output, watch.budget())?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let locations = select::locations(&model.program, args.locations.as_deref());
     let (threads, locations) = match (threads, locations) {
@@ -41,24 +41,25 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
         }
     };
     let asked = Asked { analysis: Analysis::Race, threads, locations };
-    answer(&model, &asked, &args.options, start, output)
+    answer(&model, &asked, &args.options, &watch, output)
 }
 
 /// Runs `deadlock`.
 pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::model(&args.file, output)?;
+    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let model = input::model(&args.file, output, watch.budget())?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let threads = threads.map_err(|wrong| {
         output.diagnostics(&wrong, &model.text.source());
         Exit::BadInput
     })?;
     if args.dot {
-        return graph(&model, &threads, &args.options, start, output);
+        return graph(&model, &threads, &watch, output);
     }
     let locations = model.program.locations.ids().collect();
     let asked = Asked { analysis: Analysis::Deadlock, threads, locations };
-    answer(&model, &asked, &args.options, start, output)
+    answer(&model, &asked, &args.options, &watch, output)
 }
 
 /// What is asked about a model.
@@ -115,19 +116,18 @@ impl Asked {
 struct Answered {
     report: Report,
     unasked: Option<Unknown>,
-    peak_memory: Option<u64>,
 }
 
 fn answer(
     model: &Model,
     asked: &Asked,
     options: &MeetingOptions,
-    start: Instant,
+    watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
     let trivial = asked.trivial(model);
     output.diagnostics(trivial.as_slice(), &model.text.source());
-    let answered = decide(model, asked, options, start).map_err(|error| {
+    let answered = decide(model, asked, options, watch.budget()).map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
@@ -142,8 +142,8 @@ fn answer(
         answers: &answered.report.answers,
         unasked: answered.unasked.as_ref(),
         statistics: &answered.report.statistics,
-        elapsed: start.elapsed(),
-        peak_memory: answered.peak_memory,
+        elapsed: watch.elapsed(),
+        peak_memory: watch.peak_memory(),
         warnings: warnings.map(|warning| (model.text.source(), warning)).collect(),
     };
     print(&outcome, options, output)?;
@@ -155,32 +155,26 @@ fn decide(
     model: &Model,
     asked: &Asked,
     options: &MeetingOptions,
-    start: Instant,
+    budget: &Budget,
 ) -> Result<Answered, InternalError> {
-    let limits = Limits::new(options.limits, start);
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
-    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
-    let (position, kind) = (Position::default(), asked.kind());
+    let (position, kind, done) = (Position::default(), asked.kind(), Done::default());
     let names = [model.text.name.as_str()];
-    // A limit that reading the file has used up holds before the first question.
-    watchdog::check(limits, &budget, &peak);
     let (report, unasked) = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
         if progress::wanted() {
             scope.spawn(|| bar::show(&names, &position, &done));
         }
         let _end = done.guard();
         let prepared = Prepared::new(&model.program);
-        let (questions, unasked) = asked.questions(&prepared, &budget);
+        let (questions, unasked) = asked.questions(&prepared, budget);
         let note = &mut |at: selvedge_analysis::Progress<'_>| {
             position.at(0, kind, at.done, at.total);
         };
-        let report = selvedge_analysis::answer(&prepared, &questions, &analysis, &budget, note);
+        let report = selvedge_analysis::answer(&prepared, &questions, &analysis, budget, note);
         report.map(|report| (report, unasked))
     })?;
-    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
-    Ok(Answered { report, unasked, peak_memory: (peak > 0).then_some(peak) })
+    Ok(Answered { report, unasked })
 }
 
 fn print(outcome: &Meetings<'_>, options: &MeetingOptions, output: Output) -> Result<(), Exit> {
@@ -209,22 +203,8 @@ fn print(outcome: &Meetings<'_>, options: &MeetingOptions, output: Output) -> Re
 }
 
 /// Prints the order in which these threads take the locks.
-fn graph(
-    model: &Model,
-    threads: &[ThreadId],
-    options: &MeetingOptions,
-    start: Instant,
-    output: Output,
-) -> Result<Exit, Exit> {
-    let limits = Limits::new(options.limits, start);
-    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
-    watchdog::check(limits, &budget, &peak);
-    let edges = std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
-        let _end = done.guard();
-        lock_order(&model.program, &budget)
-    });
-    match edges {
+fn graph(model: &Model, threads: &[ThreadId], watch: &Watch, output: Output) -> Result<Exit, Exit> {
+    match lock_order(&model.program, watch.budget()) {
         Ok(mut edges) => {
             edges.retain(|edge| threads.contains(&edge.thread));
             output.print(&selvedge_report::lock_order::render(&model.program, &edges))?;

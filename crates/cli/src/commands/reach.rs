@@ -9,7 +9,7 @@ use crate::input::{self, DataModel, Language};
 use crate::output::Output;
 use crate::progress;
 use crate::target;
-use crate::watchdog::{self, Done, Limits};
+use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, InternalError, Options, Prepared, Report, answer, projection};
 use selvedge_base::Budget;
 use selvedge_program::{
@@ -19,13 +19,14 @@ use selvedge_program::{
 use selvedge_report::reach::text::Options as TextOptions;
 use selvedge_report::reach::{self as report, Projection, Reach, Sought};
 use selvedge_report::{Detail, Source, json};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Runs the command.
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::data_model(&args.input, output)?;
+    let watch = Watch::new(Limits::new(args.limits, start), start);
+    let model = input::data_model(&args.input, output, watch.budget())?;
     let program = &model.program;
     let (question, target) = asked(args, &model).map_err(|diagnostic| {
         // What is wrong with a target is shown in its text.
@@ -43,9 +44,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     let options = options(args, &model);
-    let limits = Limits::new(args.limits, start);
-    let peak = AtomicU64::new(0);
-    let outcome = decide(program, target.as_ref(), args, &options, limits, &peak);
+    let outcome = decide(program, target.as_ref(), args, &options, watch.budget());
     let (mut report, projected) = outcome.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
@@ -54,7 +53,6 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     if let Some(explored) = &mut answer.explored {
         sort_states(program, explored);
     }
-    let peak = peak.load(Ordering::Relaxed).max(watchdog::memory_in_use().unwrap_or(0));
     let reach = Reach {
         source: model.text.source(),
         program,
@@ -66,8 +64,8 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         statistics: &report.statistics,
         projection: projected.as_ref(),
         starts_per_site: options.starts_per_site,
-        elapsed: start.elapsed(),
-        peak_memory: (peak > 0).then_some(peak),
+        elapsed: watch.elapsed(),
+        peak_memory: watch.peak_memory(),
         warnings: model.warnings.iter().map(|warning| (model.text.source(), warning)).collect(),
     };
     print(&reach, args, output)?;
@@ -132,26 +130,22 @@ fn decide(
     target: Option<&Target>,
     args: &ReachArgs,
     options: &Options,
-    limits: Limits,
-    peak: &AtomicU64,
+    budget: &Budget,
 ) -> Result<(Report, Option<Projection>), InternalError> {
-    let (budget, done, level) = (Budget::new(), Done::default(), AtomicU32::new(0));
-    // A limit that reading the file has used up holds before the search.
-    watchdog::check(limits, &budget, peak);
+    let (done, level) = (Done::default(), AtomicU32::new(0));
     std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &budget, &done, peak));
         if progress::wanted() {
             scope.spawn(|| progress::show_level(options.measure, &level, &done));
         }
         let _end = done.guard();
         let question = target.map_or(Question::States, |target| Question::Reach(target.clone()));
         let prepared = Prepared::new(program);
-        let mut report = answer(&prepared, &[question], options, &budget, &mut |at| {
+        let mut report = answer(&prepared, &[question], options, budget, &mut |at| {
             level.store(at.bound.map_or(0, |bound| bound.limit), Ordering::Relaxed);
         })?;
         let projected = match target {
             Some(target) if args.projection => {
-                project(program, target, &mut report.answers[0], &budget)
+                project(program, target, &mut report.answers[0], budget)
             }
             _ => None,
         };

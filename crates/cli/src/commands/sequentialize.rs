@@ -6,11 +6,12 @@ use crate::args::reach::SequentializeArgs;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
+use selvedge_base::Budget;
 use selvedge_bounded::sequentialize::sequentialize;
 
 /// Runs the command.
 pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
-    let model = input::data_model(&args.input, output)?;
+    let model = input::data_model(&args.input, output, &Budget::new())?;
     let refuse = |why: String| {
         output.complain(&format!("{} cannot be sequentialized: {why}", model.text.name));
         Exit::BadInput
