@@ -297,6 +297,13 @@ pub fn text(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> 
     })
 }
 
+/// The same, left behind if the budget is used up.
+pub fn text_within(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> {
+    let (inner, file) = (budget.clone(), path.to_owned());
+    let read = within(budget, move || text(&file, output, &inner));
+    read.unwrap_or_else(|reason| Err(not_read(&name(path), reason, output)))
+}
+
 /// Why a text cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {

@@ -6,7 +6,7 @@ use crate::args::replay::{ReplayArgs, SimulateArgs};
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
-use crate::watchdog::{self, Done, Limits};
+use crate::watchdog::{Limits, Watch};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question};
 use selvedge_replay::{Simulation, SimulationEnd, execute, replay_within, simulate};
@@ -14,14 +14,15 @@ use selvedge_report::replay_json::Replay;
 use selvedge_report::{Detail, describe, reach};
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// Runs `replay`.
 pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::data_model(&args.input, output)?;
-    let report = input::text(&args.witness, output)?;
+    let watch = Watch::new(Limits::new(args.limits, start), start);
+    let budget = watch.budget();
+    let model = input::data_model(&args.input, output, budget)?;
+    let report = input::text_within(&args.witness, output, budget)?;
     let document: Value = serde_json::from_str(&report.text).map_err(|error| {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
@@ -39,14 +40,11 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     }
     let mut text = String::new();
     let (mut wrong, mut open) = (0, 0);
-    let outcomes = limited(args.limits, start, |budget| {
-        found.iter().map(|one| outcome(&model.program, one, budget)).collect::<Vec<_>>()
-    });
-    for (at, outcome) in outcomes.iter().enumerate() {
+    for (at, one) in found.iter().enumerate() {
         let number = at + 1;
-        let _ = match outcome {
+        let _ = match outcome(&model.program, one, budget) {
             Ok((question, steps)) => {
-                let asked = describe::asked(question, &model.program);
+                let asked = describe::asked(&question, &model.program);
                 writeln!(text, "holds   {number}  {asked}  {steps} steps")
             }
             Err(Failed::Open(why)) => {
@@ -59,7 +57,7 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
             }
         };
     }
-    let (all, held) = (outcomes.len(), outcomes.len() - wrong - open);
+    let (all, held) = (found.len(), found.len() - wrong - open);
     let _ = writeln!(text, "\n{held} of {} hold", describe::count(all, "interleaving"));
     output.print(&text)?;
     Ok(match (wrong, open) {
@@ -120,10 +118,10 @@ fn replays(document: &Value) -> Result<Vec<Replay>, String> {
 /// Runs `simulate`.
 pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let model = input::data_model(&args.input, output)?;
+    let watch = Watch::new(Limits::new(args.limits, start), start);
+    let model = input::data_model(&args.input, output, watch.budget())?;
     let program = &model.program;
-    let Simulation { witness, end } =
-        limited(args.limits, start, |budget| simulate(program, args.seed, args.steps, budget));
+    let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
     // A run that the replayer does not execute is a bug of ours.
     let trace = execute(program, &witness).map_err(|error| {
         output.complain(&format!("internal error: a random run does not replay: {error}"));
@@ -147,20 +145,4 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     );
     output.print(&text)?;
     Ok(if matches!(end, SimulationEnd::Open(_)) { Exit::Unknown } else { Exit::Success })
-}
-
-/// Does work under limits on time and memory.
-fn limited<T>(
-    options: crate::args::LimitOptions,
-    start: Instant,
-    work: impl FnOnce(&Budget) -> T,
-) -> T {
-    let limits = Limits::new(options, start);
-    let (budget, done, peak) = (Budget::new(), Done::default(), AtomicU64::new(0));
-    watchdog::check(limits, &budget, &peak);
-    std::thread::scope(|scope| {
-        scope.spawn(|| watchdog::watch(limits, &budget, &done, &peak));
-        let _end = done.guard();
-        work(&budget)
-    })
 }
