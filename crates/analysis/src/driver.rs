@@ -36,6 +36,9 @@ pub struct Options {
     pub list: Option<usize>,
     /// How many threads a start site may start, if the front end had to cut some off.
     pub starts_per_site: Option<u32>,
+    /// With how many copies of a thread the program was made, if nothing beyond them is known: what is
+    /// safe is so with at most so many.
+    pub copies: Option<u32>,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
@@ -57,6 +60,7 @@ impl Options {
             visible: false,
             list: None,
             starts_per_site: None,
+            copies: None,
             max_witness_steps: 1_000_000,
             max_facts: 20_000,
         }
@@ -182,7 +186,10 @@ impl Driver<'_, '_> {
         let Decision { verdict, explored } =
             engine.decide(question, widened).map_err(|fault| blame(fault.to_string()))?;
         let verdict = match verdict {
-            Verdict::Safe => Verdict::Safe,
+            Verdict::Safe => match options.copies {
+                None => Verdict::Safe,
+                Some(copies) => Verdict::Unknown(Unknown::Copies(copies)),
+            },
             Verdict::Unknown(why) => Verdict::Unknown(why),
             Verdict::Violation(witness) => {
                 match replay_within(prepared.program, question, &witness, budget) {

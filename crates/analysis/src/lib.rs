@@ -23,6 +23,7 @@
 //! ```
 
 pub mod check;
+pub mod copies;
 pub mod deadlocks;
 pub mod driver;
 pub mod lock_order;
@@ -30,6 +31,7 @@ pub mod prepared;
 pub mod registry;
 
 pub use check::{CheckOptions, Checked, Fixes, check};
+pub use copies::{Instance, instance};
 pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;

@@ -259,6 +259,11 @@ pub struct LimitOptions {
     /// Stop above this much memory; what is not decided then is unknown.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
+    /// How many copies of a process there are at most where no number is known to decide the
+    /// question.
+    #[arg(long, value_name = "NUMBER", default_value_t = selvedge_analysis::copies::FEW_COPIES)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub copies: u32,
 }
 
 /// The arguments of `show`.

@@ -6,7 +6,9 @@ use crate::args::reach::{Dialect, Input};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
+use selvedge_analysis::Instance;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
+use selvedge_program::copies::Asked;
 use selvedge_program::{Ipa, Program, Target};
 use selvedge_report::Source;
 use std::fs::{File, Metadata};
@@ -107,6 +109,21 @@ pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit
     };
     let DataModel { text, program, warnings, .. } = data_model(&input, output, budget)?;
     Ok(Model { text, program, warnings })
+}
+
+/// Reads a model for questions of these kinds: where threads stand for any number of copies, with as
+/// many as decide them, or with `most`, which is returned then. Mistakes have been printed when this
+/// returns.
+pub fn instance(
+    path: &Path,
+    asked: &[Asked],
+    most: u32,
+    output: Output,
+    budget: &Budget,
+) -> Result<(Model, Option<u32>), Exit> {
+    let model = model(path, output, budget)?;
+    let Instance { program, limit } = selvedge_analysis::instance(model.program, asked, most);
+    Ok((Model { program, ..model }, limit))
 }
 
 /// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been

@@ -74,7 +74,11 @@ fn select<I: Id, T>(
 ) -> Result<Vec<I>, Vec<Diagnostic>> {
     let Some(wanted) = names else { return Ok(items.ids().collect()) };
     let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
-    let exists = |wanted: &&str| items.iter().any(|item| name(item) == wanted);
+    // The name of a process stands for all its copies.
+    let means = |wanted: &str, item: &T| {
+        name(item).strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    };
+    let exists = |wanted: &&str| items.iter().any(|item| means(wanted, item));
     let mut complaints = Vec::new();
     for missing in wanted.iter().filter(|wanted| !exists(wanted)) {
         let all = || items.iter().map(|item| name(item).as_str());
@@ -92,6 +96,7 @@ fn select<I: Id, T>(
     if !complaints.is_empty() {
         return Err(complaints);
     }
-    let chosen = items.iter_enumerated().filter(|(_, item)| wanted.contains(&name(item).as_str()));
+    let chosen =
+        items.iter_enumerated().filter(|(_, item)| wanted.iter().any(|wanted| means(wanted, item)));
     Ok(chosen.map(|(id, _)| id).collect())
 }

@@ -76,6 +76,8 @@ pub enum Unknown {
     Within(Bound),
     /// Proved for programs that start at most this many threads at each start site, open beyond.
     Starts(u32),
+    /// Proved for at most this many copies of each process, open beyond.
+    Copies(u32),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -164,6 +166,9 @@ impl fmt::Display for Unknown {
                 write!(f, "safe within {}", measure.count(*limit))
             }
             Self::Starts(limit) => write!(f, "safe within {limit} starts per site"),
+            Self::Copies(limit) => {
+                write!(f, "safe with at most {limit} copies of each process")
+            }
             Self::Unsupported(what) => f.write_str(what),
         }
     }

@@ -145,7 +145,7 @@ pub(crate) struct WitnessEntry<'a> {
 impl<'a> WitnessEntry<'a> {
     pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
         let steps = |steps: &[_]| steps.iter().map(|step| Step::new(step, program)).collect();
-        let replay = Replay::new(question, trace);
+        let replay = Replay::new(question, trace, program);
         Self { witness: steps(&trace.steps), next: steps(&trace.next), replay }
     }
 }

@@ -201,7 +201,7 @@ impl<'a> Entry<'a> {
         match &answer.verdict {
             Verdict::Unknown(why) => entry.reason = Some(why.to_string()),
             Verdict::Violation(trace) if witnesses == Witnesses::Included => {
-                entry.replay = Some(Replay::new(&answer.question, trace));
+                entry.replay = Some(Replay::new(&answer.question, trace, program));
                 entry.witness =
                     Some(trace.steps.iter().map(|step| Step::new(step, program)).collect());
             }

@@ -5,6 +5,7 @@
 //!
 //! | field | meaning |
 //! |---|---|
+//! | `threads` | the names of the threads, copies one by one |
 //! | `question` | what was asked |
 //! | `globals` | the globals at first, a digit each |
 //! | `locals` | for every thread the locals of its main at first |
@@ -17,17 +18,19 @@
 //! What is read may be anything; whoever uses it compares it with its program, as the replayer does.
 
 use selvedge_base::{Id, IdVec};
+use selvedge_program::copies::instantiate;
 use selvedge_program::{
     Action, Deadlock, EdgeId, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move,
     NodeId, Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race,
-    StatePattern, Target, ThreadId, Trace, TraceStep, Units, Valuation, Variable, Wait, Witness,
-    WitnessStep,
+    StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Variable, Wait,
+    Witness, WitnessStep,
 };
 use serde::{Deserialize, Serialize};
 
 /// A question with a witness.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Replay {
+    threads: Vec<String>,
     question: Code,
     globals: String,
     locals: Vec<String>,
@@ -74,14 +77,26 @@ enum PositionCode {
 
 impl Replay {
     /// The question and the witness of a trace that answers it.
-    pub fn new(question: &Question, trace: &Trace) -> Self {
+    pub fn new(question: &Question, trace: &Trace, program: &Program) -> Self {
         Self {
+            threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
             question: encoded(question),
             globals: digits(&trace.globals),
             locals: trace.locals.iter().map(digits).collect(),
             steps: trace.steps.iter().map(step).collect(),
             fails: trace.steps.last().is_some_and(|step| step.fails),
         }
+    }
+
+    /// The program with as many copies of each thread as this is about.
+    pub fn instance(&self, program: &Program) -> Program {
+        let copies = |thread: &Thread| {
+            let own = |name: &&String| {
+                name.strip_prefix(&thread.name).is_some_and(|rest| rest.starts_with('['))
+            };
+            self.threads.iter().filter(own).count() as u32
+        };
+        instantiate(program, &program.threads.iter().map(copies).collect())
     }
 
     /// The question, unless its form is none.
@@ -94,6 +109,10 @@ impl Replay {
     /// # Errors
     /// If a step is not, or a value is none, with what is wrong.
     pub fn witness(&self, program: &Program) -> Result<Witness, String> {
+        let names = program.threads.iter().map(|thread| &thread.name);
+        if !names.eq(&self.threads) {
+            return Err(format!("the program has not the threads {}", self.threads.join(", ")));
+        }
         let mut globals = valuation(&self.globals)?;
         let locals: IdVec<ThreadId, Valuation> =
             self.locals.iter().map(|text| valuation(text)).collect::<Result<_, _>>()?;

@@ -65,9 +65,11 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             let key = analysis.cache.map(|cache| {
                 (cache, Key::new(&build, file.language, &file.text.text, analysis.options))
             });
+            let mut options = analysis.options.clone();
+            options.analysis.copies = file.copies;
             let answer = answer(
                 program,
-                analysis.options,
+                &options,
                 key.as_ref(),
                 analysis.budget,
                 &mut |kind, done, total| {
@@ -126,7 +128,7 @@ fn answer(
     if let Some((cache, key)) = key
         && budget.poll().is_none()
     {
-        cache.put(key, &checked);
+        cache.put(key, &checked, program);
     }
     Ok(Answer { checked, from_cache: false })
 }

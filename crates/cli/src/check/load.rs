@@ -5,8 +5,10 @@
 use super::files::{Found, Mistake};
 use crate::input::{self, Text, Unreadable};
 use crate::watchdog::within;
+use selvedge_analysis::copies::{FEW_COPIES, instance};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_program::Program;
+use selvedge_program::copies::Asked;
 
 /// A file that was looked at.
 #[derive(Clone, Debug)]
@@ -15,8 +17,11 @@ pub struct Loaded {
     pub text: Text,
     /// The language that it was read as.
     pub language: &'static str,
-    /// The model, unless a complaint is an error.
+    /// The model, unless a complaint is an error; with as many copies of its threads as decide what
+    /// is asked.
     pub program: Option<Program>,
+    /// With how many copies nothing beyond them is known, if so.
+    pub copies: Option<u32>,
     /// What there is to say about it.
     pub complaints: Vec<Diagnostic>,
     /// Whether a limit was met before it was read.
@@ -50,7 +55,14 @@ fn load_without_limit(found: &Found, budget: &Budget) -> Loaded {
         }
         Err(Unreadable::Encoding(text, complaint)) => {
             let complaints = vec![*complaint];
-            return Loaded { text, language: "", program: None, complaints, stopped: false };
+            return Loaded {
+                text,
+                language: "",
+                program: None,
+                copies: None,
+                complaints,
+                stopped: false,
+            };
         }
         Err(Unreadable::Stopped(name, reason)) => return not_read(name, reason),
     };
@@ -81,6 +93,10 @@ fn load_without_limit(found: &Found, budget: &Budget) -> Loaded {
         }
     };
     let (program, mut complaints) = input::understand(&text.text, language == "slv");
+    let kinds = [Asked::Threads(2), Asked::Deadlocks];
+    let instance = program.map(|program| instance(program, &kinds, FEW_COPIES));
+    let copies = instance.as_ref().and_then(|instance| instance.limit);
+    let program = instance.map(|instance| instance.program);
     if let Some(program) = &program
         && program.threads.len() < 2
         && !complaints.iter().any(|complaint| complaint.code == "no-atomicity-question")
@@ -88,7 +104,7 @@ fn load_without_limit(found: &Found, budget: &Budget) -> Loaded {
         let message = "fewer than two threads take part, so there is nothing to ask";
         complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
     }
-    Loaded { text, language, program, complaints, stopped: false }
+    Loaded { text, language, program, copies, complaints, stopped: false }
 }
 
 /// A folder without files to analyse.
@@ -102,6 +118,7 @@ fn refused(code: &'static str, name: String, text: String, message: String) -> L
         text: Text { name, text },
         language: "",
         program: None,
+        copies: None,
         complaints: vec![Diagnostic::global(code, Severity::Error, message)],
         stopped: false,
     }

@@ -9,11 +9,12 @@ use crate::output::Output;
 use crate::progress;
 use crate::select;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, Options, Prepared, Report};
+use selvedge_analysis::{EngineKind, Instance, Options, Prepared, Report, instance};
 use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_program::copies::{Asked, Enough, enough};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, Program, Question, ThreadId};
-use selvedge_report::{Answers, Asked, Detail, json, text};
+use selvedge_report::{Answers, Asked as Selected, Detail, json, text};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -30,14 +31,23 @@ pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
 
 /// Analyses a model.
 pub fn analyse(
-    model: &Model,
+    given: &Model,
     options: &AtomicityOptions,
     watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
+    let most = options.limits.copies;
+    // A property names copies, and how many it needs is known when it was read.
+    let kinds: &[Asked] = if options.property.is_some() { &[] } else { &[Asked::Threads(2)] };
+    let Instance { program, limit } = instance(given.program.clone(), kinds, most);
+    let model = &Model { program, ..given.clone() };
     let property = match &options.property {
         Some(path) => Some(input::property(path, &model.program, output, watch.budget())?),
         None => None,
+    };
+    let copies = match &property {
+        Some(property) => limit.filter(|_| !are_enough(given, property, most)),
+        None => limit,
     };
     let asked = match &property {
         Some(property) => Selection::property(&model.program, property),
@@ -46,11 +56,12 @@ pub fn analyse(
     let trivial = asked.trivial(model, property.as_ref());
     output.diagnostics(trivial.as_slice(), &model.text.source());
 
-    let report =
-        decide(&model.program, &asked.queries, options, watch.budget()).map_err(|error| {
+    let report = decide(&model.program, &asked.queries, options, copies, watch.budget()).map_err(
+        |error| {
             output.complain(&format!("internal error: {error}"));
             Exit::Internal
-        })?;
+        },
+    )?;
     let of_model = model.warnings.iter().chain(&trivial);
     let of_property = property.iter().flat_map(|property| {
         property.warnings.iter().map(|warning| (property.text.source(), warning))
@@ -76,9 +87,19 @@ pub fn analyse(
     Ok(Exit::from_verdict(answers.verdict()))
 }
 
+/// Whether so many copies decide a property, as many threads as it names taking part.
+fn are_enough(model: &Model, property: &Property, most: u32) -> bool {
+    let named = property.automata.iter().map(|automaton| automaton.participants().len());
+    let asked = Asked::Threads(named.max().unwrap_or(0) as u32);
+    match enough(&model.program, asked) {
+        Enough::Exactly(numbers) => numbers.iter().all(|&number| number <= most),
+        Enough::Unknown => false,
+    }
+}
+
 /// What is asked about a model.
 struct Selection {
-    question: Asked,
+    question: Selected,
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
     queries: Vec<Question>,
@@ -87,7 +108,7 @@ struct Selection {
 impl Selection {
     fn property(program: &Program, property: &Property) -> Self {
         Self {
-            question: Asked::Property(property.text.name.clone()),
+            question: Selected::Property(property.text.name.clone()),
             threads: program.threads.ids().collect(),
             locations: program.locations.ids().collect(),
             queries: property.automata.iter().cloned().map(Question::Automaton).collect(),
@@ -141,10 +162,12 @@ fn decide(
     program: &Program,
     queries: &[Question],
     options: &AtomicityOptions,
+    copies: Option<u32>,
     budget: &Budget,
 ) -> Result<Report, selvedge_analysis::InternalError> {
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
+    analysis.copies = copies;
     analysis.limit = options.rounds;
     let (done, answered) = (Done::default(), AtomicUsize::new(0));
     std::thread::scope(|scope| {

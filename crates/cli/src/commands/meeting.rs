@@ -15,6 +15,7 @@ use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_program::copies::Asked;
 use selvedge_program::moment::races;
 use selvedge_program::{FindingKind, LocationId, Question, ThreadId, Unknown};
 use selvedge_report::meetings::Analysis;
@@ -28,7 +29,9 @@ const SHOWN_WITNESSES: usize = 5;
 pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let model = input::model(&args.file, output, watch.budget())?;
+    let most = args.options.limits.copies;
+    let kinds = [Asked::Threads(2)];
+    let (model, copies) = input::instance(&args.file, &kinds, most, output, watch.budget())?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let locations = select::locations(&model.program, args.locations.as_deref());
     let (threads, locations) = match (threads, locations) {
@@ -40,7 +43,7 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
             return Err(Exit::BadInput);
         }
     };
-    let asked = Asked { analysis: Analysis::Race, threads, locations };
+    let asked = Selection { copies, analysis: Analysis::Race, threads, locations };
     answer(&model, &asked, &args.options, &watch, output)
 }
 
@@ -48,7 +51,9 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
 pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let model = input::model(&args.file, output, watch.budget())?;
+    let most = args.options.limits.copies;
+    let kinds = [Asked::Deadlocks];
+    let (model, copies) = input::instance(&args.file, &kinds, most, output, watch.budget())?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let threads = threads.map_err(|wrong| {
         output.diagnostics(&wrong, &model.text.source());
@@ -58,18 +63,20 @@ pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
         return graph(&model, &threads, &watch, output);
     }
     let locations = model.program.locations.ids().collect();
-    let asked = Asked { analysis: Analysis::Deadlock, threads, locations };
+    let asked = Selection { copies, analysis: Analysis::Deadlock, threads, locations };
     answer(&model, &asked, &args.options, &watch, output)
 }
 
 /// What is asked about a model.
-struct Asked {
+struct Selection {
     analysis: Analysis,
+    /// With how many copies nothing beyond them is known.
+    copies: Option<u32>,
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
 }
 
-impl Asked {
+impl Selection {
     fn kind(&self) -> FindingKind {
         match self.analysis {
             Analysis::Race => FindingKind::Race,
@@ -120,7 +127,7 @@ struct Answered {
 
 fn answer(
     model: &Model,
-    asked: &Asked,
+    asked: &Selection,
     options: &MeetingOptions,
     watch: &Watch,
     output: Output,
@@ -153,12 +160,13 @@ fn answer(
 /// Decides all questions under the limits.
 fn decide(
     model: &Model,
-    asked: &Asked,
+    asked: &Selection,
     options: &MeetingOptions,
     budget: &Budget,
 ) -> Result<Answered, InternalError> {
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
+    analysis.copies = asked.copies;
     let (position, kind, done) = (Position::default(), asked.kind(), Done::default());
     let names = [model.text.name.as_str()];
     let (report, unasked) = std::thread::scope(|scope| {

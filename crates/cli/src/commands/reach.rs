@@ -10,7 +10,9 @@ use crate::output::Output;
 use crate::progress;
 use crate::target;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, InternalError, Options, Prepared, Report, answer, projection};
+use selvedge_analysis::{
+    EngineKind, Instance, InternalError, Options, Prepared, Report, answer, instance, projection,
+};
 use selvedge_base::Budget;
 use selvedge_program::{
     Action, Answer, Explored, Measure, Numeral, Program, Question, States, Target, Valuation,
@@ -26,7 +28,10 @@ use std::time::Instant;
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
-    let model = input::data_model(&args.input, output, watch.budget())?;
+    let mut model = input::data_model(&args.input, output, watch.budget())?;
+    let Instance { program, limit } = instance(model.program, &[], args.limits.copies);
+    model.program = program;
+    let model = model;
     let program = &model.program;
     let (question, target) = asked(args, &model).map_err(|diagnostic| {
         // What is wrong with a target is shown in its text.
@@ -43,7 +48,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         ));
         return Err(Exit::BadInput);
     }
-    let options = options(args, &model);
+    let options = Options { copies: limit, ..options(args, &model) };
     let outcome = decide(program, target.as_ref(), args, &options, watch.budget());
     let (mut report, projected) = outcome.map_err(|error| {
         output.complain(&format!("internal error: {error}"));

@@ -41,10 +41,12 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     let mut text = String::new();
     let (mut wrong, mut open) = (0, 0);
     for (at, one) in found.iter().enumerate() {
+        // Where threads stand for any number of copies, each report says how many it is about.
+        let program = &one.instance(&model.program);
         let number = at + 1;
-        let _ = match outcome(&model.program, one, budget) {
+        let _ = match outcome(program, one, budget) {
             Ok((question, steps)) => {
-                let asked = describe::asked(&question, &model.program);
+                let asked = describe::asked(&question, program);
                 writeln!(text, "holds   {number}  {asked}  {steps} steps")
             }
             Err(Failed::Open(why)) => {
@@ -120,7 +122,7 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let model = input::data_model(&args.input, output, watch.budget())?;
-    let program = &model.program;
+    let program = &selvedge_analysis::instance(model.program, &[], args.limits.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
     // A run that the replayer does not execute is a bug of ours.
     let trace = execute(program, &witness).map_err(|error| {

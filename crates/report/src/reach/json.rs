@@ -90,7 +90,7 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
         field("initial", json(&Values(words::shared_state(reach.program, &[], &run.globals)))?)?;
         let steps: Result<Vec<String>, _> = steps(run, reach.program).iter().map(json).collect();
         field("witness", format!("[\n{}\n]", steps?.join(",\n")))?;
-        field("replay", json(&Replay::new(&answer.question, run))?)?;
+        field("replay", json(&Replay::new(&answer.question, run, reach.program))?)?;
     }
     if let Some(projection) = reach.projection {
         field("projection", json(&projected(reach.program, projection))?)?;

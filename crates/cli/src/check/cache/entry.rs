@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 /// The first word of an entry; another form needs another word.
 pub const FORM: &str = "selvedge-answer-3";
 
-/// The bytes of an entry.
-pub fn write(checked: &Checked, key: &str) -> Vec<u8> {
+/// The bytes of an entry about `program`.
+pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
     let answer = Answer {
         key: key.to_owned(),
-        findings: checked.findings.iter().map(StoredFinding::new).collect(),
+        findings: checked.findings.iter().map(|one| StoredFinding::new(one, program)).collect(),
         tallies: checked.tallies.iter().map(|(kind, tally)| stored_tally(*kind, tally)).collect(),
     };
     // Strings, numbers and lists of them can always be written.
@@ -85,7 +85,7 @@ struct StoredFinding {
 type StoredPlace = (u32, u32);
 
 impl StoredFinding {
-    fn new(finding: &Finding) -> Self {
+    fn new(finding: &Finding, program: &Program) -> Self {
         let places =
             |places: &[Place]| places.iter().map(|place| (place.line, place.column)).collect();
         Self {
@@ -97,7 +97,7 @@ impl StoredFinding {
             places: places(&finding.places),
             reason: finding.reason.clone(),
             fix: finding.fix.as_ref().map(|fix| (fix.text.clone(), places(&fix.places))),
-            replay: Replay::new(&finding.question, &finding.trace),
+            replay: Replay::new(&finding.question, &finding.trace, program),
             fingerprint: finding.fingerprint.clone(),
         }
     }

@@ -153,13 +153,13 @@ impl Cache {
     }
 
     /// Keeps an answer if it is complete. Says whether it did.
-    pub fn put(&self, key: &Key, checked: &Checked) -> bool {
+    pub fn put(&self, key: &Key, checked: &Checked, program: &Program) -> bool {
         let complete =
             checked.open.is_empty() && checked.tallies.iter().all(|(_, tally)| tally.unknown == 0);
         if !complete {
             return false;
         }
-        let bytes = entry::write(checked, &key.0);
+        let bytes = entry::write(checked, &key.0, program);
         if bytes.len() as u64 > LARGEST {
             return false;
         }

@@ -54,10 +54,10 @@ fn what_is_put_is_got() {
     assert!(checked.findings.iter().any(|finding| finding.fix.is_some()));
     let key = Key::new(&build(), "eml", SOURCE, &options());
     assert_eq!(cache.get(&key, &program), None);
-    assert!(cache.put(&key, &checked));
+    assert!(cache.put(&key, &checked, &program));
     assert_eq!(cache.get(&key, &program), Some(checked.clone()));
     // The same again does no harm.
-    assert!(cache.put(&key, &checked));
+    assert!(cache.put(&key, &checked, &program));
     assert_eq!(cache.get(&key, &program), Some(checked));
     std::fs::remove_dir_all(&cache.folder).expect("removed");
 }
@@ -96,10 +96,10 @@ fn open_answers_are_not_kept() {
     let key = Key::new(&build(), "eml", SOURCE, &options());
     let mut checked = answer(&program);
     checked.open.push("the time limit was reached".to_owned());
-    assert!(!cache.put(&key, &checked));
+    assert!(!cache.put(&key, &checked, &program));
     checked.open.clear();
     checked.tallies[0].1.unknown = 1;
-    assert!(!cache.put(&key, &checked));
+    assert!(!cache.put(&key, &checked, &program));
     assert_eq!(cache.get(&key, &program), None);
     std::fs::remove_dir_all(&cache.folder).expect("removed");
 }
@@ -109,7 +109,7 @@ fn open_answers_are_not_kept() {
 fn damaged_entries_are_ignored() {
     let program = program();
     let checked = answer(&program);
-    let bytes = entry::write(&checked, "key");
+    let bytes = entry::write(&checked, "key", &program);
     assert_eq!(entry::read(&bytes, "key", &program), Some(checked));
     assert_eq!(entry::read(&bytes, "other key", &program), None);
     let mut at = 0;
@@ -131,7 +131,7 @@ fn damaged_entries_are_ignored() {
 #[test]
 fn entries_about_other_programs_are_ignored() {
     let checked = answer(&program());
-    let bytes = entry::write(&checked, "key");
+    let bytes = entry::write(&checked, "key", &program());
     let small = "var : x; process A { main { read x; } } process B { main { write x; } }";
     let small = selvedge_front_eml::parse(small).program.expect("a program");
     assert_eq!(entry::read(&bytes, "key", &small), None);
@@ -204,7 +204,7 @@ fn the_least_recently_used_go_first() {
     let keys: Vec<Key> =
         (0..8).map(|at| Key::new(&build(), "eml", &format!("{at}"), &options())).collect();
     for (age, key) in keys.iter().enumerate() {
-        assert!(cache.put(key, &checked));
+        assert!(cache.put(key, &checked, &program()));
         let file = File::options().append(true).open(cache.path(key)).expect("an entry");
         file.set_modified(now - Duration::from_secs(60 * age as u64)).expect("a time");
     }
