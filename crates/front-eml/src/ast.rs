@@ -22,6 +22,8 @@ pub struct Name<'a> {
 pub struct File<'a> {
     pub locks: Vec<Name<'a>>,
     pub locations: Vec<Name<'a>>,
+    /// Whether each of the locations is volatile.
+    pub volatile: Vec<bool>,
     pub processes: Vec<Process<'a>>,
     /// Whether all declarations of locks could be read.
     pub locks_complete: bool,
@@ -31,16 +33,41 @@ pub struct File<'a> {
     pub read_to_end: bool,
 }
 
-/// `process T1 { .. }`.
+/// How many threads a process is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Number {
+    /// `process T1`: one.
+    One,
+    /// `process T1[3]`: so many.
+    Copies(u32),
+    /// `process T1[*]`: any number.
+    Any,
+}
+
+/// `process T1 { .. }`, `process T1[3] waits { .. }`.
 #[derive(Debug)]
 pub struct Process<'a> {
     /// `None` if the name could not be read.
     pub name: Option<Name<'a>>,
+    pub number: Number,
+    /// Whether it waits to be started.
+    pub waits: bool,
     /// The word `process`.
     pub keyword: Span,
     pub functions: Vec<Function<'a>>,
     /// Whether all functions could be read.
     pub complete: bool,
+}
+
+impl Process<'_> {
+    /// How many threads it is; two if there may be any number.
+    pub fn threads(&self) -> usize {
+        match self.number {
+            Number::One => 1,
+            Number::Copies(copies) => copies as usize,
+            Number::Any => 2,
+        }
+    }
 }
 
 /// `synchronized(l) f { .. }`.
@@ -108,6 +135,17 @@ pub enum StatementKind<'a> {
     If(Vec<Branch<'a>>, Option<Box<Statement<'a>>>),
     While(Box<Statement<'a>>),
     Block(Block<'a>),
+    Start(Thread<'a>),
+    Join(Thread<'a>),
+    Label(Name<'a>, Box<Statement<'a>>),
+}
+
+/// A process, or one of its copies: `T1`, `T1[2]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Thread<'a> {
+    pub name: Name<'a>,
+    /// The number in brackets, and where it stands.
+    pub index: Option<(u32, Span)>,
 }
 
 /// `if (*) s`.

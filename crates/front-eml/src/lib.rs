@@ -15,15 +15,16 @@
 //!
 //! # Grammar
 //! ```text
-//! file        = { "lock" ":" names ";" | "var" ":" names ";" | process }
+//! file        = { "lock" ":" names ";" | [ "volatile" ] "var" ":" names ";" | process }
 //! names       = NAME { "," NAME }
-//! process     = "process" NAME "{" { function } "}"
+//! process     = "process" NAME [ "[" ( "*" | NUMBER ) "]" ] [ "waits" ] "{" { function } "}"
 //! function    = { "synchronized" "(" NAME ")" } NAME [ "(" ")" ] block
 //! block       = "{" { statement } "}"
 //! statement   = ( "read" NAME | "write" NAME | NAME "(" ")" | "skip" | "return" ) ";"
 //!             | "unit" block | "synchronized" "(" NAME ")" block | block
 //!             | "if" "(" "*" ")" statement [ "else" statement ]
 //!             | "while" "(" "*" ")" statement
+//!             | ( "start" | "join" ) NAME [ "[" NUMBER "]" ] ";" | "label" NAME ":" statement
 //! ```
 //! A `;` may be missing before a `}`. `//` and `/* */` are comments. A NAME is a letter or `_`
 //! followed by letters, digits and `_`; the words in quotes are reserved. An `else` belongs to the
@@ -93,7 +94,8 @@ fn read(text: &str, limits: Limits, complaints: &mut Complaints) -> Option<Progr
     if complaints.has_errors() {
         return None;
     }
-    if file.processes.len() < 2 {
+    let threads: usize = file.processes.iter().map(ast::Process::threads).sum();
+    if threads < 2 {
         let message = match file.processes.len() {
             0 => "there is no process, so there is no question about atomicity",
             _ => "there is only one process, so there is no question about atomicity",

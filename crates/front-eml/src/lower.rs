@@ -14,12 +14,13 @@
 //! 2. Statements that are never executed are left out; every node can be reached from the entry of
 //!    its procedure and reaches the exit.
 
-use crate::ast::{Block, File, Function, Statement, StatementKind};
+use crate::ast::{Block, File, Function, Number, Statement, StatementKind};
 use crate::names::Names;
 use selvedge_base::{Id, Place};
+use selvedge_program::copies::copy_name;
 use selvedge_program::{
-    Action, AtomicSet, Copies, Edge, Frame, Location, Lock, LockId, NodeId, Procedure, ProcedureId,
-    Program, Start, Thread, ThreadId,
+    Action, AtomicSet, Copies, Edge, Frame, Label, Location, Lock, LockId, NodeId, Procedure,
+    ProcedureId, Program, Start, Thread, ThreadId,
 };
 
 /// The most edges that a program may have. A `return` inside of many blocks leaves each of them, so
@@ -48,13 +49,18 @@ pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Pr
         let (name, place) = process
             .name
             .map_or((String::new(), Place::NONE), |name| (name.text.to_owned(), name.place));
-        let thread = program.threads.push(Thread {
-            name,
-            place,
-            main,
-            start: Start::AtFirst,
-            copies: Copies::One,
-        });
+        let start = if process.waits { Start::ByEdge { after: None } } else { Start::AtFirst };
+        let copies = if process.number == Number::Any { Copies::Any } else { Copies::One };
+        // Several copies share their functions, which then need a name that no other process has.
+        let (names_of_threads, owner, prefix) = match process.number {
+            Number::Copies(number) => {
+                ((0..number).map(|at| copy_name(&name, at)).collect(), None, format!("{name}."))
+            }
+            Number::One | Number::Any => (vec![name], Some(names.threads[at]), String::new()),
+        };
+        for name in names_of_threads {
+            program.threads.push(Thread { name, place, main, start, copies });
+        }
         for (offset, function) in process.functions.iter().enumerate() {
             let procedure = ProcedureId::from_index(first + offset);
             let mut lowering = Lowering {
@@ -63,10 +69,11 @@ pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Pr
                 functions: at,
                 procedure,
                 exit: NodeId::from_index(0),
+                volatile: &file.volatile,
                 scopes: Vec::new(),
                 edge_limit,
             };
-            lowering.function(function, thread);
+            lowering.function(function, owner, &prefix);
             if program.edges.len() > edge_limit {
                 return None;
             }
@@ -106,6 +113,8 @@ struct Lowering<'p, 'a> {
     functions: usize,
     procedure: ProcedureId,
     exit: NodeId,
+    /// Whether each location is volatile.
+    volatile: &'p [bool],
     /// What encloses the current statement, outermost first.
     scopes: Vec<Scope>,
     edge_limit: usize,
@@ -117,6 +126,10 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn edge(&mut self, source: NodeId, target: NodeId, action: Action, place: Place) {
+        let volatile = match action {
+            Action::Read(location) | Action::Write(location) => self.volatile[location.index()],
+            _ => false,
+        };
         // One edge too many is enough to know.
         if self.program.edges.len() <= self.edge_limit {
             self.program.edges.push(Edge {
@@ -126,17 +139,17 @@ impl<'a> Lowering<'_, 'a> {
                 update: None,
                 passing: None,
                 place,
-                volatile: false,
+                volatile,
             });
         }
     }
 
-    fn function(&mut self, function: &Function<'a>, thread: ThreadId) {
+    fn function(&mut self, function: &Function<'a>, owner: Option<ThreadId>, prefix: &str) {
         let entry = self.node();
         self.exit = self.node();
         self.program.procedures.push(Procedure {
-            name: function.name.text.to_owned(),
-            owner: Some(thread),
+            name: format!("{prefix}{}", function.name.text),
+            owner,
             place: function.name.place,
             end: function.body.close,
             entry,
@@ -245,6 +258,16 @@ impl<'a> Lowering<'_, 'a> {
                 self.edge(from, to, Action::Skip, place);
             }
             StatementKind::Block(block) => self.block(block, from, to),
+            StatementKind::Start(thread) => {
+                self.edge(from, to, Action::Start(self.names.thread(thread)), place);
+            }
+            StatementKind::Join(thread) => {
+                self.edge(from, to, Action::Join(self.names.thread(thread)), place);
+            }
+            StatementKind::Label(name, inner) => {
+                self.program.labels.push(Label { name: name.text.to_owned(), node: from });
+                self.statement(inner, from, to);
+            }
         }
     }
 }

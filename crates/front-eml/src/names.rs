@@ -6,10 +6,10 @@
 //! 1. If no error was reported, every name in the tree is in the [`Names`].
 //! 2. Names are not called unknown while declarations of their kind could not be read.
 
-use crate::ast::{Block, File, Function, Name, Process, Statement, StatementKind};
+use crate::ast::{Block, File, Function, Name, Number, Process, Statement, StatementKind, Thread};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Id, Severity, Span};
-use selvedge_program::{LocationId, LockId, ProcedureId};
+use selvedge_program::{LocationId, LockId, ProcedureId, ThreadId};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
 use std::collections::HashMap;
@@ -20,6 +20,19 @@ pub struct Names<'a> {
     pub locations: HashMap<&'a str, LocationId>,
     /// The functions of each process.
     pub functions: Vec<HashMap<&'a str, ProcedureId>>,
+    /// The processes, by their place in the file.
+    pub processes: HashMap<&'a str, usize>,
+    /// The first thread of each process.
+    pub threads: Vec<ThreadId>,
+}
+
+impl Names<'_> {
+    /// The thread that a `start` or a `join` names.
+    pub fn thread(&self, thread: &Thread<'_>) -> ThreadId {
+        let first = self.threads[self.processes[thread.name.text]].index();
+        let copy = thread.index.map_or(0, |(index, _)| index as usize);
+        ThreadId::from_index(first + copy)
+    }
 }
 
 /// Finds the meaning of all names and reports those that have none or several.
@@ -27,9 +40,22 @@ pub fn resolve<'a>(file: &File<'a>, complaints: &mut Complaints) -> Names<'a> {
     let locks = declare(&file.locks, "lock", "duplicate-lock", complaints);
     let locations = declare(&file.locations, "location", "duplicate-location", complaints);
     clashes(file, &locks, complaints);
-    let processes: Vec<Name<'a>> = file.processes.iter().filter_map(|one| one.name).collect();
-    let _: HashMap<&str, ProcedureId> =
-        declare(&processes, "process", "duplicate-process", complaints);
+    let named = file.processes.iter().enumerate();
+    let named: Vec<(usize, Name<'a>)> =
+        named.filter_map(|(at, one)| Some((at, one.name?))).collect();
+    let process_names: Vec<Name<'a>> = named.iter().map(|&(_, name)| name).collect();
+    let processes: HashMap<&str, ThreadId> =
+        declare(&process_names, "process", "duplicate-process", complaints);
+    let processes = processes.into_iter().map(|(name, at)| (name, named[at.index()].0)).collect();
+    let mut threads = Vec::new();
+    let mut next = 0;
+    for process in &file.processes {
+        threads.push(ThreadId::from_index(next));
+        next += match process.number {
+            Number::Copies(copies) => copies as usize,
+            Number::One | Number::Any => 1,
+        };
+    }
     let mut first = 0;
     let mut functions = Vec::new();
     for process in &file.processes {
@@ -45,7 +71,7 @@ pub fn resolve<'a>(file: &File<'a>, complaints: &mut Complaints) -> Names<'a> {
         missing_main(process, &own, complaints);
         functions.push(own);
     }
-    let names = Names { locks, locations, functions };
+    let names = Names { locks, locations, functions, processes, threads };
     let mut resolver = Resolver::new(file, &names, complaints);
     for (at, process) in file.processes.iter().enumerate() {
         resolver.process(at, process);
@@ -131,6 +157,8 @@ struct Resolver<'t, 'a, 'c> {
     locks_used: Vec<bool>,
     locations_used: Vec<bool>,
     functions_used: Vec<bool>,
+    /// Whether each process is started somewhere.
+    started: Vec<bool>,
     /// The first process that has a function of this name.
     owners: HashMap<&'a str, usize>,
 }
@@ -152,6 +180,7 @@ impl<'t, 'a, 'c> Resolver<'t, 'a, 'c> {
             locks_used: vec![false; file.locks.len()],
             locations_used: vec![false; file.locations.len()],
             functions_used: vec![false; functions],
+            started: vec![false; file.processes.len()],
             owners,
         }
     }
@@ -201,8 +230,80 @@ impl<'t, 'a, 'c> Resolver<'t, 'a, 'c> {
                     self.statement(otherwise);
                 }
             }
-            StatementKind::While(body) => self.statement(body),
+            StatementKind::While(body) | StatementKind::Label(_, body) => self.statement(body),
+            StatementKind::Start(thread) => self.start(thread),
+            StatementKind::Join(thread) => _ = self.thread(thread, "join"),
         }
+    }
+
+    fn start(&mut self, thread: &Thread<'a>) {
+        let Some(process) = self.thread(thread, "start") else { return };
+        self.started[process] = true;
+        let started = &self.file.processes[process];
+        if !started.waits {
+            let name = quote(thread.name.text);
+            let message = format!("{name} does not wait to be started");
+            let diagnostic = Diagnostic::error(
+                "start-of-running-process",
+                message,
+                thread.name.span,
+                "it runs from the beginning",
+            );
+            let declared = started.name.map_or(started.keyword, |name| name.span);
+            let help = format!("write `process {} waits {{ .. }}`", thread.name.text);
+            self.complaints.push(diagnostic.with_label(declared, "declared here").with_help(help));
+        }
+    }
+
+    /// The process whose thread a `start` or a `join` names, if that thread exists.
+    fn thread(&mut self, thread: &Thread<'a>, word: &str) -> Option<usize> {
+        let Thread { name, index } = *thread;
+        let Some(&process) = self.names.processes.get(name.text) else {
+            let all_named = self.file.processes.iter().all(|one| one.name.is_some());
+            if all_named && self.file.read_to_end {
+                let names = self.file.processes.iter().filter_map(|one| one.name);
+                let meant = nearest(name.text, names.map(|name| name.text));
+                let help = Help { meant, otherwise: "declare it with `process P waits { .. }`" };
+                let what = "is not a process";
+                self.unknown(name, "unknown-process", what, "unknown process", Some(help), |d| d);
+            }
+            return None;
+        };
+        let (message, span, remark, help) = match (self.file.processes[process].number, index) {
+            (Number::One, None) => return Some(process),
+            (Number::Any, None) if word == "start" => return Some(process),
+            (Number::Copies(copies), Some((index, _))) if index < copies => return Some(process),
+            (Number::Any, None) => (
+                format!("there may be any number of {}", quote(name.text)),
+                name.span,
+                "not one thread".to_owned(),
+                "only a process that is one thread can be joined, or one of several copies",
+            ),
+            (Number::One | Number::Any, Some((_, span))) => (
+                format!("the copies of {} have no numbers", quote(name.text)),
+                span,
+                "no such copy".to_owned(),
+                "only a process that is written with a number of copies has numbered ones",
+            ),
+            (Number::Copies(copies), Some((_, span))) => (
+                format!("there are {copies} copies of {}, from 0 on", quote(name.text)),
+                span,
+                "no such copy".to_owned(),
+                "",
+            ),
+            (Number::Copies(copies), None) => (
+                format!("there are {copies} copies of {}", quote(name.text)),
+                name.span,
+                "which of them?".to_owned(),
+                "write the number of the copy in brackets",
+            ),
+        };
+        let mut diagnostic = Diagnostic::error("no-such-copy", message, span, remark);
+        if !help.is_empty() {
+            diagnostic = diagnostic.with_help(help);
+        }
+        self.complaints.push(diagnostic);
+        None
     }
 
     fn lock(&mut self, name: Name<'a>) {
@@ -328,9 +429,18 @@ impl<'t, 'a, 'c> Resolver<'t, 'a, 'c> {
                 (format!("the function {} is never called", quote(name.text)), name.span)
             })
             .collect();
-        for (code, found) in
-            [("unused-lock", locks), ("unused-location", locations), ("unused-function", functions)]
-        {
+        let waiting = self.file.processes.iter().zip(&self.started);
+        let waiting: Vec<(String, Span)> = waiting
+            .filter(|(process, started)| process.waits && !**started)
+            .filter_map(|(process, _)| process.name)
+            .map(|name| (format!("the process {} is never started", quote(name.text)), name.span))
+            .collect();
+        for (code, found) in [
+            ("unused-lock", locks),
+            ("unused-location", locations),
+            ("unused-function", functions),
+            ("never-started", waiting),
+        ] {
             for (message, span) in found {
                 let warning = Diagnostic::error(code, message, span, "declared here")
                     .with_severity(Severity::Warning);

@@ -39,6 +39,16 @@ pub enum Kind {
     Else,
     #[token("while")]
     While,
+    #[token("volatile")]
+    Volatile,
+    #[token("waits")]
+    Waits,
+    #[token("start")]
+    Start,
+    #[token("join")]
+    Join,
+    #[token("label")]
+    Label,
     #[regex("[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     Name,
     /// Something that is meant as a name but starts with a digit or has other letters.
@@ -58,6 +68,10 @@ pub enum Kind {
     OpenBrace,
     #[token("}")]
     CloseBrace,
+    #[token("[")]
+    OpenBracket,
+    #[token("]")]
+    CloseBracket,
     #[token("*")]
     Star,
     /// A comment that is not closed; comments that are do not become tokens.
@@ -81,12 +95,15 @@ impl Kind {
                 | Self::Return
                 | Self::If
                 | Self::While
+                | Self::Start
+                | Self::Join
+                | Self::Label
         )
     }
 
     /// Whether a declaration outside of processes starts with it.
     pub fn starts_declaration(self) -> bool {
-        matches!(self, Self::Lock | Self::Var | Self::Process)
+        matches!(self, Self::Lock | Self::Var | Self::Volatile | Self::Process)
     }
 }
 
@@ -103,7 +120,9 @@ impl TokenKind for Kind {
     }
 
     fn is_keyword(self) -> bool {
-        self.starts_statement() || self.starts_declaration() || self == Self::Else
+        self.starts_statement()
+            || self.starts_declaration()
+            || matches!(self, Self::Else | Self::Waits)
     }
 }
 

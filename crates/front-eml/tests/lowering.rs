@@ -323,3 +323,60 @@ fn every_node_is_on_a_way(program: &Program, seed: u64) {
     assert_eq!(forwards.len(), program.nodes.len(), "seed {seed}");
     assert_eq!(backwards.len(), program.nodes.len(), "seed {seed}");
 }
+
+#[test]
+fn copies_starts_joins_labels_and_volatile_locations() {
+    let source = "\
+volatile var : x;
+var : y;
+process P[2] waits {
+  f { read x; write y; }
+  main { f(); }
+}
+process Q[*] waits { main { label here: while (*) { start Q; } } }
+process R { main { start P[1]; start Q; join P[0]; label there: return; } }
+";
+    let expected = "\
+program
+set shared { x @1:16, y @2:7 }
+thread \"P[0]\" @3:9 waits main \"P.main\"
+thread \"P[1]\" @3:9 waits main \"P.main\"
+procedure \"P.f\" @4:3 end @4:24 nodes 3 entry 0 exit 1 {
+  0 -> 2 read volatile x @4:7
+  2 -> 1 write y @4:15
+}
+procedure \"P.main\" @5:3 end @5:15 nodes 2 entry 0 exit 1 {
+  0 -> 1 call \"P.f\" @5:10
+}
+thread Q @7:9 copies * waits main main {
+  procedure main @7:22 end @7:64 nodes 3 entry 0 exit 1 {
+    0 -> 2 skip @7:41
+    2 -> 0 start Q @7:53
+    0 -> 1 skip @7:41
+  }
+}
+thread R @8:9 main main {
+  procedure main @8:13 end @8:73 nodes 5 entry 0 exit 1 {
+    0 -> 2 start \"P[1]\" @8:20
+    2 -> 3 start Q @8:32
+    3 -> 4 join \"P[0]\" @8:41
+    4 -> 1 skip @8:65
+  }
+}
+label here at Q main 0
+label there at R main 4
+";
+    let lowered = program(source);
+    assert_eq!(text::print(&lowered), expected);
+    assert_eq!(text::parse(expected).0, Some(lowered));
+}
+
+/// One process is enough for a question about atomicity if there are several of it.
+#[test]
+fn copies_count_as_threads() {
+    for (text, warned) in [("P", true), ("P[1]", true), ("P[2]", false), ("P[*]", false)] {
+        let parsed = parse(&format!("process {text} {{ main {{ skip; }} }}"));
+        assert!(parsed.program.is_some(), "{text}");
+        assert_eq!(!parsed.diagnostics.is_empty(), warned, "{text}");
+    }
+}

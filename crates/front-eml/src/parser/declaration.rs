@@ -5,9 +5,10 @@
 //! Locks and locations may be declared between processes, and before or after their use.
 
 use super::{NESTING_LIMIT, Parser, Pending};
-use crate::ast::{File, Function, Name, Prefix, Process};
+use crate::ast::{File, Function, Name, Number, Prefix, Process};
 use crate::token::{Kind, quote};
-use selvedge_base::Diagnostic;
+use selvedge_base::{Diagnostic, Span};
+use selvedge_program::copies::MOST_COPIES;
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::TokenKind;
 
@@ -34,7 +35,7 @@ impl<'a> Parser<'a, '_> {
                 }
             }
             match kind {
-                Kind::Lock | Kind::Var => self.names(kind, &mut file),
+                Kind::Lock | Kind::Var | Kind::Volatile => self.names(kind, &mut file),
                 Kind::Process => {
                     let process = self.process(&mut file);
                     file.processes.push(process);
@@ -50,8 +51,25 @@ impl<'a> Parser<'a, '_> {
         file
     }
 
-    /// `lock : l, m;` or `var : x, y;`, at the keyword.
+    /// `lock : l, m;` or `[volatile] var : x, y;`, at the keyword.
     pub(super) fn names(&mut self, kind: Kind, file: &mut File<'a>) {
+        let volatile = kind == Kind::Volatile;
+        if volatile {
+            let word = self.cursor.bump();
+            if !self.cursor.at(Kind::Var) {
+                let message =
+                    format!("expected `var` after `volatile`, found {}", self.cursor.found());
+                let diagnostic =
+                    Diagnostic::error("missing-var", message, word.span, "nothing to declare");
+                self.cursor.report(diagnostic.with_help("write `volatile var : x, y;`"));
+                file.locations_complete = false;
+                if !self.cursor.current.kind.starts_declaration() && self.skip_to_end_of_names() {
+                    while self.cursor.eat(Kind::Comma) && self.skip_to_end_of_names() {}
+                    self.cursor.eat(Kind::Semicolon);
+                }
+                return;
+            }
+        }
         let (what, complete) = if kind == Kind::Lock {
             ("a lock", &mut file.locks_complete)
         } else {
@@ -101,6 +119,7 @@ impl<'a> Parser<'a, '_> {
         if kind == Kind::Lock {
             file.locks.extend(names);
         } else {
+            file.volatile.extend(names.iter().map(|_| volatile));
             file.locations.extend(names);
         }
     }
@@ -124,7 +143,10 @@ impl<'a> Parser<'a, '_> {
     fn process(&mut self, file: &mut File<'a>) -> Process<'a> {
         let keyword = self.cursor.bump().span;
         let name = self.name("a process");
-        let mut process = Process { name, keyword, functions: Vec::new(), complete: true };
+        let number = self.number();
+        let waits = self.cursor.eat(Kind::Waits);
+        let mut process =
+            Process { name, number, waits, keyword, functions: Vec::new(), complete: true };
         let errors_before = self.cursor.last_error();
         let open = self.cursor.current.span;
         if !self.cursor.expect(
@@ -151,7 +173,7 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open);
                     break;
                 }
-                Kind::Lock | Kind::Var => self.misplaced_declaration(file),
+                Kind::Lock | Kind::Var | Kind::Volatile => self.misplaced_declaration(file),
                 Kind::Name | Kind::Synchronized => {
                     process.functions.extend(self.function(file));
                 }
@@ -201,6 +223,68 @@ impl<'a> Parser<'a, '_> {
         }
         process.complete &= errors_before == self.cursor.last_error();
         process
+    }
+
+    /// `[3]` or `[*]` behind the name of a process.
+    fn number(&mut self) -> Number {
+        if !self.cursor.eat(Kind::OpenBracket) {
+            return Number::One;
+        }
+        let number = if self.cursor.eat(Kind::Star) {
+            Number::Any
+        } else {
+            match self.index() {
+                Some((0, span)) => {
+                    let diagnostic = Diagnostic::error(
+                        "no-copies",
+                        "a process has at least one copy",
+                        span,
+                        "no copy at all",
+                    );
+                    self.cursor.report(diagnostic);
+                    Number::One
+                }
+                Some((copies, span)) if copies > MOST_COPIES => {
+                    let message = format!("a process has at most {MOST_COPIES} copies");
+                    let diagnostic =
+                        Diagnostic::error("too-many-copies", message, span, "too many");
+                    let help = "write `[*]` for any number of copies";
+                    self.cursor.report(diagnostic.with_help(help));
+                    Number::One
+                }
+                Some((copies, _)) => Number::Copies(copies),
+                None => Number::One,
+            }
+        };
+        self.close_bracket();
+        number
+    }
+
+    /// The number in brackets.
+    pub(super) fn index(&mut self) -> Option<(u32, Span)> {
+        let token = self.cursor.current;
+        let digits = token.kind == Kind::OddName && token.text.bytes().all(|b| b.is_ascii_digit());
+        if digits {
+            self.cursor.bump();
+            // More than anything can have is too many, too.
+            return Some((token.text.parse().unwrap_or(u32::MAX), token.span));
+        }
+        let message = format!("expected a number, found {}", self.cursor.found());
+        self.cursor.report_here("missing-number", message, "not a number", "");
+        if !matches!(token.kind, Kind::CloseBracket | Kind::OpenBrace | Kind::Semicolon | Kind::End)
+        {
+            self.cursor.skip();
+        }
+        None
+    }
+
+    pub(super) fn close_bracket(&mut self) {
+        self.cursor.expect(
+            Kind::CloseBracket,
+            "missing-bracket",
+            "]",
+            "after the number of copies",
+        );
     }
 
     /// `synchronized(l) f { .. }`, at the first prefix or the name, or behind what is pending.

@@ -3,7 +3,7 @@
 //! function or a process begins) and then ends together with all blocks around it.
 
 use super::{NESTING_LIMIT, Parser};
-use crate::ast::{Block, Branch, File, Name, Statement, StatementKind};
+use crate::ast::{Block, Branch, File, Name, Statement, StatementKind, Thread};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::nearest;
@@ -38,7 +38,7 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open.span);
                     return block;
                 }
-                Kind::Lock | Kind::Var => self.misplaced_declaration(file),
+                Kind::Lock | Kind::Var | Kind::Volatile => self.misplaced_declaration(file),
                 _ => {
                     let before = self.cursor.current.span.start;
                     block.statements.extend(self.statement(depth, file));
@@ -110,6 +110,36 @@ impl<'a> Parser<'a, '_> {
                 let body = self.body(depth + 1, file, "`while (*)`")?;
                 (StatementKind::While(Box::new(body)), true)
             }
+            Kind::Start | Kind::Join => {
+                let thread = self.thread()?;
+                let kind = match first.kind {
+                    Kind::Start => StatementKind::Start(thread),
+                    _ => StatementKind::Join(thread),
+                };
+                (kind, true)
+            }
+            Kind::Label => {
+                self.cursor.bump();
+                if self.cursor.current.kind.is_keyword() && self.cursor.peek() == Kind::Colon {
+                    self.cursor.report_keyword_as_name("a label");
+                    self.cursor.bump();
+                    self.cursor.bump();
+                    return None;
+                }
+                let Some(name) = self.name("a label") else {
+                    self.skip_statement();
+                    return None;
+                };
+                self.cursor.expect(
+                    Kind::Colon,
+                    "missing-colon",
+                    ":",
+                    "after the name of the label",
+                );
+                let inner = self.body(depth + 1, file, "the label")?;
+                let completes = inner.completes;
+                (StatementKind::Label(name, Box::new(inner)), completes)
+            }
             Kind::OpenBrace => return Some(self.braces(depth + 1, file)),
             Kind::Name => (StatementKind::Call(self.call()?), true),
             _ => {
@@ -118,6 +148,36 @@ impl<'a> Parser<'a, '_> {
             }
         };
         Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// `start T;` or `join T[1];`, at the keyword.
+    fn thread(&mut self) -> Option<Thread<'a>> {
+        let keyword = self.cursor.bump();
+        if self.cursor.at(Kind::OpenParen) {
+            let message = format!(
+                "{} is a keyword and cannot be the name of a function",
+                quote(keyword.text)
+            );
+            let diagnostic = Diagnostic::error("keyword-as-name", message, keyword.span, "keyword");
+            self.cursor.report(diagnostic.with_help("choose another name"));
+            self.skip_statement();
+            return None;
+        }
+        let Some(name) = self.name("a process") else {
+            self.skip_statement();
+            return None;
+        };
+        let mut index = None;
+        if self.cursor.eat(Kind::OpenBracket) {
+            index = self.index();
+            self.close_bracket();
+            if index.is_none() {
+                self.skip_statement();
+                return None;
+            }
+        }
+        self.end_of_statement();
+        Some(Thread { name, index })
     }
 
     /// `{ .. }` as a statement.
@@ -293,7 +353,7 @@ impl<'a> Parser<'a, '_> {
     fn correct_spelling(&mut self) {
         let mut ahead = self.cursor.ahead();
         let possible: &[&str] = match ahead.next().kind {
-            Kind::Name => &["read", "write"],
+            Kind::Name => &["read", "write", "start", "join"],
             Kind::OpenBrace => &["unit"],
             Kind::Semicolon | Kind::CloseBrace => &["skip", "return"],
             Kind::OpenParen => match ahead.next().kind {
@@ -314,6 +374,8 @@ impl<'a> Parser<'a, '_> {
             self.cursor.current.kind = match meant {
                 "read" => Kind::Read,
                 "write" => Kind::Write,
+                "start" => Kind::Start,
+                "join" => Kind::Join,
                 "unit" => Kind::Unit,
                 "skip" => Kind::Skip,
                 "return" => Kind::Return,
