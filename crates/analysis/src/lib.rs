@@ -29,6 +29,7 @@ pub mod driver;
 pub mod lock_order;
 pub mod prepared;
 pub mod registry;
+pub mod relation;
 
 pub use check::{CheckOptions, Checked, Fixes, check};
 pub use copies::{Instance, instance};
@@ -37,6 +38,7 @@ pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind};
+pub use relation::{RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
 
 /// The book's pages with Rust code, as tests.

@@ -217,6 +217,10 @@ pub struct AtomicityOptions {
     /// Only these locations, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub locations: Option<Vec<String>>,
+    /// List every question, also where there are more than 100,000; otherwise those that the code of
+    /// the threads answers are only counted then.
+    #[arg(long)]
+    pub all_questions: bool,
     /// Check the indexed phase automaton of this file instead of the patterns.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["patterns", "units", "threads", "locations"])]

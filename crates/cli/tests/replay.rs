@@ -78,7 +78,7 @@ fn what_is_no_report_is_refused() {
         assert_eq!(outcome.code, Some(2), "{input}");
         assert!(outcome.stderr.contains(complaint), "{input}: {}", outcome.stderr);
     }
-    let hostile = r#"{"replay":{"question":"assertion","globals":"","locals":[],"fails":true,
+    let hostile = r#"{"replay":{"threads":["T1","T2"],"question":"assertion","globals":"","locals":[],"fails":true,
         "steps":[[9,null,null,""]]}}"#;
     let outcome = run_with_input(&["replay", "examples/stack.eml", "-"], hostile.as_bytes());
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);

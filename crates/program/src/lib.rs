@@ -7,6 +7,7 @@
 //! variables), [`event`] (what is observable of a run), then [`question`] (what can
 //! be asked) and [`witness`], [`trace`] and [`verdict`] (what is answered).
 
+pub mod alphabet;
 pub mod answer;
 pub mod copies;
 pub mod data;
@@ -30,6 +31,7 @@ pub mod validate;
 pub mod verdict;
 pub mod witness;
 
+pub use alphabet::{Alphabet, alphabets};
 pub use answer::{Answer, Statistics};
 pub use data::{
     Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Valuation, Variable,
@@ -47,7 +49,7 @@ pub use model::{
 };
 pub use moment::{Deadlock, Race, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
-pub use question::{PatternQuestion, Question, Units};
+pub use question::{PatternQuestion, PatternRelation, Question, Units};
 pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };

@@ -25,8 +25,10 @@ pub struct Answers<'a> {
     pub locations: &'a [LocationId],
     /// The name of the engine.
     pub engine: &'a str,
-    /// Every query with its answer.
+    /// Every question with its answer, but for those that are not listed.
     pub answers: &'a [Answer],
+    /// How many more are safe, and how many more are open.
+    pub not_listed: (u64, u64),
     /// What the work cost, in counts.
     pub statistics: &'a Statistics,
     /// How long it took.
@@ -72,7 +74,14 @@ impl Answers<'_> {
                 Verdict::Unknown(_) => &mut counts.unknown,
             } += 1;
         }
+        counts.safe += self.not_listed.0 as usize;
+        counts.unknown += self.not_listed.1 as usize;
         counts
+    }
+
+    /// How many questions there are in all.
+    pub fn total(&self) -> usize {
+        self.answers.len() + (self.not_listed.0 + self.not_listed.1) as usize
     }
 
     /// The verdict of the whole run: violation over unknown over safe.

@@ -7,6 +7,7 @@
 //! | `file` | the file that was analysed, as named on the command line |
 //! | `analysis` | `atomicity` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
+//! | `not_listed` | how many questions are counted in `stats` only, if so |
 //! | `options` | `engine`, `patterns`, `units` |
 //! | `queries` | every query, in a fixed order |
 //! | `queries[].pattern` | the pattern's number, or the file's name with `--property` |
@@ -74,6 +75,9 @@ pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -
         write!(out, "{separator}\n{}", json(&entry)?)?;
     }
     writeln!(out, "\n],")?;
+    if answers.total() > answers.answers.len() {
+        writeln!(out, "\"not_listed\":{},", answers.total() - answers.answers.len())?;
+    }
     writeln!(out, "\"stats\":{},", json(&Stats::new(answers))?)?;
     writeln!(out, "\"warnings\":{}}}", json(&warnings(&answers.warnings))?)
 }
@@ -264,7 +268,7 @@ impl<'a> Stats<'a> {
     fn new(answers: &Answers<'a>) -> Self {
         let counts = answers.counts();
         Self {
-            queries: answers.answers.len(),
+            queries: answers.total(),
             violations: counts.violations,
             safe: counts.safe,
             unknown: counts.unknown,

@@ -185,7 +185,7 @@ fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     let _ = writeln!(
         out,
         "{}: {}, {}, {} in {:.3} s",
-        count(answers.answers.len(), "query"),
+        count(answers.total(), "query"),
         paint(violations, Tone::Bad, count(violations, "violation")),
         paint(safe, Tone::Good, format!("{safe} proved safe")),
         paint(unknown, Tone::Open, format!("{unknown} unknown")),
@@ -199,7 +199,7 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         return;
     }
     let safe = terminal.paint(Tone::Good, "safe");
-    if answers.answers.is_empty() {
+    if answers.total() == 0 {
         let _ = writeln!(out, "{safe}: there is no question to ask about this program");
         return;
     }

@@ -32,6 +32,7 @@ fn with_answers<T>(
         locations: &locations,
         engine: "tupling",
         answers,
+        not_listed: (0, 0),
         statistics: &statistics,
         elapsed: Duration::from_millis(12),
         peak_memory: Some(3 << 20),

@@ -15,12 +15,13 @@ pub mod walk;
 pub mod wrap;
 
 use crate::deadlocks::possible_deadlocks;
-use crate::driver::{InternalError, Options, Report, answer};
+use crate::driver::{InternalError, Options, Progress, Report, answer};
 use crate::prepared::Prepared;
+use crate::relation::answer_relation;
 use selvedge_base::Budget;
-use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    Answer, Finding, FindingKind, Program, Question, Tally, Units, Unknown, Verdict, moment::races,
+    Answer, Finding, FindingKind, PatternRelation, Program, Question, Tally, Units, Unknown,
+    Verdict, moment::races,
 };
 use std::collections::BTreeSet;
 
@@ -76,27 +77,32 @@ pub fn check(
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
     for kind in FindingKind::ALL.into_iter().filter(|kind| options.kinds.contains(kind)) {
-        let (questions, unasked): (Vec<Question>, Option<Unknown>) = match kind {
-            FindingKind::Atomicity => {
-                let patterns = &options.patterns;
-                let all = pattern_questions(program, patterns, options.units, &threads, &locations);
-                (all.into_iter().map(Question::Pattern).collect(), None)
-            }
-            FindingKind::Race => {
-                let all = races(&threads, &locations);
-                (all.into_iter().map(Question::Race).collect(), None)
-            }
-            FindingKind::Deadlock => {
-                let possible = possible_deadlocks(&prepared, &threads, budget);
-                let asked = possible.asked.into_iter().map(Question::Deadlock);
-                (asked.collect(), possible.unasked)
-            }
+        let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
+        let analysis = &options.analysis;
+        let (report, safe, unknown, unasked) = if kind == FindingKind::Atomicity {
+            let patterns = &options.patterns;
+            let relation = PatternRelation::new(patterns, options.units, &threads, &locations);
+            let answered = answer_relation(&prepared, &relation, analysis, budget, &mut note)?;
+            (answered.report, answered.safe, answered.unknown, None)
+        } else {
+            let (questions, unasked): (Vec<Question>, Option<Unknown>) = match kind {
+                FindingKind::Race => {
+                    let all = races(&threads, &locations);
+                    (all.into_iter().map(Question::Race).collect(), None)
+                }
+                _ => {
+                    let possible = possible_deadlocks(&prepared, &threads, budget);
+                    let asked = possible.asked.into_iter().map(Question::Deadlock);
+                    (asked.collect(), possible.unasked)
+                }
+            };
+            (answer(&prepared, &questions, analysis, budget, &mut note)?, 0, 0, unasked)
         };
-        let report = answer(&prepared, &questions, &options.analysis, budget, &mut |at| {
-            progress(kind, at.done, at.total);
-        })?;
         groups.extend(group::group(program, &report.answers));
         let mut tally = tally(&report, &mut open);
+        tally.questions += (safe + unknown) as usize;
+        tally.safe += safe as usize;
+        tally.unknown += unknown as usize;
         if let Some(why) = unasked {
             open.insert(why.to_string());
             tally.questions += 1;

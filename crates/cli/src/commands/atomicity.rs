@@ -9,11 +9,15 @@ use crate::output::Output;
 use crate::progress;
 use crate::select;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, Instance, Options, Prepared, Report, instance};
+use selvedge_analysis::relation::LISTED;
+use selvedge_analysis::{
+    EngineKind, Instance, Options, Prepared, Progress, RelationReport, answer, answer_relation,
+    instance,
+};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{Asked, Enough, enough};
 use selvedge_program::question::pattern_questions;
-use selvedge_program::{LocationId, Program, Question, ThreadId};
+use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId};
 use selvedge_report::{Answers, Asked as Selected, Detail, json, text};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -56,12 +60,11 @@ pub fn analyse(
     let trivial = asked.trivial(model, property.as_ref());
     output.diagnostics(trivial.as_slice(), &model.text.source());
 
-    let report = decide(&model.program, &asked.queries, options, copies, watch.budget()).map_err(
-        |error| {
+    let RelationReport { report, safe, unknown } =
+        decide(&model.program, &asked, options, copies, watch.budget()).map_err(|error| {
             output.complain(&format!("internal error: {error}"));
             Exit::Internal
-        },
-    )?;
+        })?;
     let of_model = model.warnings.iter().chain(&trivial);
     let of_property = property.iter().flat_map(|property| {
         property.warnings.iter().map(|warning| (property.text.source(), warning))
@@ -75,6 +78,7 @@ pub fn analyse(
         locations: &asked.locations,
         engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
         answers: &report.answers,
+        not_listed: (safe, unknown),
         statistics: &report.statistics,
         elapsed: watch.elapsed(),
         peak_memory: watch.peak_memory(),
@@ -103,6 +107,8 @@ struct Selection {
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
     queries: Vec<Question>,
+    /// All questions, if they are too many to be listed.
+    relation: Option<PatternRelation>,
 }
 
 impl Selection {
@@ -112,6 +118,7 @@ impl Selection {
             threads: program.threads.ids().collect(),
             locations: program.locations.ids().collect(),
             queries: property.automata.iter().cloned().map(Question::Automaton).collect(),
+            relation: None,
         }
     }
 
@@ -133,17 +140,23 @@ impl Selection {
             output.complain(&message);
             Exit::BadInput
         })?;
-        let queries =
-            pattern_questions(program, &numbers, options.units.into(), &threads, &locations);
-        let queries = queries.into_iter().map(Question::Pattern).collect();
-        Ok(Self { question, threads, locations, queries })
+        let units = options.units.into();
+        let relation = PatternRelation::new(&numbers, units, &threads, &locations);
+        let many = relation.count(program) > LISTED && !options.all_questions;
+        let (queries, relation) = if many {
+            (Vec::new(), Some(relation))
+        } else {
+            let queries = pattern_questions(program, &numbers, units, &threads, &locations);
+            (queries.into_iter().map(Question::Pattern).collect(), None)
+        };
+        Ok(Self { question, threads, locations, queries, relation })
     }
 
     /// Says why there is nothing to ask, if nobody has said so yet.
     fn trivial(&self, model: &Model, property: Option<&Property>) -> Option<Diagnostic> {
         const CODE: &str = "no-atomicity-question";
         let said = model.warnings.iter().any(|warning| warning.code == CODE);
-        if said || property.is_some() || !self.queries.is_empty() {
+        if said || property.is_some() || !self.queries.is_empty() || self.relation.is_some() {
             return None;
         }
         let message = if self.threads.len() < 2 {
@@ -157,33 +170,36 @@ impl Selection {
     }
 }
 
-/// Decides the queries under the limits.
+/// Decides the questions under the limits.
 fn decide(
     program: &Program,
-    queries: &[Question],
+    asked: &Selection,
     options: &AtomicityOptions,
     copies: Option<u32>,
     budget: &Budget,
-) -> Result<Report, selvedge_analysis::InternalError> {
+) -> Result<RelationReport, selvedge_analysis::InternalError> {
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     analysis.copies = copies;
     analysis.limit = options.rounds;
     let (done, answered) = (Done::default(), AtomicUsize::new(0));
+    let queries = &asked.queries;
     std::thread::scope(|scope| {
-        if progress::wanted() {
+        if progress::wanted() && asked.relation.is_none() {
             scope.spawn(|| progress::show(program, queries, &answered, &done));
         }
         let _end = done.guard();
-        selvedge_analysis::answer(
-            &Prepared::new(program),
-            queries,
-            &analysis,
-            budget,
-            &mut |progress| {
-                answered.store(progress.done, Ordering::Relaxed);
-            },
-        )
+        let prepared = Prepared::new(program);
+        let note = &mut |progress: Progress<'_>| {
+            answered.store(progress.done, Ordering::Relaxed);
+        };
+        match &asked.relation {
+            Some(relation) => answer_relation(&prepared, relation, &analysis, budget, note),
+            None => {
+                let report = answer(&prepared, queries, &analysis, budget, note)?;
+                Ok(RelationReport { report, safe: 0, unknown: 0 })
+            }
+        }
     })
 }
 
