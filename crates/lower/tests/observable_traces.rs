@@ -26,7 +26,11 @@ fn event(kind: StepKind) -> Option<Event> {
         StepKind::Write(location) => Some(Event::Observable(Observable::Write(location))),
         StepKind::Acquire(lock) => Some(Event::Acquire(lock)),
         StepKind::Release(lock) => Some(Event::Release(lock)),
-        StepKind::Call(_) | StepKind::Return(_) | StepKind::Step => None,
+        StepKind::Call(_)
+        | StepKind::Return(_)
+        | StepKind::Start(_)
+        | StepKind::Join(_)
+        | StepKind::Step => None,
     }
 }
 

@@ -36,6 +36,10 @@ pub enum StepKind {
     Call(ProcedureId),
     /// A procedure was left.
     Return(ProcedureId),
+    /// A thread was started.
+    Start(ThreadId),
+    /// A thread was found to have ended.
+    Join(ThreadId),
     /// A step without an event: a branch, a reentrant lock operation, an inner unit.
     Step,
 }

@@ -148,6 +148,8 @@ fn observed(step: &TraceStep) -> Option<IndexedSymbol> {
         | StepKind::Release(_)
         | StepKind::Call(_)
         | StepKind::Return(_)
+        | StepKind::Start(_)
+        | StepKind::Join(_)
         | StepKind::Step => return None,
     };
     Some(IndexedSymbol { thread: step.thread, symbol })

@@ -211,12 +211,12 @@ impl Configuration {
             return Err(StepError::TooEarly(started, before));
         }
         self.threads[started].waits = false;
-        Ok(StepKind::Step)
+        Ok(StepKind::Start(started))
     }
 
     fn join(&self, joined: ThreadId) -> Result<StepKind, StepError> {
         if self.threads[joined].stack.is_empty() {
-            Ok(StepKind::Step)
+            Ok(StepKind::Join(joined))
         } else {
             Err(StepError::NotEnded(joined))
         }

@@ -4,9 +4,9 @@
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
-const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8;
-const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from"];
-const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from"];
+const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8, START = 9, JOIN = 10;
+const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from", "starts", "joins"];
+const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from", "start", "join"];
 
 /** A state is kept for each so many steps; the ones between are computed from the nearest one. */
 const KEPT = 256;
@@ -21,13 +21,14 @@ function isNext(finding, position) {
   return position > finding.steps.length;
 }
 
-/** The name of the lock, location or procedure of a step, or the empty string. */
+/** The name of the lock, location, procedure or thread of a step, or the empty string. */
 function objectName(finding, step) {
   const file = page.files[finding.file];
   switch (step[1]) {
     case ACQUIRE: case RELEASE: return file.locks[step[2]];
     case READ: case WRITE: return file.locations[step[2]];
     case CALL: case RETURN: return file.procedures[step[2]];
+    case START: case JOIN: return file.threads[step[2]].name;
     default: return "";
   }
 }

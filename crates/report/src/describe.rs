@@ -122,6 +122,8 @@ pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
         StepKind::Write(_) => "writes",
         StepKind::Call(_) => "calls",
         StepKind::Return(_) => "returns from",
+        StepKind::Start(_) => "starts",
+        StepKind::Join(_) => "joins",
     };
     format!("{who} {verb} `{}`", visible(object(kind, program).unwrap_or_default()))
 }
@@ -161,11 +163,13 @@ pub fn action(kind: StepKind) -> &'static str {
         StepKind::Write(_) => "write",
         StepKind::Call(_) => "call",
         StepKind::Return(_) => "return",
+        StepKind::Start(_) => "start",
+        StepKind::Join(_) => "join",
         StepKind::Step => "step",
     }
 }
 
-/// The name of the lock, location or procedure of a step, as it is in the model.
+/// The name of the lock, location, procedure or thread of a step, as it is in the model.
 pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     Some(match kind {
         StepKind::BeginUnit | StepKind::EndUnit | StepKind::Step => return None,
@@ -174,6 +178,7 @@ pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
         StepKind::Call(procedure) | StepKind::Return(procedure) => {
             &program.procedures[procedure].name
         }
+        StepKind::Start(thread) | StepKind::Join(thread) => &program.threads[thread].name,
     })
 }
 

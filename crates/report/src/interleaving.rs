@@ -225,6 +225,8 @@ pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
         StepKind::Write(_) => "write",
         StepKind::Call(_) => "call",
         StepKind::Return(_) => "return from",
+        StepKind::Start(_) => "start",
+        StepKind::Join(_) => "join",
     };
     format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
 }

@@ -43,7 +43,11 @@ impl Walk {
             StepKind::Return(_) => {
                 standing.calls.pop();
             }
-            StepKind::Read(_) | StepKind::Write(_) | StepKind::Step => {}
+            StepKind::Read(_)
+            | StepKind::Write(_)
+            | StepKind::Start(_)
+            | StepKind::Join(_)
+            | StepKind::Step => {}
         }
     }
 }

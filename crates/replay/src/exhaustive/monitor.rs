@@ -114,6 +114,8 @@ fn observable(kind: StepKind) -> Option<Observable> {
         | StepKind::Release(_)
         | StepKind::Call(_)
         | StepKind::Return(_)
+        | StepKind::Start(_)
+        | StepKind::Join(_)
         | StepKind::Step => None,
     }
 }

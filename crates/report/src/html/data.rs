@@ -136,5 +136,7 @@ fn code(kind: StepKind) -> (u8, usize) {
         StepKind::Write(location) => (6, location.index()),
         StepKind::Call(procedure) => (7, procedure.index()),
         StepKind::Return(procedure) => (8, procedure.index()),
+        StepKind::Start(thread) => (9, thread.index()),
+        StepKind::Join(thread) => (10, thread.index()),
     }
 }

@@ -317,7 +317,11 @@ impl Builder {
             }
             StepKind::Call(_) => running.depth += 1,
             StepKind::Return(_) => running.depth = running.depth.saturating_sub(1),
-            StepKind::Read(_) | StepKind::Write(_) | StepKind::Step => {}
+            StepKind::Read(_)
+            | StepKind::Write(_)
+            | StepKind::Start(_)
+            | StepKind::Join(_)
+            | StepKind::Step => {}
         }
     }
 

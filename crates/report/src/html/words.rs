@@ -56,6 +56,8 @@ pub fn verb(kind: StepKind) -> &'static str {
         StepKind::Write(_) => "write",
         StepKind::Call(_) => "call",
         StepKind::Return(_) => "return from",
+        StepKind::Start(_) => "start",
+        StepKind::Join(_) => "join",
         StepKind::Step => "step",
     }
 }

@@ -126,6 +126,7 @@ fn kinds(kind: StepKind) -> &'static [&'static str] {
         StepKind::Read(_) | StepKind::Write(_) => &["usage", "memory"],
         StepKind::Call(_) => &["call", "function"],
         StepKind::Return(_) => &["return", "function"],
+        StepKind::Start(_) | StepKind::Join(_) => &["resource"],
         StepKind::Step => &[],
     }
 }
