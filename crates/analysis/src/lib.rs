@@ -5,7 +5,8 @@
 //! ```
 //! use selvedge_analysis::{Options, Prepared, answer};
 //! use selvedge_base::Budget;
-//! use selvedge_program::{Question, Units, Verdict, query::pattern_questions};
+//! use selvedge_program::question::pattern_questions;
+//! use selvedge_program::{Question, Units};
 //! use selvedge_testkit::straight::{begin, end, read, straight_line, write};
 //!
 //! let program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
@@ -41,11 +42,9 @@ pub use registry::{Declaration, EngineKind, QuestionKind};
 pub use relation::{RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
 
-/// The book's pages with Rust code, as tests.
+/// The book's page about embedding, as tests.
 #[cfg(doctest)]
 mod book {
     #[doc = include_str!("../../../book/src/library/analysis.md")]
     struct Analysis;
-    #[doc = include_str!("../../../book/src/library/weight-domain.md")]
-    struct WeightDomain;
 }

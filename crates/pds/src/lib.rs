@@ -92,3 +92,10 @@ pub use weighted_witness::{
     NoWeightedRun, weighted_run_from_post_star, weighted_run_from_pre_star,
 };
 pub use witness::{NoRun, Run, run_from_post_star, run_from_pre_star};
+
+/// The book's page about weight domains, as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/library/weight-domain.md")]
+    struct WeightDomain;
+}
