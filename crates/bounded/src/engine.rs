@@ -216,7 +216,7 @@ impl<'p> Bounded<'p> {
         limit: usize,
     ) -> Result<States, Failure> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
-            return Ok(States::Visible(search.visible_states(limit)));
+            return Ok(States::Visible(search.visible_states(limit)?));
         }
         let locks = origin.as_ref().map_or_else(Vec::new, |origin| {
             origin.locks.keys().map(|&lock| self.program.locks[lock].name.clone()).collect()
@@ -338,10 +338,10 @@ impl<'p> Running<'p> {
         }
     }
 
-    /// How many visible states there are, if the engine knows the stacks.
+    /// How many visible states there are, if the engine knows the stacks and has seen them all.
     fn count_visible(&mut self) -> Option<u64> {
         match self {
-            Self::Explicit(search) => Some(search.count_visible()),
+            Self::Explicit(search) => search.count_visible().ok(),
             Self::Other(_) => None,
         }
     }

@@ -83,7 +83,12 @@ fn the_recorded_answers_are_found() {
             }
         }
         if let Some(visible) = expected.visible {
-            assert_eq!(search.count_visible(), visible, "{}", expected.file);
+            assert_eq!(
+                search.count_visible().expect("no limit is met"),
+                visible,
+                "{}",
+                expected.file
+            );
         }
     }
 }

@@ -118,6 +118,7 @@ fn visible(search: &mut ExplicitSearch<'_>) -> BTreeSet<Visible> {
     let read = |label: &str| label.parse::<u32>().ok();
     search
         .visible_states(usize::MAX)
+        .expect("no limit is met")
         .into_iter()
         .map(|state| {
             let bits = state.globals.0.iter().rev();
@@ -231,7 +232,7 @@ fn a_stack_that_grows_for_ever_has_no_fixpoint() {
             let level = search.advance().expect("no limit is met");
             assert!(level.complete, "{limit}");
             assert_eq!(search.proof(), Proof::Generators, "{limit}");
-            assert_eq!(search.count_visible(), 2);
+            assert_eq!(search.count_visible().expect("no limit is met"), 2);
         }
     }
 }

@@ -81,9 +81,9 @@ fn explore(
         let states: BTreeSet<Valuation> =
             search.states(usize::MAX).expect("no limit is met").into_iter().collect();
         let visible: BTreeSet<VisibleState> =
-            search.visible_states(usize::MAX).into_iter().collect();
+            search.visible_states(usize::MAX).expect("no limit is met").into_iter().collect();
         assert_eq!(states.len() as u128, search.count_states().expect("no limit is met"));
-        assert_eq!(visible.len() as u64, search.count_visible());
+        assert_eq!(visible.len() as u64, search.count_visible().expect("no limit is met"));
         levels.push(Explored {
             states,
             visible,

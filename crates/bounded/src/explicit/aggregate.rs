@@ -32,12 +32,15 @@ use super::saturation::{Control, End, Operation, Saturation};
 use super::witness::Taken;
 use crate::expand::{Effect, Expansion, Shared, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Budget, Id};
-use selvedge_program::{ThreadId, Unknown};
+use selvedge_base::{Budget, Id, StopReason};
+use selvedge_program::{Failure, ThreadId, Unknown};
 
 /// With how many others of its shared state a new aggregate is compared, the latest first: dropping
 /// saves work, but is not needed.
 const MOST_COMPARED: usize = 1024;
+
+/// How many initial states are added between two looks at the budget.
+const POLL_EVERY: usize = 1024;
 
 /// An aggregate.
 struct Aggregate {
@@ -113,7 +116,10 @@ impl<'p> Aggregates<'p> {
             context_numbers: FxHashMap::default(),
             globals: FxHashSet::default(),
         };
-        for shared in initial {
+        for (at, shared) in initial.into_iter().enumerate() {
+            if at.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
             space.insert(Aggregate { shared, sets: sets.clone() });
         }
         Ok(space)
@@ -156,24 +162,29 @@ impl<'p> Aggregates<'p> {
     /// The way to the target.
     ///
     /// # Errors
-    /// If a limit was met.
-    pub fn run(&mut self, history: &History, hit: Hit) -> Result<(Shared, Vec<Taken>), Halt> {
+    /// If a limit was met, or the analysis contradicts itself.
+    pub fn run(
+        &mut self,
+        history: &History,
+        hit: Hit,
+        budget: &Budget,
+    ) -> Result<(Shared, Vec<Taken>), Failure> {
         let mut segments: Vec<Vec<Taken>> = Vec::new();
         let (mut at, mut stacks) = match hit {
             Hit::State(aggregate) => (aggregate, self.stacks(aggregate, true)),
             Hit::Inside(aggregate, thread) => {
                 let mut stacks = self.stacks(aggregate, false);
-                let (first, taken) = self.inside(aggregate, thread)?;
+                let (first, taken) = self.inside(aggregate, thread, budget)?;
                 stacks[thread] = first;
                 segments.push(taken);
                 (aggregate, stacks)
             }
         };
         while let Some(origin) = history.origin(at) {
-            let saturation = self.saturate(origin.before, origin.thread)?;
+            let saturation = self.saturate(origin.before, origin.thread, budget)?;
             let stack = &stacks[origin.thread];
             let end = saturation.path(self.shared(at), stack).ok_or_else(broken)?;
-            let operations = saturation.operations(&end)?;
+            let operations = saturation.operations(&end, budget)?;
             let (first, taken) = self.replay(origin.before, origin.thread, &operations, stack)?;
             stacks[origin.thread] = first;
             segments.push(taken);
@@ -200,18 +211,21 @@ impl<'p> Aggregates<'p> {
         &mut self,
         aggregate: u32,
         thread: usize,
-    ) -> Result<(Vec<SymbolId>, Vec<Taken>), Halt> {
-        let context = self.context(aggregate, thread)?;
-        let inside = self.contexts[context].inside.ok_or_else(broken)?;
-        let saturation = self.saturate(aggregate, thread)?;
+        budget: &Budget,
+    ) -> Result<(Vec<SymbolId>, Vec<Taken>), Failure> {
+        let Aggregate { shared, sets } = &self.all[aggregate as usize];
+        let context = self.context_numbers.get(&(thread, *shared, sets[thread]));
+        let inside = context.and_then(|&context| self.contexts[context].inside);
+        let inside = inside.ok_or_else(broken)?;
+        let saturation = self.saturate(aggregate, thread, budget)?;
         let (first, fails) = match inside {
             Inside::Fail(transition, successor) => (transition, Some(successor)),
             Inside::Label(transition) => (transition, None),
         };
-        let path = saturation.path_from(first);
+        let path = saturation.path_from(first).ok_or_else(broken)?;
         let stack: Vec<SymbolId> =
             path.iter().map(|&id| saturation.transitions[id as usize].symbol).collect();
-        let operations = saturation.operations(&End::Stack(path))?;
+        let operations = saturation.operations(&End::Stack(path), budget)?;
         let (start, mut taken) = self.replay(aggregate, thread, &operations, &stack)?;
         if let Some(successor) = fails {
             let shared = self.expansion.successor(successor).shared;
@@ -227,7 +241,7 @@ impl<'p> Aggregates<'p> {
         thread: usize,
         operations: &[Operation],
         last: &[SymbolId],
-    ) -> Result<(Vec<SymbolId>, Vec<Taken>), Halt> {
+    ) -> Result<(Vec<SymbolId>, Vec<Taken>), Failure> {
         // Backwards for the first stack; the end of these vectors is the top.
         let mut stack: Vec<SymbolId> = last.iter().rev().copied().collect();
         for operation in operations.iter().rev() {
@@ -269,11 +283,16 @@ impl<'p> Aggregates<'p> {
         Ok((first, taken))
     }
 
-    fn saturate(&mut self, aggregate: u32, thread: usize) -> Result<Saturation, Halt> {
+    fn saturate(
+        &mut self,
+        aggregate: u32,
+        thread: usize,
+        budget: &Budget,
+    ) -> Result<Saturation, Unknown> {
         let Aggregate { shared, sets } = &self.all[aggregate as usize];
         let automaton = self.languages.get(sets[thread]);
         let thread = ThreadId::from_index(thread);
-        Saturation::new(&mut self.expansion, thread, *shared, automaton, &self.budget)
+        Saturation::new(&mut self.expansion, thread, *shared, automaton, budget)
     }
 
     /// The number of what a thread does in a context from an aggregate.
@@ -283,7 +302,8 @@ impl<'p> Aggregates<'p> {
         if let Some(&known) = self.context_numbers.get(&key) {
             return Ok(known);
         }
-        let saturation = self.saturate(aggregate, thread)?;
+        let budget = self.budget.clone();
+        let saturation = self.saturate(aggregate, thread, &budget)?;
         let inside = self.find_inside(&saturation, key.1, thread);
         let layout = self.expansion.layout();
         // The control locations of each shared state, and whether the stack can be empty.
@@ -381,19 +401,25 @@ impl<'p> Aggregates<'p> {
     }
 
     /// Whether an aggregate is inside another one.
-    fn is_dropped(&mut self, shared: Shared, sets: &[LanguageId]) -> bool {
-        let Some(others) = self.by_shared.get(&shared) else { return false };
-        let (all, languages) = (&self.all, &mut self.languages);
-        others.iter().rev().take(MOST_COMPARED).any(|&other| {
-            let larger = &all[other as usize].sets;
-            sets.iter().zip(larger).all(|(&one, &two)| languages.is_subset(one, two))
-        })
+    fn is_dropped(&mut self, shared: Shared, sets: &[LanguageId]) -> Result<bool, StopReason> {
+        let Some(others) = self.by_shared.get(&shared) else { return Ok(false) };
+        for &other in others.iter().rev().take(MOST_COMPARED) {
+            let larger = &self.all[other as usize].sets;
+            let mut inside = true;
+            for (&one, &two) in sets.iter().zip(larger) {
+                inside = inside && self.languages.is_subset(one, two, &self.budget)?;
+            }
+            if inside {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
 /// The analysis contradicts itself.
-fn broken() -> Halt {
-    Halt::Unknown(Unknown::Unsupported("the explicit search could not rebuild its run".to_owned()))
+fn broken() -> Failure {
+    Failure::fault("the explicit search cannot rebuild the run that it has found")
 }
 
 impl Space for Aggregates<'_> {
@@ -410,7 +436,7 @@ impl Space for Aggregates<'_> {
             sets[thread] = set;
             let next = match self.numbers.get(&(shared, sets.clone())).copied() {
                 Some(known) => known,
-                None if self.is_dropped(shared, &sets) => continue,
+                None if self.is_dropped(shared, &sets)? => continue,
                 None => self.insert(Aggregate { shared, sets }),
             };
             found.push(Found { state: next, step: 0 });
@@ -428,7 +454,7 @@ impl Space for Aggregates<'_> {
             let mut sets = self.all[state as usize].sets.clone();
             sets[thread] = set;
             let known = self.numbers.contains_key(&(shared, sets.clone()));
-            if !known && !self.is_dropped(shared, &sets) {
+            if !known && !self.is_dropped(shared, &sets)? {
                 return Ok(false);
             }
         }

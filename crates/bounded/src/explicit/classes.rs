@@ -25,6 +25,9 @@ use std::hash::Hash;
 /// How often a partition is refined; if that is not enough, all nodes are told apart.
 const MOST_REFINEMENTS: usize = 64;
 
+/// How many nodes are looked at between two looks at the budget.
+const POLL_EVERY: usize = 1024;
+
 /// Classes of symbols, each with a representative.
 pub struct Classes {
     nodes: IdVec<NodeId, NodeId>,
@@ -101,10 +104,8 @@ fn alike(
         let mut next = Numbers::default();
         let mut refined = Vec::with_capacity(classes.len());
         for (at, edges) in edges.iter().enumerate() {
-            if at % 1024 == 0
-                && let Some(reason) = budget.poll()
-            {
-                return Err(reason);
+            if at % POLL_EVERY == 0 {
+                budget.check()?;
             }
             let class =
                 |&(kind, to): &(u32, Option<NodeId>)| (kind, to.map(|to| classes[to.index()]));

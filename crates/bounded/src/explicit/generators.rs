@@ -124,10 +124,8 @@ impl Views {
     ) -> Result<(), StopReason> {
         let mut which = vec![0; tops.len()];
         for count in 0usize.. {
-            if count.is_multiple_of(POLL_EVERY)
-                && let Some(reason) = budget.poll()
-            {
-                return Err(reason);
+            if count.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
             }
             self.add(shared, tops.iter().zip(&which).map(|(tops, &at)| tops[at]).collect());
             // The next combination, as one counts.
@@ -267,10 +265,8 @@ impl Proof<'_, '_> {
         }
         let mut count = 0;
         while let Some((thread, view, entry)) = self.work.pop() {
-            if count % POLL_EVERY == 0
-                && let Some(reason) = budget.poll()
-            {
-                return Err(Failed::Stopped(reason));
+            if count % POLL_EVERY == 0 {
+                budget.check().map_err(Failed::Stopped)?;
             }
             count += 1;
             if count > MOST_FACTS {

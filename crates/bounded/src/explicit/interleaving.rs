@@ -18,11 +18,14 @@ use super::stacks::{StackId, Stacks};
 use super::witness::Taken;
 use crate::expand::{Effect, Expansion, Shared, Successor, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id};
 use selvedge_program::{ThreadId, Unknown};
 
 /// Stacks of this depth and deeper are watched.
 const WATCHED_DEPTH: u32 = 4;
+
+/// How many initial states are added between two looks at the budget.
+const POLL_EVERY: usize = 1024;
 
 /// What was found first of the target.
 #[derive(Clone, Copy)]
@@ -50,7 +53,10 @@ pub struct Interleaving<'p> {
 
 impl<'p> Interleaving<'p> {
     /// The space with its initial configurations.
-    pub fn new(mut expansion: Expansion<'p>, goal: Goal) -> Result<Self, Unknown> {
+    ///
+    /// # Errors
+    /// If there are too many, or the budget was stopped.
+    pub fn new(mut expansion: Expansion<'p>, goal: Goal, budget: &Budget) -> Result<Self, Unknown> {
         let threads = expansion.program().threads.len();
         let mut stacks = Stacks::new();
         let mut at_first = Vec::new();
@@ -68,7 +74,10 @@ impl<'p> Interleaving<'p> {
             calls: FxHashMap::default(),
             expansion,
         };
-        for shared in space.expansion.initial()? {
+        for (at, shared) in space.expansion.initial()?.into_iter().enumerate() {
+            if at.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
             let (state, _) = space.configurations.insert(shared, &at_first);
             space.look_at(state);
         }

@@ -77,7 +77,7 @@ impl Languages {
         if start.moves.is_empty() && !start.accepting {
             return Ok(None);
         }
-        Ok(Some(self.intern(normalize(&minimize(automaton)))))
+        Ok(Some(self.intern(normalize(&minimize(automaton, budget)?))))
     }
 
     /// The automaton of a set.
@@ -142,16 +142,24 @@ impl Languages {
     }
 
     /// Whether every stack of the first set is in the second.
-    pub fn is_subset(&mut self, small: LanguageId, large: LanguageId) -> bool {
+    ///
+    /// # Errors
+    /// The reason of a stopped budget.
+    pub fn is_subset(
+        &mut self,
+        small: LanguageId,
+        large: LanguageId,
+        budget: &Budget,
+    ) -> Result<bool, StopReason> {
         if small == large {
-            return true;
+            return Ok(true);
         }
         if let Some(&known) = self.included.get(&(small, large)) {
-            return known;
+            return Ok(known);
         }
-        let result = subset(&self.automata[small], &self.automata[large]);
+        let result = subset(&self.automata[small], &self.automata[large], budget)?;
         self.included.insert((small, large), result);
-        result
+        Ok(result)
     }
 
     fn intern(&mut self, automaton: Automaton) -> LanguageId {
@@ -164,18 +172,26 @@ impl Languages {
     }
 }
 
-fn subset(small: &Automaton, large: &Automaton) -> bool {
+/// How many states or pairs of states are looked at between two looks at the budget.
+const POLL_EVERY: usize = 256;
+
+fn subset(small: &Automaton, large: &Automaton, budget: &Budget) -> Result<bool, StopReason> {
     let mut pairs = vec![(0u32, 0u32)];
     let mut seen: FxHashSet<(u32, u32)> = pairs.iter().copied().collect();
+    let mut count = 0usize;
     while let Some((left, right)) = pairs.pop() {
+        count += 1;
+        if count.is_multiple_of(POLL_EVERY) {
+            budget.check()?;
+        }
         let (left, right) = (&small.states[left as usize], &large.states[right as usize]);
         if left.accepting && !right.accepting {
-            return false;
+            return Ok(false);
         }
         for &(symbol, to) in &left.moves {
             // Every state of the small one leads to an accepting one (invariant 1).
             let Ok(at) = right.moves.binary_search_by_key(&symbol, |&(symbol, _)| symbol) else {
-                return false;
+                return Ok(false);
             };
             let pair = (to, right.moves[at].1);
             if seen.insert(pair) {
@@ -183,7 +199,7 @@ fn subset(small: &Automaton, large: &Automaton) -> bool {
             }
         }
     }
-    true
+    Ok(true)
 }
 
 fn determinize(
@@ -197,9 +213,7 @@ fn determinize(
     numbers.insert(sets[0].clone(), 0);
     let mut states: Vec<AutomatonState> = Vec::new();
     while states.len() < sets.len() {
-        if let Some(reason) = budget.poll() {
-            return Err(reason);
-        }
+        budget.check()?;
         let at = states.len();
         let accepting = at == 0 && empty || sets[at].iter().any(|&node| graph.accepts(node));
         let mut targets: BTreeMap<SymbolId, Vec<u32>> = BTreeMap::new();
@@ -222,22 +236,21 @@ fn determinize(
 }
 
 /// Joins states that accept the same; the start stays the start.
-fn minimize(automaton: Automaton) -> Automaton {
+fn minimize(automaton: Automaton, budget: &Budget) -> Result<Automaton, StopReason> {
     let mut classes: Vec<u32> =
         automaton.states.iter().map(|state| u32::from(state.accepting)).collect();
     let mut count = 0;
     loop {
         let mut numbers: FxHashMap<(u32, Vec<(SymbolId, u32)>), u32> = FxHashMap::default();
-        let next: Vec<u32> = automaton
-            .states
-            .iter()
-            .zip(&classes)
-            .map(|(state, &class)| {
-                let moves = state.moves.iter().map(|&(symbol, to)| (symbol, classes[to as usize]));
-                let number = numbers.len() as u32;
-                *numbers.entry((class, moves.collect())).or_insert(number)
-            })
-            .collect();
+        let mut next = Vec::with_capacity(classes.len());
+        for (at, (state, &class)) in automaton.states.iter().zip(&classes).enumerate() {
+            if at.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
+            let moves = state.moves.iter().map(|&(symbol, to)| (symbol, classes[to as usize]));
+            let number = numbers.len() as u32;
+            next.push(*numbers.entry((class, moves.collect())).or_insert(number));
+        }
         classes = next;
         if numbers.len() == count {
             break;
@@ -252,7 +265,7 @@ fn minimize(automaton: Automaton) -> Automaton {
             moves: state.moves.iter().map(|&(symbol, to)| (symbol, classes[to as usize])).collect(),
         });
     }
-    Automaton { states: states.into_iter().flatten().collect() }
+    Ok(Automaton { states: states.into_iter().flatten().collect() })
 }
 
 /// Numbers the states breadth-first.
@@ -320,7 +333,8 @@ mod tests {
         assert_eq!(languages.get(first).states.len(), 2);
         let with_empty = language(languages, &small, true);
         assert_ne!(with_empty, first);
-        assert!(languages.is_subset(first, with_empty) && !languages.is_subset(with_empty, first));
+        let mut within = |small, large| languages.is_subset(small, large, &Budget::new()).unwrap();
+        assert!(within(first, with_empty) && !within(with_empty, first));
         let tops: Vec<Option<SymbolId>> = languages.tops(with_empty).collect();
         assert_eq!(tops, [None, Some(SymbolId::from_index(0))]);
     }
@@ -356,8 +370,9 @@ mod tests {
         // (a | b)+.
         let graph = Listed(vec![(vec![(0, 1), (1, 1)], false), (vec![(0, 1), (1, 1)], true)]);
         let all = language(languages, &graph, false);
-        assert!(languages.is_subset(one, all) && languages.is_subset(other, all));
-        assert!(!languages.is_subset(one, other) && !languages.is_subset(all, one));
+        let mut within = |small, large| languages.is_subset(small, large, &Budget::new()).unwrap();
+        assert!(within(one, all) && within(other, all));
+        assert!(!within(one, other) && !within(all, one));
         let nothing = Listed(vec![(vec![], false)]);
         let set = languages.of_graph(&nothing, Some(0), false, &Budget::new());
         assert_eq!(set, Ok(None));

@@ -18,7 +18,7 @@
 //! `(c, t)` found at level `k` allows at level `k` is allowed at level `k` too.
 
 use selvedge_base::{Budget, StopReason};
-use selvedge_program::{Measure, Unknown};
+use selvedge_program::{Failure, Measure, Unknown};
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
@@ -28,21 +28,27 @@ pub const MOST_THREADS: usize = 64;
 /// Why a search cannot go on.
 #[derive(Debug)]
 pub enum Halt {
-    /// A limit was met.
-    Unknown(Unknown),
+    /// A limit was met, or the search contradicts itself.
+    Failure(Failure),
     /// Within one context a stack can grow without bound.
     Unbounded,
 }
 
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
 impl From<Unknown> for Halt {
     fn from(unknown: Unknown) -> Self {
-        Self::Unknown(unknown)
+        Self::Failure(unknown.into())
     }
 }
 
 impl From<StopReason> for Halt {
     fn from(reason: StopReason) -> Self {
-        Self::Unknown(Unknown::Stopped(reason))
+        Self::Failure(reason.into())
     }
 }
 
@@ -320,9 +326,9 @@ impl Levels {
 
     fn poll(&mut self) -> Result<(), Halt> {
         self.explored = self.explored.wrapping_add(1);
-        if !self.explored.is_multiple_of(POLL_EVERY) {
-            return Ok(());
+        if self.explored.is_multiple_of(POLL_EVERY) {
+            self.budget.check()?;
         }
-        self.budget.poll().map_or(Ok(()), |reason| Err(reason.into()))
+        Ok(())
     }
 }

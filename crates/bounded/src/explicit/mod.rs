@@ -14,6 +14,8 @@
 //! 1. Both spaces give the same states and the same answers at every level, except that sets of
 //!    stacks may be found complete later.
 //! 2. Runs have no more contexts, or rounds, than the level at which they were found.
+//! 3. A run that was found is reported, also if its level could not be explored to the end; states
+//!    are counted and listed only for levels that were.
 
 mod aggregate;
 mod classes;
@@ -83,6 +85,8 @@ pub struct ExplicitSearch<'p> {
     /// How many of them with sets of stacks.
     caught_up: u32,
     run: Option<Witness>,
+    /// Why the last level was not explored to its end.
+    stopped: Option<Failure>,
     visible: Visible,
     /// How many states of the space `visible` knows.
     looked_at: u32,
@@ -133,6 +137,7 @@ impl<'p> ExplicitSearch<'p> {
             level: 0,
             caught_up: 0,
             run: None,
+            stopped: None,
             visible: Visible::new(program),
             looked_at: 0,
             growing: threads > 1 && program.features().contains(Feature::Recursion),
@@ -145,15 +150,21 @@ impl<'p> ExplicitSearch<'p> {
 
     /// How many visible states are reachable within the bound so far: values of the globals, with
     /// the label of the node on top of each stack.
-    pub fn count_visible(&mut self) -> u64 {
-        self.look();
-        self.visible.count()
+    ///
+    /// # Errors
+    /// If a limit was met before they were counted.
+    pub fn count_visible(&mut self) -> Result<u64, Failure> {
+        self.look()?;
+        Ok(self.visible.count())
     }
 
     /// The first `limit` of these states in ascending order.
-    pub fn visible_states(&mut self, limit: usize) -> Vec<VisibleState> {
-        self.look();
-        self.visible.first(limit)
+    ///
+    /// # Errors
+    /// If a limit was met before they were found.
+    pub fn visible_states(&mut self, limit: usize) -> Result<Vec<VisibleState>, Failure> {
+        self.look()?;
+        Ok(self.visible.first(limit))
     }
 
     /// Explores the next level, and all before it if the space was changed.
@@ -173,13 +184,23 @@ impl<'p> ExplicitSearch<'p> {
         }
     }
 
-    /// Rebuilds the run to the target once it was found.
-    fn rebuild(&mut self) -> Result<(), Halt> {
+    /// Rebuilds the run to the target once it was found, also right after a limit was met.
+    fn rebuild(&mut self) -> Result<(), Failure> {
         if self.run.is_some() {
             return Ok(());
         }
+        self.run = match self.rebuilt(&self.budget.clone()) {
+            Err(Failure::Unknown(Unknown::Stopped(_))) => {
+                self.rebuilt(&Budget::with_steps(LAST_POLLS))?
+            }
+            run => run?,
+        };
+        Ok(())
+    }
+
+    fn rebuilt(&mut self, budget: &Budget) -> Result<Option<Witness>, Failure> {
         let history = self.levels.history();
-        self.run = match &mut self.space {
+        Ok(match &mut self.space {
             SearchSpace::Stacks(space) => space.hit.map(|hit| {
                 let (first, taken) = space.run(history, hit);
                 witness::run(&space.expansion, first, &taken)
@@ -187,12 +208,37 @@ impl<'p> ExplicitSearch<'p> {
             SearchSpace::Sets(space) => match space.hit {
                 None => None,
                 Some(hit) => {
-                    let (first, taken) = space.run(history, hit)?;
+                    let (first, taken) = space.run(history, hit, budget)?;
                     Some(witness::run(&space.expansion, first, &taken))
                 }
             },
-        };
+        })
+    }
+
+    /// Goes over to sets of stacks. What was found with single ones is found.
+    fn go_over(&mut self) -> Result<(), Failure> {
+        self.rebuild()?;
+        let Self { program, target, measure, budget, .. } = self;
+        (self.space, self.levels) = sets_of_stacks(program, target, *measure, budget)?;
+        self.looked_at = 0;
+        self.visible = Visible::new(self.program);
+        self.viewed = 0;
+        self.views = Views::default();
+        self.classes = None;
         Ok(())
+    }
+
+    /// Explores the next level, whatever it takes.
+    fn finish_level(&mut self) -> Result<bool, Failure> {
+        let mut explored = self.explore();
+        if let Err(Halt::Unbounded) = explored {
+            self.go_over()?;
+            explored = self.explore();
+        }
+        explored.map_err(|halt| match halt {
+            Halt::Failure(failure) => failure,
+            Halt::Unbounded => Failure::fault("a set of stacks has no bound to exceed"),
+        })
     }
 
     /// Whether no view is missing, although stacks may still grow.
@@ -249,22 +295,25 @@ impl<'p> ExplicitSearch<'p> {
     }
 
     /// Adds what can be seen of the states since the last time.
-    fn look(&mut self) {
+    fn look(&mut self) -> Result<(), Failure> {
+        self.check_finished()?;
+        let budget = &self.budget;
         let visible = &mut self.visible;
         match &self.space {
             SearchSpace::Stacks(space) => {
-                let count = space.configurations.len() as u32;
-                for state in self.looked_at..count {
+                while self.looked_at < space.configurations.len() as u32 {
+                    let state = self.looked_at;
+                    poll(budget, state)?;
                     let shared = space.configurations.shared(state);
                     let top = |(thread, top)| visible.top(&space.expansion, shared, thread, top);
                     let tops: Box<[u32]> = space.tops(state).map(top).collect();
                     visible.add(space.expansion.layout(), shared, tops);
+                    self.looked_at += 1;
                 }
-                self.looked_at = count;
             }
             SearchSpace::Sets(space) => {
-                let count = space.len() as u32;
-                for state in self.looked_at..count {
+                while self.looked_at < space.len() as u32 {
+                    let state = self.looked_at;
                     let shared = space.shared(state);
                     let tops: Vec<Vec<u32>> = space
                         .tops(state)
@@ -276,11 +325,17 @@ impl<'p> ExplicitSearch<'p> {
                             seen
                         })
                         .collect();
-                    visible.add_all(space.expansion.layout(), shared, &tops);
+                    visible.add_all(space.expansion.layout(), shared, &tops, budget)?;
+                    self.looked_at += 1;
                 }
-                self.looked_at = count;
             }
         }
+        Ok(())
+    }
+
+    /// Whether everything within the bound was explored.
+    fn check_finished(&self) -> Result<(), Failure> {
+        self.stopped.clone().map_or(Ok(()), Err)
     }
 
     fn globals(&self) -> &FxHashSet<u64> {
@@ -294,12 +349,12 @@ impl<'p> ExplicitSearch<'p> {
 /// How many states are looked at between two looks at the budget.
 const POLL_EVERY: u32 = 1024;
 
+/// How often the budget may be looked at while a run is rebuilt after a limit was met: a moment.
+const LAST_POLLS: u64 = 256;
+
 /// Looks at the budget now and then.
 fn poll(budget: &Budget, count: u32) -> Result<(), StopReason> {
-    match count % POLL_EVERY {
-        0 => budget.poll().map_or(Ok(()), Err),
-        _ => Ok(()),
-    }
+    if count.is_multiple_of(POLL_EVERY) { budget.check() } else { Ok(()) }
 }
 
 fn single_stacks<'p>(
@@ -308,7 +363,8 @@ fn single_stacks<'p>(
     measure: Measure,
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
-    let space = Interleaving::new(Expansion::new(program)?, Goal::new(program, target))?;
+    let goal = Goal::new(program, target);
+    let space = Interleaving::new(Expansion::new(program)?, goal, budget)?;
     let (threads, initial) = (program.threads.len(), space.configurations.len());
     let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Stacks(Box::new(space)), levels))
@@ -333,25 +389,22 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn advance(&mut self) -> Result<Level, Failure> {
+        self.check_finished()?;
         self.budget.check()?;
-        let mut explored = self.explore();
-        if let Err(Halt::Unbounded) = explored {
-            let Self { program, target, measure, budget, .. } = self;
-            (self.space, self.levels) = sets_of_stacks(program, target, *measure, budget)?;
-            self.looked_at = 0;
-            self.visible = Visible::new(self.program);
-            self.viewed = 0;
-            self.views = Views::default();
-            self.classes = None;
-            explored = self.explore();
-        }
-        let unknown = |halt| match halt {
-            Halt::Unknown(unknown) => unknown,
-            Halt::Unbounded => unreachable!("sets of stacks have no bound to exceed"),
+        let mut complete = match self.finish_level() {
+            Ok(complete) => complete,
+            Err(failure) => {
+                // What was found before a limit is found.
+                self.stopped = Some(failure.clone());
+                if matches!(failure, Failure::Unknown(_)) {
+                    self.rebuild()?;
+                }
+                let reached = self.run.clone().ok_or(failure)?;
+                return Ok(Level { reached: Some(reached), complete: false });
+            }
         };
-        let mut complete = explored.map_err(unknown)?;
         self.level += 1;
-        self.rebuild().map_err(unknown)?;
+        self.rebuild()?;
         self.proof = Proof::Fixpoint;
         if !complete && self.growing && self.run.is_none() {
             // A proof that was stopped is none, but the level was explored.
@@ -366,10 +419,12 @@ impl Search for ExplicitSearch<'_> {
     }
 
     fn count_states(&mut self) -> Result<u128, Failure> {
+        self.check_finished()?;
         Ok(self.globals().len() as u128)
     }
 
     fn states(&mut self, limit: usize) -> Result<Vec<Valuation>, Failure> {
+        self.check_finished()?;
         let count = self.program.globals.len();
         let words = self.globals().iter();
         let mut all: Vec<Valuation> = words.map(|&word| valuation(word, count)).collect();

@@ -14,7 +14,6 @@
 //! 2. No transition enters a control location, and every node leads to an accepting one.
 
 use super::language::{Automaton, Graph};
-use super::levels::Halt;
 use crate::expand::{Effect, Expansion, Shared, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Budget;
@@ -114,7 +113,7 @@ impl Saturation {
         shared: Shared,
         stacks: &Automaton,
         budget: &Budget,
-    ) -> Result<Self, Halt> {
+    ) -> Result<Self, Unknown> {
         let mut this = Self {
             controls: Vec::new(),
             transitions: Vec::new(),
@@ -147,10 +146,8 @@ impl Saturation {
         }
         let mut next = 0;
         while next < this.transitions.len() {
-            if next % POLL_EVERY == 0
-                && let Some(reason) = budget.poll()
-            {
-                return Err(reason.into());
+            if next % POLL_EVERY == 0 {
+                budget.check()?;
             }
             this.process(expansion, thread, next as u32)?;
             next += 1;
@@ -211,8 +208,8 @@ impl Saturation {
         Some(End::Stack(path))
     }
 
-    /// A shortest path from a transition on to an accepting node.
-    pub fn path_from(&self, first: u32) -> Vec<u32> {
+    /// A shortest path from a transition on to an accepting node, which there is by invariant 2.
+    pub fn path_from(&self, first: u32) -> Option<Vec<u32>> {
         let mut before: FxHashMap<u32, u32> = FxHashMap::default();
         let mut queue = std::collections::VecDeque::from([self.transitions[first as usize].to]);
         while let Some(node) = queue.pop_front() {
@@ -228,7 +225,7 @@ impl Saturation {
                 }
                 path.push(first);
                 path.reverse();
-                return path;
+                return Some(path);
             }
             for &id in self.leaving(node) {
                 let to = self.transitions[id as usize].to;
@@ -238,14 +235,14 @@ impl Saturation {
                 }
             }
         }
-        unreachable!("every node leads to an accepting one (invariant 2)")
+        None
     }
 
     /// The operations of a run to a configuration.
     ///
     /// # Errors
-    /// If it is too long.
-    pub fn operations(&self, end: &End) -> Result<Vec<Operation>, Unknown> {
+    /// If it is too long, or the budget was stopped.
+    pub fn operations(&self, end: &End, budget: &Budget) -> Result<Vec<Operation>, Unknown> {
         let mut work: Vec<Task> = Vec::new();
         match end {
             End::Stack(path) => work.extend(path.iter().map(|&id| Task::Run(id))),
@@ -257,6 +254,9 @@ impl Saturation {
         }
         let mut operations = Vec::new();
         while let Some(task) = work.pop() {
+            if (operations.len() + 1).is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
             if operations.len() + work.len() > LONGEST_RUN {
                 let steps = (operations.len() + work.len()) as u64;
                 return Err(Unknown::WitnessTooLong { steps, limit: LONGEST_RUN as u64 });

@@ -8,11 +8,14 @@
 
 use crate::expand::{Expansion, Layout, Shared, SymbolId, valuation};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{NodeId, Program, ThreadId, VisibleState};
 
 /// A visible state in short: the globals and one number per thread, zero for one that has ended.
 type Seen = (u64, Box<[u32]>);
+
+/// How many states are added between two looks at the budget.
+const POLL_EVERY: usize = 1024;
 
 /// The number of the empty label.
 const UNLABELLED: u32 = 1;
@@ -76,9 +79,21 @@ impl Visible {
     }
 
     /// Adds all combinations of tops, of which every thread has at least one.
-    pub fn add_all(&mut self, layout: &Layout, shared: Shared, tops: &[Vec<u32>]) {
+    ///
+    /// # Errors
+    /// The reason of a stopped budget.
+    pub fn add_all(
+        &mut self,
+        layout: &Layout,
+        shared: Shared,
+        tops: &[Vec<u32>],
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         let mut which = vec![0; tops.len()];
-        loop {
+        for count in 0usize.. {
+            if count.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
             let combination = tops.iter().zip(&which).map(|(tops, &at)| tops[at]);
             self.add(layout, shared, combination.collect());
             // The next combination, as one counts.
@@ -90,9 +105,10 @@ impl Visible {
                 }
             }
             if carried {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// How many there are.
