@@ -39,6 +39,8 @@ pub struct Options {
     /// With how many copies of a thread the program was made, if nothing beyond them is known: what is
     /// safe is so with at most so many.
     pub copies: Option<u32>,
+    /// How many nodes of decision diagrams may be stored at once, if not as many as usual.
+    pub max_nodes: Option<usize>,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
@@ -61,6 +63,7 @@ impl Options {
             list: None,
             starts_per_site: None,
             copies: None,
+            max_nodes: None,
             max_witness_steps: 1_000_000,
             max_facts: 20_000,
         }

@@ -313,8 +313,9 @@ pub(crate) fn make<'p>(
     let program = prepared.program;
     let steps = options.max_witness_steps;
     let bounded = |kind: Option<Kind>, measure: Measure, limit: Option<u32>| {
-        let Options { visible, list, starts_per_site, .. } = *options;
-        let options = BoundedOptions { kind, measure, limit, visible, list, starts_per_site };
+        let Options { visible, list, starts_per_site, max_nodes, .. } = *options;
+        let options =
+            BoundedOptions { kind, measure, limit, visible, list, starts_per_site, max_nodes };
         Box::new(Bounded::new(program, options, budget))
     };
     match kind {
@@ -325,7 +326,8 @@ pub(crate) fn make<'p>(
         }
         EngineKind::TuplingBdd => {
             let behaviours = prepared.behaviours(budget);
-            Box::new(Direct(TuplingBdd::prepared(program, behaviours, steps, budget.clone())))
+            let engine = TuplingBdd::prepared(program, behaviours, steps, budget.clone());
+            Box::new(Direct(engine.with_node_limit(options.max_nodes)))
         }
         EngineKind::Exhaustive => {
             Box::new(Direct(Exhaustive::new(program, options.call_depth, budget.clone())))

@@ -94,6 +94,8 @@ pub struct BoundedOptions {
     pub list: Option<usize>,
     /// How many threads a start site may start, if the front end had to cut some off.
     pub starts_per_site: Option<u32>,
+    /// How many nodes of decision diagrams may be stored at once, if not as many as usual.
+    pub max_nodes: Option<usize>,
 }
 
 /// An engine that searches under a bound.
@@ -313,7 +315,9 @@ impl<'p> Running<'p> {
             ));
         }
         let symbolic = |mode| {
-            let options = SymbolicOptions::default();
+            let default = SymbolicOptions::default();
+            let node_limit = options.max_nodes.unwrap_or(default.node_limit);
+            let options = SymbolicOptions { node_limit, ..default };
             SymbolicSearch::new(program, target, measure, mode, options, budget)
         };
         Ok(match kind {
@@ -327,7 +331,10 @@ impl<'p> Running<'p> {
                 budget,
             )?)),
             Kind::Pds => Self::Other(Box::new(PdsSearch::new(program, target, budget)?)),
-            Kind::Spds => Self::Other(Box::new(SpdsSearch::new(program, target, budget)?)),
+            Kind::Spds => {
+                let search = SpdsSearch::new(program, target, budget)?;
+                Self::Other(Box::new(search.with_node_limit(options.max_nodes)))
+            }
         })
     }
 

@@ -237,6 +237,9 @@ pub struct AtomicityOptions {
     #[arg(long, value_name = "NUMBER", required_if_eq("engine", "context-bounded"))]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: Option<u32>,
+    /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
+    pub max_nodes: Option<usize>,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
@@ -377,6 +380,15 @@ fn pattern_number(text: &str) -> Result<u32, String> {
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds(text.parse().map_err(|_| "not a number of seconds".to_owned())?)
+}
+
+/// A number of nodes of decision diagrams.
+pub fn parse_nodes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a diagram without nodes says nothing".to_owned()),
+        Ok(nodes) => Ok(nodes),
+        Err(_) => Err("not a number of nodes".to_owned()),
+    }
 }
 
 /// A time limit of so many seconds.

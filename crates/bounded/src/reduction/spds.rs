@@ -41,6 +41,7 @@ pub struct SpdsSearch<'p> {
     universe: Universe,
     goal: Goal,
     budget: Budget,
+    node_limit: Option<usize>,
     reachable: Vec<Vec<usize>>,
     states: States,
     run: Option<Witness>,
@@ -64,12 +65,20 @@ impl<'p> SpdsSearch<'p> {
             universe,
             goal: Goal::new(program, target),
             budget: budget.clone(),
+            node_limit: None,
             reachable: vec![initial],
             states: States::default(),
             run: None,
             rules: 0,
             nodes: 0,
         })
+    }
+
+    /// The same with another limit on the nodes of decision diagrams.
+    #[must_use]
+    pub fn with_node_limit(mut self, limit: Option<usize>) -> Self {
+        self.node_limit = limit;
+        self
     }
 
     /// The rules with their weights.
@@ -152,7 +161,8 @@ impl<'p> SpdsSearch<'p> {
 
     /// The locations at the end of all rounds, with the flag.
     fn ends(&mut self, rounds: usize) -> Result<Vec<(usize, bool)>, Unknown> {
-        let mut tuples = Tuples::new(rounds, self.threads.locations(), &self.budget)?;
+        let mut tuples =
+            Tuples::new(rounds, self.threads.locations(), self.node_limit, &self.budget)?;
         let budget = self.budget.clone();
         let begin = match self.program.threads.ids().next() {
             Some(first) => self.threads.symbol(Gamma::Begin(first)),

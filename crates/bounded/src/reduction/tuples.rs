@@ -20,7 +20,7 @@ use selvedge_bdd::{
 use selvedge_pds::WeightDomain;
 use selvedge_program::Unknown;
 
-/// How many nodes of diagrams there may be.
+/// How many nodes of diagrams there may be if nothing else is said.
 const MOST_NODES: usize = 1 << 23;
 
 /// A weight.
@@ -65,7 +65,12 @@ impl Tuples {
     ///
     /// # Errors
     /// If there are too many bits.
-    pub fn new(rounds: usize, locations: usize, budget: &Budget) -> Result<Self, Unknown> {
+    pub fn new(
+        rounds: usize,
+        locations: usize,
+        node_limit: Option<usize>,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
         let bits = |largest: usize| (usize::BITS - largest.leading_zeros()) as usize;
         let round_bits = bits(rounds);
         let location_bits = bits(locations.saturating_sub(1));
@@ -76,7 +81,8 @@ impl Tuples {
                 "the symbolic pushdown system needs more than {MAX_VARIABLES} variables"
             )));
         }
-        let manager = NativeManager::with_budget(variables, MOST_NODES, budget.clone());
+        let manager =
+            NativeManager::with_budget(variables, node_limit.unwrap_or(MOST_NODES), budget.clone());
         let relations = Relations::new(manager, width, 2).map_err(exhausted)?;
         let one = relations.identity().map_err(exhausted)?;
         Ok(Self { relations, rounds, round_bits, location_bits, one })
@@ -309,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_domain_keeps_the_laws() {
-        let mut tuples = Tuples::new(2, 3, &Budget::new()).expect("it is small");
+        let mut tuples = Tuples::new(2, 3, None, &Budget::new()).expect("it is small");
         let samples = [
             tuples.zero(),
             tuples.one(),
@@ -323,7 +329,7 @@ mod tests {
 
     #[test]
     fn runs_that_do_not_end_as_guessed_do_not_count() {
-        let mut tuples = Tuples::new(2, 4, &Budget::new()).expect("it is small");
+        let mut tuples = Tuples::new(2, 4, None, &Budget::new()).expect("it is small");
         // One thread: 0 to 1 in some round; then 1 to 2 in some round.
         let start = tuples.start(false, &[vec![0], vec![1, 3]]).expect("it is small");
         let next = tuples.stay(&[0, 1, 2, 3], Round::Next, Flag::Keep).expect("it is small");

@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
-use super::{Format, LimitOptions};
+use super::{Format, LimitOptions, parse_nodes};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
@@ -63,6 +63,9 @@ pub struct MeetingOptions {
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
+    /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
+    pub max_nodes: Option<usize>,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,

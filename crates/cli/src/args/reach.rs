@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
-use super::{Format, LimitOptions};
+use super::{Format, LimitOptions, parse_nodes};
 use crate::input::Language;
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -122,6 +122,9 @@ pub struct ReachArgs {
     /// The form of the output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
+    pub max_nodes: Option<usize>,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,

@@ -182,6 +182,7 @@ fn decide(
     analysis.call_depth = options.depth;
     analysis.copies = copies;
     analysis.limit = options.rounds;
+    analysis.max_nodes = options.max_nodes;
     let (done, answered) = (Done::default(), AtomicUsize::new(0));
     let queries = &asked.queries;
     std::thread::scope(|scope| {

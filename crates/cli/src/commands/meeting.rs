@@ -167,6 +167,7 @@ fn decide(
     let mut analysis = Options::new(options.engine);
     analysis.call_depth = options.depth;
     analysis.copies = asked.copies;
+    analysis.max_nodes = options.max_nodes;
     let (position, kind, done) = (Position::default(), asked.kind(), Done::default());
     let names = [model.text.name.as_str()];
     let (report, unasked) = std::thread::scope(|scope| {

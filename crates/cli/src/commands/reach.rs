@@ -125,6 +125,7 @@ fn options(args: &ReachArgs, model: &DataModel) -> Options {
         visible: model.language == Language::Pushdown,
         list: (args.states == Some(StatesForm::List)).then_some(args.max_states),
         starts_per_site: model.starts_per_site,
+        max_nodes: args.max_nodes,
         ..Options::new(args.engine)
     }
 }

@@ -48,7 +48,7 @@ use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
     Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
-use space::{Node, Saturated, Space};
+use space::{NODE_LIMIT, Node, Saturated, Space};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -65,6 +65,8 @@ pub struct TuplingBdd<'p> {
     borders: Option<Borders>,
     encoding: Encoding,
     budget: Budget,
+    /// How many nodes of diagrams may be stored at once, per number of phases and participants.
+    node_limit: usize,
     max_witness_steps: u64,
     spaces: BTreeMap<SpaceKey, Space>,
     skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
@@ -99,6 +101,13 @@ impl<'p> TuplingBdd<'p> {
         Self::prepared(program, behaviours, max_witness_steps, budget)
     }
 
+    /// The same with another limit on the nodes of decision diagrams.
+    #[must_use]
+    pub fn with_node_limit(mut self, limit: Option<usize>) -> Self {
+        self.node_limit = limit.unwrap_or(NODE_LIMIT);
+        self
+    }
+
     /// The same for a program whose threads were lowered before.
     pub fn prepared(
         program: &'p Program,
@@ -121,6 +130,7 @@ impl<'p> TuplingBdd<'p> {
             borders,
             encoding,
             budget,
+            node_limit: NODE_LIMIT,
             max_witness_steps,
             spaces: BTreeMap::new(),
             skeletons: FxHashMap::default(),
@@ -281,7 +291,8 @@ impl<'p> TuplingBdd<'p> {
         };
         let product = Product::new(thread, role, skeleton, &self.budget)?;
         if !self.spaces.contains_key(&key) {
-            self.spaces.insert(key, Space::new(&self.encoding, key, &self.budget)?);
+            self.spaces
+                .insert(key, Space::new(&self.encoding, key, self.node_limit, &self.budget)?);
         }
         let space = self.spaces.get_mut(&key).expect("it was made just now");
         Ok(Rc::new(space.saturate(&self.encoding, product, &self.budget)?))

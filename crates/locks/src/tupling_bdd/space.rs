@@ -26,7 +26,7 @@ pub type Node = <NativeManager as BddManager>::Node;
 type Weight = weights::Weight<Node>;
 
 /// How many nodes a space may have: about a gigabyte.
-const NODE_LIMIT: usize = 1 << 24;
+pub const NODE_LIMIT: usize = 1 << 24;
 
 /// What questions of one size share.
 pub struct Space {
@@ -66,11 +66,12 @@ impl Space {
     pub fn new(
         encoding: &Encoding,
         size: (usize, usize),
+        node_limit: usize,
         budget: &Budget,
     ) -> Result<Self, Exhausted> {
         let width = encoding.width();
         let variables = Self::variables(width, size);
-        let manager = NativeManager::with_budget(variables, NODE_LIMIT, budget.clone());
+        let manager = NativeManager::with_budget(variables, node_limit, budget.clone());
         let vocabulary = Vocabulary::new(manager, width, size.0, size.1)?;
         let actions = |phase| Actions { vocabulary: &vocabulary, encoding, phase };
         let one = (0..size.0).map(|phase| actions(phase).order()).collect::<Result<_, _>>()?;
