@@ -41,9 +41,10 @@ pub struct File<'a> {
 /// What tells the dialects apart: where each was seen first.
 #[derive(Debug, Default)]
 pub struct Traits {
-    /// `start_thread`, `end_thread`, `sync` or `ASYNC_n`: threads are started by statements.
+    /// `start_thread`, `sync` or `ASYNC_n`: threads are started by statements.
     pub starts: Option<(&'static str, Place)>,
-    /// `enforce`, `dfs`, `abortif`, `schoose`, `dead` or a `goto` with several targets.
+    /// `end_thread`, `enforce`, `dfs`, `abortif`, `schoose`, `dead`, `constrain` behind an assignment
+    /// or a `goto` with several targets.
     pub boppo: Option<(&'static str, Place)>,
     /// `constrain(e)` as a statement.
     pub getafix: Option<(&'static str, Place)>,

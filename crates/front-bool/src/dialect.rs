@@ -3,7 +3,8 @@
 //!
 //! # Source
 //! The grammar notes: in Boppo's dialect `main` runs and statements start threads; in GETAFIX's
-//! the first function, `init`, runs, and then every other `void` function is a thread.
+//! the first function, `init`, runs, and then every other `void` function is a thread. A statement
+//! that ends a thread starts none, so it tells less than a first function `init`.
 
 use crate::ast::File;
 use std::fmt;
@@ -18,6 +19,9 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// All dialects.
+    pub const ALL: [Self; 2] = [Self::Boppo, Self::Getafix];
+
     /// The word on the command line and in reports.
     pub fn word(self) -> &'static str {
         match self {

@@ -28,25 +28,32 @@
 //! file       = { "decl" names ";" | function }
 //! names      = NAME { "," NAME }
 //! function   = [ "dfs" ] ( "void" | "bool" [ "<" NUMBER ">" ] ) NAME "(" [ names ] ")"
-//!              "begin" { "decl" names ";" | "enforce" expr ";" } { statement ";" } "end"
+//!              "begin" { statement ";" | head } "end"
+//! head       = "decl" names ";" | "enforce" expr ";"
 //! statement  = { NAME ":" } [ simple ]
 //! simple     = "skip" | "goto" names | "return" [ exprs ]
 //!            | "if" expr "then" { statement ";" } { "elsif" expr "then" { statement ";" } }
 //!              [ "else" { statement ";" } ] "fi"
 //!            | "while" expr "do" { statement ";" } "od"
 //!            | names ":=" exprs [ "constrain" expr ] | [ names ":=" ] NAME "(" [ exprs ] ")"
-//!            | ( "assert" | "assume" | "constrain" | "abortif" ) "(" expr ")" | "dead" names
+//!            | ( "assert" | "assume" | "constrain" ) "(" expr ")" | "abortif" expr | "dead" names
 //!            | "start_thread" statement | "end_thread" | "sync" NAME
 //!            | "atomic_begin" | "atomic_end"
 //! exprs      = expr { "," expr }
-//! expr       = "T" | "F" | "true" | "false" | "1" | "0" | "*" | NAME | "'" NAME | "(" expr ")"
+//! expr       = "T" | "F" | "true" | "false" | "1" | "0" | "*" | "?" | NAME | "'" NAME | "(" expr ")"
 //!            | "!" expr | expr OPERATOR expr | "schoose" "[" expr "," expr "]"
 //! ```
+//! A head may stand before any statement, also inside of `if` and `while`, and counts for the whole
+//! function; a local is used only behind its declaration.
 //! A `;` may be missing before a word that closes a block and behind `fi` and `od`. `//` and
 //! `/* */` are comments. A NAME is a letter, `_` or `$` followed by letters, digits, `_`, `$` and
 //! `.`, or anything between braces on one line (`{x > 0}`); `_` stands for a result that is dropped.
-//! The operators are, from tight to loose, `!` (or `~`); `=` (`==`) and `!=`; `&` (`&&`); `^`; `|`
-//! (`||`); `=>`. All associate to the left except `=>`. `dfs` is ignored.
+//! `dfs` is ignored. `?` is another sign for `*`.
+//!
+//! The operators are `!` (or `~`), which binds tightest, and between two operands `&` (`&&`), `|`
+//! (`||`), `^`, `=` (`==`), `!=` and `=>`. The dialects differ in how tight these bind. Boppo: from
+//! tight to loose `&`; `|`; `^`; `=`, `!=` and `=>`, which associate to the right. GETAFIX: from
+//! tight to loose `=` and `!=`; `&`; `^`; `|`; `=>`, all of which associate to the left.
 //!
 //! # Threads
 //! In Boppo's dialect `main` is the first thread. `start_thread f(..)`, and a call with a label
@@ -57,7 +64,8 @@
 //! without `init` is sequential and runs `main`.
 //!
 //! # Where to start reading
-//! `token` splits the text, `parser` builds the tree of `ast`, `dialect` tells the dialects apart,
+//! `token` splits the text, `parser` builds the tree of `ast` with the operators of `precedence`,
+//! `dialect` tells the dialects apart,
 //! `names` finds out what names mean, `graph` builds control-flow graphs, `starts` counts how often
 //! threads are started, `threads` decides which threads there are, `emit` cuts their procedures.
 
@@ -68,13 +76,14 @@ mod emit;
 mod graph;
 mod names;
 mod parser;
+mod precedence;
 pub mod print;
 mod starts;
 mod threads;
 mod token;
 
 pub use dialect::Dialect;
-pub use print::{Unprintable, print};
+pub use print::{Unprintable, print, print_in};
 
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::{Global, Program};
@@ -126,13 +135,33 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
     parsed
 }
 
+/// The tree of a text in the dialect that was asked for, or else in the one that it shows.
+fn tree<'a>(
+    text: &'a str,
+    options: &Options,
+    parsed: &mut Parsed,
+    complaints: &mut Complaints,
+) -> ast::File<'a> {
+    let mut file = parser::parse(text, parsed.dialect, complaints);
+    if options.dialect.is_none() {
+        let tried = parsed.dialect;
+        (parsed.dialect, parsed.why) = dialect::detect(&file);
+        if parsed.dialect != tried {
+            // What shows the dialect does not depend on how its operators bind.
+            *complaints = Complaints::new();
+            file = parser::parse(text, parsed.dialect, complaints);
+        }
+    }
+    file
+}
+
 fn read(text: &str, options: &Options, parsed: &mut Parsed, complaints: &mut Complaints) {
     if text.len() >= u32::MAX as usize {
         let message = "the file is too large: at most 4 GiB can be read";
         complaints.push(Diagnostic::global("file-too-large", Severity::Error, message));
         return;
     }
-    let file = parser::parse(text, complaints);
+    let file = tree(text, options, parsed, complaints);
     if file.globals.is_empty() && file.functions.is_empty() && !complaints.has_errors() {
         let message = "the file is empty: it declares nothing";
         complaints.push(
@@ -140,9 +169,6 @@ fn read(text: &str, options: &Options, parsed: &mut Parsed, complaints: &mut Com
                 .with_help("write at least `void main() begin skip; end`"),
         );
         return;
-    }
-    if options.dialect.is_none() {
-        (parsed.dialect, parsed.why) = dialect::detect(&file);
     }
     if complaints.is_full() {
         return;
@@ -152,8 +178,9 @@ fn read(text: &str, options: &Options, parsed: &mut Parsed, complaints: &mut Com
     if complaints.has_errors() {
         return;
     }
-    let Some(threads) = threads::threads(&graphs, &names, parsed.dialect, options, complaints)
-    else {
+    let why = options.dialect.is_none().then_some(parsed.why.as_str());
+    let reading = threads::Reading { dialect: parsed.dialect, why };
+    let Some(threads) = threads::threads(&graphs, &names, &reading, options, complaints) else {
         return;
     };
     let unused = threads::unused(&graphs, &threads.plans, complaints);

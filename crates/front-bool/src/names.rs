@@ -5,7 +5,7 @@
 use crate::ast::{Expression, File, Function, Name};
 use crate::token::quote;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Diagnostic, Id};
+use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_program::{Connective, Expr, GlobalId, LocalId, Variable};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
@@ -104,11 +104,21 @@ fn unknown<'a>(
     });
 }
 
+fn used_early(name: Name<'_>, declared: Span) -> Diagnostic {
+    let message = format!("{} is used before its declaration", quote(name.text));
+    Diagnostic::error("used-before-declaration", message, name.span, "too early")
+        .with_label(declared, "declared here")
+        .with_help("move the declaration to the beginning of the function")
+}
+
 /// The names that one function sees.
 pub struct Scope<'n, 'a> {
     names: &'n Names<'a>,
-    locals: FxHashMap<&'a str, LocalId>,
+    /// The parameters and locals, and where each is declared.
+    locals: FxHashMap<&'a str, (LocalId, Span)>,
     declared_locals: Vec<&'a str>,
+    /// Whether a local may be used only behind its declaration.
+    pub in_order: bool,
 }
 
 impl<'n, 'a> Scope<'n, 'a> {
@@ -119,15 +129,20 @@ impl<'n, 'a> Scope<'n, 'a> {
         let mut first: FxHashMap<&str, Name<'a>> = FxHashMap::default();
         for (at, &name) in function.parameters.iter().chain(&function.locals).enumerate() {
             declare(&mut first, name, "variable", complaints);
-            locals.entry(name.text).or_insert(LocalId::from_index(at));
+            locals.entry(name.text).or_insert((LocalId::from_index(at), name.span));
             declared_locals.push(name.text);
         }
-        Self { names, locals, declared_locals }
+        Self { names, locals, declared_locals, in_order: true }
     }
 
     /// The variable of this name; reports it if there is none.
     pub fn variable(&self, name: Name<'a>, complaints: &mut Complaints) -> Option<Variable> {
-        let local = self.locals.get(name.text).map(|&id| Variable::Local(id));
+        let local = self.locals.get(name.text).map(|&(id, declared)| {
+            if self.in_order && name.span.start < declared.start {
+                complaints.push(used_early(name, declared));
+            }
+            Variable::Local(id)
+        });
         let global = || self.names.globals.get(name.text).map(|&id| Variable::Global(id));
         let found = local.or_else(global);
         if found.is_none() {

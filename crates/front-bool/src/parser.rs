@@ -5,8 +5,8 @@
 //! message.
 //!
 //! # Source
-//! The grammar is in the crate's documentation. Both dialects are read by one grammar; where they
-//! differ is decided by [`crate::dialect`].
+//! The grammar is in the crate's documentation. Both dialects are read by one grammar, with
+//! operators that bind as [`crate::precedence`] says.
 //!
 //! # Invariants
 //! 1. Recursion is at most [`NESTING_LIMIT`] statements deep.
@@ -16,7 +16,8 @@ mod declaration;
 mod expression;
 mod statement;
 
-use crate::ast::{File, Name};
+use crate::ast::{Expression, File, Name};
+use crate::dialect::Dialect;
 use crate::token::Kind;
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::cursor::Cursor;
@@ -36,10 +37,12 @@ pub const PARENTHESIS_LIMIT: usize = 1000;
 pub const VARIABLE_LIMIT: usize = 1 << 16;
 
 /// Reads a text of less than 4 GiB; what could be read and, in `complaints`, what could not.
-pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
+pub fn parse<'a>(text: &'a str, dialect: Dialect, complaints: &mut Complaints) -> File<'a> {
     let mut parser = Parser {
         cursor: Cursor::new(text, complaints),
+        dialect,
         lost_labels: Vec::new(),
+        heads: Heads::default(),
         file: File::default(),
     };
     parser.file();
@@ -48,9 +51,21 @@ pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
 
 struct Parser<'a, 'c> {
     cursor: Cursor<'a, 'c, Kind>,
+    /// Whose operators they are.
+    dialect: Dialect,
     /// The labels of a statement that could not be read.
     lost_labels: Vec<Name<'a>>,
+    heads: Heads<'a>,
     file: File<'a>,
+}
+
+/// What `decl` and `enforce` have said so far, wherever they stand in the function that is read.
+#[derive(Default)]
+struct Heads<'a> {
+    /// The name of the function.
+    function: &'a str,
+    locals: Vec<Name<'a>>,
+    enforced: Option<Expression<'a>>,
 }
 
 impl<'a> Parser<'a, '_> {

@@ -1,5 +1,6 @@
 //! # Idea
-//! A program as text in the Boppo dialect that [`crate::parse`] reads again. Every node of a
+//! A program as text that [`crate::parse`] reads again, in Boppo's dialect, or in GETAFIX's if it has
+//! one thread. Every node of a
 //! procedure becomes a place in the text, every edge a statement; nodes follow each other where
 //! they can, and labels and jumps stand only where they cannot.
 //!
@@ -14,6 +15,7 @@
 //! 4. A call, a return or a start that computes something in the same step becomes two statements,
 //!    where nothing can tell the difference; else the program is refused.
 //! 5. A label that stands at several nodes of one procedure gets numbers.
+//! 6. In GETAFIX's dialect every step that its grammar has no statement for becomes several.
 //!
 //! # Invariants
 //! 1. Procedures of several threads that would have the same text are written once.
@@ -22,6 +24,7 @@ mod body;
 mod expression;
 mod names;
 
+use crate::dialect::Dialect;
 use crate::print::body::Body;
 use crate::print::names::Taken;
 use selvedge_base::{Id, IdVec, Place};
@@ -47,18 +50,26 @@ impl fmt::Display for Unprintable {
     }
 }
 
-/// The program as text.
+/// The program as text in Boppo's dialect.
 ///
 /// # Errors
 /// If the program has something that Boolean programs lack: locks, accesses to locations, units of
 /// work, threads that are started at several places, or steps that are not one statement each and
 /// cannot be split.
 pub fn print(program: &Program) -> Result<String, Unprintable> {
+    print_in(program, Dialect::Boppo)
+}
+
+/// The program as text in a dialect.
+///
+/// # Errors
+/// As [`print`]; in GETAFIX's dialect also if the program has several threads.
+pub fn print_in(program: &Program, dialect: Dialect) -> Result<String, Unprintable> {
     // Functions with the same text become one again below.
     let unshared = unshare(program);
     let program = &*unshared.program;
-    let overview = Overview::new(program)?;
-    let globals = global_names(program);
+    let overview = Overview::new(program, dialect)?;
+    let globals = global_names(program, dialect);
     let mut text = String::new();
     if !globals.is_empty() {
         let names: Vec<&str> = globals.iter().map(String::as_str).collect();
@@ -99,8 +110,8 @@ struct Head<'h> {
     prologue: Option<&'h str>,
 }
 
-fn global_names(program: &Program) -> Vec<String> {
-    let mut taken = Taken::default();
+fn global_names(program: &Program, dialect: Dialect) -> Vec<String> {
+    let mut taken = Taken::new(dialect);
     program.globals.iter().map(|global| taken.fresh(&global.name)).collect()
 }
 
@@ -115,6 +126,7 @@ fn prologue(program: &Program, globals: &[String]) -> Option<String> {
 
 /// What has to be known of the whole program.
 pub(crate) struct Overview {
+    dialect: Dialect,
     successors: Successors,
     /// The procedures that are called.
     called: IdVec<ProcedureId, bool>,
@@ -131,8 +143,9 @@ pub(crate) struct Overview {
 }
 
 impl Overview {
-    fn new(program: &Program) -> Result<Self, Unprintable> {
+    fn new(program: &Program, dialect: Dialect) -> Result<Self, Unprintable> {
         let mut overview = Self {
+            dialect,
             successors: Successors::new(program),
             called: IdVec::filled(false, program.procedures.len()),
             to_globals: IdVec::filled(false, program.procedures.len()),
@@ -157,6 +170,11 @@ impl Overview {
             }
         }
         overview.threads(program)?;
+        if let (Dialect::Getafix, &[_, second, ..]) = (dialect, overview.running.as_slice()) {
+            let place = program.threads[second].place;
+            let reason = "in the dialect of GETAFIX, programs with one thread are written only";
+            return Err(Unprintable { place, reason: reason.to_owned() });
+        }
         let at_first = |thread: &ThreadId| program.threads[*thread].start == Start::AtFirst;
         let initial: Vec<ThreadId> = overview.running.iter().copied().filter(at_first).collect();
         let initial_values = program.globals.iter().any(|global| global.initial.is_some());
@@ -277,8 +295,10 @@ impl Overview {
                 break;
             }
         }
-        let mut taken = Taken::default();
+        let mut taken = Taken::new(self.dialect);
         taken.reserve("main");
+        // A first function of this name means GETAFIX's threads.
+        taken.reserve("init");
         let mut shared: BTreeMap<&str, String> = BTreeMap::new();
         let mut names = own.clone();
         for (id, procedure) in self.printed(program) {
@@ -303,11 +323,13 @@ impl Overview {
             .copied()
             .filter(|&thread| program.threads[thread].start == Start::AtFirst)
             .collect();
-        let word =
-            if at_first.len() == 1 && at_first[0].index() == 0 { "" } else { "start_thread " };
+        let alone =
+            at_first.len() == 1 && (at_first[0].index() == 0 || self.dialect == Dialect::Getafix);
+        let word = if alone { "" } else { "start_thread " };
         for thread in at_first {
             let main = program.threads[thread].main;
-            let arguments = vec!["*"; program.procedures[main].frame.parameters].join(", ");
+            let any = if self.dialect == Dialect::Getafix { "schoose[F, F]" } else { "*" };
+            let arguments = vec![any; program.procedures[main].frame.parameters].join(", ");
             text.extend(["    ", word, &functions[main], "(", &arguments, ");\n"]);
         }
         text

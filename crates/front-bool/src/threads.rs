@@ -31,20 +31,41 @@ pub struct Threads {
     pub limited: Option<u32>,
 }
 
+/// The dialect in which a program is read.
+pub struct Reading<'w> {
+    pub dialect: Dialect,
+    /// Why it is this one, if it was found out.
+    pub why: Option<&'w str>,
+}
+
+impl Reading<'_> {
+    /// How the program could be read otherwise, to be put behind a help; empty if it was asked to be
+    /// read like this.
+    fn remark(&self) -> String {
+        let (name, other) = match self.dialect {
+            Dialect::Boppo => ("Boppo", Dialect::Getafix),
+            Dialect::Getafix => ("GETAFIX", Dialect::Boppo),
+        };
+        self.why.map_or_else(String::new, |why| {
+            format!("; the dialect is taken to be that of {name}, because {why}: if it is not, say `--dialect {other}`")
+        })
+    }
+}
+
 /// The threads of a program; `None` if it cannot run.
 pub fn threads<'a>(
     graphs: &Graphs<'a>,
     names: &Names<'a>,
-    dialect: Dialect,
+    dialect: &Reading<'_>,
     options: &Options,
     complaints: &mut Complaints,
 ) -> Option<Threads> {
     let init = names.functions.get("init").copied();
-    if dialect == Dialect::Getafix {
-        refuse_starts(graphs, complaints);
+    if dialect.dialect == Dialect::Getafix {
+        refuse_starts(graphs, dialect, complaints);
     }
-    match (dialect, init) {
-        (Dialect::Getafix, Some(init)) => getafix(graphs, init, complaints),
+    match (dialect.dialect, init) {
+        (Dialect::Getafix, Some(init)) => getafix(graphs, init, dialect, complaints),
         _ => boppo(graphs, names, dialect, options, complaints),
     }
 }
@@ -52,7 +73,7 @@ pub fn threads<'a>(
 fn boppo<'a>(
     graphs: &Graphs<'a>,
     names: &Names<'a>,
-    dialect: Dialect,
+    dialect: &Reading<'_>,
     options: &Options,
     complaints: &mut Complaints,
 ) -> Option<Threads> {
@@ -122,7 +143,8 @@ fn root_name<'g>(graphs: &'g Graphs<'_>, root: &'g Root) -> &'g str {
     }
 }
 
-fn missing_main(names: &Names<'_>, dialect: Dialect) -> Diagnostic {
+fn missing_main(names: &Names<'_>, reading: &Reading<'_>) -> Diagnostic {
+    let dialect = reading.dialect;
     let message = match dialect {
         Dialect::Boppo => "there is no function `main`",
         Dialect::Getafix => "there is neither a function `init` nor a function `main`",
@@ -138,11 +160,13 @@ fn missing_main(names: &Names<'_>, dialect: Dialect) -> Diagnostic {
                 .to_owned()
         }
     };
+    let misspelt = names.near_function("main").is_some();
+    let help = if misspelt { help } else { help + &reading.remark() };
     Diagnostic::global("missing-main", Severity::Error, message).with_help(help)
 }
 
 /// The dialect has no statements that start threads.
-fn refuse_starts(graphs: &Graphs<'_>, complaints: &mut Complaints) {
+fn refuse_starts(graphs: &Graphs<'_>, reading: &Reading<'_>, complaints: &mut Complaints) {
     if let Some(site) = graphs.sites.first() {
         complaints.push(
             Diagnostic::error(
@@ -151,12 +175,20 @@ fn refuse_starts(graphs: &Graphs<'_>, complaints: &mut Complaints) {
                 site.span,
                 "a start",
             )
-            .with_help("every `void` function is a thread; or say `--dialect boppo`"),
+            .with_help(match reading.why {
+                Some(_) => "every `void` function is a thread".to_owned() + &reading.remark(),
+                None => "every `void` function is a thread; or say `--dialect boppo`".to_owned(),
+            }),
         );
     }
 }
 
-fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Option<Threads> {
+fn getafix(
+    graphs: &Graphs<'_>,
+    init: usize,
+    reading: &Reading<'_>,
+    complaints: &mut Complaints,
+) -> Option<Threads> {
     let void = |function: usize| function != init && graphs.functions[function].results.is_none();
     let mut called_functions: FxHashSet<usize> = FxHashSet::default();
     for graph in &graphs.functions {
@@ -171,7 +203,9 @@ fn getafix(graphs: &Graphs<'_>, init: usize, complaints: &mut Complaints) -> Opt
                 span,
                 "runs once, before all others",
             )
-            .with_help("move what is called to a function of its own"),
+            .with_help(
+                "move what is called to a function of its own".to_owned() + &reading.remark(),
+            ),
         );
     }
     let roots: Vec<usize> = (0..graphs.functions.len()).filter(|&one| void(one)).collect();

@@ -109,6 +109,7 @@ pub enum Kind {
     #[token(">")]
     Greater,
     #[token("*")]
+    #[token("?")]
     Star,
     #[token("!")]
     #[token("~")]
@@ -168,6 +169,11 @@ impl Kind {
     /// Whether a list of statements ends before this reserved word.
     pub fn closes_block(self) -> bool {
         matches!(self, Self::EndBody | Self::Fi | Self::Elsif | Self::Else | Self::Od)
+    }
+
+    /// Whether it says something about the whole function.
+    pub fn declares(self) -> bool {
+        matches!(self, Self::Decl | Self::Enforce)
     }
 
     /// Whether it is a reserved word that cannot stand in an expression.

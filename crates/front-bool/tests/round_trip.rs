@@ -4,9 +4,12 @@
 mod common;
 
 use common::{Random, program, reached, round_trip};
-use selvedge_front_bool::print;
+use selvedge_base::Id;
+use selvedge_front_bool::{Dialect, Options, parse, print, print_in};
+use selvedge_program::expression::{Readers, shown};
 use selvedge_program::validate::validate;
-use selvedge_program::{Action, Connective, Expr, Program, Target, Update, Variable};
+use selvedge_program::{Action, Connective, Expr, GlobalId, Program, Target, Update, Variable};
+use selvedge_testkit::getafix::recognise;
 use std::fmt::Write;
 
 /// A writer of random texts.
@@ -215,6 +218,123 @@ fn printed_programs_behave_the_same() {
         compared += usize::from(same_behaviour(&original, &again, &text));
     }
     assert!(compared > 200, "{compared} programs were compared");
+}
+
+#[test]
+fn every_dialect_reads_the_same_from_what_is_printed() {
+    let mut differing = 0;
+    for seed in 0..400 {
+        let text = random_text(20_000 + seed, seed % 3 == 0);
+        let read = |text: &str, dialect| {
+            let options = Options { dialect: Some(dialect), starts_per_site: None };
+            parse(text, &options).program
+        };
+        let original = program(&text);
+        let printed = print(&original).expect("it can be printed");
+        let boppo = read(&printed, Dialect::Boppo).expect("it is read");
+        // GETAFIX's dialect starts no threads, but has the same functions.
+        let functions = printed.replace("start_thread ", "");
+        let (one, two) = (read(&functions, Dialect::Boppo), read(&functions, Dialect::Getafix));
+        assert!(one.is_some() && one == two, "{text}\n{printed}");
+        assert_eq!(boppo.threads.len(), original.threads.len());
+        // The texts as they are written differ in their meaning now and then.
+        let written = text.replace("start_thread ", "");
+        let (one, two) = (read(&written, Dialect::Boppo), read(&written, Dialect::Getafix));
+        differing += usize::from(one != two);
+    }
+    assert!(differing > 20, "{differing} texts mean something else in the other dialect");
+}
+
+#[test]
+fn what_is_written_for_getafix_is_read_there_and_behaves_the_same() {
+    let (mut compared, mut refused) = (0, 0);
+    for seed in 0..300 {
+        let text = random_text(30_000 + seed, false);
+        let mut original = program(&text);
+        if seed % 2 == 0 {
+            enrich(&mut original, &mut Random(seed));
+        }
+        let Ok(printed) = print_in(&original, Dialect::Getafix) else {
+            refused += 1;
+            continue;
+        };
+        recognise(&printed).unwrap_or_else(|error| panic!("{error}\n{text}\n{printed}"));
+        let options = Options { dialect: Some(Dialect::Getafix), starts_per_site: None };
+        let again = parse(&printed, &options).program.expect("it is read");
+        compared += usize::from(same_behaviour(&original, &again, &text));
+    }
+    assert!(compared > 80 && refused < 150, "{compared} compared, {refused} refused");
+    let threads = program(&random_text(0, true));
+    let reason = print_in(&threads, Dialect::Getafix).expect_err("it has threads").to_string();
+    assert!(reason.contains("one thread"), "{reason}");
+}
+
+/// Random expressions of any shape, over three globals.
+fn random_expr(random: &mut Random, depth: usize) -> Expr {
+    let global = |at: usize| Expr::Current(Variable::Global(GlobalId::from_index(at)));
+    if depth == 0 || random.below(5) == 0 {
+        return global(random.below(3));
+    }
+    let connectives =
+        [Connective::And, Connective::Or, Connective::Xor, Connective::Equal, Connective::Implies];
+    match random.below(6) {
+        5 => random_expr(random, depth - 1).not(),
+        at => {
+            let left = random_expr(random, depth - 1);
+            left.join(connectives[at], random_expr(random, depth - 1))
+        }
+    }
+}
+
+/// The value of an expression where the globals have the bits of a number.
+fn value(expr: &Expr, bits: usize) -> bool {
+    match expr {
+        Expr::Current(Variable::Global(id)) => bits >> id.index() & 1 == 1,
+        Expr::Not(inner) => !value(inner, bits),
+        Expr::Binary(connective, left, right) => {
+            let (left, right) = (value(left, bits), value(right, bits));
+            match connective {
+                Connective::And => left && right,
+                Connective::Or => left || right,
+                Connective::Xor => left != right,
+                Connective::Equal => left == right,
+                Connective::Implies => !left || right,
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_reader_reads_the_expressions_of_every_printer() {
+    let names = |variable: Variable, f: &mut std::fmt::Formatter<'_>| match variable {
+        Variable::Global(id) => f.write_str(["a", "b", "c"][id.index()]),
+        Variable::Local(_) => Err(std::fmt::Error),
+    };
+    for seed in 0..3000 {
+        let random = &mut Random(seed);
+        let expr = random_expr(random, 4);
+        // The program's own printer, which reports and the text form use.
+        let shown = shown(&expr, Readers::All, &names).to_string();
+        let text = format!("decl a, b, c; void main() begin assume({shown}); end");
+        let guard = |program: &Program| {
+            let update = program.updates.iter().next().expect("an assumption");
+            update.guard.clone().expect("a guard")
+        };
+        let original = program(&text);
+        let printed = print(&original).expect("it can be printed");
+        for (text, which) in [(&text, "shown"), (&printed, "printed")] {
+            for dialect in Dialect::ALL {
+                let options = Options { dialect: Some(dialect), starts_per_site: None };
+                let read = parse(text, &options).program.expect("it is read");
+                let read = guard(&read);
+                for bits in 0..8 {
+                    let message = format!("{which} in {dialect}: {text}");
+                    assert_eq!(value(&read, bits), value(&expr, bits), "{message}");
+                }
+            }
+        }
+    }
 }
 
 /// Puts updates on edges that have none, and initial values on globals.

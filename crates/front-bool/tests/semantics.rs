@@ -4,6 +4,7 @@
 mod common;
 
 use common::{fails, program, round_trip};
+use selvedge_front_bool::{Dialect, Options, parse};
 
 /// Asserts whether an assertion can fail, also after printing and reading again.
 fn expect(text: &str, failing: bool) {
@@ -17,6 +18,16 @@ fn expect(text: &str, failing: bool) {
 /// The same for the statements of `main`, with globals a, b, c and locals x, y.
 fn main(statements: &str, failing: bool) {
     expect(&format!("decl a, b, c; void main() begin decl x, y; {statements} end"), failing);
+}
+
+/// The same in a dialect.
+fn main_in(dialect: Dialect, statements: &str, failing: bool) {
+    let text = format!("decl a, b, c; void main() begin decl x, y; {statements} end");
+    let parsed = parse(&text, &Options { dialect: Some(dialect), starts_per_site: None });
+    let program = parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+    assert_eq!(fails(&program), failing, "{dialect}: {text}");
+    let again = round_trip(&program).expect("it can be printed");
+    assert_eq!(fails(&again), failing, "printed from {dialect}: {text}");
 }
 
 #[test]
@@ -36,13 +47,6 @@ fn expressions_mean_what_they_say() {
         "a, b := T, F; assert(a && !b || b); assert(a != b); assert(a ^ b); assert(!(a == b));",
         false,
     );
-    // `=` binds tighter than `&`, `&` than `^`, `^` than `|`, `|` than `=>`.
-    main("assert(F & F = F);", true);
-    main("assert(T ^ T & F);", false);
-    main("assert(T | T ^ T);", false);
-    main("assert(F => F | F);", false);
-    main("assert(T | T => F);", true);
-    main("assert(F => T => F);", false);
     main("assert((F => T) => F);", true);
     main("assert(!T = F);", false);
     main("assert(!!T);", false);
@@ -50,9 +54,40 @@ fn expressions_mean_what_they_say() {
     main("assert(T = F = F != T = T);", true);
     main("assert((T = F) = (F = T));", false);
     main("assert(*);", true);
+    main("assert(?);", true);
+    main("a := ?; assert(a);", true);
     main("assert(* | T);", false);
     // Each star is a value of its own.
     main("assert(* = *);", true);
+}
+
+#[test]
+fn operators_bind_as_each_dialect_says() {
+    let both = |text: &str, boppo: bool, getafix: bool| {
+        let statement = format!("assert({text});");
+        main_in(Dialect::Boppo, &statement, !boppo);
+        main_in(Dialect::Getafix, &statement, !getafix);
+    };
+    both("F & F = F", true, false);
+    both("T | T = F", false, true);
+    both("F = F & F", true, false);
+    both("T != F & F", true, false);
+    both("T | F != T", false, true);
+    both("T ^ T & F", true, true);
+    both("T | T ^ T", false, true);
+    both("T ^ T | T", false, true);
+    both("F => F | F", true, true);
+    both("T | T => F", false, false);
+    both("F => T => F", true, false);
+    both("F => F => F", true, false);
+    both("F = T => T", false, true);
+    both("F = F => F", false, false);
+    both("F => F = F => F", true, false);
+    both("T => F != T = F", false, false);
+    // The example by which the dialects are remembered.
+    let example = "x, y, c := F, T, F; assert(x & y = c);";
+    main_in(Dialect::Boppo, example, false);
+    main_in(Dialect::Getafix, example, true);
 }
 
 #[test]
@@ -82,6 +117,9 @@ fn conditions_block() {
     main("assume(a); assert(a);", false);
     main("constrain(a); assert(a);", false);
     main("abortif(a); assert(!a);", false);
+    main("abortif a; assert(!a);", false);
+    main("abortif a | b; assert(!a & !b);", false);
+    main("abortif !a & *; assert(a);", true);
     main("assume(F); assert(F);", false);
     main("assume(*); assert(F);", true);
     main("abortif(*); assert(F);", true);
@@ -100,6 +138,19 @@ fn branches_follow_their_condition() {
     main("while * do a := T; od; assert(a);", true);
     main("while F do assert(F); od", false);
     main("while T do skip; od; assert(F);", false);
+}
+
+#[test]
+fn declarations_and_what_is_enforced_may_stand_behind_statements() {
+    main("a := T; decl z; z := a; assert(z);", false);
+    main("a := T; decl z; assert(z);", true);
+    main("if * then decl z; z := T; assert(z); fi", false);
+    main("L: decl z; z := T; assert(z); if * then goto L; fi", false);
+    // It holds for the whole function.
+    main("a := *; enforce a; assert(a);", false);
+    main("assert(a); decl z; enforce a;", false);
+    expect("decl a, x; void main() begin a := T; decl b, c; b := a; decl x; assert(b); end", false);
+    expect("decl a; void main() begin enforce x; decl x; assert(x); end", false);
 }
 
 #[test]

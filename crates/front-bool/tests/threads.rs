@@ -2,6 +2,7 @@
 
 mod common;
 
+use selvedge_base::Diagnostic;
 use selvedge_front_bool::{Dialect, Options, parse};
 use selvedge_program::{Action, Program, Start};
 
@@ -110,6 +111,25 @@ fn threads_have_copies_of_their_procedures_only() {
 }
 
 #[test]
+fn who_reads_the_wrong_dialect_learns_of_the_option() {
+    let help = |text: &str, dialect| {
+        let parsed = parse(text, &Options { dialect, starts_per_site: None });
+        let errors = parsed.diagnostics.into_iter().filter(Diagnostic::is_error);
+        errors.filter_map(|one| one.help).collect::<Vec<String>>().join("\n")
+    };
+    let nobody = "void f() begin skip; end";
+    assert!(help(nobody, None).contains("`--dialect getafix`"), "{}", help(nobody, None));
+    assert!(!help(nobody, Some(Dialect::Boppo)).contains("--dialect"));
+    let started = "void init() begin skip; end void f() begin start_thread init(); end";
+    let found = help(started, None);
+    assert!(found.contains("because start_thread stands at 1:44"), "{found}");
+    assert!(found.contains("`--dialect getafix`"), "{found}");
+    let called = "void init() begin skip; end void main() begin init(); end";
+    assert!(help(called, None).contains("`--dialect boppo`"), "{}", help(called, None));
+    assert_eq!(help(called, Some(Dialect::Boppo)), "");
+}
+
+#[test]
 fn dialects_are_told_apart() {
     let detected = |text: &str| {
         let parsed = parse(text, &Options::default());
@@ -123,7 +143,9 @@ fn dialects_are_told_apart() {
     let started = format!("{init} void main() begin start_thread init(); end");
     assert_eq!(detected(&started), (Dialect::Boppo, "start_thread stands at 1:47".to_owned()));
     assert_eq!(first(&format!("{init} void f() begin ASYNC_1: init(); end")), Dialect::Boppo);
-    assert_eq!(first(&format!("{init} void f() begin end_thread; end")), Dialect::Boppo);
+    let ended = "void f() begin end_thread; end";
+    assert_eq!(first(&format!("{init} {ended}")), Dialect::Getafix);
+    assert_eq!(first(&format!("{ended} void g() begin constrain(T); end")), Dialect::Boppo);
     assert_eq!(first("void f() begin constrain(T); end"), Dialect::Getafix);
     for boppo in ["enforce T;", "abortif(T);", "dead x;", "x := schoose[T,T];", "goto L, M;"] {
         assert_eq!(first(&format!("void f() begin {boppo} constrain(T); end")), Dialect::Boppo);

@@ -1,7 +1,8 @@
 //! # Idea
-//! Expressions as text, with as few parentheses as the precedence of Boolean programs needs: `!`
-//! binds tightest, then `=`, `&`, `^`, `|` and `=>`. Every reader of ours reads this text back as the
-//! same tree, because equal connectives group to the left and `=>` to the right.
+//! Expressions as text. In the text form `!` binds tightest, then `=`, `&`, `^`, `|` and `=>`; equal
+//! connectives group to the left and `=>` to the right. The dialects of Boolean programs bind
+//! otherwise: what people or other languages read has parentheses also where one of these needs
+//! them, and every reader of ours reads it as the same tree.
 
 use crate::data::{Connective, Expr, Variable};
 use std::fmt;
@@ -10,14 +11,24 @@ use std::fmt;
 pub struct Shown<'a, N> {
     expr: &'a Expr,
     names: &'a N,
+    readers: Readers,
+}
+
+/// Who is to read a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Readers {
+    /// The reader of the text form.
+    TextForm,
+    /// Everybody, whatever language they are used to.
+    All,
 }
 
 /// The text of an expression; `names` writes a variable.
-pub fn shown<'a, N>(expr: &'a Expr, names: &'a N) -> Shown<'a, N>
+pub fn shown<'a, N>(expr: &'a Expr, readers: Readers, names: &'a N) -> Shown<'a, N>
 where
     N: Fn(Variable, &mut fmt::Formatter<'_>) -> fmt::Result,
 {
-    Shown { expr, names }
+    Shown { expr, names, readers }
 }
 
 impl<N> fmt::Display for Shown<'_, N>
@@ -25,7 +36,7 @@ where
     N: Fn(Variable, &mut fmt::Formatter<'_>) -> fmt::Result,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(self.expr, self.names, 0, f)
+        self.write(self.expr, Around::Nothing, f)
     }
 }
 
@@ -40,68 +51,102 @@ pub fn strength(connective: Connective) -> u8 {
     }
 }
 
-/// Stronger than every connective.
-const OPERAND: u8 = 6;
-
-fn write<N>(expr: &Expr, names: &N, around: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result
-where
-    N: Fn(Variable, &mut fmt::Formatter<'_>) -> fmt::Result,
-{
-    match expr {
-        Expr::Constant(value) => f.write_str(if *value { "T" } else { "F" }),
-        Expr::Choice => f.write_str("*"),
-        Expr::Current(variable) => names(*variable, f),
-        Expr::Next(variable) => {
-            f.write_str("'")?;
-            names(*variable, f)
-        }
-        Expr::Not(inner) => match &**inner {
-            Expr::Binary(Connective::Equal, left, right) => {
-                let own = strength(Connective::Equal);
-                let sign = " != ";
-                binary(left, sign, right, (own, own, own + 1), names, around, f)
-            }
-            inner => {
-                f.write_str("!")?;
-                write(inner, names, OPERAND, f)
-            }
-        },
-        Expr::Binary(connective, left, right) => {
-            let own = strength(*connective);
-            let (sign, left_needs, right_needs) = match connective {
-                Connective::And => (" & ", own, own + 1),
-                Connective::Or => (" | ", own, own + 1),
-                Connective::Xor => (" ^ ", own, own + 1),
-                Connective::Equal => (" = ", own, own + 1),
-                Connective::Implies => (" => ", own + 1, own),
-            };
-            binary(left, sign, right, (own, left_needs, right_needs), names, around, f)
-        }
+/// How tightly a connective binds where comparisons and implications are one level, the loosest.
+fn other_strength(connective: Connective) -> u8 {
+    match connective {
+        Connective::Implies | Connective::Equal => 1,
+        Connective::Xor => 2,
+        Connective::Or => 3,
+        Connective::And => 4,
     }
 }
 
-fn binary<N>(
-    left: &Expr,
-    sign: &str,
-    right: &Expr,
-    (own, left_needs, right_needs): (u8, u8, u8),
-    names: &N,
-    around: u8,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result
+/// What stands around an expression.
+#[derive(Clone, Copy)]
+enum Around {
+    Nothing,
+    /// A sign before it.
+    Not,
+    /// It is the left operand of a connective.
+    LeftOf(Connective),
+    /// It is the right operand of a connective.
+    RightOf(Connective),
+}
+
+impl Around {
+    /// Whether an operand with this connective needs parentheses for one of the readers.
+    fn asks(self, inner: Connective, readers: Readers) -> bool {
+        let (outer, groups) = match self {
+            Self::Nothing => return false,
+            Self::Not => return true,
+            Self::LeftOf(outer) => (outer, outer != Connective::Implies),
+            Self::RightOf(outer) => {
+                (outer, outer == Connective::Implies && readers == Readers::TextForm)
+            }
+        };
+        if outer == inner {
+            return !groups;
+        }
+        let tighter = |strength: fn(Connective) -> u8| strength(inner) > strength(outer);
+        !(tighter(strength) && (readers == Readers::TextForm || tighter(other_strength)))
+    }
+}
+
+impl<N> Shown<'_, N>
 where
     N: Fn(Variable, &mut fmt::Formatter<'_>) -> fmt::Result,
 {
-    if own < around {
-        f.write_str("(")?;
+    fn write(&self, expr: &Expr, around: Around, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match expr {
+            Expr::Constant(value) => f.write_str(if *value { "T" } else { "F" }),
+            Expr::Choice => f.write_str("*"),
+            Expr::Current(variable) => (self.names)(*variable, f),
+            Expr::Next(variable) => {
+                f.write_str("'")?;
+                (self.names)(*variable, f)
+            }
+            Expr::Not(inner) => match &**inner {
+                Expr::Binary(Connective::Equal, left, right) => {
+                    self.binary(left, (Connective::Equal, " != "), right, around, f)
+                }
+                inner => {
+                    f.write_str("!")?;
+                    self.write(inner, Around::Not, f)
+                }
+            },
+            Expr::Binary(connective, left, right) => {
+                let sign = match connective {
+                    Connective::And => " & ",
+                    Connective::Or => " | ",
+                    Connective::Xor => " ^ ",
+                    Connective::Equal => " = ",
+                    Connective::Implies => " => ",
+                };
+                self.binary(left, (*connective, sign), right, around, f)
+            }
+        }
     }
-    write(left, names, left_needs, f)?;
-    f.write_str(sign)?;
-    write(right, names, right_needs, f)?;
-    if own < around {
-        f.write_str(")")?;
+
+    fn binary(
+        &self,
+        left: &Expr,
+        (connective, sign): (Connective, &str),
+        right: &Expr,
+        around: Around,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let asks = around.asks(connective, self.readers);
+        if asks {
+            f.write_str("(")?;
+        }
+        self.write(left, Around::LeftOf(connective), f)?;
+        f.write_str(sign)?;
+        self.write(right, Around::RightOf(connective), f)?;
+        if asks {
+            f.write_str(")")?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -111,11 +156,15 @@ mod tests {
     use selvedge_base::Id;
 
     fn show(expr: &Expr) -> String {
+        show_to(expr, Readers::TextForm)
+    }
+
+    fn show_to(expr: &Expr, readers: Readers) -> String {
         let names = |variable: Variable, f: &mut fmt::Formatter<'_>| match variable {
             Variable::Global(id) => write!(f, "g{}", id.index()),
             Variable::Local(id) => write!(f, "l{}", id.index()),
         };
-        shown(expr, &names).to_string()
+        shown(expr, readers, &names).to_string()
     }
 
     #[test]
@@ -138,5 +187,21 @@ mod tests {
         let next = Expr::Next(Variable::Global(GlobalId::from_index(3)));
         let mixed = Expr::Choice.join(Xor, next).join(Equal, Expr::Constant(true));
         assert_eq!(show(&mixed), "(* ^ 'g3) = T");
+    }
+
+    #[test]
+    fn more_of_them_stand_where_languages_differ() {
+        use Connective::{And, Equal, Implies, Or, Xor};
+        let show = |expr: &Expr| show_to(expr, Readers::All);
+        let g = |at| Expr::Current(Variable::Global(GlobalId::from_index(at)));
+        let and = g(0).join(And, g(1));
+        assert_eq!(show(&and.clone().join(Equal, g(2))), "(g0 & g1) = g2");
+        assert_eq!(show(&g(2).join(And, g(0).join(Equal, g(1)))), "g2 & (g0 = g1)");
+        assert_eq!(show(&g(2).join(Or, g(0).join(Xor, g(1)))), "g2 | (g0 ^ g1)");
+        assert_eq!(show(&g(2).join(Xor, g(0).join(Or, g(1)))), "g2 ^ (g0 | g1)");
+        assert_eq!(show(&g(2).join(Implies, g(0).join(Implies, g(1)))), "g2 => (g0 => g1)");
+        assert_eq!(show(&g(2).join(Implies, and.clone())), "g2 => g0 & g1");
+        assert_eq!(show(&and.clone().join(Or, and)), "g0 & g1 | g0 & g1");
+        assert_eq!(show(&g(0).join(Equal, g(1)).join(Equal, g(2))), "g0 = g1 = g2");
     }
 }

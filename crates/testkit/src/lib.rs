@@ -10,6 +10,7 @@
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
 //!   words of the definition and without any thought of cost.
 //! - [`family`]: models that grow with the number of locks.
+//! - [`getafix`]: whether GETAFIX's grammar has a text.
 //! - [`models`]: concurrent algorithms as texts of Boolean programs and as Promela, in any size.
 //! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
 //!
@@ -27,6 +28,7 @@ pub mod build;
 pub mod definition;
 pub mod family;
 pub mod generate;
+pub mod getafix;
 pub mod lock_words;
 pub mod models;
 pub mod naive;

@@ -19,13 +19,16 @@ pub fn function<'a>(
     sites: &mut Vec<Site>,
     complaints: &mut Complaints,
 ) -> Graph<'a> {
-    let scope = Scope::new(names, function, complaints);
+    let mut scope = Scope::new(names, function, complaints);
+    // What is enforced holds everywhere, wherever it is written.
+    scope.in_order = false;
     let enforced = function
         .enforced
         .as_ref()
         .map(|condition| scope.expression(condition, false, complaints))
         // Generated programs write `enforce T` everywhere.
         .filter(|condition| !matches!(condition, Expr::Constant(true) | Expr::Choice));
+    scope.in_order = true;
     let first_site = sites.len();
     let mut builder = Builder {
         file,

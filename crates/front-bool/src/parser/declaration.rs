@@ -1,7 +1,7 @@
 //! # Idea
 //! The top level: declarations of globals, and functions up to their statements.
 
-use super::{Parser, VARIABLE_LIMIT};
+use super::{Heads, Parser, VARIABLE_LIMIT};
 use crate::ast::{Function, Name};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
@@ -164,7 +164,7 @@ impl<'a> Parser<'a, '_> {
             body: Vec::new(),
             end: self.cursor.current.place,
         };
-        self.heads(&mut function);
+        self.heads = Heads { function: function.name.text, ..Heads::default() };
         function.body = self.statements(0);
         // A function that begins further to the right is not the next one.
         while self.cursor.current.kind.starts_function()
@@ -174,6 +174,8 @@ impl<'a> Parser<'a, '_> {
             let more = self.statements(0);
             function.body.extend(more);
         }
+        let heads = std::mem::take(&mut self.heads);
+        (function.locals, function.enforced) = (heads.locals, heads.enforced);
         function.end = self.cursor.current.place;
         if self.cursor.at(Kind::EndBody) {
             self.cursor.bump();
@@ -243,40 +245,30 @@ impl<'a> Parser<'a, '_> {
         number
     }
 
-    /// The declarations and the enforced condition at the beginning of a body.
-    fn heads(&mut self, function: &mut Function<'a>) {
-        loop {
-            match self.cursor.current.kind {
-                Kind::Decl => {
-                    let locals = self.declaration();
-                    function.locals.extend(locals);
-                    self.limit_variables(function.locals.len(), "locals");
-                }
-                Kind::Enforce => {
-                    let token = self.cursor.bump();
-                    self.file.traits.boppo.get_or_insert(("enforce", token.place));
-                    let condition = self.expression();
-                    self.cursor.expect(
-                        Kind::Semicolon,
-                        "missing-semicolon",
-                        ";",
-                        "after the condition",
-                    );
-                    if function.enforced.is_some() {
-                        self.cursor.complaints.push(
-                            Diagnostic::error(
-                                "duplicate-enforce",
-                                format!("{} enforces two conditions", quote(function.name.text)),
-                                token.span,
-                                "the second one",
-                            )
-                            .with_help("join them with `&`"),
-                        );
-                    }
-                    function.enforced = condition.or(function.enforced.take());
-                }
-                _ => return,
-            }
+    /// `decl a, b;` or `enforce e;` inside of a function, at its first word; what was there is kept
+    /// for the function.
+    pub(super) fn head(&mut self) {
+        if self.cursor.at(Kind::Decl) {
+            let locals = self.declaration();
+            self.heads.locals.extend(locals);
+            self.limit_variables(self.heads.locals.len(), "locals");
+            return;
         }
+        let token = self.cursor.bump();
+        self.file.traits.boppo.get_or_insert(("enforce", token.place));
+        let condition = self.expression();
+        self.cursor.expect(Kind::Semicolon, "missing-semicolon", ";", "after the condition");
+        if self.heads.enforced.is_some() {
+            self.cursor.complaints.push(
+                Diagnostic::error(
+                    "duplicate-enforce",
+                    format!("{} enforces two conditions", quote(self.heads.function)),
+                    token.span,
+                    "the second one",
+                )
+                .with_help("join them with `&`"),
+            );
+        }
+        self.heads.enforced = condition.or(self.heads.enforced.take());
     }
 }

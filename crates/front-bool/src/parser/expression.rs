@@ -4,14 +4,18 @@
 //! at once; hence thousands of operands make a tree of small depth.
 //!
 //! # Source
-//! From tight to loose: `!`, then `=` and `!=`, `&`, `^`, `|`, `=>`. All associate to the left
-//! except `=>`; `a => b => c` is `a => (b => c)`, which is kept as `(a & b) => c`.
+//! How tight operators bind, and to which side, is said by [`crate::precedence`]. `a => (b => c)` is
+//! kept as `(a & b) => c`.
 //!
 //! # Invariants
 //! 1. Every operand has its depth beside it; none is deeper than [`super::EXPRESSION_LIMIT`].
+//! 2. Comparisons that follow each other are joined from the left in every dialect: they may be
+//!    bracketed in any way, and joined from the left a long chain takes linear time.
 
 use super::{EXPRESSION_LIMIT, PARENTHESIS_LIMIT, Parser};
 use crate::ast::Expression;
+use crate::dialect::Dialect;
+use crate::precedence::{Operator, binding};
 use crate::token::{Kind, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::Connective;
@@ -20,21 +24,11 @@ use selvedge_program::Connective;
 #[derive(Clone, Copy)]
 enum Open {
     Not,
-    Binary(Connective, Level),
+    Binary(Operator),
     /// `(`.
     Parenthesis(Span),
     /// `schoose[`, before and behind its comma.
     Schoose(Span, bool),
-}
-
-/// How tight an operator binds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Implies,
-    Or,
-    Xor,
-    And,
-    Equal,
 }
 
 /// An operand with what is needed to know how deep its tree will be.
@@ -100,21 +94,28 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// Applies the operators above the last parenthesis that bind at least as tight as `level`;
-    /// all of them if there is none.
-    fn reduce(&mut self, level: Option<Level>) {
-        while let Some(&Open::Binary(connective, own)) = self.operators.last() {
-            // Implications wait for what is on their right.
-            let waits = |level| own < level || (own == level && own == Level::Implies);
-            if level.is_some_and(waits) {
+    /// Applies the operators above the last parenthesis that come before `next`; all of them if
+    /// there is none.
+    fn reduce(&mut self, dialect: Dialect, next: Option<Operator>) {
+        while let Some(&Open::Binary(own)) = self.operators.last() {
+            if next.is_some_and(|next| waits(dialect, own, next)) {
                 return;
             }
             self.operators.pop();
             if let (Some(right), Some(left)) = (self.operands.pop(), self.operands.pop()) {
-                self.push(join(left, connective, right));
+                self.push(join(left, own.connective(), right));
             }
         }
     }
+}
+
+/// Whether an operator waits until the one on its right is applied.
+fn waits(dialect: Dialect, own: Operator, next: Operator) -> bool {
+    let compares = |one| matches!(one, Operator::Equal | Operator::Unequal);
+    let (here, there) = (binding(dialect, own), binding(dialect, next));
+    // Invariant 2.
+    let together = compares(own) && compares(next);
+    here.level < there.level || here.level == there.level && here.to_the_right && !together
 }
 
 /// Two operands joined, flat where brackets do not matter.
@@ -272,15 +273,15 @@ impl<'a> Parser<'a, '_> {
     fn operators(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
         loop {
             stacks.negate();
-            let (connective, level) = match self.cursor.current.kind {
-                Kind::Implies => (Connective::Implies, Level::Implies),
-                Kind::Or => (Connective::Or, Level::Or),
-                Kind::Xor => (Connective::Xor, Level::Xor),
-                Kind::And => (Connective::And, Level::And),
-                Kind::Equal => (Connective::Equal, Level::Equal),
-                Kind::Unequal => (Connective::Xor, Level::Equal),
+            let operator = match self.cursor.current.kind {
+                Kind::Implies => Operator::Implies,
+                Kind::Or => Operator::Or,
+                Kind::Xor => Operator::Xor,
+                Kind::And => Operator::And,
+                Kind::Equal => Operator::Equal,
+                Kind::Unequal => Operator::Unequal,
                 kind => {
-                    stacks.reduce(None);
+                    stacks.reduce(self.dialect, None);
                     match (kind, stacks.operators.last().copied()) {
                         (Kind::CloseParen, Some(Open::Parenthesis(_))) => {
                             self.cursor.bump();
@@ -309,9 +310,9 @@ impl<'a> Parser<'a, '_> {
                     }
                 }
             };
-            stacks.reduce(Some(level));
+            stacks.reduce(self.dialect, Some(operator));
             self.cursor.bump();
-            stacks.operators.push(Open::Binary(connective, level));
+            stacks.operators.push(Open::Binary(operator));
             return Some(true);
         }
     }

@@ -46,6 +46,10 @@ impl<'a> Parser<'a, '_> {
                 // A function cannot stand here, so everything that is open lacks its end.
                 return statements;
             }
+            if self.cursor.current.kind.declares() {
+                self.head();
+                continue;
+            }
             let before = self.cursor.current.span;
             if let Some(statement) = self.statement(depth) {
                 self.end_of_statement(&statement);
@@ -170,10 +174,10 @@ impl<'a> Parser<'a, '_> {
         }
         Some(match first.kind {
             Kind::Semicolon => StatementKind::Empty,
-            kind if kind.closes_block() && labelled => StatementKind::Empty,
+            kind if labelled && (kind.closes_block() || kind.declares()) => StatementKind::Empty,
             Kind::Skip => self.word(StatementKind::Skip),
             Kind::EndThread => {
-                self.starts(first, "end_thread");
+                self.file.traits.boppo.get_or_insert(("end_thread", first.place));
                 self.word(StatementKind::EndThread)
             }
             Kind::Sync => {
@@ -224,7 +228,8 @@ impl<'a> Parser<'a, '_> {
             Kind::Abortif => {
                 self.cursor.bump();
                 self.file.traits.boppo.get_or_insert(("abortif", first.place));
-                StatementKind::Assume(self.condition("abortif")?.negated())
+                // This condition alone may stand without parentheses.
+                StatementKind::Assume(self.expression()?.negated())
             }
             Kind::Dead => {
                 self.cursor.bump();
@@ -246,7 +251,7 @@ impl<'a> Parser<'a, '_> {
                 StatementKind::Start(Box::new(statement))
             }
             Kind::Name | Kind::OddName => self.assignment_or_call(first)?,
-            Kind::Decl | Kind::Enforce => {
+            kind if kind.declares() => {
                 self.misplaced_head();
                 return None;
             }
@@ -414,8 +419,13 @@ impl<'a> Parser<'a, '_> {
             return Some(StatementKind::Call(Call { targets, function, arguments }));
         }
         let values = self.expressions()?;
-        let constraint =
-            if self.cursor.eat(Kind::Constrain) { Some(self.expression()?) } else { None };
+        let place = self.cursor.current.place;
+        let constraint = if self.cursor.eat(Kind::Constrain) {
+            self.file.traits.boppo.get_or_insert(("constrain behind an assignment", place));
+            Some(self.expression()?)
+        } else {
+            None
+        };
         Some(StatementKind::Assign(Assignment { targets, values, constraint }))
     }
 
@@ -456,9 +466,9 @@ impl<'a> Parser<'a, '_> {
 
     fn misplaced_head(&mut self) {
         let word = self.cursor.current.text;
-        let message = format!("`{word}` stands behind a statement");
-        let help = "declarations and `enforce` stand at the beginning of the function";
-        self.cursor.report_here("misplaced-declaration", message, "too late", help);
+        let message = format!("`{word}` cannot be started");
+        let help = "declarations and `enforce` stand before or between the statements";
+        self.cursor.report_here("misplaced-declaration", message, "no statement", help);
     }
 
     fn no_statement(&mut self) {

@@ -2,14 +2,19 @@
 //! The statements of one procedure. Its nodes are put in a row; where a statement leads to the next
 //! one execution simply goes on, all other ways become jumps.
 
-use super::expression::{both, expression, expressions, unchanged};
-use super::names::{Taken, quiet};
+mod getafix;
+mod lines;
+
+use super::expression::{both, expression, unchanged};
+use super::names::Taken;
 use super::{Overview, Unprintable};
+use crate::dialect::Dialect;
+use lines::{Goal, Item, Line};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, EdgeId, Expr, Label, NodeId, Passing, Procedure, ProcedureId, Program, Update,
-    Variable,
+    Action, Edge, EdgeId, Expr, Label, LocalId, NodeId, Passing, Procedure, ProcedureId, Program,
+    Update, Variable,
 };
 
 /// The text of a procedure, in parts.
@@ -30,12 +35,13 @@ impl Body {
         functions: &IdVec<ProcedureId, String>,
     ) -> Result<Self, Unprintable> {
         let procedure = &program.procedures[id];
-        let mut taken = Taken::default();
+        let mut taken = Taken::new(overview.dialect);
         for global in globals {
             taken.reserve(global);
         }
         let locals = procedure.frame.locals.iter().map(|local| taken.fresh(&local.name)).collect();
         let mut writer = Writer {
+            dialect: overview.dialect,
             overview,
             program,
             id,
@@ -47,6 +53,8 @@ impl Body {
             labelled: FxHashSet::default(),
             items: Vec::new(),
             extras: 0,
+            choices: Vec::new(),
+            drawn: 0,
         };
         writer.labelled = writer.own_labels().map(|label| label.node).collect();
         let enforced =
@@ -60,37 +68,16 @@ impl Body {
             let next = order.get(at + 1).copied().unwrap_or(procedure.exit);
             writer.node(node, next)?;
         }
+        if writer.items.is_empty() {
+            writer.put(&mut None, Place::NONE, Line::Statement("skip;".to_owned()));
+        }
         let statements = writer.render(&order);
         Ok(Self { locals: writer.locals, enforced, statements })
     }
 }
 
-/// Where a jump goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Goal {
-    Node(NodeId),
-    /// A statement that is no node of the program.
-    Extra(usize),
-}
-
-/// A line of the text to be.
-struct Item {
-    /// What begins here.
-    at: Option<Goal>,
-    place: Place,
-    line: Line,
-}
-
-enum Line {
-    Statement(String),
-    Jump(Vec<Goal>),
-    /// A step that does nothing and then a jump; with a label, the jump itself is this step.
-    SkipAndJump(Goal),
-    /// A jump under a condition.
-    Branch(String, Goal),
-}
-
 struct Writer<'w> {
+    dialect: Dialect,
     overview: &'w Overview,
     program: &'w Program,
     id: ProcedureId,
@@ -103,6 +90,9 @@ struct Writer<'w> {
     labelled: FxHashSet<NodeId>,
     items: Vec<Item>,
     extras: usize,
+    /// The locals that stand for choices, and how many of them the statement uses so far.
+    choices: Vec<LocalId>,
+    drawn: usize,
 }
 
 impl Writer<'_> {
@@ -188,7 +178,7 @@ impl Writer<'_> {
         let edges = self.edges(node).to_vec();
         match edges.as_slice() {
             [] => {
-                let end = Line::Statement("end_thread;".to_owned());
+                let end = Line::Statement(self.end_of_thread());
                 self.put(&mut at, Place::NONE, end);
             }
             &[only] => self.statement(&mut at, only, next, true)?,
@@ -203,12 +193,26 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// A statement behind which nothing happens any more.
+    fn end_of_thread(&self) -> String {
+        match self.dialect {
+            Dialect::Boppo => "end_thread;".to_owned(),
+            Dialect::Getafix => "assume(F);".to_owned(),
+        }
+    }
+
     fn conditional(&mut self, at: &mut Option<Goal>, first: EdgeId, second: EdgeId, next: NodeId) {
         // What is not jumped to comes next.
         let swap = self.edge(first).target == next && self.edge(second).target != next;
         let (jump, fall) = if swap { (second, first) } else { (first, second) };
-        let condition = self.guard(jump).map_or_else(String::new, |guard| self.expression(guard));
+        let guard = self.guard(jump).cloned().unwrap_or(Expr::Choice);
         let (goal, place) = (self.edge(jump).target, self.edge(jump).place);
+        self.drawn = 0;
+        let mut before = Vec::new();
+        let condition = self.condition(&guard, &mut before);
+        for text in before {
+            self.put(at, place, Line::Statement(text));
+        }
         self.put(at, place, Line::Branch(condition, Goal::Node(goal)));
         let target = self.edge(fall).target;
         if target != next {
@@ -260,7 +264,8 @@ impl Writer<'_> {
     ) -> Result<(), Unprintable> {
         let edge = self.edge(id).clone();
         if self.is_end(id) {
-            self.put(at, edge.place, Line::Statement("end_thread;".to_owned()));
+            let end = Line::Statement(self.end_of_thread());
+            self.put(at, edge.place, end);
             return Ok(());
         }
         let jumps = !(falls && edge.target == next);
@@ -295,6 +300,7 @@ impl Writer<'_> {
 
     /// The statements of an edge.
     fn texts(&mut self, edge: &Edge) -> Result<Vec<String>, Unprintable> {
+        self.drawn = 0;
         let program = self.program;
         let update = edge.update.map(|id| program.updates[id].clone());
         let empty = Passing::default();
@@ -317,14 +323,18 @@ impl Writer<'_> {
                 texts
             }
             Action::Assert(condition) => {
-                let assert =
-                    format!("assert({});", self.expression(&program.conditions[condition]));
-                let Some(update) = update else { return Ok(vec![assert]) };
-                if !update.assignments.is_empty() || update.constraint.is_some() {
-                    return Self::refuse(edge, "an assertion changes variables");
+                let mut texts = Vec::new();
+                if let Some(update) = &update {
+                    if !update.assignments.is_empty() || update.constraint.is_some() {
+                        return Self::refuse(edge, "an assertion changes variables");
+                    }
+                    texts = self.assignment(update, &[]);
                 }
-                let mut texts = self.assignment(&update, &[]);
-                texts.push(assert);
+                let condition = self.condition(&program.conditions[condition], &mut texts);
+                texts.push(format!("assert({condition});"));
+                if update.is_none() {
+                    return Ok(texts);
+                }
                 if !alone {
                     texts.insert(0, "atomic_begin;".to_owned());
                     texts.push("atomic_end;".to_owned());
@@ -336,15 +346,12 @@ impl Writer<'_> {
                 let enforced = program.procedures[callee].frame.enforced.is_some();
                 let (mut texts, arguments) =
                     self.prepared(edge, update, &passing.arguments, enforced)?;
-                let targets: Vec<String> = passing
-                    .results
-                    .iter()
-                    .map(|target| target.map_or("_".to_owned(), |target| self.variable(target)))
-                    .collect();
                 let function = &self.functions[callee];
                 texts.push(if passing.results.iter().all(Option::is_none) {
                     format!("{function}({arguments});")
                 } else {
+                    let targets: Vec<String> =
+                        passing.results.iter().map(|&target| self.result(target)).collect();
                     format!("{} := {function}({arguments});", targets.join(", "))
                 });
                 texts
@@ -375,8 +382,23 @@ impl Writer<'_> {
         })
     }
 
+    /// Where a result goes.
+    fn result(&mut self, target: Option<Variable>) -> String {
+        match (target, self.dialect) {
+            (Some(target), _) => self.variable(target),
+            (None, Dialect::Boppo) => "_".to_owned(),
+            (None, Dialect::Getafix) => {
+                let local = self.fresh_local("dropped");
+                self.locals[local.index()].clone()
+            }
+        }
+    }
+
     /// The statement that an update is, with more targets; nothing if it does nothing.
-    fn assignment(&self, update: &Update, more: &[(String, &Expr)]) -> Vec<String> {
+    fn assignment(&mut self, update: &Update, more: &[(String, &Expr)]) -> Vec<String> {
+        if self.dialect == Dialect::Getafix {
+            return self.stepwise(update, more);
+        }
         let condition = both(update.guard.clone(), update.constraint.clone());
         if update.assignments.is_empty() && more.is_empty() {
             let condition = condition.map(|condition| self.expression(&unchanged(&condition)));
@@ -412,7 +434,9 @@ impl Writer<'_> {
         enforced: bool,
     ) -> Result<(Vec<String>, String), Unprintable> {
         let Some(update) = update else {
-            return Ok((Vec::new(), self.expressions(arguments)));
+            let mut texts = Vec::new();
+            let arguments = self.values(arguments, &mut texts);
+            return Ok((texts, arguments));
         };
         if enforced || self.procedure.frame.enforced.is_some() {
             let reason = "a call or a start that computes something meets an enforced condition";
@@ -434,14 +458,15 @@ impl Writer<'_> {
             });
         }
         if !changes {
-            return (self.assignment(update, &[]), self.expressions(values));
+            let mut texts = self.assignment(update, &[]);
+            let values = self.values(values, &mut texts);
+            return (texts, values);
         }
         let kept: Vec<(String, &Expr)> = values
             .iter()
             .map(|value| {
-                let name = self.taken.fresh("kept");
-                self.locals.push(name.clone());
-                (name, value)
+                let local = self.fresh_local("kept");
+                (self.locals[local.index()].clone(), value)
             })
             .collect();
         let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
@@ -449,8 +474,10 @@ impl Writer<'_> {
         (self.assignment(update, &kept), names)
     }
 
-    fn expressions(&self, values: &[Expr]) -> String {
-        expressions(values, &|variable| self.variable(variable))
+    /// Values with commas between them; statements that they need before are put into `before`.
+    fn values(&mut self, values: &[Expr], before: &mut Vec<String>) -> String {
+        let texts: Vec<String> = values.iter().map(|value| self.value(value, before)).collect();
+        texts.join(", ")
     }
 
     fn return_texts(
@@ -460,7 +487,11 @@ impl Writer<'_> {
         update: Option<Update>,
     ) -> Result<Vec<String>, Unprintable> {
         let (mut texts, values) = match update {
-            None => (Vec::new(), self.expressions(values)),
+            None => {
+                let mut texts = Vec::new();
+                let values = self.values(values, &mut texts);
+                (texts, values)
+            }
             Some(update) => {
                 let changes_globals = update
                     .assignments
@@ -477,80 +508,5 @@ impl Writer<'_> {
         let space = if values.is_empty() { "" } else { " " };
         texts.push(format!("return{space}{values};"));
         Ok(texts)
-    }
-
-    /// The text of all lines.
-    fn render(&mut self, order: &[NodeId]) -> String {
-        let exit = Goal::Node(self.procedure.exit);
-        let mut goals: FxHashSet<Goal> = FxHashSet::default();
-        for item in &self.items {
-            match &item.line {
-                Line::Statement(_) => {}
-                Line::Jump(to) => goals.extend(to.iter().copied()),
-                Line::SkipAndJump(goal) | Line::Branch(_, goal) => {
-                    goals.insert(*goal);
-                }
-            }
-        }
-        let labels = self.labels(order, &goals);
-        if labels.contains_key(&exit) {
-            let line = Line::Statement("skip;".to_owned());
-            self.put(&mut Some(exit), Place::NONE, line);
-        }
-        let name = |goal: &Goal| labels.get(goal).map_or("", |names| names[0].as_str());
-        let mut text = String::new();
-        let mut line = 0;
-        for item in &self.items {
-            if item.place.line != 0 && item.place.line != line {
-                line = item.place.line;
-                text.extend(["    // line ", &line.to_string(), "\n"]);
-            }
-            text.push_str("    ");
-            let own = item.at.as_ref().and_then(|at| labels.get(at));
-            for label in own.into_iter().flatten() {
-                text.extend([label, ": "]);
-            }
-            let shown = match &item.line {
-                Line::Statement(statement) => statement.clone(),
-                Line::Jump(to) => {
-                    let to: Vec<&str> = to.iter().map(name).collect();
-                    format!("goto {};", to.join(", "))
-                }
-                Line::SkipAndJump(to) if own.is_some() => format!("goto {};", name(to)),
-                Line::SkipAndJump(to) => format!("skip;\n    goto {};", name(to)),
-                Line::Branch(condition, to) => {
-                    format!("if {condition} then goto {}; fi;", name(to))
-                }
-            };
-            text.push_str(&shown);
-            text.push('\n');
-        }
-        text
-    }
-
-    /// The labels of nodes and statements.
-    fn labels(&self, order: &[NodeId], goals: &FxHashSet<Goal>) -> FxHashMap<Goal, Vec<String>> {
-        let mut taken = Taken::default();
-        let mut labels: FxHashMap<Goal, Vec<String>> = FxHashMap::default();
-        let mut seen: FxHashSet<(NodeId, &str)> = FxHashSet::default();
-        for label in self.own_labels() {
-            let node = label.node;
-            if !seen.insert((node, &label.name)) {
-                continue;
-            }
-            let calls = |&edge: &EdgeId| matches!(self.edge(edge).action, Action::Call(_));
-            let wish = if self.edges(node).iter().any(calls) {
-                quiet(&label.name)
-            } else {
-                label.name.clone()
-            };
-            labels.entry(Goal::Node(node)).or_default().push(taken.fresh(&wish));
-        }
-        let extras = (1..=self.extras).map(Goal::Extra);
-        let nodes = order.iter().chain([&self.procedure.exit]).map(|&node| Goal::Node(node));
-        for (number, goal) in (1..).zip(nodes.chain(extras).filter(|goal| goals.contains(goal))) {
-            labels.entry(goal).or_insert_with(|| vec![taken.fresh(&format!("L{number}"))]);
-        }
-        labels
     }
 }

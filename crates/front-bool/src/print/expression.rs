@@ -1,41 +1,41 @@
 //! # Idea
-//! Expressions as text, with parentheses only where the grammar needs them.
+//! Expressions as text, with parentheses wherever one of the dialects needs them: every dialect reads
+//! the same expression.
 
+use crate::precedence::{Operator, always_tighter};
 use selvedge_program::{Connective, Expr, Variable};
-
-/// How tight an operator binds; operands must bind at least as tight as their place asks for.
-fn level(expr: &Expr) -> u8 {
-    match expr {
-        Expr::Binary(Connective::Implies, ..) => 0,
-        Expr::Binary(Connective::Or, ..) => 1,
-        Expr::Binary(Connective::Xor, ..) => 2,
-        Expr::Binary(Connective::And, ..) => 3,
-        Expr::Binary(Connective::Equal, ..) => 4,
-        _ => 5,
-    }
-}
 
 /// An expression as text; `name` says how a variable is called.
 pub fn expression(expr: &Expr, name: &impl Fn(Variable) -> String) -> String {
     let mut text = String::new();
-    write(&mut text, expr, 0, name);
+    write(&mut text, expr, Around::Nothing, name);
     text
 }
 
-/// Expressions with commas between them.
-pub fn expressions(exprs: &[Expr], name: &impl Fn(Variable) -> String) -> String {
-    let texts: Vec<String> = exprs.iter().map(|expr| expression(expr, name)).collect();
-    texts.join(", ")
+/// What stands around an expression.
+#[derive(Clone, Copy)]
+enum Around {
+    Nothing,
+    /// A sign before it.
+    Not,
+    /// An operator beside it.
+    Operator(Operator),
 }
 
-fn write(text: &mut String, expr: &Expr, least: u8, name: &impl Fn(Variable) -> String) {
-    let own = level(expr);
-    if own < least {
-        text.push('(');
-        write(text, expr, 0, name);
-        text.push(')');
-        return;
+impl Around {
+    /// Whether an operand with this operator needs parentheses.
+    fn asks(self, inner: Operator) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Not => true,
+            // Brackets between equal operators do not matter, but for implications.
+            Self::Operator(outer) if outer == inner => outer == Operator::Implies,
+            Self::Operator(outer) => !always_tighter(inner, outer),
+        }
     }
+}
+
+fn write(text: &mut String, expr: &Expr, around: Around, name: &impl Fn(Variable) -> String) {
     match expr {
         Expr::Constant(true) => text.push('T'),
         Expr::Constant(false) => text.push('F'),
@@ -46,23 +46,29 @@ fn write(text: &mut String, expr: &Expr, least: u8, name: &impl Fn(Variable) -> 
             text.push_str(&name(*variable));
         }
         Expr::Not(inner) => {
+            // GETAFIX has no two signs in a row.
+            let asks = matches!(around, Around::Not);
+            if asks {
+                text.push('(');
+            }
             text.push('!');
-            write(text, inner, 5, name);
+            write(text, inner, Around::Not, name);
+            if asks {
+                text.push(')');
+            }
         }
         Expr::Binary(connective, left, right) => {
-            // All but implications may be bracketed in any way.
-            let (sign, left_least) = match connective {
-                Connective::Implies => ("=>", own + 1),
-                Connective::Or => ("|", own),
-                Connective::Xor => ("^", own),
-                Connective::And => ("&", own),
-                Connective::Equal => ("=", own),
-            };
-            write(text, left, left_least, name);
-            text.push(' ');
-            text.push_str(sign);
-            text.push(' ');
-            write(text, right, own, name);
+            let own = Operator::of(*connective);
+            let asks = around.asks(own);
+            if asks {
+                text.push('(');
+            }
+            write(text, left, Around::Operator(own), name);
+            text.extend([" ", own.sign(), " "]);
+            write(text, right, Around::Operator(own), name);
+            if asks {
+                text.push(')');
+            }
         }
     }
 }

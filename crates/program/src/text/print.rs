@@ -8,7 +8,7 @@
 //! once, and an update that does nothing as none.
 
 use crate::data::{Expr, Passing, Update, Variable};
-use crate::expression::shown;
+use crate::expression::{Readers, shown};
 use crate::model::{
     Action, AtomicSetId, Copies, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
     ThreadId,
@@ -338,7 +338,7 @@ impl Printer<'_> {
         let names = |variable: Variable, f: &mut std::fmt::Formatter<'_>| {
             write_variable(program, procedure, variable, f)
         };
-        self.put(format_args!("{}", shown(expr, &names)));
+        self.put(format_args!("{}", shown(expr, Readers::TextForm, &names)));
     }
 
     fn variable(&mut self, procedure: &Procedure, variable: Variable) {

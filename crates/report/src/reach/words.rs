@@ -5,7 +5,7 @@
 //! # Invariants
 //! 1. Names of the model are as in the source; whoever prints to a screen escapes them.
 
-use selvedge_program::expression::shown;
+use selvedge_program::expression::{Readers, shown};
 use selvedge_program::{
     Action, Connective, Edge, Expr, GlobalId, Numeral, ProcedureId, Program, Update, Valuation,
     Variable, VisibleState,
@@ -188,7 +188,7 @@ pub fn expression(program: &Program, owner: ProcedureId, expr: &Expr) -> String 
     let names = |variable: Variable, f: &mut fmt::Formatter<'_>| {
         f.write_str(name(program, owner, variable))
     };
-    shown(expr, &names).to_string()
+    shown(expr, Readers::All, &names).to_string()
 }
 
 /// The name of a variable of a procedure.

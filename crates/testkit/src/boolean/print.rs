@@ -4,7 +4,7 @@
 
 use super::{BoolModel, BoolProcedure, BoolStatement, procedure_name};
 use selvedge_base::Id;
-use selvedge_program::expression::shown;
+use selvedge_program::expression::{Readers, shown};
 use selvedge_program::{Expr, Variable};
 use std::fmt;
 
@@ -173,7 +173,7 @@ struct Text<'e>(&'e Expr);
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |variable: Variable, f: &mut fmt::Formatter<'_>| f.write_str(&name(variable));
-        write!(f, "{}", shown(self.0, &names))
+        write!(f, "{}", shown(self.0, Readers::All, &names))
     }
 }
 
