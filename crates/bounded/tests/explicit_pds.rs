@@ -22,8 +22,9 @@ type Configuration = (u32, Vec<Vec<u32>>);
 /// What can be seen of one.
 type Visible = (u32, Vec<Option<u32>>);
 
-/// Rules of a thread: from head to shared state and word, the new top last.
-type Rules = BTreeMap<(u32, u32), Vec<(u32, Vec<u32>)>>;
+/// Rules of a thread: from head to shared state and word, the new top last. A head without a symbol is
+/// the empty stack.
+type Rules = BTreeMap<(u32, Option<u32>), Vec<(u32, Vec<u32>)>>;
 
 /// A random system with its text.
 struct System {
@@ -43,13 +44,15 @@ fn random_system(rng: &mut Rng) -> System {
         writeln!(pds, "PDA 0 {}", symbols - 1).expect("strings take text");
         let mut rules = Rules::new();
         for _ in 0..rng.between(2, 8) {
-            let (from, top) = (rng.below(states) as u32, rng.below(symbols) as u32);
+            let from = rng.below(states) as u32;
+            let top = (rng.below(8) > 0).then(|| rng.below(symbols) as u32);
             let to = rng.below(states) as u32;
-            let length = [0, 1, 1, 1, 1, 2][rng.below(6)];
+            let length = [0, 1, 1, 1, 1, if top.is_some() { 2 } else { 1 }][rng.below(6)];
             let word: Vec<u32> = (0..length).map(|_| rng.below(symbols) as u32).collect();
             let text: Vec<String> = word.iter().map(u32::to_string).collect();
             let text = if word.is_empty() { "-".to_owned() } else { text.join(" ") };
-            writeln!(pds, "{from} {top} -> {to} {text}").expect("strings take text");
+            let head = top.map_or("-".to_owned(), |top| top.to_string());
+            writeln!(pds, "{from} {head} -> {to} {text}").expect("strings take text");
             let word = word.into_iter().rev().collect();
             rules.entry((from, top)).or_default().push((to, word));
         }
@@ -78,7 +81,7 @@ fn simulate(system: &System, levels: usize) -> Option<Vec<BTreeSet<Visible>>> {
         // Every thread that may go on does so, as far as it can.
         let mut work: Vec<(usize, Configuration)> = reached.iter().cloned().collect();
         while let Some((thread, (shared, stacks))) = work.pop() {
-            let Some(&top) = stacks[thread].last() else { continue };
+            let top = stacks[thread].last().copied();
             for (to, word) in system.threads[thread].get(&(shared, top)).into_iter().flatten() {
                 let mut stacks = stacks.clone();
                 stacks[thread].pop();
@@ -123,7 +126,7 @@ fn visible(search: &mut ExplicitSearch<'_>) -> BTreeSet<Visible> {
         .map(|state| {
             let bits = state.globals.0.iter().rev();
             let shared = bits.fold(0, |number, &bit| number << 1 | u32::from(bit));
-            // A thread that is empty from the beginning has a node without label.
+            // The empty stack of a thread that does not end there is a node labelled `-`.
             let tops = state.tops.iter().map(|top| top.as_deref().and_then(read));
             (shared, tops.collect())
         })

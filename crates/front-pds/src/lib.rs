@@ -6,7 +6,9 @@
 //! file   = NUMBER { thread }                     the number of shared states
 //! thread = "PDA" NUMBER NUMBER { rule }          its first and its last stack symbol
 //! rule   = NUMBER NUMBER "->" NUMBER word        shared state and top, shared state and word
+//!        | NUMBER "-" "->" NUMBER bottom         the same on the empty stack
 //! word   = "-" | NUMBER | NUMBER NUMBER          pop, step, push (the first one is the new top)
+//! bottom = "-" | NUMBER                          it stays empty, or gets a symbol
 //! ```
 //! An `.init` text and a `.spec` text have one state: the shared state and the stacks, `.` between
 //! stack symbols from bottom to top, `-` for the empty stack. A target names no more than the top of
@@ -23,7 +25,9 @@
 //! symbols as labels. Every rule is one edge with the guard `q = s` and the assignment `q := s'`: a
 //! step is a [`Skip`](selvedge_program::Action::Skip), a push `a b` calls the procedure with the entry
 //! `a` and goes on at `b`, a pop is a [`Return`](selvedge_program::Action::Return). Threads are
-//! called `T1`, `T2`, ..
+//! called `T1`, `T2`, .. A thread that does something on the empty stack, or begins with it, has a
+//! main procedure of its own that never ends: its node is labelled `-`, and what is pushed there is
+//! called and comes back to it.
 //!
 //! ```
 //! let parsed = selvedge_front_pds::parse("2\nPDA 1 2\n0 1 -> 1 2\n", Some("0|1"), Some("1|2"));
@@ -120,7 +124,10 @@ fn read(
         if init.is_none() {
             complaints.push(
                 Diagnostic::global("missing-init", Severity::Error, "the initial state is missing")
-                    .with_help("put it beside the rules as a file `.init`, such as `0|1,2`"),
+                    .with_help(
+                        "put it beside the rules as a file `.init`, such as `0|1,2`, or name it \
+                         with `--init`",
+                    ),
             );
         }
         system

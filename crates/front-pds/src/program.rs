@@ -5,10 +5,13 @@
 //! there is a procedure whose first node, labelled with the *top* symbol, calls the next one. So the
 //! top that can be seen is right from the beginning.
 //!
-//! A thread that is empty at first stays so: its main is a node without label and without edges.
+//! The empty stack is a place where a thread can be, if the thread begins there or has rules there:
+//! its main is then a node labelled `-`, which pushed symbols come back to. Other threads end when
+//! their stack is empty.
 //!
 //! # Invariants
-//! 1. Every node but exits, and but the main of an empty thread, has exactly one label.
+//! 1. Every node but exits has exactly one label; only a node that stands for the empty stack has the
+//!    label `-`, and a thread with such a node never ends.
 //! 2. Every edge has its own update and its own return, as in the text form of programs.
 //! 3. Rules that no symbol on the stack can ever use are left out.
 
@@ -21,10 +24,13 @@ use selvedge_program::{
     Update, UpdateId, Variable,
 };
 use selvedge_syntax::complaints::Complaints;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How many nodes and edges a program may have.
 pub const LARGEST: usize = 1 << 18;
+
+/// The label of nodes that stand for the empty stack.
+const EMPTY: &str = "-";
 
 /// How many symbols an initial stack may have.
 const DEEPEST: usize = 1000;
@@ -105,13 +111,13 @@ pub fn target(
     check_shared(states, state.shared, complaints)?;
     check_number(program.threads.len(), state, complaints)?;
     let labelled = labelled(program);
-    let running: BTreeSet<ThreadId> = labelled.keys().map(|&(thread, _)| thread).collect();
     let mut threads: Vec<Position> = Vec::new();
     for (at, stack) in state.stacks.iter().enumerate() {
         let thread = ThreadId::from_index(at);
         threads.push(match stack.symbols[..] {
-            [] if !running.contains(&thread) => Position::Any,
-            [] => Position::Ended,
+            [] => labelled
+                .get(&(thread, EMPTY))
+                .map_or(Position::Ended, |nodes| Position::At(nodes.clone())),
             [symbol] => {
                 let name = symbol.value.to_string();
                 let nodes = labelled.get(&(thread, name.as_str())).cloned().unwrap_or_default();
@@ -206,8 +212,12 @@ impl Builder {
     fn thread(&mut self, at: usize, thread: &Thread, stack: &[u32]) -> Option<()> {
         let id = ThreadId::from_index(at);
         let mut rules: BTreeMap<u32, Vec<&Rule>> = BTreeMap::new();
+        let mut on_empty: Vec<&Rule> = Vec::new();
         for rule in &thread.rules {
-            rules.entry(rule.top).or_default().push(rule);
+            match rule.top {
+                Some(top) => rules.entry(top).or_default().push(rule),
+                None => on_empty.push(rule),
+            }
         }
         let main = self.program.procedures.next_id();
         self.program.threads.push(selvedge_program::Thread {
@@ -217,30 +227,21 @@ impl Builder {
             start: Start::AtFirst,
             copies: Copies::One,
         });
-        let Some((&top, lower)) = stack.split_last() else {
-            let entry = self.node();
-            let exit = self.node();
-            self.procedure("empty".to_owned(), id, thread.place, entry, exit);
-            return (self.program.nodes.len() <= LARGEST).then_some(());
-        };
-        let first = main.index() + lower.len();
+        let top = stack.last().copied();
+        let lower = &stack[..stack.len().saturating_sub(1)];
+        let bottom = top.is_none() || !on_empty.is_empty();
+        let first = main.index() + usize::from(bottom) + lower.len();
         let mut entries = Entries { first, numbers: BTreeMap::new(), symbols: Vec::new() };
-        entries.procedure(top);
+        if let Some(top) = top {
+            entries.procedure(top);
+        }
+        if bottom {
+            let entry = top.map(|top| self.initial(top, thread.place));
+            self.bottom(id, thread, &on_empty, &mut entries, entry)?;
+        }
         for (at, &symbol) in lower.iter().enumerate() {
-            let entry = self.node();
-            self.label(entry, top);
+            let entry = self.initial(top.unwrap_or(symbol), thread.place);
             let name = format!("initial{at}");
-            let next = ProcedureId::from_index(main.index() + at + 1);
-            let edge = Edge {
-                source: entry,
-                target: self.program.nodes.next_id(),
-                action: Action::Call(next),
-                update: None,
-                passing: None,
-                place: thread.place,
-                volatile: false,
-            };
-            self.program.edges.push(edge);
             self.body(id, thread, &rules, &mut entries, (name, entry, symbol))?;
         }
         let mut done = 0;
@@ -252,6 +253,55 @@ impl Builder {
             done += 1;
         }
         Some(())
+    }
+
+    /// The first node of a procedure that builds up an initial stack: the top is seen, the next
+    /// procedure is called, and what is below the top follows as the next node.
+    fn initial(&mut self, top: u32, place: Place) -> NodeId {
+        let entry = self.node();
+        self.label(entry, top.to_string());
+        let next = ProcedureId::from_index(self.program.procedures.len() + 1);
+        self.program.edges.push(Edge {
+            source: entry,
+            target: self.program.nodes.next_id(),
+            action: Action::Call(next),
+            update: None,
+            passing: None,
+            place,
+            volatile: false,
+        });
+        entry
+    }
+
+    /// Adds the procedure below all others: its node is the empty stack.
+    fn bottom(
+        &mut self,
+        id: ThreadId,
+        thread: &Thread,
+        rules: &[&Rule],
+        entries: &mut Entries,
+        entry: Option<NodeId>,
+    ) -> Option<()> {
+        let empty = self.node();
+        self.label(empty, EMPTY.to_owned());
+        let exit = self.node();
+        for rule in rules {
+            let action = match rule.word {
+                Word::Pop => Action::Skip,
+                Word::Step(symbol) | Word::Push(symbol, _) => {
+                    Action::Call(entries.procedure(symbol))
+                }
+            };
+            let update = Some(self.update(rule.from, rule.to));
+            let (source, target, place) = (empty, empty, rule.place);
+            let (passing, volatile) = (None, false);
+            let edge = Edge { source, target, action, update, passing, place, volatile };
+            self.program.edges.push(edge);
+        }
+        let name = "empty".to_owned();
+        self.procedure(name, id, thread.place, entry.unwrap_or(empty), exit);
+        let size = self.program.nodes.len().max(self.program.edges.len());
+        (size <= LARGEST).then_some(())
     }
 
     /// Adds the nodes and edges of what can be reached from a symbol within its procedure.
@@ -284,7 +334,7 @@ impl Builder {
         }
         for &symbol in &symbols {
             let node = self.program.nodes.push(procedure);
-            self.label(node, symbol);
+            self.label(node, symbol.to_string());
         }
         let exit = self.program.nodes.push(procedure);
         let node = |symbol: u32| NodeId::from_index(first.index() + places[&symbol]);
@@ -315,8 +365,8 @@ impl Builder {
         self.program.nodes.push(procedure)
     }
 
-    fn label(&mut self, node: NodeId, symbol: u32) {
-        self.program.labels.push(Label { name: symbol.to_string(), node });
+    fn label(&mut self, node: NodeId, name: String) {
+        self.program.labels.push(Label { name, node });
     }
 
     fn procedure(

@@ -45,13 +45,14 @@ impl Thread {
 #[derive(Clone, Copy)]
 pub struct Rule {
     pub from: u32,
-    pub top: u32,
+    /// The top of the stack; `None` for the empty stack.
+    pub top: Option<u32>,
     pub to: u32,
     pub word: Word,
     pub place: Place,
 }
 
-/// What replaces the top of the stack.
+/// What replaces the top of the stack, or the empty stack.
 #[derive(Clone, Copy)]
 pub enum Word {
     Pop,
@@ -193,7 +194,10 @@ impl Parser<'_, '_> {
             return Err(error.into());
         }
         let from = self.shared(first.span, tokens, 0)?;
-        let top = self.number(first.span, tokens, 1, "the stack symbol on top")?;
+        let top = match tokens.get(1) {
+            Some(token) if token.kind == Kind::Dash => None,
+            _ => Some(self.number(first.span, tokens, 1, "the stack symbol on top, or `-`")?),
+        };
         self.arrow(first, tokens)?;
         let to = self.shared(first.span, tokens, 3)?;
         let word = match tokens.get(4) {
@@ -202,13 +206,16 @@ impl Parser<'_, '_> {
                 Word::Pop
             }
             _ => {
-                let top = self.number(first.span, tokens, 4, "a stack symbol or `-`")?;
-                if tokens.len() > 5 {
+                let above = self.number(first.span, tokens, 4, "a stack symbol or `-`")?;
+                if top.is_none() {
+                    self.end(tokens, 5, "one stack symbol on the empty stack")?;
+                    Word::Step(above)
+                } else if tokens.len() > 5 {
                     let below = self.number(first.span, tokens, 5, "the second stack symbol")?;
                     self.end(tokens, 6, "two stack symbols")?;
-                    Word::Push(top, below)
+                    Word::Push(above, below)
                 } else {
-                    Word::Step(top)
+                    Word::Step(above)
                 }
             }
         };

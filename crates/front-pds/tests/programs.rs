@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A rule of a thread: shared state, top, shared state, word (the top first), line.
-type Rule = (usize, u32, u32, u32, Vec<u32>, u32);
+type Rule = (usize, u32, Option<u32>, u32, Vec<u32>, u32);
 
 /// The rules of a text, read in the plainest way.
 fn rules(pds: &str) -> Vec<Rule> {
@@ -27,7 +27,8 @@ fn rules(pds: &str) -> Vec<Rule> {
                 let number = |text: &str| text.parse::<u32>().expect("a number");
                 let word = word.iter().filter(|&&one| one != "-").map(|one| number(one)).collect();
                 let line = at as u32 + 1;
-                rules.push((threads - 1, number(from), number(top), number(to), word, line));
+                let top = (top != "-").then(|| number(top));
+                rules.push((threads - 1, number(from), top, number(to), word, line));
             }
             _ => {}
         }
@@ -46,7 +47,7 @@ fn usable(rules: &[Rule], init: &str) -> BTreeSet<Rule> {
     loop {
         let before = symbols.len();
         for (thread, _, top, _, word, _) in rules {
-            if symbols.contains(&(*thread, *top)) {
+            if top.is_none_or(|top| symbols.contains(&(*thread, top))) {
                 symbols.extend(word.iter().map(|&symbol| (*thread, symbol)));
             }
         }
@@ -56,7 +57,7 @@ fn usable(rules: &[Rule], init: &str) -> BTreeSet<Rule> {
     }
     rules
         .iter()
-        .filter(|(thread, _, top, ..)| symbols.contains(&(*thread, *top)))
+        .filter(|(thread, _, top, ..)| top.is_none_or(|top| symbols.contains(&(*thread, top))))
         .cloned()
         .collect()
 }
@@ -76,10 +77,13 @@ fn satisfying(program: &Program, guard: &Expr) -> Vec<u32> {
 
 /// The rules that a program has.
 fn read_back(program: &Program) -> BTreeSet<Rule> {
-    let labels: BTreeMap<NodeId, u32> = program
+    let labels: BTreeMap<NodeId, Option<u32>> = program
         .labels
         .iter()
-        .map(|label| (label.node, label.name.parse().expect("a symbol")))
+        .map(|label| {
+            let symbol = || label.name.parse().expect("a symbol");
+            (label.node, (label.name != "-").then(symbol))
+        })
         .collect();
     assert_eq!(labels.len(), program.labels.len(), "one label per node");
     let mut rules = BTreeSet::new();
@@ -99,9 +103,10 @@ fn read_back(program: &Program) -> BTreeSet<Rule> {
             to = to & !(1 << bit.index()) | u32::from(*value) << bit.index();
         }
         let word = match edge.action {
-            Action::Skip => vec![labels[&edge.target]],
+            Action::Skip => Vec::from_iter(labels[&edge.target]),
             Action::Call(callee) => {
-                vec![labels[&program.procedures[callee].entry], labels[&edge.target]]
+                let word = [labels[&program.procedures[callee].entry], labels[&edge.target]];
+                word.into_iter().flatten().collect()
             }
             Action::Return(values) => {
                 assert!(program.returns[values].is_empty());
@@ -144,6 +149,12 @@ PDA 1 2
 0 1 -> 2 1
 ";
 
+/// The same with threads that can begin again.
+fn refilled() -> String {
+    let (first, second) = SMALL.split_once("PDA 1 2").expect("two threads");
+    format!("{first}0 - -> 1 2\nPDA 1 2{second}2 - -> 0 1\n1 - -> 2 -\n")
+}
+
 #[test]
 fn edges_are_the_rules() {
     let program = check("small", SMALL, "0|1,1", Some("2|3,-"));
@@ -179,9 +190,28 @@ fn initial_stacks_are_built_up() {
     assert_eq!(at.name, "1");
     let target = parse(SMALL, Some("0|3.4.1,-"), Some("0|1,-")).expect("good").target;
     let Some(Target::State(pattern)) = target else { panic!("a state") };
-    assert_eq!(pattern.threads[ThreadId::from_index(1)], Position::Any, "it is empty for ever");
+    let second = &program.procedures[program.threads[ThreadId::from_index(1)].main];
+    let empty = Position::At(vec![second.entry]);
+    assert_eq!(pattern.threads[ThreadId::from_index(1)], empty, "it is empty for ever");
     let Position::At(nodes) = &pattern.threads[ThreadId::from_index(0)] else { panic!("nodes") };
     assert!(nodes.contains(&main.entry));
+}
+
+#[test]
+fn rules_on_the_empty_stack_come_back_to_it() {
+    let pds = "2\nPDA 0 1\n0 - -> 1 0\n1 - -> 0 -\n1 0 -> 0 1 1\n0 1 -> 1 -\n";
+    let program = check("from empty", pds, "0|-", Some("1|-"));
+    let main = &program.procedures[program.threads[ThreadId::from_index(0)].main];
+    let label = |node| program.labels.iter().find(|label| label.node == node);
+    assert_eq!(label(main.entry).expect("a label").name, "-");
+    // A deeper stack is built on top of the empty one.
+    let deep = check("from deep", pds, "0|1.0", Some("1|-"));
+    let main = &deep.procedures[deep.threads[ThreadId::from_index(0)].main];
+    let label = |node| deep.labels.iter().find(|label| label.node == node);
+    assert_eq!(label(main.entry).expect("a label").name, "0", "the top is visible");
+    for wrong in ["0 - -> 1 0 0", "0 - -> 1", "0 -> 1 0", "- 0 -> 1 0"] {
+        assert!(parse(&format!("2\nPDA 0 1\n{wrong}\n"), Some("0|0"), None).is_err(), "{wrong}");
+    }
 }
 
 #[test]
@@ -289,7 +319,8 @@ fn mutants_do_no_harm() {
     let (mut accepted, mut refused) = (0, 0);
     for seed in 0..3000 {
         let random = &mut Random(seed);
-        let (pds, init) = (mutant(random, SMALL), mutant(random, "0|1.3,1"));
+        let original = if seed % 2 == 0 { SMALL.to_owned() } else { refilled() };
+        let (pds, init) = (mutant(random, &original), mutant(random, "0|1.3,1"));
         let spec = mutant(random, "2|3,-");
         let complaints = match parse(&pds, Some(&init), Some(&spec)) {
             Ok(parsed) => {
