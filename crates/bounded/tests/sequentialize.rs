@@ -13,26 +13,13 @@ use selvedge_program::{
 };
 use selvedge_testkit::rng::Rng;
 
-const SMALL: Shape = Shape {
-    threads: 3,
-    globals: 2,
-    locals: 1,
-    procedures: 2,
-    nodes: 4,
-    edges: 5,
-    recursion: 10,
-    enforced: 20,
-    waiting: 30,
-    atomic: 1,
-};
-
 #[test]
 fn random_programs_keep_their_states_and_verdicts() {
     let mut compared = 0;
     let mut reached = 0;
     for seed in 0..250 {
         let mut rng = Rng::new(seed);
-        let program = random_program(&mut rng, &SMALL);
+        let program = random_program(&mut rng, &Shape::SMALL);
         let target = random_target(&mut rng, &program);
         let most = 1 + (seed % 3) as u32;
         let Some(expected) = oracle(&program, std::slice::from_ref(&target), rounds(most), 3)

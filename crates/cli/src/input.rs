@@ -2,7 +2,7 @@
 //! From a path to a model: read the file, find out which language it is in, and print what the front
 //! end has to say about it.
 
-use crate::args::reach::{Dialect, Input};
+use crate::args::reach::{Dialect, Files};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
@@ -68,6 +68,7 @@ impl Language {
         match first_word(text) {
             "program" => Self::TextForm,
             "decl" | "void" | "bool" | "dfs" => Self::Boolean,
+            _ if is_pushdown(text) => Self::Pushdown,
             _ => Self::Eml,
         }
     }
@@ -92,6 +93,16 @@ pub struct DataModel {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// How Boolean programs are to be read.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Reading {
+    /// The dialect; found out from the text if there is none.
+    pub dialect: Option<Dialect>,
+    /// How many threads a site starts that could start any number, unless an option says it; such
+    /// programs are refused if there is none.
+    pub starts_per_site: Option<u32>,
+}
+
 /// Texts of this many bytes and more are refused. Places count in 32 bits, and what is made of a
 /// text takes many times its size.
 const TOO_LARGE: u64 = 1 << 29;
@@ -100,14 +111,8 @@ const CHUNK: u64 = 1 << 20;
 
 /// Reads the model at `path`; `-` is standard input. Mistakes have been printed when this returns.
 pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit> {
-    let input = Input {
-        file: path.to_owned(),
-        dialect: None,
-        starts_per_site: None,
-        init: None,
-        spec: None,
-    };
-    let DataModel { text, program, warnings, .. } = data_model(&input, output, budget)?;
+    let (input, reading) = (Files::at(path), Reading::default());
+    let DataModel { text, program, warnings, .. } = data_model(&input, reading, output, budget)?;
     Ok(Model { text, program, warnings })
 }
 
@@ -128,10 +133,15 @@ pub fn instance(
 
 /// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been
 /// printed when this returns.
-pub fn data_model(input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+pub fn data_model(
+    input: &Files,
+    reading: Reading,
+    output: Output,
+    budget: &Budget,
+) -> Result<DataModel, Exit> {
     let (input, inner) = (input.clone(), budget.clone());
     let name = name(&input.file);
-    let read = within(budget, move || read_data_model(&input, output, &inner));
+    let read = within(budget, move || read_data_model(&input, reading, output, &inner));
     read.unwrap_or_else(|reason| Err(not_read(&name, reason, output)))
 }
 
@@ -141,10 +151,17 @@ fn not_read(name: &str, reason: StopReason, output: Output) -> Exit {
     Exit::Unknown
 }
 
-fn read_data_model(input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+fn read_data_model(
+    input: &Files,
+    reading: Reading,
+    output: Output,
+    budget: &Budget,
+) -> Result<DataModel, Exit> {
     let text = text(&input.file, output, budget)?;
     let language = Language::of(&input.file, &text.text);
-    if let Some(misfit) = input.misfit(language) {
+    let misread = reading.dialect.is_some() && language != Language::Boolean;
+    let misfit = misread.then_some("a dialect is for Boolean programs");
+    if let Some(misfit) = misfit.or_else(|| input.misfit(language)) {
         output.complain(&format!("{misfit}, and {} is none", text.name));
         return Err(Exit::BadInput);
     }
@@ -162,33 +179,51 @@ fn read_data_model(input: &Input, output: Output, budget: &Budget) -> Result<Dat
                 warnings,
             })
         }
-        Language::Boolean => boolean(text, input, output),
+        Language::Boolean => boolean(text, input, reading, output),
         Language::Pushdown => pushdown(text, input, output, budget),
     }
 }
 
-fn boolean(text: Text, input: &Input, output: Output) -> Result<DataModel, Exit> {
-    let options = selvedge_front_bool::Options {
-        dialect: input.dialect.map(|dialect| match dialect {
-            Dialect::Boppo => selvedge_front_bool::Dialect::Boppo,
-            Dialect::Getafix => selvedge_front_bool::Dialect::Getafix,
-        }),
-        starts_per_site: input.starts_per_site,
-    };
+fn boolean(text: Text, input: &Files, reading: Reading, output: Output) -> Result<DataModel, Exit> {
+    let starts = input.starts_per_site.or(reading.starts_per_site);
+    let (model, diagnostics) = boolean_program(&text, reading.dialect, starts);
+    output.diagnostics(&diagnostics, &text.source());
+    model.ok_or(Exit::BadInput)
+}
+
+/// A model of a Boolean program once more, with another number of starts per site; `None` if that
+/// makes too large a program, or a limit is met before.
+pub fn with_starts(
+    model: &DataModel,
+    dialect: Option<Dialect>,
+    starts: u32,
+    budget: &Budget,
+) -> Option<DataModel> {
+    let text = model.text.clone();
+    within(budget, move || boolean_program(&text, dialect, Some(starts)).0).ok().flatten()
+}
+
+fn boolean_program(
+    text: &Text,
+    dialect: Option<Dialect>,
+    starts_per_site: Option<u32>,
+) -> (Option<DataModel>, Vec<Diagnostic>) {
+    let options =
+        selvedge_front_bool::Options { dialect: dialect.map(Into::into), starts_per_site };
     let parsed = selvedge_front_bool::parse(&text.text, &options);
-    output.diagnostics(&parsed.diagnostics, &text.source());
-    Ok(DataModel {
-        text,
+    let model = parsed.program.map(|program| DataModel {
+        text: text.clone(),
         language: Language::Boolean,
-        program: parsed.program.ok_or(Exit::BadInput)?,
+        program,
         target: None,
         starts_per_site: parsed.limited_starts,
         unused_labels: parsed.unused_labels,
-        warnings: parsed.diagnostics,
-    })
+        warnings: parsed.diagnostics.clone(),
+    });
+    (model, parsed.diagnostics)
 }
 
-fn pushdown(text: Text, input: &Input, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
+fn pushdown(text: Text, input: &Files, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
     let init = beside(input.init.as_deref(), &input.file, "init", output, budget)?;
     let spec = beside(input.spec.as_deref(), &input.file, "spec", output, budget)?;
     let content = |file: &Option<Text>| file.as_ref().map(|file| file.text.clone());
@@ -234,6 +269,9 @@ fn beside(
 ) -> Result<Option<Text>, Exit> {
     if let Some(path) = named {
         return text(path, output, budget).map(Some);
+    }
+    if file.as_os_str() == "-" {
+        return Ok(None);
     }
     let path = file.with_extension(extension);
     if path.is_file() { text(&path, output, budget).map(Some) } else { Ok(None) }
@@ -441,6 +479,13 @@ fn too_large() -> io::Error {
     io::Error::other("it has 512 MiB or more")
 }
 
+/// Whether a text begins like a pushdown system: with a number of shared states.
+fn is_pushdown(text: &str) -> bool {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let first = lines.filter(|line| !line.is_empty()).find_map(|line| line.chars().next());
+    first.is_some_and(|first| first.is_ascii_digit())
+}
+
 /// The first word after blanks and comments, or nothing if something else comes first.
 pub fn first_word(mut text: &str) -> &str {
     loop {
@@ -459,6 +504,17 @@ pub fn first_word(mut text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn languages_of_texts_without_a_name() {
+        let of = |text| Language::of(Path::new("-"), text);
+        assert_eq!(of("# shared states\n\n 2 # two\nPDA 0 1\n"), Language::Pushdown);
+        assert_eq!(of("void main() begin skip; end"), Language::Boolean);
+        assert_eq!(of("// 2\nprogram"), Language::TextForm);
+        for eml in ["", "#", "lock l;", "// 2\nprocess T { }"] {
+            assert_eq!(of(eml), Language::Eml, "{eml}");
+        }
+    }
 
     #[test]
     fn first_words() {

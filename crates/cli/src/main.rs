@@ -9,6 +9,7 @@
 //! `selvedge check` needs.
 
 mod args;
+mod asked;
 mod check;
 mod commands;
 mod exit;

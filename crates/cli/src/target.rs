@@ -124,7 +124,8 @@ fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, bool)>, Box<Dia
 fn position(program: &Program, thread: ThreadId, text: &str) -> Result<Position, Box<Diagnostic>> {
     match text {
         "*" => Ok(Position::Any),
-        "-" => Ok(Position::Ended),
+        // A stack that may be filled again is at a place of its own.
+        "-" if labelled(program, "-", Some(thread)).is_empty() => Ok(Position::Ended),
         name => {
             let nodes = labelled(program, name, Some(thread));
             if nodes.is_empty() {

@@ -5,7 +5,9 @@ mod common;
 use common::{command, root, scratch};
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 /// Exit code and standard output of a run.
 fn run(arguments: &[&str]) -> (i32, String) {
@@ -161,11 +163,52 @@ fn threads_that_are_started_without_bound() {
                 void work() begin\n x := T;\n assert(x);\nend\n";
     fs::write(&file, text).expect("it can be written");
     let file = file.to_str().expect("a path");
-    let refused = command(&["reach", file]).output().expect("it runs");
+    let refused = command(&["sequentialize", file, "--rounds", "1"]).output().expect("it runs");
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--starts-per-site"));
     let (code, report) = json(&[file, "--starts-per-site", "2"]);
     assert_eq!((code, &report["reason"]), (3, &"safe within 2 starts per site".into()));
+    let (code, report) = json(&[file]);
+    assert_eq!((code, &report["reason"]), (3, &"safe within 3 starts per site".into()));
+    let (code, report) = json(&[file, "--rounds", "1"]);
+    assert_eq!((code, &report["reason"]), (3, &"safe within 1 round".into()));
+    assert_eq!(report["options"]["starts_per_site"], 3);
+    // A limit that ends a larger search leaves what the smaller ones have shown.
+    let (code, report) = json(&[file, "--timeout", "4"]);
+    let reason = report["reason"].as_str().expect("a text");
+    let starts = reason.strip_prefix("safe within ").and_then(|rest| rest.split(' ').next());
+    let starts: u32 = starts.and_then(|number| number.parse().ok()).unwrap_or(0);
+    assert!(code == 3 && starts >= 3, "{reason}");
+}
+
+#[test]
+fn starts_deepen_until_something_is_found() {
+    let folder = scratch("reach-deepening");
+    let file = folder.join("crowd.bp");
+    for needed in 1..=4_usize {
+        // The assertion fails if so many threads have been started; each raises the next flag.
+        let names: Vec<String> = (0..needed).map(|at| format!("x{at}")).collect();
+        let mut text = format!("decl {};\nvoid main() begin\n", names.join(", "));
+        let zeros = vec!["F"; needed].join(", ");
+        text += &format!(" {} := {zeros};\n", names.join(", "));
+        text += " while * do start_thread work(); od\nend\nvoid work() begin\n atomic_begin;\n";
+        for (at, name) in names.iter().enumerate() {
+            let word = if at == 0 { "if" } else { "elsif" };
+            text += &format!(" {word} !{name} then {name} := T;\n");
+        }
+        text += &format!(" fi\n assert(!{});\n atomic_end;\nend\n", names[needed - 1]);
+        fs::write(&file, text).expect("it can be written");
+        let file = file.to_str().expect("a path");
+        let (code, report) = json(&[file]);
+        if needed <= 3 {
+            assert_eq!(code, 1, "{needed}");
+            assert_eq!(report["options"]["starts_per_site"], needed, "the smallest is found");
+        } else {
+            assert_eq!((code, &report["reason"]), (3, &"safe within 3 starts per site".into()));
+            let (code, report) = json(&[file, "--timeout", "60"]);
+            assert_eq!((code, &report["options"]["starts_per_site"]), (1, &needed.into()));
+        }
+    }
 }
 
 #[test]
@@ -193,4 +236,100 @@ fn the_sequential_program_has_the_same_verdict() {
 fn limits_end_in_unknown() {
     let (code, report) = json(&["corpus/bp/peterson-4-flawed.bp", "--timeout", "0"]);
     assert_eq!((code, &report["reason"]), (3, &"the time limit was reached".into()));
+}
+
+/// Runs with a text on standard input; the exit code and what was printed.
+fn piped(arguments: &[&str], input: &str) -> (i32, String) {
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it is read");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status.code().expect("a code"), text.into_owned())
+}
+
+#[test]
+fn the_sequential_program_keeps_the_question() {
+    let folder = scratch("reach-question");
+    let file = folder.join("race.bp");
+    let text = "decl x, y;\nvoid main() begin\n x, y := F, F;\n start_thread other();\n\
+                if x then\n SEEN: skip; fi\n assert(!y);\nend\n\
+                void other() begin\n x := T;\n NEVER: assume(F);\nend\n";
+    fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("a path");
+    let mut codes = Vec::new();
+    for question in [
+        vec!["--label", "SEEN"],
+        vec!["--label", "NEVER"],
+        vec!["--target", "x=1,y=0|SEEN,NEVER"],
+        vec!["--target", "x=0|*,NEVER"],
+        vec!["--target", "x=1|-,*"],
+        vec!["--assertions"],
+        vec![],
+    ] {
+        for rounds in ["1", "2"] {
+            let asked = [&["reach", file, "--rounds", rounds], question.as_slice()].concat();
+            let found = run(&asked).0 == 1;
+            for dialect in ["boppo", "getafix"] {
+                let written = ["sequentialize", file, "--rounds", rounds, "--dialect", dialect];
+                let (code, sequential) = run(&[&written, question.as_slice()].concat());
+                assert_eq!(code, 0, "{sequential}");
+                for read in [&["reach", "-"][..], &["reach", "-", "--dialect", dialect]] {
+                    let (code, text) = piped(read, &sequential);
+                    assert_eq!(code == 1, found, "{question:?} {rounds} {dialect}: {text}");
+                    assert_eq!(code == 0, !found, "{question:?} {rounds} {dialect}: {text}");
+                }
+            }
+            codes.push(found);
+        }
+    }
+    assert_eq!(codes.iter().filter(|&&found| found).count(), 6, "{codes:?}");
+}
+
+#[test]
+fn a_program_that_asks_nothing_is_not_sequentialized() {
+    let folder = scratch("reach-asks-nothing");
+    let rules = folder.join("s.pds");
+    fs::write(&rules, "2\nPDA 0 1\n0 0 -> 1 1\n").expect("it can be written");
+    fs::write(folder.join("s.init"), "0|0\n").expect("it can be written");
+    let rules = rules.to_str().expect("a path");
+    let (code, text) = run(&["sequentialize", rules, "--rounds", "1"]);
+    assert!(code == 2 && text.is_empty(), "{text}");
+    for (target, found) in [("1|1", 1), ("0|1", 0)] {
+        let arguments = ["sequentialize", rules, "--rounds", "1", "--target", target];
+        let (code, sequential) = run(&arguments);
+        assert_eq!(code, 0, "{sequential}");
+        assert_eq!(piped(&["reach", "-"], &sequential).0, found, "{target}");
+    }
+}
+
+#[test]
+fn pushdown_systems_come_from_standard_input() {
+    let folder = scratch("reach-standard-input");
+    let init = folder.join("s.init");
+    fs::write(&init, "0|-,0\n").expect("it can be written");
+    let init = init.to_str().expect("a path");
+    let rules = "# a system\n2\nPDA 0 1\n1 - -> 0 1\n0 1 -> 0 -\nPDA 0 0\n0 0 -> 1 0\n";
+    let (code, text) = piped(&["reach", "-"], rules);
+    assert!(code == 2 && text.contains("--init"), "{text}");
+    let ask = |target: &str| piped(&["reach", "-", "--init", init, "--target", target], rules);
+    for (target, expected) in
+        [("0|1,0", 1), ("1|-,0", 1), ("0|-,0", 1), ("q=1|-,*", 1), ("0|0,0", 2)]
+    {
+        let (code, text) = ask(target);
+        assert_eq!(code, expected, "{target}: {text}");
+    }
+    let (_, text) = piped(&["reach", "-", "--init", init, "--states=list"], rules);
+    assert!(text.contains("\n  0|-,0\n  0|1,0\n  1|-,0\n"), "{text}");
+}
+
+#[test]
+fn operators_bind_as_in_the_dialect() {
+    let text = "void main() begin decl x, y, z; x, y, z := F, T, F; assert(x & y = z); end\n";
+    assert_eq!(piped(&["reach", "-"], text).0, 0, "Boppo compares last");
+    assert_eq!(piped(&["reach", "-", "--dialect", "getafix"], text).0, 1, "GETAFIX compares first");
 }

@@ -28,6 +28,22 @@ pub struct Shape {
     pub atomic: usize,
 }
 
+impl Shape {
+    /// Small programs that have a bit of everything.
+    pub const SMALL: Self = Self {
+        threads: 3,
+        globals: 2,
+        locals: 1,
+        procedures: 2,
+        nodes: 4,
+        edges: 5,
+        recursion: 10,
+        enforced: 20,
+        waiting: 30,
+        atomic: 1,
+    };
+}
+
 /// A random program that may have anything.
 pub fn random_program(rng: &mut Rng, shape: &Shape) -> Program {
     let mut program = Program::default();

@@ -5,7 +5,7 @@ use super::{Format, LimitOptions, parse_nodes};
 use crate::input::Language;
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Shown after the help of `reach`.
 pub const REACH_EXAMPLES: &str = "\
@@ -30,19 +30,29 @@ Exit codes:
 pub const SEQUENTIALIZE_EXAMPLES: &str = "\
 Examples:
   selvedge sequentialize driver.bp --rounds 3 -o driver-3.bp
-  selvedge sequentialize driver.bp --rounds 2 | selvedge reach -";
+  selvedge sequentialize driver.bp --rounds 2 | selvedge reach -
+  selvedge sequentialize driver.bp --rounds 2 --label ERROR --dialect getafix";
 
 /// A Boolean program or a pushdown system, and how to read it.
 #[derive(Args, Clone, Debug)]
 pub struct Input {
+    /// What to read.
+    #[command(flatten)]
+    pub files: Files,
+    /// The dialect of a Boolean program [default: found out from the text].
+    #[arg(long, value_enum)]
+    pub dialect: Option<Dialect>,
+}
+
+/// The files of a model.
+#[derive(Args, Clone, Debug)]
+pub struct Files {
     /// A Boolean program (`.bp`), a concurrent pushdown system (`.pds`), an EML program, or a model
     /// in text form (`.slv`); `-` reads standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The dialect of a Boolean program [default: found out from the text].
-    #[arg(long, value_enum)]
-    pub dialect: Option<Dialect>,
-    /// How many threads a start site in a loop or in a recursive procedure starts at most.
+    /// How many threads a start site in a loop or in a recursive procedure starts at most
+    /// [default for `reach`: 1, 2, 3, and on until the time limit if there is one].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub starts_per_site: Option<u32>,
     /// The initial configuration of a pushdown system [default: the `.init` file beside it].
@@ -53,14 +63,17 @@ pub struct Input {
     pub spec: Option<PathBuf>,
 }
 
-impl Input {
+impl Files {
+    /// The files of a model without options.
+    pub fn at(file: &Path) -> Self {
+        Self { file: file.to_owned(), starts_per_site: None, init: None, spec: None }
+    }
+
     /// An option that says nothing about a model in this language.
     pub fn misfit(&self, language: Language) -> Option<&'static str> {
         let boolean = language == Language::Boolean;
         let pushdown = language == Language::Pushdown;
-        if !boolean && self.dialect.is_some() {
-            Some("--dialect is for Boolean programs")
-        } else if !boolean && self.starts_per_site.is_some() {
+        if !boolean && self.starts_per_site.is_some() {
             Some("--starts-per-site is for Boolean programs")
         } else if !pushdown && self.init.is_some() {
             Some("--init is for pushdown systems")
@@ -81,13 +94,9 @@ pub enum Dialect {
     Getafix,
 }
 
-/// The arguments of `reach`.
+/// What to ask of a program with data.
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct ReachArgs {
-    /// What to read.
-    #[command(flatten)]
-    pub input: Input,
+pub struct Asked {
     /// Ask whether any assertion can fail; this is the default where the program has assertions.
     #[arg(long, conflicts_with_all = ["label", "target"])]
     pub assertions: bool,
@@ -99,6 +108,27 @@ pub struct ReachArgs {
     /// stack symbol), `-` (ended) or `*` (anywhere). What comes after `|` may be left out.
     #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
     pub target: Option<String>,
+}
+
+impl From<Dialect> for selvedge_front_bool::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Boppo => Self::Boppo,
+            Dialect::Getafix => Self::Getafix,
+        }
+    }
+}
+
+/// The arguments of `reach`.
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct ReachArgs {
+    /// What to read.
+    #[command(flatten)]
+    pub input: Input,
+    /// What to ask.
+    #[command(flatten)]
+    pub asked: Asked,
     /// Explore this many rounds: all threads in turn, so many times.
     #[arg(long, value_name = "NUMBER", conflicts_with = "contexts")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -153,7 +183,16 @@ pub enum StatesForm {
 pub struct SequentializeArgs {
     /// What to read.
     #[command(flatten)]
-    pub input: Input,
+    pub files: Files,
+    /// The dialect of the Boolean program that is read [default: found out from the text].
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    pub input_dialect: Option<Dialect>,
+    /// The dialect of the program that is written.
+    #[arg(long, value_enum, default_value_t = Dialect::Boppo)]
+    pub dialect: Dialect,
+    /// What to ask; the assertion of the sequential program stands for it.
+    #[command(flatten)]
+    pub asked: Asked,
     /// How many rounds the sequential program simulates.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub rounds: u32,

@@ -4,42 +4,41 @@
 
 use crate::args::Format;
 use crate::args::reach::{ReachArgs, StatesForm};
+use crate::asked;
 use crate::exit::Exit;
-use crate::input::{self, DataModel, Language};
+use crate::input::{self, DataModel, Language, Reading};
 use crate::output::Output;
 use crate::progress;
-use crate::target;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{
     EngineKind, Instance, InternalError, Options, Prepared, Report, answer, instance, projection,
 };
 use selvedge_base::Budget;
 use selvedge_program::{
-    Action, Answer, Explored, Measure, Numeral, Program, Question, States, Target, Valuation,
+    Answer, Explored, Measure, Numeral, Program, Question, States, Target, Unknown, Valuation,
     Verdict,
 };
 use selvedge_report::reach::text::Options as TextOptions;
 use selvedge_report::reach::{self as report, Projection, Reach, Sought};
-use selvedge_report::{Detail, Source, json};
+use selvedge_report::{Detail, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
+
+/// How many threads a site may start at most that could start any number, if neither an option nor a
+/// limit on the time says where to stop.
+const STARTS: u32 = 3;
+
+/// How many it may start at most if there is a limit on the time.
+const MOST_STARTS: u32 = 64;
 
 /// Runs the command.
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
-    let mut model = input::data_model(&args.input, output, watch.budget())?;
-    let Instance { program, limit } = instance(model.program, &[], args.limits.copies);
+    let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(1) };
+    let mut model = input::data_model(&args.input.files, reading, output, watch.budget())?;
+    let Instance { program, limit: copies } = instance(model.program, &[], args.limits.copies);
     model.program = program;
-    let model = model;
-    let program = &model.program;
-    let (question, target) = asked(args, &model).map_err(|diagnostic| {
-        // What is wrong with a target is shown in its text.
-        let text = args.target.as_deref().or(args.label.as_deref()).unwrap_or_default();
-        let name = if args.target.is_some() { "--target" } else { "--label" };
-        output.diagnostics(&[*diagnostic], &Source { name, text });
-        Exit::BadInput
-    })?;
     let rounds_only = |engine: &EngineKind| !engine.bounds_contexts() && args.contexts.is_some();
     if let Some(engine) = args.engine.filter(rounds_only) {
         let name = engine.name();
@@ -48,12 +47,20 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         ));
         return Err(Exit::BadInput);
     }
-    let options = Options { copies: limit, ..options(args, &model) };
-    let outcome = decide(program, target.as_ref(), args, &options, watch.budget());
-    let (mut report, projected) = outcome.map_err(|error| {
-        output.complain(&format!("internal error: {error}"));
-        Exit::Internal
-    })?;
+    let ask = |model: &DataModel| Attempt::new(args, model, copies, watch.budget(), output);
+    let mut attempt = ask(&model)?;
+    let most = if args.limits.timeout.is_some() { MOST_STARTS } else { STARTS };
+    while let Some(larger) = larger(args, &model, &attempt, most, watch.budget()) {
+        let next = ask(&larger)?;
+        // A limit that ends the larger search leaves what the smaller one has shown.
+        if !next.is_open() && !next.is_violation() {
+            break;
+        }
+        (model, attempt) = (larger, next);
+    }
+    let Attempt { options, mut report, projected } = attempt;
+    let program = &model.program;
+    let (question, _) = asked::asked(&args.asked, &model, output)?;
     let answer = &mut report.answers[0];
     if let Some(explored) = &mut answer.explored {
         sort_states(program, explored);
@@ -77,35 +84,57 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     Ok(Exit::from_verdict(reach.answer.verdict.word()))
 }
 
-/// The question: the one of the options, or the one of the input.
-fn asked<'a>(
-    args: &'a ReachArgs,
-    model: &'a DataModel,
-) -> Result<(Sought<'a>, Option<Target>), Box<selvedge_base::Diagnostic>> {
-    let program = &model.program;
-    if let Some(label) = &args.label {
-        // No thread runs the procedure that has this label.
-        if model.unused_labels.contains(label) {
-            return Ok((Sought::Label(label), Some(Target::Label(Vec::new()))));
-        }
-        return Ok((Sought::Label(label), Some(target::label(program, label)?)));
+/// The answer about a model.
+struct Attempt {
+    options: Options,
+    report: Report,
+    projected: Option<Projection>,
+}
+
+impl Attempt {
+    /// Asks the question about a model.
+    fn new(
+        args: &ReachArgs,
+        model: &DataModel,
+        copies: Option<u32>,
+        budget: &Budget,
+        output: Output,
+    ) -> Result<Self, Exit> {
+        let (_, target) = asked::asked(&args.asked, model, output)?;
+        let options = Options { copies, ..options(args, model) };
+        let outcome = decide(&model.program, target.as_ref(), args, &options, budget);
+        let (report, projected) = outcome.map_err(|error| {
+            output.complain(&format!("internal error: {error}"));
+            Exit::Internal
+        })?;
+        Ok(Self { options, report, projected })
     }
-    if let Some(state) = &args.target {
-        // Stack symbols that no rule leads to are known to the reader of pushdown systems only.
-        if model.language == Language::Pushdown && !state.contains(['*', '=']) {
-            let target = selvedge_front_pds::parse_target(program, state)?;
-            return Ok((Sought::State(state), Some(target)));
-        }
-        return Ok((Sought::State(state), Some(target::state(program, state)?)));
+
+    /// Whether nothing was found in all that was to be searched, so that more could be searched.
+    fn is_open(&self) -> bool {
+        let verdict = &self.report.answers[0].verdict;
+        matches!(verdict, Verdict::Unknown(Unknown::Starts(_) | Unknown::Within(_)))
     }
-    if let (Some((text, target)), false) = (&model.target, args.assertions) {
-        return Ok((Sought::State(text), Some(target.clone())));
+
+    fn is_violation(&self) -> bool {
+        matches!(self.report.answers[0].verdict, Verdict::Violation(_))
     }
-    let asserts = || program.edges.iter().any(|edge| matches!(edge.action, Action::Assert(_)));
-    if args.assertions || model.language == Language::Boolean || asserts() {
-        return Ok((Sought::Assertions, Some(Target::Assertion)));
+}
+
+/// The model with one more start per site, if its starts were cut off without being asked to, nothing
+/// was found with as many as it has, and there may be more.
+fn larger(
+    args: &ReachArgs,
+    model: &DataModel,
+    attempt: &Attempt,
+    most: u32,
+    budget: &Budget,
+) -> Option<DataModel> {
+    let starts = model.starts_per_site.filter(|&starts| starts < most)?;
+    if args.input.files.starts_per_site.is_some() || !attempt.is_open() {
+        return None;
     }
-    Ok((Sought::States, None))
+    input::with_starts(model, args.input.dialect, starts + 1, budget)
 }
 
 fn options(args: &ReachArgs, model: &DataModel) -> Options {
@@ -207,7 +236,7 @@ fn numbers(program: &Program, globals: &Valuation) -> (Vec<Vec<bool>>, Valuation
 
 /// Labels that are numbers in their order, then the others; an empty stack first.
 fn rank(top: Option<&str>) -> Option<Result<u64, String>> {
-    top.map(|label| label.parse().map_err(|_| label.to_owned()))
+    top.filter(|&label| label != "-").map(|label| label.parse().map_err(|_| label.to_owned()))
 }
 
 fn print(reach: &Reach<'_>, args: &ReachArgs, output: Output) -> Result<(), Exit> {

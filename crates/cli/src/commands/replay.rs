@@ -4,7 +4,7 @@
 
 use crate::args::replay::{ReplayArgs, SimulateArgs};
 use crate::exit::Exit;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
 use selvedge_base::Budget;
@@ -16,17 +16,24 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Instant;
 
+/// How many threads a site starts at most in a random run that could start any number.
+const SIMULATED_STARTS: u32 = 3;
+
 /// Runs `replay`.
 pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let budget = watch.budget();
-    let model = input::data_model(&args.input, output, budget)?;
     let report = input::text_within(&args.witness, output, budget)?;
     let document: Value = serde_json::from_str(&report.text).map_err(|error| {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
     })?;
+    // Where threads are started without bound, the report is about so many.
+    let starts = document.pointer("/options/starts_per_site").and_then(Value::as_u64);
+    let starts_per_site = starts.and_then(|starts| u32::try_from(starts).ok());
+    let reading = Reading { dialect: args.input.dialect, starts_per_site };
+    let model = input::data_model(&args.input.files, reading, output, budget)?;
     let found = replays(&document).map_err(|error| {
         output.complain(&format!("{}: {error}", report.name));
         Exit::BadInput
@@ -121,7 +128,8 @@ fn replays(document: &Value) -> Result<Vec<Replay>, String> {
 pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
-    let model = input::data_model(&args.input, output, watch.budget())?;
+    let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(SIMULATED_STARTS) };
+    let model = input::data_model(&args.input.files, reading, output, watch.budget())?;
     let program = &selvedge_analysis::instance(model.program, &[], args.limits.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
     // A run that the replayer does not execute is a bug of ours.

@@ -1,26 +1,35 @@
 //! # Idea
-//! `selvedge sequentialize`: a concurrent program and a number of rounds to a sequential Boolean
-//! program as text.
+//! `selvedge sequentialize`: a concurrent program, a question and a number of rounds to a sequential
+//! Boolean program as text, whose assertion stands for the question.
 
 use crate::args::reach::SequentializeArgs;
+use crate::asked;
 use crate::exit::Exit;
-use crate::input;
+use crate::input::{self, DataModel, Reading};
 use crate::output::Output;
 use selvedge_base::Budget;
-use selvedge_bounded::sequentialize::sequentialize;
+use selvedge_bounded::sequentialize::sequentialize_towards;
+use selvedge_report::escape::visible;
+use selvedge_report::reach::Sought;
 
 /// Runs the command.
 pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
-    let model = input::data_model(&args.input, output, &Budget::new())?;
+    let reading = Reading { dialect: args.input_dialect, ..Reading::default() };
+    let model = input::data_model(&args.files, reading, output, &Budget::new())?;
+    let (question, target) = asked::asked(&args.asked, &model, output)?;
     let refuse = |why: String| {
         output.complain(&format!("{} cannot be sequentialized: {why}", model.text.name));
         Exit::BadInput
     };
-    let sequential =
-        sequentialize(&model.program, args.rounds).map_err(|why| refuse(why.to_string()))?;
-    let body =
-        selvedge_front_bool::print(&sequential.program).map_err(|why| refuse(why.to_string()))?;
-    let text = header(&model.text.name, args.rounds) + &body;
+    let Some(target) = target else {
+        let why = "nothing is asked; name a label with --label or a state with --target";
+        return Err(refuse(why.to_owned()));
+    };
+    let sequential = sequentialize_towards(&model.program, &target, args.rounds)
+        .map_err(|why| refuse(why.to_string()))?;
+    let body = selvedge_front_bool::print_in(&sequential.program, args.dialect.into())
+        .map_err(|why| refuse(why.to_string()))?;
+    let text = header(&model, &question, args.rounds) + &body;
     match &args.output {
         None => output.print(&text)?,
         Some(path) => std::fs::write(path, text).map_err(|error| {
@@ -31,11 +40,25 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
     Ok(Exit::Success)
 }
 
-fn header(name: &str, rounds: u32) -> String {
-    let name = selvedge_report::escape::visible(name);
+fn header(model: &DataModel, question: &Sought<'_>, rounds: u32) -> String {
+    let name = visible(&model.text.name);
     let rounds = selvedge_program::Measure::Rounds.count(rounds);
+    let reached = match question {
+        Sought::Label(label) => {
+            format!("a thread of the concurrent program can reach {}", visible(label))
+        }
+        Sought::State(state) => {
+            format!("the concurrent program can reach {}", visible(state))
+        }
+        Sought::Assertions | Sought::States => {
+            "an assertion of the concurrent program can fail".to_owned()
+        }
+    };
+    let starts = model.starts_per_site.map_or_else(String::new, |starts| {
+        format!("// A site that can start any number of threads starts at most {starts}.\n")
+    });
     format!(
         "// {name} within {rounds}, one thread after the other (paper 001, section 2).\n\
-         // The assertion at the end fails iff an assertion of the concurrent program can fail.\n\n"
+         // The assertion at the end fails iff {reached}.\n{starts}\n"
     )
 }
