@@ -13,6 +13,7 @@
 use crate::explicit::{ExplicitSearch, Stacks};
 use crate::monitor::{Origin, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
+use crate::slice::Slice;
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
 use selvedge_lower::LockSet;
@@ -79,6 +80,9 @@ fn has_little_data(program: &Program) -> bool {
 /// from ever closing.
 const DEEPEST: u32 = 20;
 
+/// With more globals than this, those that the question cannot depend on are left out of the search.
+const MANY_GLOBALS: usize = 64;
+
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoundedOptions {
@@ -118,11 +122,13 @@ impl<'p> Bounded<'p> {
             Question::Reach(target) => Translated::reach(self.program, target, &self.budget),
             // Nothing is a violation, and everything is explored.
             Question::States => {
-                Translated::reach(self.program, &Target::Label(Vec::new()), &self.budget)
+                let nothing = Target::Label(Vec::new());
+                Translated::unlocked(None, self.program, &nothing, &self.budget)
             }
             _ => {
                 let monitored = monitor(self.program, question, &self.budget)?;
                 Ok(Translated {
+                    slice: None,
                     program: Cow::Owned(monitored.program),
                     target: monitored.target,
                     origin: Some(monitored.origin),
@@ -137,7 +143,7 @@ impl<'p> Bounded<'p> {
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Decision, Failure> {
         let translated = self.translated(question)?;
-        let Translated { program, target, origin } = &translated;
+        let Translated { program, target, origin, .. } = &translated;
         let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
         let mut running = Running::new(kind, program, target, &self.options, &self.budget)?;
         let mut explored = Explored {
@@ -153,10 +159,7 @@ impl<'p> Bounded<'p> {
         let list = |limit| self.list(&mut running, origin, limit).ok();
         explored.states = self.options.list.and_then(list);
         let mut verdict = match found {
-            Ok(Some(witness)) => Verdict::Violation(match origin {
-                Some(origin) => original(&witness, origin, self.program),
-                None => witness,
-            }),
+            Ok(Some(witness)) => Verdict::Violation(translated.original(witness, self.program)),
             Ok(None) => self.conclude(&explored),
             Err(Failure::Unknown(why)) => Verdict::Unknown(why),
             Err(fault) => return Err(fault),
@@ -248,6 +251,8 @@ impl Engine for Bounded<'_> {
 /// A question about data: the program to search, what is to be reached in it, and the way back to
 /// the program that was asked about, if it is another one.
 struct Translated<'p> {
+    /// The part of the globals that matters, if some were left out first.
+    slice: Option<Slice>,
     program: Cow<'p, Program>,
     target: Target,
     origin: Option<Origin>,
@@ -255,9 +260,26 @@ struct Translated<'p> {
 
 impl<'p> Translated<'p> {
     fn reach(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
+        let many = program.globals.len() > MANY_GLOBALS;
+        let slice = if many { Slice::new(program, target) } else { None };
+        let target = slice.as_ref().map_or_else(|| target.clone(), |slice| slice.target(target));
+        Self::unlocked(slice, program, &target, budget)
+    }
+
+    /// The question about a slice of a program, or about all of it, without locks.
+    fn unlocked(
+        slice: Option<Slice>,
+        program: &'p Program,
+        target: &Target,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
+        let part = slice.as_ref().map_or(program, |slice| &slice.program);
         if program.locks.is_empty() {
-            let program = Cow::Borrowed(program);
-            return Ok(Self { program, target: target.clone(), origin: None });
+            let program = match &slice {
+                Some(slice) => Cow::Owned(slice.program.clone()),
+                None => Cow::Borrowed(program),
+            };
+            return Ok(Self { slice, program, target: target.clone(), origin: None });
         }
         let mut named = LockSet::new();
         if let Target::State(pattern) = target {
@@ -265,9 +287,22 @@ impl<'p> Translated<'p> {
                 named.insert(lock);
             }
         }
-        let (unlocked, origin) = locks_to_data(program, &named, budget)?;
+        let (unlocked, origin) = locks_to_data(part, &named, budget)?;
         let target = origin.target(target);
-        Ok(Self { program: Cow::Owned(unlocked), target, origin: Some(origin) })
+        Ok(Self { slice, program: Cow::Owned(unlocked), target, origin: Some(origin) })
+    }
+
+    /// A witness of the searched program as one of the program that was asked about.
+    fn original(&self, witness: Witness, program: &Program) -> Witness {
+        let part = self.slice.as_ref().map_or(program, |slice| &slice.program);
+        let locked = match &self.origin {
+            Some(origin) => original(&witness, origin, part),
+            None => witness,
+        };
+        match &self.slice {
+            Some(slice) => slice.original(&locked, program),
+            None => locked,
+        }
     }
 }
 

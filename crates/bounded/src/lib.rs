@@ -14,6 +14,7 @@ pub mod monitor;
 mod names;
 pub mod reduction;
 pub mod sequentialize;
+pub mod slice;
 pub mod symbolic;
 pub mod unsupported;
 
