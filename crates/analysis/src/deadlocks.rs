@@ -68,7 +68,7 @@ fn cycles(
         }
         Err(Unknown::Unsupported(_)) => {
             let waits = may_wait(prepared.program, budget).map_err(Unknown::Stopped)?;
-            Ok(Cycles::new(threads.iter().map(|&thread| (thread, &waits[thread]))))
+            Ok(Cycles::new(threads.iter().map(|&thread| (thread, waits[thread].clone()))))
         }
         Err(why) => Err(why),
     }

@@ -66,8 +66,8 @@ fn races_and_deadlocks() {
         let waits = (0..length)
             .map(|at| Wait {
                 thread: ThreadId::from_index(at),
-                holds: LockId::from_index(at),
-                wants: LockId::from_index((at + 1) % length),
+                holds: LockId::from_index(at).into(),
+                wants: LockId::from_index((at + 1) % length).into(),
             })
             .collect();
         let cycle = Question::Deadlock(Deadlock { waits });

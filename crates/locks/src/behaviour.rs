@@ -7,7 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use selvedge_base::{Budget, Id, IdVec, define_id};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LoweredProgram, LoweredThread, lower, shared_locks};
-use selvedge_program::{Event, LockId, Observable, Program, Successors, ThreadId, Unknown};
+use selvedge_program::{
+    Event, LockId, Observable, Program, Resource, Successors, ThreadId, Unknown,
+};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
@@ -23,8 +25,10 @@ pub struct Behaviours {
     representatives: IdVec<ClassId, ThreadId>,
     /// The observable events of each class, with whether they happen inside a unit.
     alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
-    /// The pairs of locks of which the second is acquired somewhere while the first is held.
-    waits: IdVec<ClassId, BTreeSet<(LockId, LockId)>>,
+    /// What is waited for somewhere, each with every lock that is held there, and with none.
+    waits: IdVec<ClassId, BTreeSet<(Option<LockId>, Resource)>>,
+    /// The threads that some thread joins.
+    joined: BTreeSet<ThreadId>,
     starts: IdVec<ClassId, BTreeSet<ThreadId>>,
     joins: IdVec<ClassId, BTreeSet<ThreadId>>,
 }
@@ -48,7 +52,8 @@ impl Behaviours {
         let mut representatives: IdVec<ClassId, ThreadId> = IdVec::new();
         let mut alphabets = IdVec::new();
         let mut all_waits = IdVec::new();
-        let (mut starts, mut joins) = (IdVec::new(), IdVec::new());
+        let mut starts = IdVec::new();
+        let mut joins: IdVec<ClassId, BTreeSet<ThreadId>> = IdVec::new();
         for (id, thread) in lowered.threads.iter_enumerated() {
             budget.check().map_err(Unknown::Stopped)?;
             let candidates = by_hash.entry(behaviour_hash(thread)).or_default();
@@ -78,7 +83,8 @@ impl Behaviours {
             class_of.push(class);
         }
         let waits = all_waits;
-        Ok(Self { lowered, class_of, representatives, alphabets, waits, starts, joins })
+        let joined = joins.iter().flatten().copied().collect();
+        Ok(Self { lowered, class_of, representatives, alphabets, waits, joined, starts, joins })
     }
 
     /// The class of a thread.
@@ -107,7 +113,9 @@ impl Behaviours {
         role.phases.iter().all(|phase| match phase.advance {
             Advance::Other | Advance::End => true,
             Advance::Start(started) => self.starts(thread).contains(&started),
-            Advance::Acquire { wants, holds } => self.waits(thread).contains(&(holds, wants)),
+            Advance::Wait { wants, holds } => {
+                self.waits[self.class_of[thread]].contains(&(holds, wants))
+            }
             Advance::Own { symbol, in_unit, .. } => {
                 alphabet.contains(&(symbol, true))
                     || !in_unit && alphabet.contains(&(symbol, false))
@@ -115,9 +123,15 @@ impl Behaviours {
         })
     }
 
-    /// The pairs of locks of which the thread acquires the second somewhere while it holds the first.
-    pub fn waits(&self, thread: ThreadId) -> &BTreeSet<(LockId, LockId)> {
-        &self.waits[self.class_of[thread]]
+    /// The pairs of which the thread waits for the second somewhere while it has the first: a lock
+    /// that it holds, or its end if somebody joins it.
+    pub fn waits(&self, thread: ThreadId) -> BTreeSet<(Resource, Resource)> {
+        let end = self.joined.contains(&thread).then_some(Resource::End(thread));
+        let waits = self.waits[self.class_of[thread]].iter();
+        waits
+            .filter_map(|&(holds, wants)| Some((holds.map(Resource::Lock).or(end)?, wants)))
+            .filter(|(holds, wants)| holds != wants)
+            .collect()
     }
 
     /// The threads that the thread starts somewhere.
@@ -169,12 +183,16 @@ fn alphabet(thread: &LoweredThread) -> FxHashSet<(Observable, bool)> {
         .collect()
 }
 
-fn waits(thread: &LoweredThread) -> BTreeSet<(LockId, LockId)> {
+fn waits(thread: &LoweredThread) -> BTreeSet<(Option<LockId>, Resource)> {
     let mut pairs = BTreeSet::new();
     for rule in &thread.pds.rules {
-        if let Some(Event::Acquire(wants)) = rule.label.event {
-            pairs.extend(thread.held(rule.symbol).iter().map(|holds| (holds, wants)));
-        }
+        let wants = match rule.label.event {
+            Some(Event::Acquire(lock)) => Resource::Lock(lock),
+            Some(Event::Join(joined)) => Resource::End(joined),
+            _ => continue,
+        };
+        pairs.extend(thread.held(rule.symbol).iter().map(|holds| (Some(holds), wants)));
+        pairs.insert((None, wants));
     }
     pairs
 }

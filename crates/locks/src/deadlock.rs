@@ -1,10 +1,11 @@
 //! # Idea
 //! Which deadlocks are worth asking about: cycles of threads in which each acquires, somewhere in its
-//! code, a lock while it holds the one that the thread before it wants. Whether such a cycle can
-//! really happen is then decided exactly, by lock histories or by exhaustive search.
+//! code, a lock while it holds the one that the thread before it wants; or joins a thread, or is
+//! joined. Whether such a cycle can really happen is then decided exactly, by lock histories or by
+//! exhaustive search.
 //!
 //! The *lock order* has an edge from every lock that a thread may hold to every lock that it may want
-//! then. A cycle of waits is a cycle of the lock order, so only edges within a strongly connected part
+//! then; the end of a thread counts as a lock that the thread itself holds and that a join wants. A cycle of waits is a cycle of the lock order, so only edges within a strongly connected part
 //! count; a program that takes its locks in one order has none. Cycles can be exponentially many, so
 //! nobody lists them all: [`Cycles`] hands them out one at a time, those of two threads first, then
 //! those of three, and so on. Whoever stops early knows up to which length it has seen them all.
@@ -26,7 +27,7 @@
 
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
-use selvedge_program::{Deadlock, LockId, ThreadId, Wait};
+use selvedge_program::{Deadlock, Resource, ThreadId, Wait};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cycles of waits of a program, shortest first, found as they are asked for.
@@ -34,10 +35,10 @@ pub struct Cycles {
     /// The waits within strongly connected parts, sorted.
     waits: Vec<Wait>,
     /// For each lock, the waits of those that hold it, in the same order.
-    holding: FxHashMap<LockId, Vec<usize>>,
+    holding: FxHashMap<Resource, Vec<usize>>,
     /// For each lock, the locks that are held when it is wanted, each with the last thread that does
     /// so.
-    wanting: FxHashMap<LockId, Vec<(LockId, ThreadId)>>,
+    wanting: FxHashMap<Resource, Vec<(Resource, ThreadId)>>,
     /// For each wait, the length of the shortest way to close a path that begins with it, whatever
     /// threads it passes; filled when the first length is searched.
     shortest: Vec<usize>,
@@ -54,16 +55,16 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// The cycles of threads with these waits: pairs of a lock that is held and one that is wanted.
-    pub fn new<'a>(
-        waits: impl IntoIterator<Item = (ThreadId, &'a BTreeSet<(LockId, LockId)>)>,
+    /// The cycles of threads with these waits: pairs of what is held and what is wanted.
+    pub fn new(
+        waits: impl IntoIterator<Item = (ThreadId, BTreeSet<(Resource, Resource)>)>,
     ) -> Self {
-        let of_thread: BTreeMap<ThreadId, &BTreeSet<(LockId, LockId)>> =
+        let of_thread: BTreeMap<ThreadId, BTreeSet<(Resource, Resource)>> =
             waits.into_iter().collect();
-        let order: BTreeSet<(LockId, LockId)> =
+        let order: BTreeSet<(Resource, Resource)> =
             of_thread.values().flat_map(|pairs| pairs.iter().copied()).collect();
         let part = strongly_connected_parts(&order);
-        let connected = |(holds, wants): (LockId, LockId)| {
+        let connected = |(holds, wants): (Resource, Resource)| {
             holds != wants && part.get(&holds).is_some_and(|one| part.get(&wants) == Some(one))
         };
         let mut waits: Vec<Wait> = Vec::new();
@@ -71,10 +72,10 @@ impl Cycles {
             let pairs = pairs.iter().copied().filter(|&pair| connected(pair));
             waits.extend(pairs.map(|(holds, wants)| Wait { thread, holds, wants }));
         }
-        let mut holding: FxHashMap<LockId, Vec<usize>> = FxHashMap::default();
-        let mut last_thread: BTreeMap<(LockId, LockId), ThreadId> = BTreeMap::new();
+        let mut holding: FxHashMap<Resource, Vec<usize>> = FxHashMap::default();
+        let mut last_thread: BTreeMap<(Resource, Resource), ThreadId> = BTreeMap::new();
         // Locks and threads of each part: a cycle has each of them at most once.
-        let mut sizes: FxHashMap<usize, (BTreeSet<LockId>, BTreeSet<ThreadId>)> =
+        let mut sizes: FxHashMap<usize, (BTreeSet<Resource>, BTreeSet<ThreadId>)> =
             FxHashMap::default();
         for (at, wait) in waits.iter().enumerate() {
             holding.entry(wait.holds).or_default().push(at);
@@ -83,7 +84,7 @@ impl Cycles {
             locks.insert(wait.holds);
             threads.insert(wait.thread);
         }
-        let mut wanting: FxHashMap<LockId, Vec<(LockId, ThreadId)>> = FxHashMap::default();
+        let mut wanting: FxHashMap<Resource, Vec<(Resource, ThreadId)>> = FxHashMap::default();
         for ((holds, wants), thread) in last_thread {
             wanting.entry(wants).or_default().push((holds, thread));
         }
@@ -180,18 +181,18 @@ impl Cycles {
 #[derive(Default)]
 struct Distances {
     /// The lock, and the thread after which the waits' threads come.
-    beginning: Option<(ThreadId, LockId)>,
-    of: FxHashMap<LockId, usize>,
+    beginning: Option<(ThreadId, Resource)>,
+    of: FxHashMap<Resource, usize>,
 }
 
 impl Distances {
-    fn of(&self, lock: LockId) -> usize {
+    fn of(&self, lock: Resource) -> usize {
         self.of.get(&lock).copied().unwrap_or(usize::MAX / 2)
     }
 
     /// The distances for paths that begin with `first`, backwards and breadth first. Other threads of
     /// the path come after the first one.
-    fn compute(&mut self, first: Wait, wanting: &FxHashMap<LockId, Vec<(LockId, ThreadId)>>) {
+    fn compute(&mut self, first: Wait, wanting: &FxHashMap<Resource, Vec<(Resource, ThreadId)>>) {
         let beginning = Some((first.thread, first.holds));
         if self.beginning == beginning {
             return;
@@ -217,21 +218,21 @@ impl Distances {
 
 /// The strongly connected part of each lock of the lock order, by number: a search forwards gives the
 /// order in which locks are done, and one backwards from the last one done stays within its part.
-fn strongly_connected_parts(order: &BTreeSet<(LockId, LockId)>) -> FxHashMap<LockId, usize> {
-    let mut forwards: BTreeMap<LockId, Vec<LockId>> = BTreeMap::new();
-    let mut backwards: FxHashMap<LockId, Vec<LockId>> = FxHashMap::default();
+fn strongly_connected_parts(order: &BTreeSet<(Resource, Resource)>) -> FxHashMap<Resource, usize> {
+    let mut forwards: BTreeMap<Resource, Vec<Resource>> = BTreeMap::new();
+    let mut backwards: FxHashMap<Resource, Vec<Resource>> = FxHashMap::default();
     for &(holds, wants) in order {
         forwards.entry(holds).or_default().push(wants);
         forwards.entry(wants).or_default();
         backwards.entry(wants).or_default().push(holds);
     }
-    let mut seen: BTreeSet<LockId> = BTreeSet::new();
-    let mut done: Vec<LockId> = Vec::new();
+    let mut seen: BTreeSet<Resource> = BTreeSet::new();
+    let mut done: Vec<Resource> = Vec::new();
     for &root in forwards.keys() {
         if !seen.insert(root) {
             continue;
         }
-        let mut search: Vec<(LockId, usize)> = vec![(root, 0)];
+        let mut search: Vec<(Resource, usize)> = vec![(root, 0)];
         while let Some((lock, tried)) = search.last_mut() {
             let Some(&next) = forwards[lock].get(*tried) else {
                 done.push(*lock);
@@ -244,7 +245,7 @@ fn strongly_connected_parts(order: &BTreeSet<(LockId, LockId)>) -> FxHashMap<Loc
             }
         }
     }
-    let mut part: FxHashMap<LockId, usize> = FxHashMap::default();
+    let mut part: FxHashMap<Resource, usize> = FxHashMap::default();
     for (number, &root) in done.iter().rev().enumerate() {
         let mut search = vec![root];
         while let Some(lock) = search.pop() {
@@ -261,17 +262,18 @@ fn strongly_connected_parts(order: &BTreeSet<(LockId, LockId)>) -> FxHashMap<Loc
 mod tests {
     use super::*;
     use selvedge_base::Id;
+    use selvedge_program::LockId;
     use selvedge_testkit::Rng;
 
-    type Pairs = BTreeSet<(LockId, LockId)>;
+    type Pairs = BTreeSet<(Resource, Resource)>;
 
-    fn lock(index: usize) -> LockId {
-        LockId::from_index(index)
+    fn lock(index: usize) -> Resource {
+        Resource::Lock(LockId::from_index(index))
     }
 
     fn cycles(waits: &[Pairs]) -> Cycles {
         let threads = (0..).map(ThreadId::from_index);
-        Cycles::new(threads.zip(waits))
+        Cycles::new(threads.zip(waits.iter().cloned()))
     }
 
     fn all(mut cycles: Cycles) -> Vec<Deadlock> {

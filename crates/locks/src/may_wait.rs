@@ -19,20 +19,29 @@
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, StopReason};
 use selvedge_lower::LockSet;
-use selvedge_program::{Action, LockId, NodeId, ProcedureId, Program, Successors, ThreadId};
+use selvedge_program::{Action, NodeId, ProcedureId, Program, Resource, Successors, ThreadId};
 use std::collections::BTreeSet;
 
-/// For each thread, the pairs of locks of which it may acquire the second while it holds the first.
+/// For each thread, the pairs of which it may wait for the second while it has the first: a lock that it
+/// holds, or its end if somebody joins it.
 ///
 /// # Errors
 /// If the budget is used up.
 pub fn may_wait(
     program: &Program,
     budget: &Budget,
-) -> Result<IdVec<ThreadId, BTreeSet<(LockId, LockId)>>, StopReason> {
+) -> Result<IdVec<ThreadId, BTreeSet<(Resource, Resource)>>, StopReason> {
     let successors = Successors::new(program);
-    let flow = |thread: ThreadId| Flow::run(program, &successors, thread, budget);
-    program.threads.ids().map(|thread| Ok(flow(thread)?.waits())).collect()
+    let joined = program.edges.iter().filter_map(|edge| match edge.action {
+        Action::Join(thread) => Some(thread),
+        _ => None,
+    });
+    let joined: BTreeSet<ThreadId> = joined.collect();
+    let of_thread = |thread: ThreadId| {
+        let end = joined.contains(&thread).then_some(Resource::End(thread));
+        Ok(Flow::run(program, &successors, thread, budget)?.waits(end))
+    };
+    program.threads.ids().map(of_thread).collect()
 }
 
 /// What may be held at a node.
@@ -139,14 +148,17 @@ impl<'a> Flow<'a> {
         self.pending.push(node);
     }
 
-    fn waits(&self) -> BTreeSet<(LockId, LockId)> {
+    fn waits(&self, end: Option<Resource>) -> BTreeSet<(Resource, Resource)> {
         let mut pairs = BTreeSet::new();
         for edge in &self.program.edges {
-            if let Action::Acquire(wants) = edge.action
-                && let Some(held) = self.held.get(&edge.source)
-            {
-                let others = held.once.iter().filter(|&holds| holds != wants);
-                pairs.extend(others.map(|holds| (holds, wants)));
+            let wants = match edge.action {
+                Action::Acquire(lock) => Resource::Lock(lock),
+                Action::Join(joined) => Resource::End(joined),
+                _ => continue,
+            };
+            if let Some(held) = self.held.get(&edge.source) {
+                let locks = held.once.iter().map(Resource::Lock).chain(end);
+                pairs.extend(locks.filter(|&holds| holds != wants).map(|holds| (holds, wants)));
             }
         }
         pairs
@@ -163,7 +175,8 @@ mod tests {
         let program = straight_line(&[actions, &[read(0)]]);
         let waits = may_wait(&program, &Budget::new()).unwrap();
         let first = waits.ids().next().expect("a thread");
-        waits[first].iter().map(|(holds, wants)| (holds.index(), wants.index())).collect()
+        let lock = |resource: Resource| resource.lock().expect("nobody joins").index();
+        waits[first].iter().map(|&(holds, wants)| (lock(holds), lock(wants))).collect()
     }
 
     #[test]

@@ -36,7 +36,9 @@ use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec};
 use selvedge_lower::{Label, LoweredThread};
 use selvedge_pds::{Rhs, Rule, Symbol};
-use selvedge_program::{Event, Observable, Program, Question, Start, ThreadId, Unknown, Witness};
+use selvedge_program::{
+    Event, Observable, Program, Question, Resource, Start, ThreadId, Unknown, Witness,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -424,7 +426,8 @@ impl Search<'_> {
                 let own = self.question.iter().find(|&&(thread, _)| thread == by);
                 match own.map(|(_, role)| role.phases[at].advance) {
                     Some(Advance::Own { symbol, .. }) => Event::Observable(symbol),
-                    Some(Advance::Acquire { wants, .. }) => Event::Acquire(wants),
+                    Some(Advance::Wait { wants: Resource::Lock(lock), .. }) => Event::Acquire(lock),
+                    Some(Advance::Wait { wants: Resource::End(other), .. }) => Event::Join(other),
                     _ => return true,
                 }
             }

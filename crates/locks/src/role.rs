@@ -14,9 +14,10 @@
 //! 1. Equal roles pose equal questions to equal threads, whatever the partner: results are shared
 //!    by this key.
 
+use selvedge_lower::LockSet;
 use selvedge_program::{
-    Action, Event, Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, ThreadId,
-    UnitRole, Wait,
+    Action, Event, Ipa, LockId, Observable, PatternQuestion, Program, Question, Race, Resource,
+    ThreadId, UnitRole, Wait,
 };
 
 /// How a phase ends.
@@ -31,12 +32,12 @@ pub enum Advance {
         /// Whether it must not be a volatile access.
         plain: bool,
     },
-    /// By acquiring a lock while holding another; only in the last phase.
-    Acquire {
-        /// The lock that it is about to acquire.
-        wants: LockId,
-        /// A lock that it holds then.
-        holds: LockId,
+    /// By acquiring a lock or joining a thread, while holding a lock; only in the last phase.
+    Wait {
+        /// What it waits for.
+        wants: Resource,
+        /// The lock that it must hold then, if any.
+        holds: Option<LockId>,
     },
     /// By starting a thread.
     Start(ThreadId),
@@ -57,6 +58,16 @@ impl Advance {
             (Self::Start(thread), Event::Start(other)) => thread == other,
             _ => false,
         }
+    }
+
+    /// Whether a thread that holds these locks and is about to do this waits as it is asked to.
+    pub fn is_wait_at(self, event: Event, held: &LockSet) -> bool {
+        let Self::Wait { wants, holds } = self else { return false };
+        let wanted = match wants {
+            Resource::Lock(lock) => Event::Acquire(lock),
+            Resource::End(thread) => Event::Join(thread),
+        };
+        event == wanted && holds.is_none_or(|lock| held.contains(lock))
     }
 }
 
@@ -158,7 +169,7 @@ pub fn roles(program: &Program, question: &Question) -> Option<Vec<Vec<(ThreadId
         Question::Deadlock(deadlock) => {
             let wait = |wait: &Wait| {
                 let Wait { thread, holds, wants } = *wait;
-                (thread, lone(Advance::Acquire { wants, holds }))
+                (thread, lone(Advance::Wait { wants, holds: holds.lock() }))
             };
             vec![deadlock.waits.iter().map(wait).collect()]
         }

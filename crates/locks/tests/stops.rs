@@ -91,7 +91,8 @@ fn the_search_for_cycles_stops_at_any_poll() {
         assert_eq!(may_wait(&program, &Budget::with_steps(steps)), Err(StopReason::Steps));
     }
     let search = |budget: &Budget| {
-        let mut cycles = Cycles::new(waits.iter_enumerated());
+        let mut cycles =
+            Cycles::new(waits.iter_enumerated().map(|(thread, pairs)| (thread, pairs.clone())));
         let mut found = Vec::new();
         loop {
             match cycles.next(budget) {

@@ -47,7 +47,7 @@ pub use model::{
     Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program,
     ReturnId, Start, Thread, ThreadId, UpdateId,
 };
-pub use moment::{Deadlock, Race, Wait};
+pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
 pub use question::{PatternQuestion, PatternRelation, Question, Units};
 pub use reach::{

@@ -2,7 +2,7 @@
 //! Questions about a single moment: can some interleaving reach a configuration in which the next
 //! steps of some threads get in each other's way? A race is two threads about to access one
 //! location, at least one of them writing. A deadlock is a cycle of threads, each about to acquire a
-//! lock that the next one holds.
+//! lock that the next one holds, or to join the next one.
 //!
 //! # Source
 //! Reachability of pairs of control locations, paper 003 §4; with lock histories of one phase,
@@ -10,8 +10,9 @@
 //!
 //! # Invariants
 //! 1. The threads of a race are distinct and sorted.
-//! 2. A deadlock has at least two waits, by distinct threads for distinct locks; each wait's `wants`
-//!    is the next one's `holds`, cyclically; the first wait is that of the lowest thread.
+//! 2. A deadlock has at least two waits, by distinct threads for distinct things; each wait's `wants`
+//!    is the next one's `holds`, cyclically; the first wait is that of the lowest thread. The only end
+//!    that a thread holds is its own.
 
 use crate::model::{LocationId, LockId, ThreadId};
 
@@ -24,15 +25,40 @@ pub struct Race {
     pub threads: [ThreadId; 2],
 }
 
+/// What one thread has and another one waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Resource {
+    /// A lock, which the other is about to acquire.
+    Lock(LockId),
+    /// The end of this thread, which the other is about to join.
+    End(ThreadId),
+}
+
+impl Resource {
+    /// The lock, if it is one.
+    pub fn lock(self) -> Option<LockId> {
+        match self {
+            Self::Lock(lock) => Some(lock),
+            Self::End(_) => None,
+        }
+    }
+}
+
+impl From<LockId> for Resource {
+    fn from(lock: LockId) -> Self {
+        Self::Lock(lock)
+    }
+}
+
 /// One thread of a deadlock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Wait {
     /// Who waits.
     pub thread: ThreadId,
-    /// The lock that it holds and the thread before it in the cycle wants.
-    pub holds: LockId,
-    /// The lock that it is about to acquire and the thread after it holds.
-    pub wants: LockId,
+    /// What it has and the thread before it in the cycle wants: a lock that it holds, or its end.
+    pub holds: Resource,
+    /// What it waits for and the thread after it has.
+    pub wants: Resource,
 }
 
 /// A possible deadlock.

@@ -15,7 +15,7 @@
 use crate::execute::thread_name;
 use crate::run::State;
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LockId, Move, Program, Race, StepKind, ThreadId, TraceStep,
+    Action, Deadlock, EdgeId, LockId, Move, Program, Race, Resource, StepKind, ThreadId, TraceStep,
 };
 
 /// The accesses of a race, if the state is one.
@@ -58,7 +58,8 @@ pub(crate) fn check_race(
     }
 }
 
-/// The blocked acquisitions of a deadlock, if the state is one.
+/// The blocked acquisitions and joins of a deadlock, if the state is one. A thread that is about to do
+/// something has not ended.
 pub(crate) fn check_deadlock(
     program: &Program,
     deadlock: &Deadlock,
@@ -70,22 +71,38 @@ pub(crate) fn check_deadlock(
     for (wait, following) in waits.iter().zip(waits.iter().cycle().skip(1)) {
         let thread = wait.thread;
         let name = || thread_name(program, thread);
-        if owner(wait.holds) != Some(thread) {
-            let lock = &program.locks[wait.holds].name;
+        if let Resource::Lock(lock) = wait.holds
+            && owner(lock) != Some(thread)
+        {
+            let lock = &program.locks[lock].name;
             return Err(format!("{} does not hold {lock} at the end", name()));
         }
-        let lock = &program.locks[wait.wants].name;
-        let Some(edge) = offered(program, state, thread, Action::Acquire(wait.wants)) else {
-            return Err(format!("{} is not about to acquire {lock} at the end", name()));
+        let (action, kind) = match wait.wants {
+            Resource::Lock(lock) => (Action::Acquire(lock), StepKind::Acquire(lock)),
+            Resource::End(joined) => (Action::Join(joined), StepKind::Step),
         };
-        if owner(wait.wants) != Some(following.thread) {
-            let following = thread_name(program, following.thread);
+        let Some(edge) = offered(program, state, thread, action) else {
+            return Err(match wait.wants {
+                Resource::Lock(lock) => {
+                    let lock = &program.locks[lock].name;
+                    format!("{} is not about to acquire {lock} at the end", name())
+                }
+                Resource::End(joined) => {
+                    let joined = thread_name(program, joined);
+                    format!("{} is not about to join {joined} at the end", name())
+                }
+            });
+        };
+        if let Resource::Lock(lock) = wait.wants
+            && owner(lock) != Some(following.thread)
+        {
+            let (following, lock) =
+                (thread_name(program, following.thread), &program.locks[lock].name);
             return Err(format!(
                 "{following}, which {} waits for, does not hold {lock} at the end",
                 name()
             ));
         }
-        let kind = StepKind::Acquire(wait.wants);
         next.push(about_to(program, thread, edge, kind));
     }
     Ok(next)

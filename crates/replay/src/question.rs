@@ -10,7 +10,7 @@ use crate::run::target_error;
 use selvedge_base::Id;
 use selvedge_program::{
     Deadlock, IndexedSymbol, LocationId, LockId, Observable, PatternQuestion, Program, Question,
-    Race, ThreadId, Wait,
+    Race, Resource, ThreadId, Wait,
 };
 use std::collections::BTreeSet;
 
@@ -56,19 +56,26 @@ fn deadlock_error(program: &Program, deadlock: &Deadlock) -> Option<String> {
         ));
     }
     let unknown = |wait: &Wait| {
-        let locks = [wait.holds, wait.wants].into_iter().find_map(|lock| lock_error(program, lock));
-        thread_error(program, wait.thread).or(locks)
+        let resources = [wait.holds, wait.wants].into_iter().find_map(|resource| match resource {
+            Resource::Lock(lock) => lock_error(program, lock),
+            Resource::End(thread) => thread_error(program, thread),
+        });
+        thread_error(program, wait.thread).or(resources)
     };
     if let Some(error) = waits.iter().find_map(unknown) {
         return Some(error);
     }
     let threads: BTreeSet<ThreadId> = waits.iter().map(|wait| wait.thread).collect();
-    let locks: BTreeSet<LockId> = waits.iter().map(|wait| wait.wants).collect();
+    let wanted: BTreeSet<Resource> = waits.iter().map(|wait| wait.wants).collect();
+    let own = |wait: &Wait| !matches!(wait.holds, Resource::End(end) if end != wait.thread);
     if threads.len() < waits.len() {
         return Some("a thread is in the deadlock twice".to_owned());
     }
-    if locks.len() < waits.len() {
+    if wanted.len() < waits.len() {
         return Some("a lock is wanted twice in the deadlock".to_owned());
+    }
+    if !waits.iter().all(own) {
+        return Some("a thread of the deadlock has the end of another one".to_owned());
     }
     let following = waits.iter().cycle().skip(1);
     if waits.iter().zip(following).any(|(wait, next)| wait.wants != next.holds) {

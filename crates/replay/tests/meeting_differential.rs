@@ -4,8 +4,8 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LocationId, LockId, Move, Program, Question, Race, StepKind,
-    Successors, ThreadId, TraceStep, Unknown, Verdict, Wait, Witness, WitnessStep,
+    Action, Deadlock, EdgeId, LocationId, LockId, Move, Program, Question, Race, Resource,
+    StepKind, Successors, ThreadId, TraceStep, Unknown, Verdict, Wait, Witness, WitnessStep,
 };
 use selvedge_replay::{Configuration, Exhaustive, question_error, replay};
 use selvedge_testkit::Rng;
@@ -108,6 +108,10 @@ fn check_next(
             StepKind::Read(location) => Action::Read(location),
             StepKind::Write(location) => Action::Write(location),
             StepKind::Acquire(lock) => Action::Acquire(lock),
+            StepKind::Step => match step.step {
+                Move::Edge(edge) => program.edges[edge].action,
+                Move::Return => panic!("a return is pending: {}", what()),
+            },
             kind => panic!("{kind:?} is pending: {}", what()),
         };
         let taken = end.clone().step(program, step.thread, step.step);
@@ -212,7 +216,8 @@ fn tamper(program: &Program, rng: &mut Rng, schedule: &mut Witness) {
 /// Changes a meeting in one place; it may make no sense any more.
 fn tamper_meeting(program: &Program, rng: &mut Rng, meeting: &mut Question) {
     let thread = ThreadId::from_index(rng.below(program.threads.len() + 1));
-    let lock = LockId::from_index(rng.below(program.locks.len() + 1));
+    let lock = Resource::from(LockId::from_index(rng.below(program.locks.len() + 1)));
+    let lock = if rng.percent(10) { Resource::End(thread) } else { lock };
     match meeting {
         Question::Race(Race { location, threads }) => match rng.below(4) {
             0 => *location = LocationId::from_index(rng.below(program.locations.len() + 1)),

@@ -24,8 +24,8 @@ fn race(location: usize, threads: [usize; 2]) -> Question {
 fn deadlock(waits: &[[usize; 3]]) -> Question {
     let wait = |&[thread, holds, wants]: &[usize; 3]| Wait {
         thread: ThreadId::from_index(thread),
-        holds: LockId::from_index(holds),
-        wants: LockId::from_index(wants),
+        holds: LockId::from_index(holds).into(),
+        wants: LockId::from_index(wants).into(),
     };
     Question::Deadlock(Deadlock { waits: waits.iter().map(wait).collect() })
 }

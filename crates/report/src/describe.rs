@@ -8,7 +8,7 @@ use crate::escape::visible;
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
     Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern,
-    PatternQuestion, Program, Question, StepKind, Target, ThreadId, UnitRole,
+    PatternQuestion, Program, Question, Resource, StepKind, Target, ThreadId, UnitRole,
 };
 use std::fmt::Display;
 
@@ -53,8 +53,8 @@ pub fn asked(question: &Question, program: &Program) -> String {
             format!("race on {}", visible(&program.locations[race.location].name))
         }
         Question::Deadlock(deadlock) => {
-            let locks = deadlock.waits.iter().map(|wait| visible(&program.locks[wait.holds].name));
-            format!("deadlock on {}", list(locks))
+            let held = deadlock.waits.iter().map(|wait| resource(wait.holds, program));
+            format!("deadlock on {}", list(held))
         }
         Question::Reach(Target::Assertion) => "an assertion fails".to_owned(),
         Question::Reach(Target::Label(_)) => "a label is reached".to_owned(),
@@ -106,6 +106,14 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Deadlock => {
             "no threads ever wait in a cycle, each for a lock that the next one holds"
         }
+    }
+}
+
+/// `l`, `the end of W`.
+pub fn resource(resource: Resource, program: &Program) -> String {
+    match resource {
+        Resource::Lock(lock) => visible(&program.locks[lock].name).to_string(),
+        Resource::End(thread) => format!("the end of {}", visible(&program.threads[thread].name)),
     }
 }
 

@@ -16,7 +16,7 @@
 //! | `cycles` | with `deadlock`: the cycles that can happen, shortest first |
 //! | `cycles[].threads` | the threads, each waiting for the next one, the last for the first |
 //! | `cycles[].locks` | the locks that they hold |
-//! | `cycles[].waits` | `thread`, and the locks that it `holds` and `wants` |
+//! | `cycles[].waits` | `thread`, and the locks that it `holds` and `wants`; instead of a lock `end of W` where `W` is joined |
 //! | `open` | with `deadlock`: what was left open, each `threads`, `locks`, `waits` and `reason`; the first three are empty if the cycles could not be listed |
 //! | `witness` | of a violation, not with `--no-witness`: the interleaving up to the moment |
 //! | `next` | of a violation, not with `--no-witness`: the two accesses, or the blocked acquisitions in the order of the cycle |
@@ -27,7 +27,7 @@
 use crate::findings_json::WitnessEntry;
 use crate::json::{Stats, TOOL, Witnesses, json, warnings};
 use crate::meetings::{Analysis, Meetings};
-use selvedge_program::{Answer, Deadlock, Program, Question, Race, Verdict};
+use selvedge_program::{Answer, Deadlock, Program, Question, Race, Resource, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -160,8 +160,16 @@ struct CycleEntry<'a> {
 #[derive(Serialize)]
 struct WaitEntry<'a> {
     thread: &'a str,
-    holds: &'a str,
-    wants: &'a str,
+    holds: String,
+    wants: String,
+}
+
+/// The name of a lock, or `end of W`.
+fn name(resource: Resource, program: &Program) -> String {
+    match resource {
+        Resource::Lock(lock) => program.locks[lock].name.clone(),
+        Resource::End(thread) => format!("end of {}", program.threads[thread].name),
+    }
 }
 
 impl<'a> CycleEntry<'a> {
@@ -176,13 +184,16 @@ impl<'a> CycleEntry<'a> {
             .iter()
             .map(|wait| WaitEntry {
                 thread: &program.threads[wait.thread].name,
-                holds: &program.locks[wait.holds].name,
-                wants: &program.locks[wait.wants].name,
+                holds: name(wait.holds, program),
+                wants: name(wait.wants, program),
             })
             .collect();
         Self {
             threads: waits.iter().map(|wait| wait.thread).collect(),
-            locks: waits.iter().map(|wait| wait.holds).collect(),
+            locks: {
+                let locks = deadlock.waits.iter().filter_map(|wait| wait.holds.lock());
+                locks.map(|lock| program.locks[lock].name.as_str()).collect()
+            },
             waits,
             reason: reason(answer),
             witness: witness(answer, program, witnesses),

@@ -10,7 +10,7 @@
 
 use selvedge_program::{
     Action, Deadlock, IndexedSymbol, Ipa, Move, Observable, PatternQuestion, Program, Question,
-    Race, StepKind, ThreadId, UnitRole, Witness,
+    Race, Resource, StepKind, ThreadId, UnitRole, Witness,
 };
 use selvedge_replay::{Configuration, StepError};
 
@@ -71,20 +71,28 @@ fn is_race(program: &Program, configuration: &Configuration, race: &Race) -> boo
     })
 }
 
-/// Every thread of the cycle tries to acquire what it wants and is blocked by the next one, and it
-/// owns what it holds.
+/// Every thread of the cycle tries to acquire or to join what it wants and is blocked by the next one,
+/// and it owns what it holds.
 fn is_deadlock(program: &Program, configuration: &Configuration, deadlock: &Deadlock) -> bool {
     let waits = &deadlock.waits;
     (0..waits.len()).all(|at| {
         let wait = waits[at];
         let next = waits[(at + 1) % waits.len()].thread;
+        let (action, error) = match wait.wants {
+            Resource::Lock(lock) => (Action::Acquire(lock), StepError::Blocked(lock, next)),
+            Resource::End(joined) => (Action::Join(joined), StepError::NotEnded(next)),
+        };
         let is_blocked = program.edges.iter_enumerated().any(|(id, edge)| {
-            edge.action == Action::Acquire(wait.wants)
-                && configuration.clone().step(program, wait.thread, Move::Edge(id))
-                    == Err(StepError::Blocked(wait.wants, next))
+            let mut tried = configuration.clone();
+            edge.action == action && tried.step(program, wait.thread, Move::Edge(id)) == Err(error)
         });
-        let owner = configuration.locks[wait.holds].map(|ownership| ownership.owner);
-        is_blocked && owner == Some(wait.thread)
+        is_blocked
+            && match wait.holds {
+                Resource::Lock(lock) => {
+                    configuration.locks[lock].map(|ownership| ownership.owner) == Some(wait.thread)
+                }
+                Resource::End(end) => end == wait.thread,
+            }
     })
 }
 

@@ -8,8 +8,8 @@ use selvedge_base::{Id, IdVec};
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    Action, Deadlock, IndexedSymbol, Ipa, LockId, Observable, PATTERNS, PatternQuestion, Phase,
-    Program, Question, Sharing, ThreadId, UnitRole, Units, Wait,
+    Action, Deadlock, IndexedSymbol, Ipa, Observable, PATTERNS, PatternQuestion, Phase, Program,
+    Question, Resource, Sharing, ThreadId, UnitRole, Units, Wait,
 };
 use std::collections::BTreeSet;
 
@@ -153,25 +153,35 @@ pub fn all_races(program: &Program) -> Vec<Question> {
 }
 
 /// Every cycle of at most `max_length` threads of which each has somewhere in its code an acquisition
-/// of the lock that it is to hold and of the one that it is to want; short ones first. No order of
-/// the two acquisitions is asked for, so most of these deadlocks cannot happen.
+/// of the lock that it is to hold, or is joined somewhere, and has an acquisition of the lock that it
+/// is to want, or a join; short ones first. No order of the two is asked for, so most of these
+/// deadlocks cannot happen.
 pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Question> {
     let sharing = Sharing::new(program);
-    let mut acquired: IdVec<ThreadId, BTreeSet<LockId>> =
-        IdVec::filled(BTreeSet::new(), program.threads.len());
+    let none = || IdVec::filled(BTreeSet::new(), program.threads.len());
+    let mut held: IdVec<ThreadId, BTreeSet<Resource>> = none();
+    let mut wanted: IdVec<ThreadId, BTreeSet<Resource>> = none();
     for edge in &program.edges {
-        if let Action::Acquire(lock) = edge.action {
-            for &thread in sharing.threads_of(program, edge) {
-                acquired[thread].insert(lock);
+        for &thread in sharing.threads_of(program, edge) {
+            match edge.action {
+                Action::Acquire(lock) => {
+                    held[thread].insert(lock.into());
+                    wanted[thread].insert(lock.into());
+                }
+                Action::Join(joined) => {
+                    held[joined].insert(Resource::End(joined));
+                    wanted[thread].insert(Resource::End(joined));
+                }
+                _ => {}
             }
         }
     }
     let mut found = Vec::new();
     // Chains of waits of which each holds what the one before wants; the first has the lowest thread.
     let mut chains: Vec<Vec<Wait>> = Vec::new();
-    for (thread, locks) in acquired.iter_enumerated() {
-        for &holds in locks {
-            let others = locks.iter().filter(|&&wants| wants != holds);
+    for (thread, resources) in held.iter_enumerated() {
+        for &holds in resources {
+            let others = wanted[thread].iter().filter(|&&wants| wants != holds);
             chains.extend(others.map(|&wants| vec![Wait { thread, holds, wants }]));
         }
     }
@@ -179,12 +189,12 @@ pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Question
         let mut longer = Vec::new();
         for chain in &chains {
             let (first, holds) = (chain[0], chain[chain.len() - 1].wants);
-            for (thread, locks) in acquired.iter_enumerated() {
+            for (thread, resources) in held.iter_enumerated() {
                 let is_new = chain.iter().all(|wait| wait.thread != thread);
-                if thread < first.thread || !is_new || !locks.contains(&holds) {
+                if thread < first.thread || !is_new || !resources.contains(&holds) {
                     continue;
                 }
-                for &wants in locks {
+                for &wants in &wanted[thread] {
                     let chain = [&chain[..], &[Wait { thread, holds, wants }]].concat();
                     if wants == first.holds {
                         found.push(Question::Deadlock(Deadlock { waits: chain }));
@@ -220,13 +230,16 @@ pub fn describe(program: &Program, question: &Question) -> String {
             )
         }
         Question::Deadlock(deadlock) => {
-            let lock = |lock: LockId| &program.locks[lock].name;
+            let name = |resource: Resource| match resource {
+                Resource::Lock(lock) => program.locks[lock].name.clone(),
+                Resource::End(end) => format!("the end of {}", thread(end)),
+            };
             let wait = |wait: &Wait| {
                 format!(
                     "{} holds {} wants {}",
                     thread(wait.thread),
-                    lock(wait.holds),
-                    lock(wait.wants)
+                    name(wait.holds),
+                    name(wait.wants)
                 )
             };
             deadlock.waits.iter().map(wait).collect::<Vec<_>>().join(", ")

@@ -27,7 +27,11 @@ fn all_cycles(program: &Program, length: usize) -> BTreeSet<Deadlock> {
     let mut waits = Vec::new();
     for (thread, locks) in acquired.iter_enumerated() {
         for &holds in locks {
-            waits.extend(locks.iter().map(|&wants| Wait { thread, holds, wants }));
+            waits.extend(locks.iter().map(|&wants| Wait {
+                thread,
+                holds: holds.into(),
+                wants: wants.into(),
+            }));
         }
     }
     let mut lists = vec![Vec::new()];

@@ -98,7 +98,8 @@ fn moment(program: &Program, kind: FindingKind, members: &[(&Question, &Trace)])
     let (locations, locks) = match question {
         Question::Race(race) => (vec![race.location], Vec::new()),
         Question::Deadlock(deadlock) => {
-            (Vec::new(), deadlock.waits.iter().map(|wait| wait.holds).collect())
+            let held = deadlock.waits.iter().filter_map(|wait| wait.holds.lock());
+            (Vec::new(), held.collect())
         }
         _ => (Vec::new(), Vec::new()),
     };

@@ -5,7 +5,7 @@
 
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
-    Access, AccessKind, PatternQuestion, Program, Question, StepKind, Trace, UnitRole,
+    Access, AccessKind, PatternQuestion, Program, Question, Resource, StepKind, Trace, UnitRole,
 };
 
 /// Why a pattern is a mistake.
@@ -139,12 +139,20 @@ pub fn moment(program: &Program, question: &Question, trace: &Trace) -> String {
                 .waits
                 .iter()
                 .map(|wait| {
-                    format!(
-                        "{} holds `{}` and waits for `{}`",
-                        program.threads[wait.thread].name,
-                        program.locks[wait.holds].name,
-                        program.locks[wait.wants].name
-                    )
+                    let wants = match wait.wants {
+                        Resource::Lock(lock) => format!("`{}`", program.locks[lock].name),
+                        Resource::End(other) => {
+                            format!("the end of {}", program.threads[other].name)
+                        }
+                    };
+                    let thread = &program.threads[wait.thread].name;
+                    match wait.holds {
+                        Resource::Lock(lock) => {
+                            let lock = &program.locks[lock].name;
+                            format!("{thread} holds `{lock}` and waits for {wants}")
+                        }
+                        Resource::End(_) => format!("{thread} waits for {wants}"),
+                    }
                 })
                 .collect();
             format!("{}, so they wait for each other", waits.join(", "))

@@ -26,7 +26,7 @@ pub fn relevant(role: &Role) -> Vec<Observable> {
             let own = match phase.advance {
                 Advance::Own { symbol, .. } => Some(symbol),
                 // Lock events, starts and joins are never silent.
-                Advance::Acquire { .. } | Advance::Start(_) | Advance::End | Advance::Other => None,
+                Advance::Wait { .. } | Advance::Start(_) | Advance::End | Advance::Other => None,
             };
             phase.forbidden.iter().copied().chain(own)
         })

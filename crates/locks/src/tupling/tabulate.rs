@@ -31,7 +31,7 @@ use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_lower::{Label, LockSet, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
-use selvedge_program::{Event, LockId, Unknown};
+use selvedge_program::{Event, Unknown};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
@@ -423,7 +423,7 @@ impl Tabulate<'_> {
                 return;
             }
             Some(Event::Acquire(lock)) => {
-                self.wait(id, fact, rule, lock);
+                self.wait(id, fact, rule, Event::Acquire(lock));
                 let tuple = self.post(fact.tuple, LockAction::Acquire(lock));
                 self.add(fact.entry, target, fact.phase, tuple, reason, length);
                 return;
@@ -435,6 +435,7 @@ impl Tabulate<'_> {
             }
             Some(event @ (Event::Observable(_) | Event::Start(_) | Event::Join(_))) => event,
         };
+        self.wait(id, fact, rule, event);
         let view = &self.role.phases[fact.phase as usize];
         let advance = view.advance;
         if view.allows(event) {
@@ -451,12 +452,10 @@ impl Tabulate<'_> {
         }
     }
 
-    /// Ends the query at an acquisition, if that is what the role asks for.
-    fn wait(&mut self, id: FactId, fact: Fact, rule: RuleId, lock: LockId) {
-        if let Advance::Acquire { wants, holds } = self.role.phases[fact.phase as usize].advance
-            && wants == lock
-            && self.thread.held(fact.symbol).contains(holds)
-        {
+    /// Ends the question at an acquisition or a join, if that is what the role asks for.
+    fn wait(&mut self, id: FactId, fact: Fact, rule: RuleId, event: Event) {
+        let advance = self.role.phases[fact.phase as usize].advance;
+        if advance.is_wait_at(event, self.thread.held(fact.symbol)) {
             debug_assert_eq!(fact.phase + 1, self.phases(), "only the last phase ends so");
             let length = fact.length.saturating_add(1);
             self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);

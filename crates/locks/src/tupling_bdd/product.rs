@@ -180,10 +180,7 @@ impl Product {
         if rule.label.event.is_none_or(|event| view.allows(event)) {
             self.rule(phase, number, phase, rhs, made, effect);
         }
-        if let Advance::Acquire { wants, holds } = view.advance
-            && rule.label.event == Some(Event::Acquire(wants))
-            && held.contains(holds)
-        {
+        if rule.label.event.is_some_and(|event| view.advance.is_wait_at(event, held)) {
             debug_assert_eq!(phase + 1, phases, "only the last phase ends so");
             self.rule(phase, number, phases, rhs, made, Effect::None);
         }

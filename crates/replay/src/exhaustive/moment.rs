@@ -2,7 +2,7 @@
 //! A question about a single moment, asked of the local configurations of its threads. What a thread
 //! is about to do is a transition that leaves its local configuration; it is there whether or not
 //! the others let it happen. A lock that a thread wants is owned by the next thread of the cycle if
-//! that one holds it.
+//! that one holds it, and a thread that it joins has not ended if it is about to do something.
 //!
 //! # Invariants
 //! 1. The waits are in the order of the threads, so that all cycles of the same threads share one
@@ -11,7 +11,9 @@
 use super::local::{LocalId, Locals};
 use super::reachable::Reach;
 use selvedge_base::IdVec;
-use selvedge_program::{Deadlock, LocationId, Observable, Race, StepKind, ThreadId, Wait};
+use selvedge_program::{
+    Deadlock, LocationId, Observable, Race, Resource, StepKind, ThreadId, Wait,
+};
 
 /// A race or a deadlock, thread by thread.
 pub(super) enum Moment {
@@ -48,8 +50,13 @@ impl Moment {
                 is_conflict(reads, writes)
             }
             Self::Deadlock { waits } => waits.iter().all(|wait| {
-                let locks = &reach[wait.thread].locks;
-                locks.contains(&wait.holds) && locks.contains(&wait.wants)
+                let Reach { locks, joins, .. } = &reach[wait.thread];
+                let holds = wait.holds.lock().is_none_or(|lock| locks.contains(&lock));
+                holds
+                    && match wait.wants {
+                        Resource::Lock(lock) => locks.contains(&lock),
+                        Resource::End(joined) => joins.contains(&joined),
+                    }
             }),
         }
     }
@@ -76,8 +83,11 @@ impl Moment {
                 })
             }
             Self::Deadlock { waits } => waits.iter().zip(tuple).all(|(wait, &local)| {
-                locals.holds(local, wait.holds)
-                    && locals.offers(local, StepKind::Acquire(wait.wants))
+                wait.holds.lock().is_none_or(|lock| locals.holds(local, lock))
+                    && match wait.wants {
+                        Resource::Lock(lock) => locals.offers(local, StepKind::Acquire(lock)),
+                        Resource::End(joined) => locals.offers_join(local, joined),
+                    }
             }),
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Reach {
     pub symbols: BTreeSet<Observable>,
     /// The locks that it acquires.
     pub locks: BTreeSet<LockId>,
+    /// The threads that it joins.
+    pub joins: BTreeSet<ThreadId>,
 }
 
 /// What the control flow of each thread can reach.
@@ -41,13 +43,13 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     Action::BeginUnit => _ = reach.symbols.insert(Observable::BeginUnit),
                     Action::EndUnit => _ = reach.symbols.insert(Observable::EndUnit),
                     Action::Acquire(lock) => _ = reach.locks.insert(lock),
+                    Action::Join(thread) => _ = reach.joins.insert(thread),
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
                     Action::Skip
                     | Action::Release(_)
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)
-                    | Action::Join(_)
                     | Action::BeginAtomic
                     | Action::EndAtomic => {}
                 }
