@@ -163,7 +163,7 @@ fn coverage(out: &mut String, meetings: &Meetings<'_>, terminal: Terminal) {
     ];
     if meetings.analysis == Analysis::Deadlock {
         claims.push(
-            "Not covered: waiting for anything but a lock, and threads that never release one."
+            "Not covered: waiting for anything but locks and joins, and threads that never release a lock."
                 .to_owned(),
         );
     }
