@@ -96,14 +96,14 @@ pub struct Declaration {
     pub counts: &'static [&'static str],
 }
 
-use Feature::{AtomicSections, Joins, Recursion, Starts, Values};
+use Feature::{AtomicSections, Joins, Recursion, Starts, Values, Volatile};
 use QuestionKind::{Atomicity, Deadlock, Race, Reach};
 
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
 
 /// What the searches over data take.
-const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, AtomicSections];
+const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, AtomicSections, Volatile];
 
 impl EngineKind {
     /// All engines.
@@ -126,7 +126,7 @@ impl EngineKind {
                 name: "tupling",
                 summary: "lock histories of each thread alone, joined tuple by tuple",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins],
+                features: &[Recursion, Starts, Joins, Volatile],
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["roles", "facts", "lock-histories", "tuples", "joins"],
@@ -135,7 +135,7 @@ impl EngineKind {
                 name: "tupling-bdd",
                 summary: "the same with sets of tuples as decision diagrams",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins],
+                features: &[Recursion, Starts, Joins, Volatile],
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["roles", "history-bits", "peak-nodes"],
@@ -144,7 +144,7 @@ impl EngineKind {
                 name: "exhaustive",
                 summary: "all interleavings, up to a number of open calls per thread",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins],
+                features: &[Recursion, Starts, Joins, Volatile],
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states"],

@@ -22,8 +22,8 @@ use selvedge_program::copies::instantiate;
 use selvedge_program::{
     Action, Deadlock, EdgeId, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move,
     NodeId, Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race,
-    StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Variable, Wait,
-    Witness, WitnessStep,
+    Resource, StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Variable,
+    Wait, Witness, WitnessStep,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ enum Code {
     Pattern { number: u32, exact: bool, threads: [u32; 2], locations: Vec<u32> },
     Automaton { name: String, phases: Vec<PhaseCode> },
     Race { location: u32, threads: [u32; 2] },
-    Deadlock(Vec<[u32; 3]>),
+    Deadlock(Vec<[i64; 3]>),
     Assertion,
     Label(Vec<u32>),
     State { globals: Vec<(u32, bool)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
@@ -233,7 +233,10 @@ fn encoded(question: &Question) -> Code {
             Code::Race { location: number(race.location), threads: race.threads.map(number) }
         }
         Question::Deadlock(deadlock) => {
-            let wait = |wait: &Wait| [number(wait.thread), number(wait.holds), number(wait.wants)];
+            let wait = |wait: &Wait| {
+                let thread = i64::from(number(wait.thread));
+                [thread, resource_code(wait.holds), resource_code(wait.wants)]
+            };
             Code::Deadlock(deadlock.waits.iter().map(wait).collect())
         }
         Question::Reach(Target::Assertion) => Code::Assertion,
@@ -253,6 +256,22 @@ fn encoded(question: &Question) -> Code {
         },
         Question::States => Code::States,
     }
+}
+
+/// The number of a lock; that of a thread counts down from -1, for its end.
+fn resource_code(resource: Resource) -> i64 {
+    match resource {
+        Resource::Lock(lock) => i64::from(number(lock)),
+        Resource::End(thread) => -1 - i64::from(number(thread)),
+    }
+}
+
+fn resource(code: i64) -> Option<Resource> {
+    if code < 0 {
+        let number = code.checked_neg()?.checked_sub(1)?;
+        return Some(Resource::End(id(u32::try_from(number).ok()?)));
+    }
+    Some(Resource::Lock(id(u32::try_from(code).ok()?)))
 }
 
 fn phase_code(phase: &Phase) -> PhaseCode {
@@ -290,12 +309,11 @@ fn decoded(code: &Code) -> Option<Question> {
             threads: threads.map(id::<ThreadId>),
         }),
         Code::Deadlock(waits) => {
-            let wait = |&[thread, holds, wants]: &[u32; 3]| Wait {
-                thread: id(thread),
-                holds: id(holds),
-                wants: id(wants),
+            let wait = |&[thread, holds, wants]: &[i64; 3]| {
+                let (holds, wants) = (resource(holds)?, resource(wants)?);
+                Some(Wait { thread: id(u32::try_from(thread).ok()?), holds, wants })
             };
-            Question::Deadlock(Deadlock { waits: waits.iter().map(wait).collect() })
+            Question::Deadlock(Deadlock { waits: waits.iter().map(wait).collect::<Option<_>>()? })
         }
         Code::Assertion => Question::Reach(Target::Assertion),
         Code::Label(nodes) => Question::Reach(Target::Label(ids::<NodeId>(nodes))),
