@@ -79,7 +79,7 @@ pub(crate) fn check_deadlock(
         }
         let (action, kind) = match wait.wants {
             Resource::Lock(lock) => (Action::Acquire(lock), StepKind::Acquire(lock)),
-            Resource::End(joined) => (Action::Join(joined), StepKind::Step),
+            Resource::End(joined) => (Action::Join(joined), StepKind::Join(joined)),
         };
         let Some(edge) = offered(program, state, thread, action) else {
             return Err(match wait.wants {

@@ -108,10 +108,7 @@ fn check_next(
             StepKind::Read(location) => Action::Read(location),
             StepKind::Write(location) => Action::Write(location),
             StepKind::Acquire(lock) => Action::Acquire(lock),
-            StepKind::Step => match step.step {
-                Move::Edge(edge) => program.edges[edge].action,
-                Move::Return => panic!("a return is pending: {}", what()),
-            },
+            StepKind::Join(thread) => Action::Join(thread),
             kind => panic!("{kind:?} is pending: {}", what()),
         };
         let taken = end.clone().step(program, step.thread, step.step);

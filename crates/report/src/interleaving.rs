@@ -24,7 +24,7 @@ use crate::ownership::{Bars, Standings};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{Action, LockId, Move, Program, StepKind, ThreadId, Trace, TraceStep};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -265,23 +265,10 @@ pub(crate) fn pending_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'
 pub(crate) fn pending_text(step: &TraceStep, program: &Program) -> String {
     match step.kind {
         StepKind::Acquire(lock) => format!("waits for {}", visible(&program.locks[lock].name)),
-        kind => match joined(step, program) {
-            Some(thread) => {
-                format!("waits for the end of {}", visible(&program.threads[thread].name))
-            }
-            None => format!("about to {}", step_text(kind, program)),
-        },
-    }
-}
-
-/// The thread that a step joins, if it does.
-fn joined(step: &TraceStep, program: &Program) -> Option<ThreadId> {
-    match step.step {
-        Move::Edge(edge) => match program.edges[edge].action {
-            Action::Join(thread) => Some(thread),
-            _ => None,
-        },
-        Move::Return => None,
+        StepKind::Join(thread) => {
+            format!("waits for the end of {}", visible(&program.threads[thread].name))
+        }
+        kind => format!("about to {}", step_text(kind, program)),
     }
 }
 

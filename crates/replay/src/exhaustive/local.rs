@@ -156,12 +156,6 @@ impl<'a> Locals<'a> {
         })
     }
 
-    /// Whether the thread could join this one there if it had ended.
-    pub fn offers_join(&mut self, local: LocalId, joined: ThreadId) -> bool {
-        let expansion = self.expand(local);
-        expansion.ids().any(|transition| self.transitions[transition].asks == Asks::End(joined))
-    }
-
     pub fn transition(&self, transition: TransitionId) -> &Transition {
         &self.transitions[transition]
     }

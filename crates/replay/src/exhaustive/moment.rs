@@ -86,7 +86,7 @@ impl Moment {
                 wait.holds.lock().is_none_or(|lock| locals.holds(local, lock))
                     && match wait.wants {
                         Resource::Lock(lock) => locals.offers(local, StepKind::Acquire(lock)),
-                        Resource::End(joined) => locals.offers_join(local, joined),
+                        Resource::End(joined) => locals.offers(local, StepKind::Join(joined)),
                     }
             }),
         }
