@@ -32,7 +32,7 @@ pub mod prepared;
 pub mod registry;
 pub mod relation;
 
-pub use check::{CheckOptions, Checked, Fixes, check};
+pub use check::{CheckOptions, Checked, Fixes, check, findings};
 pub use copies::{Instance, instance};
 pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
 pub use driver::{InternalError, Options, Progress, Report, answer};

@@ -197,12 +197,29 @@ pub struct DemoArgs {
     pub options: AtomicityOptions,
 }
 
-/// What to ask and how to answer.
+/// In which form the outcome goes where.
 #[derive(Args, Debug)]
-pub struct AtomicityOptions {
+pub struct ReportOptions {
     /// The form of the output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Write the output into this file instead of printing it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write a report for the browser into this file as well.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Open the report for the browser.
+    #[arg(long, requires = "html")]
+    pub open: bool,
+}
+
+/// What to ask and how to answer.
+#[derive(Args, Debug)]
+pub struct AtomicityOptions {
+    /// What becomes of the answers.
+    #[command(flatten)]
+    pub report: ReportOptions,
     /// Which access patterns: `all`, `vaziri` (1 to 14), or numbers and ranges such as
     /// `12,17-20` [default: all, or vaziri with `--units paper`].
     #[arg(long, value_parser = parse_patterns)]
@@ -298,13 +315,19 @@ pub enum Color {
     Never,
 }
 
-/// Forms of a verdict.
+/// Forms of an outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Format {
     /// For people.
     Text,
-    /// For programs: one object, every query listed.
+    /// For programs: one object.
     Json,
+    /// For code hosts: SARIF 2.1.0.
+    Sarif,
+    /// For CI dashboards: XML as test runners write it.
+    Junit,
+    /// Graphviz: one graph per finding, its interleaving.
+    Dot,
 }
 
 /// Forms of a model.

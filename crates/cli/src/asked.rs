@@ -9,8 +9,7 @@ use crate::output::Output;
 use crate::target;
 use selvedge_base::Diagnostic;
 use selvedge_program::{Action, Target};
-use selvedge_report::Source;
-use selvedge_report::reach::Sought;
+use selvedge_report::{Sought, Source};
 
 /// The question and its target; none if nothing in particular is asked. Mistakes have been printed
 /// when this returns.

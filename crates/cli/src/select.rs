@@ -5,7 +5,7 @@
 use crate::args::{PatternChoice, UnitChoice};
 use selvedge_base::{Diagnostic, Id, IdVec, Severity};
 use selvedge_program::{LocationId, PATTERNS, Pattern, Program, ThreadId};
-use selvedge_report::Asked;
+use selvedge_report::Patterns;
 use selvedge_syntax::nearest::nearest;
 
 /// The threads with these names, or all.
@@ -30,24 +30,24 @@ pub fn locations(
     select(&program.locations, |location| &location.name, names, "location", "unknown-location")
 }
 
-/// The patterns of a choice, as a question and by their numbers.
+/// The patterns of a choice, as a set and by their numbers.
 ///
 /// # Errors
 /// If a pattern is not defined for these units.
 pub fn patterns(
     choice: Option<&PatternChoice>,
     units: UnitChoice,
-) -> Result<(Asked, Vec<u32>), String> {
+) -> Result<(Patterns, Vec<u32>), String> {
     let numbers = |wanted: fn(&Pattern) -> bool| {
         PATTERNS.iter().filter(|pattern| wanted(pattern)).map(|pattern| pattern.number).collect()
     };
     match (choice, units) {
         (None | Some(PatternChoice::All), UnitChoice::Exact) => {
-            Ok((Asked::AllPatterns, numbers(|_| true)))
+            Ok((Patterns::All, numbers(|_| true)))
         }
         // `--units paper` implies the 14 patterns.
         (None | Some(PatternChoice::All), UnitChoice::Paper) | (Some(PatternChoice::Vaziri), _) => {
-            Ok((Asked::Vaziri, numbers(Pattern::is_vaziri)))
+            Ok((Patterns::Vaziri, numbers(Pattern::is_vaziri)))
         }
         (Some(PatternChoice::Numbers(chosen)), units) => {
             let vaziri: Vec<u32> = numbers(Pattern::is_vaziri);
@@ -55,7 +55,7 @@ pub fn patterns(
                 Some(other) if units == UnitChoice::Paper => Err(format!(
                     "--units paper is defined for the patterns 1 to 14, not for {other}"
                 )),
-                _ => Ok((Asked::Patterns(chosen.clone()), chosen.clone())),
+                _ => Ok((Patterns::Numbers(chosen.clone()), chosen.clone())),
             }
         }
     }

@@ -5,7 +5,18 @@
 //! them, and every reader of ours reads it as the same tree.
 
 use crate::data::{Connective, Expr, Variable};
+use crate::model::{ProcedureId, Program};
 use std::fmt;
+
+impl Program {
+    /// The name of a variable of a procedure.
+    pub fn variable_name(&self, owner: ProcedureId, variable: Variable) -> &str {
+        match variable {
+            Variable::Global(id) => &self.globals[id].name,
+            Variable::Local(id) => &self.procedures[owner].frame.locals[id].name,
+        }
+    }
+}
 
 /// An expression with names for its variables.
 pub struct Shown<'a, N> {

@@ -1,6 +1,6 @@
 //! # Idea
-//! What a person is told: one finding per pair of conflicting places, however many questions found
-//! it, with the best interleaving, a sentence that explains it, and a fix if one was checked.
+//! What a person is told: one finding per pair of conflicting places (or per run to what should not be
+//! reached), however many questions found it, with the best interleaving, a sentence that explains it, and a fix if one was checked.
 //!
 //! # Invariants
 //! 1. The trace was executed by the replayer.
@@ -14,25 +14,53 @@ use selvedge_base::Place;
 /// What kind of mistake it is. Its rule id is stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
+    /// Threads wait for each other in a cycle.
+    Deadlock,
+    /// An assertion fails.
+    Assertion,
+    /// A thread reaches a label that it should not.
+    Label,
+    /// A state is reached that should not be.
+    State,
+    /// An automaton of the user's reaches its last state.
+    Property,
     /// Two units of work conflict in a cycle.
     Atomicity,
     /// Two threads access a location at once.
     Race,
-    /// Threads wait for each other in a cycle.
-    Deadlock,
 }
 
 impl FindingKind {
     /// All kinds, the ones that matter most first.
-    pub const ALL: [Self; 3] = [Self::Deadlock, Self::Atomicity, Self::Race];
+    pub const ALL: [Self; 7] = [
+        Self::Deadlock,
+        Self::Assertion,
+        Self::Label,
+        Self::State,
+        Self::Property,
+        Self::Atomicity,
+        Self::Race,
+    ];
+
+    /// The kinds that can be asked about without anything but a program.
+    pub const CHECKED: [Self; 3] = [Self::Deadlock, Self::Atomicity, Self::Race];
 
     /// The stable id of the rule.
     pub fn rule(self) -> &'static str {
         match self {
+            Self::Deadlock => "deadlock",
+            Self::Assertion => "assertion-failure",
+            Self::Label => "label-reached",
+            Self::State => "state-reached",
+            Self::Property => "property-violation",
             Self::Atomicity => "atomicity-violation",
             Self::Race => "data-race",
-            Self::Deadlock => "deadlock",
         }
+    }
+
+    /// Whether it is about what a run reaches, so that its last step and the values on the way matter.
+    pub fn is_reached(self) -> bool {
+        matches!(self, Self::Assertion | Self::Label | Self::State)
     }
 }
 

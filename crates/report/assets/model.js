@@ -1,6 +1,7 @@
 "use strict";
 // What the page knows of the findings, and the state of the program at each step. A step is
-// [thread, kind, object, line, matched]; see data.rs for the numbers of the kinds.
+// [thread, kind, object, line, matched, statement?, values?, fails?]; see data.rs for the numbers of
+// the kinds.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
@@ -42,11 +43,21 @@ function sentence(finding, position) {
   const object = objectName(finding, step);
   const start = next ? "next" : `step ${position} of ${finding.steps.length}`;
   const owner = next && step[1] === ACQUIRE ? ownerAtEnd(finding, step[2]) : undefined;
-  const parts = [`${start}: ${thread} ${verb}${object && " " + object}`];
+  const does = step[5] ? `: ${step[5]}` : ` ${verb}${object && " " + object}`;
+  const parts = [`${start}: ${thread}${does}`];
+  if (step[6]?.length) parts.push(`now ${step[6].map(([name, value]) => `${name}=${value}`).join(" ")}`);
+  if (step[7]) parts.push("which fails");
   if (owner !== undefined) parts.push(`which ${page.files[finding.file].threads[owner].name} holds`);
   if (step[4]) parts.push(`access ${step[4]} of the pattern`);
   if (step[3]) parts.push(`line ${step[3]}`);
   return parts.join(", ");
+}
+
+/** The values of the globals after a position: a map from names, in the order of the first ones. */
+function valuesAt(finding, position) {
+  const values = new Map(finding.first);
+  for (const step of finding.steps.slice(0, position)) for (const [name, value] of step[6] ?? []) values.set(name, value);
+  return values;
 }
 
 /** The thread that holds a lock after the last executed step. */

@@ -201,8 +201,21 @@ function showState(position) {
     }
     return card;
   });
+  if (finding.first) cards.unshift(shared(finding, position, current));
   document.getElementById("threads").replaceChildren(...cards);
   open.heads.forEach((head, lane) => head.classList.toggle("running", open.lanes[lane] === current[0]));
+}
+
+/** The globals with their values, those that the step changed stand out. */
+function shared(finding, position, current) {
+  const changed = new Set((isNext(finding, position) ? [] : current[6] ?? []).map(([name]) => name));
+  const card = make("div", "thread shared");
+  const list = make("p", "values");
+  for (const [name, value] of valuesAt(finding, position)) {
+    list.append(make("span", changed.has(name) ? "changed" : "", `${name}=${value}`), " ");
+  }
+  card.append(make("h3", "", "Shared"), " ", list);
+  return card;
 }
 
 /** The open calls of a thread, the outermost first; of very many only the ends. */
@@ -239,8 +252,8 @@ function isSwitch(stop) {
 }
 
 function isMatch(stop) {
-  const { position } = open.stops[stop];
-  return stepAt(open.finding, position)[4] > 0 || isNext(open.finding, position);
+  const { position, item } = open.stops[stop];
+  return item.classList.contains("matched") || isNext(open.finding, position);
 }
 
 /** From a line of the source to the next step there, from the current one round to it again. */

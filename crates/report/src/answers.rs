@@ -1,11 +1,16 @@
 //! # Idea
-//! Everything that the reports of one run need, gathered by whoever ran the analysis.
+//! Everything that the reports of one analysis of one file need, gathered by whoever ran it: what was
+//! asked, of whom, what the answers are, and what the work cost. All analyses share it; what they ask
+//! differs, and [`Asked`] says how.
 
 use crate::describe::list;
 use crate::diagnostic::Source;
 use crate::escape::visible;
 use selvedge_base::Diagnostic;
-use selvedge_program::{Answer, LocationId, Program, Statistics, ThreadId, Units, Verdict};
+use selvedge_program::{
+    Answer, Bound, Explored, FindingKind, LevelCount, LocationId, Measure, NodeId, Program, Proof,
+    States, Statistics, ThreadId, Units, Unknown, Verdict,
+};
 use std::time::Duration;
 
 /// The outcome of one analysis of one file.
@@ -16,19 +21,22 @@ pub struct Answers<'a> {
     /// What the front end made of it.
     pub program: &'a Program,
     /// What was asked.
-    pub question: Asked,
-    /// What counts as one unit of the other thread.
-    pub units: Units,
+    pub asked: Asked<'a>,
     /// The threads that were asked about.
     pub threads: &'a [ThreadId],
-    /// The locations that were asked about.
+    /// The locations that were asked about; they matter for patterns and races only.
     pub locations: &'a [LocationId],
     /// The name of the engine.
     pub engine: &'a str,
-    /// Every question with its answer, but for those that are not listed.
+    /// Why this engine, if it was not named and that needs a reason.
+    pub chosen: Option<&'a str>,
+    /// Every question with its answer, but for those that are not listed. For deadlocks these are the
+    /// cycles that the code suggests.
     pub answers: &'a [Answer],
     /// How many more are safe, and how many more are open.
     pub not_listed: (u64, u64),
+    /// Why there are questions that could not be asked, if so.
+    pub unasked: Option<&'a Unknown>,
     /// What the work cost, in counts.
     pub statistics: &'a Statistics,
     /// How long it took.
@@ -41,18 +49,68 @@ pub struct Answers<'a> {
 
 /// What was asked about the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Asked {
-    /// The 32 patterns.
-    AllPatterns,
-    /// The 14 patterns of Vaziri et al.
-    Vaziri,
-    /// Patterns by number.
-    Patterns(Vec<u32>),
+pub enum Asked<'a> {
+    /// Whether units of work conflict as patterns say, and what counts as a unit of the other thread.
+    Patterns(Patterns, Units),
     /// The property of this file.
-    Property(String),
+    Property(&'a str),
+    /// Whether two threads can be about to access one location.
+    Race,
+    /// Whether threads can wait in a cycle.
+    Deadlock,
+    /// What can be reached.
+    Reach(Reach<'a>),
 }
 
-/// How many queries have which answer.
+/// Some of the patterns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Patterns {
+    /// The 32.
+    All,
+    /// The 14 of Vaziri et al.
+    Vaziri,
+    /// Those with these numbers.
+    Numbers(Vec<u32>),
+}
+
+/// What is to be reached, within what, and what else to say about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reach<'a> {
+    /// What was asked.
+    pub sought: Sought<'a>,
+    /// What the bound counts.
+    pub measure: Measure,
+    /// Whether to show how many states each bound has.
+    pub show_states: bool,
+    /// The nodes on runs to the target, if they were asked for.
+    pub projection: Option<&'a Projection>,
+    /// How many threads each start site may start, if some site had to be cut off.
+    pub starts_per_site: Option<u32>,
+}
+
+/// What is to be reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sought<'a> {
+    /// An assertion that fails.
+    Assertions,
+    /// A thread at this label.
+    Label(&'a str),
+    /// This state, as it was written.
+    State(&'a str),
+    /// Nothing in particular: which states can be reached?
+    States,
+}
+
+/// The nodes on runs to the target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Projection {
+    /// Within how many rounds.
+    pub rounds: u32,
+    /// The nodes.
+    pub nodes: Vec<NodeId>,
+}
+
+/// How many questions have which answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// With a violation.
@@ -63,8 +121,45 @@ pub struct Counts {
     pub unknown: usize,
 }
 
+impl Asked<'_> {
+    /// The name of the command.
+    pub fn analysis(&self) -> &'static str {
+        match self {
+            Self::Patterns(..) | Self::Property(_) => "atomicity",
+            Self::Race => "race",
+            Self::Deadlock => "deadlock",
+            Self::Reach(_) => "reach",
+        }
+    }
+
+    /// What is looked for, if that is a mistake.
+    pub fn kind(&self) -> Option<FindingKind> {
+        Some(match self {
+            Self::Patterns(..) => FindingKind::Atomicity,
+            Self::Property(_) => FindingKind::Property,
+            Self::Race => FindingKind::Race,
+            Self::Deadlock => FindingKind::Deadlock,
+            Self::Reach(about) => match about.sought {
+                Sought::Assertions => FindingKind::Assertion,
+                Sought::Label(_) => FindingKind::Label,
+                Sought::State(_) => FindingKind::State,
+                Sought::States => return None,
+            },
+        })
+    }
+
+    /// What was asked about in the user's words: the label, the state, the file of the property.
+    pub fn subject(&self) -> &str {
+        match self {
+            Self::Property(file) => file,
+            Self::Reach(Reach { sought: Sought::Label(text) | Sought::State(text), .. }) => text,
+            _ => "",
+        }
+    }
+}
+
 impl Answers<'_> {
-    /// How many queries have which answer.
+    /// How many questions have which answer.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for answer in self.answers {
@@ -76,6 +171,8 @@ impl Answers<'_> {
         }
         counts.safe += self.not_listed.0 as usize;
         counts.unknown += self.not_listed.1 as usize;
+        // What could not even be asked is one open question.
+        counts.unknown += usize::from(self.unasked.is_some());
         counts
     }
 
@@ -96,19 +193,52 @@ impl Answers<'_> {
 
     /// Which threads and locations took part, if not all.
     pub(crate) fn restriction(&self) -> Option<String> {
-        if matches!(self.question, Asked::Property(_)) {
-            return None;
-        }
+        let (by_thread, by_location) = match self.asked {
+            Asked::Patterns(..) | Asked::Race => (true, true),
+            Asked::Deadlock => (true, false),
+            Asked::Property(_) | Asked::Reach(_) => (false, false),
+        };
         let program = self.program;
         let mut parts = Vec::new();
-        if self.threads.len() < program.threads.len() {
+        if by_thread && self.threads.len() < program.threads.len() {
             let names = self.threads.iter().map(|&id| visible(&program.threads[id].name));
             parts.push(format!("the threads {}", list(names)));
         }
-        if self.locations.len() < program.locations.len() {
+        if by_location && self.locations.len() < program.locations.len() {
             let names = self.locations.iter().map(|&id| visible(&program.locations[id].name));
             parts.push(format!("the locations {}", list(names)));
         }
         (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+
+    /// What was explored, if the engine widens a bound.
+    fn explored(&self) -> Option<&Explored> {
+        self.answers.first()?.explored.as_ref()
+    }
+
+    /// The bound up to which everything was explored, or at which the violation showed up; nothing
+    /// of this measure if the engine widens none.
+    pub(crate) fn bound(&self, measure: Measure) -> Bound {
+        self.explored().map_or(Bound { measure, limit: 0 }, |explored| explored.bound)
+    }
+
+    /// The reachable states for every bound up to there.
+    pub(crate) fn levels(&self) -> &[LevelCount] {
+        self.explored().map_or(&[], |explored| &explored.levels)
+    }
+
+    /// Whether no larger bound reaches anything new.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.explored().is_some_and(|explored| explored.complete)
+    }
+
+    /// Why no larger bound reaches anything new.
+    pub(crate) fn proof(&self) -> Option<Proof> {
+        self.explored()?.proof
+    }
+
+    /// The states themselves, if they were asked for.
+    pub(crate) fn listed(&self) -> Option<&States> {
+        self.explored()?.states.as_ref()
     }
 }

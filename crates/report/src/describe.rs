@@ -88,9 +88,13 @@ pub fn indexed_symbol(indexed: IndexedSymbol, program: &Program) -> String {
 /// The name of a kind of finding.
 pub fn kind_name(kind: FindingKind) -> &'static str {
     match kind {
+        FindingKind::Deadlock => "deadlock",
+        FindingKind::Assertion => "assertion failure",
+        FindingKind::Label => "reached label",
+        FindingKind::State => "reached state",
+        FindingKind::Property => "property violation",
         FindingKind::Atomicity => "atomicity violation",
         FindingKind::Race => "data race",
-        FindingKind::Deadlock => "deadlock",
     }
 }
 
@@ -106,6 +110,10 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Deadlock => {
             "no threads ever wait in a cycle, each for a lock that the next one holds"
         }
+        FindingKind::Assertion => "no assertion ever fails",
+        FindingKind::Label => "no thread ever reaches the label",
+        FindingKind::State => "the state is never reached",
+        FindingKind::Property => "no execution drives the property to its last state",
     }
 }
 

@@ -7,7 +7,7 @@
 //! a backslash starts an escape of labels and is doubled as well.
 
 use crate::escape::visible;
-use crate::reach::words;
+use crate::statement;
 use selvedge_base::{Id, Place};
 use selvedge_program::{Action, Edge, NodeId, Program};
 use std::fmt::Write as _;
@@ -70,7 +70,7 @@ fn vertex(node: NodeId) -> String {
 
 fn edge_label(edge: &Edge, program: &Program) -> String {
     let what = match edge.action {
-        _ if edge.update.is_some() || edge.passing.is_some() => words::statement(program, edge),
+        _ if edge.update.is_some() || edge.passing.is_some() => statement::statement(program, edge),
         Action::Skip => String::new(),
         Action::Read(location) => format!("read {}", program.locations[location].name),
         Action::Write(location) => format!("write {}", program.locations[location].name),
@@ -84,7 +84,7 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         | Action::Start(_)
         | Action::Join(_)
         | Action::BeginAtomic
-        | Action::EndAtomic => words::statement(program, edge),
+        | Action::EndAtomic => statement::statement(program, edge),
     };
     match (what.is_empty(), edge.place == Place::NONE) {
         (true, _) | (_, true) => what,

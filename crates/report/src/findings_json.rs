@@ -4,6 +4,7 @@
 //! | field | meaning |
 //! |---|---|
 //! | `tool` | `name` and `version` |
+//! | `format` | the version of this shape; it grows when a field goes away or means something else |
 //! | `analysis` | `check` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
 //! | `files` | the files that were analysed, in the order in which they were given |
@@ -30,10 +31,9 @@
 //! 1. The same findings give the same bytes, except for `seconds`.
 
 use crate::checks::Checks;
-use crate::json::{Step, TOOL, Warning, Witnesses, json, warnings};
-use crate::replay_json::Replay;
+use crate::json::{FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, warnings, write_list};
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, Program, Question, Tally, Trace};
+use selvedge_program::{CheckedFile, Finding, Program, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -44,6 +44,7 @@ use std::io::{self, Write};
 /// Those of `out`.
 pub fn write(checks: &Checks<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{{\"tool\":{},", json(&TOOL)?)?;
+    writeln!(out, "\"format\":{FORMAT},")?;
     writeln!(out, "\"analysis\":\"check\",")?;
     writeln!(out, "\"verdict\":{},", json(checks.verdict())?)?;
     write!(out, "\"files\":[")?;
@@ -64,27 +65,13 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
         entry.suppression = Some(why);
         entry
     });
-    write_entries("findings", file.findings.iter().map(entry), out)?;
-    write_entries("suppressed", suppressed, out)?;
-    write_entries("baseline", file.known.iter().map(entry), out)?;
+    write_list(out, "findings", file.findings.iter().map(entry))?;
+    write_list(out, "suppressed", suppressed)?;
+    write_list(out, "baseline", file.known.iter().map(entry))?;
     let tallies: BTreeMap<&str, TallyEntry> =
         file.tallies.iter().map(|(kind, tally)| (kind.rule(), TallyEntry::from(*tally))).collect();
     writeln!(out, "\"tallies\":{},", json(&tallies)?)?;
     write!(out, "\"open\":{}}}", json(&file.open)?)
-}
-
-fn write_entries<'a>(
-    name: &str,
-    entries: impl Iterator<Item = Entry<'a>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write!(out, "\"{name}\":[")?;
-    let mut last = "";
-    for (at, entry) in entries.enumerate() {
-        write!(out, "{}\n{}", if at == 0 { "" } else { "," }, json(&entry)?)?;
-        last = "\n";
-    }
-    writeln!(out, "{last}],")
 }
 
 #[derive(Serialize)]
@@ -130,23 +117,6 @@ impl<'a> Entry<'a> {
                 Witnesses::Omitted => None,
             },
         }
-    }
-}
-
-/// An interleaving with what the threads are about to do at its end, if that matters.
-#[derive(Serialize)]
-pub(crate) struct WitnessEntry<'a> {
-    witness: Vec<Step<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    next: Vec<Step<'a>>,
-    replay: Replay,
-}
-
-impl<'a> WitnessEntry<'a> {
-    pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
-        let steps = |steps: &[_]| steps.iter().map(|step| Step::new(step, program)).collect();
-        let replay = Replay::new(question, trace, program);
-        Self { witness: steps(&trace.steps), next: steps(&trace.next), replay }
     }
 }
 

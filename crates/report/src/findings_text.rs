@@ -10,7 +10,7 @@
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved};
 use crate::escape::visible;
-use crate::interleaving::{self, Detail, Ownership};
+use crate::interleaving::{self, Detail};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
@@ -58,14 +58,7 @@ pub fn render_finding(
     if !quoted.is_empty() {
         let _ = writeln!(out, "{quoted}");
     }
-    out.push_str(&interleaving::render_with(
-        &finding.trace,
-        &finding.threads,
-        &file.program,
-        detail,
-        Ownership::Bars,
-        terminal,
-    ));
+    out.push_str(&interleaving::render_finding(finding, &file.program, detail, terminal));
     if let Some(fix) = &finding.fix {
         let text = fill(&format!("Fix: {}", visible(&fix.text)), terminal.width);
         let _ = write!(out, "\n{}", text.replacen("Fix:", &terminal.paint(Tone::Good, "Fix:"), 1));

@@ -18,13 +18,17 @@
 //! # Invariants
 //! 1. A row of the pattern is never left out or folded.
 
+pub mod run;
+
 use crate::describe::{list, object};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
+use selvedge_program::{
+    Finding, FindingKind, LockId, Program, StepKind, ThreadId, Trace, TraceStep,
+};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -79,6 +83,30 @@ pub fn render_with(
         Ownership::Bars => Bars::new(&rows, &columns, program),
     };
     lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
+}
+
+/// The interleaving of a finding, in the form that suits its kind.
+pub(crate) fn render_finding(
+    finding: &Finding,
+    program: &Program,
+    detail: Detail,
+    terminal: Terminal,
+) -> String {
+    let Finding { trace, threads, .. } = finding;
+    if finding.kind.is_reached() {
+        run::render_from_first(trace, program, detail, terminal)
+    } else {
+        render_with(trace, threads, program, detail, Ownership::Bars, terminal)
+    }
+}
+
+/// The rows of the short form of a finding's interleaving, without what comes next.
+pub(crate) fn finding_rows<'a>(finding: &Finding, program: &'a Program) -> Vec<Row<'a>> {
+    if finding.kind.is_reached() {
+        run::rows(&finding.trace, program, Detail::Events)
+    } else {
+        short_rows(&finding.trace, program)
+    }
 }
 
 /// Rows in columns, one for each of `columns`, or as a list if the screen is too narrow for that.
@@ -160,58 +188,74 @@ pub(crate) enum RowRole {
 }
 
 /// The rows of the short form: events, and the calls around them, repetitions folded.
-pub(crate) fn short_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
+fn short_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
     let mut rows = rows(trace, program);
     rows.retain(|row| row.shown);
     fold(rows)
 }
 
-/// One row per step. A call is shown in the short form if an event happens in it.
+/// One row per step.
 fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::with_capacity(trace.steps.len());
+    let shown = with_calls(trace, program, is_event);
+    let mut now = Standings::new(program);
+    let row = |(step, shown): (&TraceStep, bool)| {
+        // A call is one level above what happens in it, and so is the return.
+        let before = now.depths[step.thread];
+        now.step(step);
+        Row {
+            thread: step.thread,
+            depth: before.min(now.depths[step.thread]),
+            text: step_text(step.kind, program),
+            place: step.place,
+            matched: step.matched,
+            shown,
+            held: now.held[step.thread].clone(),
+            role: RowRole::Taken,
+        }
+    };
+    trace.steps.iter().zip(shown).map(row).collect()
+}
+
+/// Which steps of a trace that shows such a finding belong to the short form.
+pub(crate) fn events(kind: FindingKind, trace: &Trace, program: &Program) -> Vec<bool> {
+    if kind.is_reached() {
+        with_calls(trace, program, |step| run::matters(step, program))
+    } else {
+        with_calls(trace, program, is_event)
+    }
+}
+
+/// Whether a step acts upon a lock, a location or a unit.
+fn is_event(step: &TraceStep) -> bool {
+    let silent = matches!(step.kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step);
+    !silent || step.matched.is_some()
+}
+
+/// The steps that matter, and the calls in which one happens or is about to.
+fn with_calls(trace: &Trace, program: &Program, matters: impl Fn(&TraceStep) -> bool) -> Vec<bool> {
+    let mut shown = vec![false; trace.steps.len()];
     let mut calls: IdVec<ThreadId, Vec<usize>> = IdVec::filled(Vec::new(), program.threads.len());
-    let mut held: IdVec<ThreadId, Vec<LockId>> = IdVec::filled(Vec::new(), program.threads.len());
-    for step in &trace.steps {
+    for (at, step) in trace.steps.iter().enumerate() {
         let open = &mut calls[step.thread];
-        if let StepKind::Return(_) = step.kind {
-            open.pop();
-        }
-        match step.kind {
-            StepKind::Acquire(lock) => held[step.thread].push(lock),
-            StepKind::Release(lock) => held[step.thread].retain(|&other| other != lock),
-            _ => {}
-        }
-        let event = !matches!(step.kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step)
-            || step.matched.is_some();
-        if event {
+        if matters(step) {
+            shown[at] = true;
             // Outer calls of a shown call are shown already.
             for &call in open.iter().rev() {
-                if std::mem::replace(&mut rows[call].shown, true) {
+                if std::mem::replace(&mut shown[call], true) {
                     break;
                 }
             }
         }
-        rows.push(Row {
-            thread: step.thread,
-            depth: open.len(),
-            text: step_text(step.kind, program),
-            place: step.place,
-            matched: step.matched,
-            shown: event,
-            held: held[step.thread].clone(),
-            role: RowRole::Taken,
-        });
-        if let StepKind::Call(_) = step.kind {
-            open.push(rows.len() - 1);
+        match step.kind {
+            StepKind::Call(_) => open.push(at),
+            StepKind::Return(_) => _ = open.pop(),
+            _ => {}
         }
     }
-    // What a thread is about to do is an event in its open calls as well.
-    for step in &trace.next {
-        for &call in &calls[step.thread] {
-            rows[call].shown = true;
-        }
+    for &call in trace.next.iter().flat_map(|step| &calls[step.thread]) {
+        shown[call] = true;
     }
-    rows
+    shown
 }
 
 pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {

@@ -4,10 +4,10 @@
 //! terminal. Engines, front ends and the replayer are not known here: every engine reports the same
 //! way, because all of them answer in terms of the program model.
 //!
-//! Where to start reading: [`diagnostic`] (complaints about input), [`text`] with its columns in
-//! [`interleaving`] (answers for people), [`json`] (answers for programs), [`meetings_text`] and
-//! [`meetings_json`] (the same for races and deadlocks), [`model`], [`model_json`] and [`dot`] (what
-//! was understood of the input), [`reach`] (runs over data).
+//! Where to start reading: [`diagnostic`] (complaints about input), [`answers`] (the outcome of one
+//! analysis of one file, whatever it asked), [`text`] with its columns in [`interleaving`] (answers for
+//! people), [`json`] (answers for programs), [`model`], [`model_json`] and [`dot`] (what was understood
+//! of the input).
 //!
 //! The findings of a whole check are written from one [`Checks`] by [`findings_text`] (with the
 //! quoted source of [`quotes`]), [`findings_json`], [`sarif`], [`junit`] and [`html`]; [`lock_order`]
@@ -37,25 +37,21 @@ pub mod interleaving;
 pub mod json;
 pub mod junit;
 pub mod lock_order;
-pub mod meetings;
-pub mod meetings_json;
-pub mod meetings_text;
 pub mod model;
 pub mod model_json;
 pub mod outline;
 mod ownership;
 pub mod quotes;
-pub mod reach;
 pub mod replay_json;
 pub mod sarif;
+mod statement;
 pub mod terminal;
 pub mod text;
 mod width;
 pub mod witness_dot;
 
-pub use answers::{Answers, Asked, Counts};
+pub use answers::{Answers, Asked, Counts, Patterns, Projection, Reach, Sought};
 pub use checks::Checks;
 pub use diagnostic::Source;
 pub use interleaving::Detail;
-pub use meetings::Meetings;
 pub use terminal::Terminal;

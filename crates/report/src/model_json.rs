@@ -2,6 +2,7 @@
 //! What was understood of an input, for programs: one JSON object with the facts of
 //! [`crate::model`]. The complete model with its control flow has a text form of its own.
 
+use crate::json::FORMAT;
 use crate::outline::{ProcedureOutline, outline};
 use selvedge_base::Place;
 use selvedge_program::{ProcedureId, Program, Sharing};
@@ -12,6 +13,7 @@ pub fn render(name: &str, program: &Program) -> String {
     let outlines = outline(program);
     let sharing = Sharing::new(program);
     let document = Document {
+        format: FORMAT,
         file: name,
         globals: program.globals.iter().map(|one| Named::new(&one.name, one.place)).collect(),
         locks: program.locks.iter().map(|lock| Named::new(&lock.name, lock.place)).collect(),
@@ -43,6 +45,7 @@ pub fn render(name: &str, program: &Program) -> String {
 
 #[derive(Serialize)]
 struct Document<'a> {
+    format: u32,
     file: &'a str,
     threads: Vec<ThreadEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

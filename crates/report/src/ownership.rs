@@ -9,7 +9,7 @@ use crate::interleaving::{Row, RowRole};
 use selvedge_base::IdVec;
 use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 
-/// What each thread has open after the last step of a trace.
+/// What each thread has open in the course of a trace.
 pub(crate) struct Standings {
     /// The locks held, in the order of acquisition.
     pub held: IdVec<ThreadId, Vec<LockId>>,
@@ -18,12 +18,17 @@ pub(crate) struct Standings {
 }
 
 impl Standings {
-    /// After the last step.
-    pub fn at_the_end(trace: &Trace, program: &Program) -> Self {
-        let mut end = Self {
+    /// Before the first step.
+    pub fn new(program: &Program) -> Self {
+        Self {
             held: IdVec::filled(Vec::new(), program.threads.len()),
             depths: IdVec::filled(0, program.threads.len()),
-        };
+        }
+    }
+
+    /// After the last step.
+    pub fn at_the_end(trace: &Trace, program: &Program) -> Self {
+        let mut end = Self::new(program);
         for step in &trace.steps {
             end.step(step);
         }

@@ -8,6 +8,7 @@
 
 use crate::describe::{pending_sentence, sentence};
 use crate::diagnostic::{Source, quote};
+use crate::interleaving::run;
 use crate::ownership::Standings;
 use crate::terminal::Terminal;
 use selvedge_base::{Label, Place, Span};
@@ -26,18 +27,25 @@ pub struct Remark {
     pub text: String,
 }
 
-/// The conflicting places of a finding, in the order of the interleaving: the accesses of a pattern,
-/// the two accesses of a race, the acquisitions of a deadlock (taken, then waited for, by thread).
+/// The conflicting places of a finding, in the order of the interleaving: the accesses of a pattern or a
+/// property, the two accesses of a race, the acquisitions of a deadlock (taken, then waited for, by
+/// thread), the last step of a run.
 pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
     let end = Standings::at_the_end(&finding.trace, program);
-    let pending = |step: &TraceStep| Remark {
-        place: step.place,
-        thread: step.thread,
-        matched: None,
-        text: pending_sentence(step.thread, step.kind, end.owner_of_wanted(step), program),
+    let pending = |step: &TraceStep| {
+        let owner = end.owner_of_wanted(step);
+        remark(step, pending_sentence(step.thread, step.kind, owner, program))
     };
     match finding.kind {
         FindingKind::Atomicity => conflicting_accesses(finding, program),
+        FindingKind::Property => {
+            let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some());
+            marked.map(|step| remark(step, sentence(step.thread, step.kind, program))).collect()
+        }
+        FindingKind::Assertion | FindingKind::Label | FindingKind::State => {
+            let last = finding.trace.steps.iter().last();
+            last.map(|step| remark(step, run::sentence(step, program))).into_iter().collect()
+        }
         FindingKind::Race => finding.trace.next.iter().map(pending).collect(),
         FindingKind::Deadlock => {
             let mut remarks = Vec::new();
@@ -47,17 +55,18 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
                     earlier.thread == step.thread
                         && holds.is_some_and(|lock| earlier.kind == StepKind::Acquire(lock))
                 });
-                remarks.extend(taken.map(|taken| Remark {
-                    place: taken.place,
-                    thread: taken.thread,
-                    matched: None,
-                    text: sentence(taken.thread, taken.kind, program),
-                }));
+                remarks.extend(
+                    taken.map(|taken| remark(taken, sentence(taken.thread, taken.kind, program))),
+                );
                 remarks.push(pending(step));
             }
             remarks
         }
     }
+}
+
+fn remark(step: &TraceStep, text: String) -> Remark {
+    Remark { place: step.place, thread: step.thread, matched: step.matched, text }
 }
 
 /// The accesses of a pattern; those of the other thread lie "in between" if the broken unit still
@@ -67,17 +76,12 @@ fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
         finding.trace.steps.iter().filter(|step| step.matched.is_some()).collect();
     let broken = finding.threads.first();
     let last = accesses.iter().rposition(|step| Some(&step.thread) == broken).unwrap_or(0);
-    let remark = |(at, step): (usize, &&TraceStep)| {
+    let access = |(at, step): (usize, &&TraceStep)| {
         let between = at < last && Some(&step.thread) != broken;
         let text = sentence(step.thread, step.kind, program);
-        Remark {
-            place: step.place,
-            thread: step.thread,
-            matched: step.matched,
-            text: if between { text + " in between" } else { text },
-        }
+        remark(step, if between { text + " in between" } else { text })
     };
-    accesses.iter().enumerate().map(remark).collect()
+    accesses.iter().enumerate().map(access).collect()
 }
 
 /// The quoted lines, or nothing if no place is known or the source is not at hand.

@@ -1,19 +1,22 @@
 //! # Idea
 //! The answers for people: each violation with its interleaving, then what stayed open and why, a
-//! line of numbers, and what exactly a proof covers.
+//! line of numbers, and what exactly a proof covers. What can be reached is one question, whose answer
+//! has a form of its own in [`reach`].
 //!
 //! # Invariants
 //! 1. Every violation is printed; only interleavings are limited, and the text says how many are
 //!    missing.
 
-use crate::answers::{Answers, Asked, Counts};
-use crate::describe::{asked, count, list, parties};
+mod reach;
+
+use crate::answers::{Answers, Asked, Counts, Patterns};
+use crate::describe::{self, count, list, parties};
 use crate::escape::visible;
-use crate::interleaving::{self, Detail};
+use crate::interleaving::{self, Detail, Ownership};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::Place;
-use selvedge_program::{Answer, Question, Statistics, Trace, Units, Verdict};
+use selvedge_program::{Answer, Question, Trace, Units, Verdict};
 use std::fmt::Write as _;
 
 /// What to print.
@@ -39,12 +42,16 @@ pub enum Witnesses {
 /// Renders the answers.
 pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> String {
     let mut out = String::new();
-    violations(&mut out, answers, options, terminal);
-    open_questions(&mut out, answers, terminal);
-    summary(&mut out, answers, terminal);
-    coverage(&mut out, answers, terminal);
+    if let Asked::Reach(about) = &answers.asked {
+        reach::render(&mut out, answers, about, options, terminal);
+    } else {
+        violations(&mut out, answers, options, terminal);
+        open_questions(&mut out, answers, terminal);
+        summary(&mut out, answers, terminal);
+        coverage(&mut out, answers, terminal);
+    }
     if options.statistics {
-        statistics(&mut out, answers.engine, answers.statistics, answers.peak_memory);
+        statistics(&mut out, answers);
     }
     out
 }
@@ -63,11 +70,20 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
         Witnesses::Hidden => 0,
         Witnesses::First(limit) => limit.min(found.len()),
     };
-    for (header, &(query, trace)) in headers.iter().zip(&found).take(shown) {
-        let columns = query.threads();
+    let ownership = match answers.asked {
+        Asked::Race | Asked::Deadlock => Ownership::Bars,
+        _ => Ownership::Remarks,
+    };
+    for (header, &(question, trace)) in headers.iter().zip(&found).take(shown) {
         let _ = writeln!(out, "{header}");
-        let program = answers.program;
-        out.push_str(&interleaving::render(trace, &columns, program, options.detail, terminal));
+        out.push_str(&interleaving::render_with(
+            trace,
+            &question.threads(),
+            answers.program,
+            options.detail,
+            ownership,
+            terminal,
+        ));
         out.push('\n');
     }
     let rest = &headers[shown..];
@@ -87,56 +103,50 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
     }
 }
 
-/// One line per violation, with its parts aligned over all of them.
+/// One line per violation. Those of patterns come in numbers, so their parts are aligned.
 fn headers(
     found: &[(&Question, &Trace)],
     answers: &Answers<'_>,
     terminal: Terminal,
 ) -> Vec<String> {
-    let parts: Vec<[String; 3]> = found
-        .iter()
-        .map(|(query, _)| {
-            [
-                question_name(query, answers),
-                asked(query, answers.program),
-                parties(query, answers.program),
-            ]
-        })
-        .collect();
+    let all: Vec<Vec<String>> = found.iter().map(|(one, _)| parts(one, answers)).collect();
+    let aligned = matches!(answers.asked, Asked::Patterns(..) | Asked::Property(_));
     let width = |part: usize| {
-        let widths = parts.iter().map(|parts| columns(&parts[part]));
+        let widths = all.iter().map(|parts| columns(&parts[part]));
         // One long line must not push the places of all others off the screen.
-        widths.filter(|&width| width <= terminal.width / 2).max().unwrap_or(0)
+        widths.filter(|&width| aligned && width <= terminal.width / 2).max().unwrap_or(0)
     };
-    let (first, second, third) = (width(0), width(1), width(2));
+    let widths: Vec<usize> = (0..all.first().map_or(0, Vec::len)).map(width).collect();
     let verdict = terminal.paint(Tone::Bad, "violation");
-    parts
-        .iter()
-        .zip(found)
-        .map(|([name, accesses, parties], (_, trace))| {
-            let place = position(answers.source.name, first_match(trace));
-            let name = padded(name, first);
-            let accesses = padded(accesses, second);
-            let parties = padded(parties, third);
-            format!("{verdict}  {name}  {accesses}  {parties}  {place}")
-        })
-        .collect()
+    let header = |(parts, (_, trace)): (&Vec<String>, &(&Question, &Trace))| {
+        let mut line = verdict.clone();
+        for (part, &width) in parts.iter().zip(&widths) {
+            let _ = write!(line, "  {}", padded(part, width));
+        }
+        format!("{line}  {}", position(answers.source.name, first_place(trace)))
+    };
+    all.iter().zip(found).map(header).collect()
 }
 
-/// The pattern's number, or the property by its file: the name in it may be missing.
-fn question_name(query: &Question, answers: &Answers<'_>) -> String {
-    match (query, &answers.question) {
-        (Question::Pattern(query), _) => format!("pattern {}", query.pattern.number),
-        (Question::Automaton(_), Asked::Property(file)) => format!("property {}", visible(file)),
-        (Question::Automaton(ipa), _) => format!("property {}", visible(&ipa.name)),
-        _ => String::new(),
-    }
+/// A question by its parts: `pattern 12`, its accesses and its threads; what it is about and its
+/// threads otherwise. A property has the name of its file: the name in it may be missing.
+fn parts(question: &Question, answers: &Answers<'_>) -> Vec<String> {
+    let name = match (question, &answers.asked) {
+        (Question::Pattern(question), _) => Some(format!("pattern {}", question.pattern.number)),
+        (Question::Automaton(_), Asked::Property(file)) => {
+            Some(format!("property {}", visible(file)))
+        }
+        (Question::Automaton(ipa), _) => Some(format!("property {}", visible(&ipa.name))),
+        _ => None,
+    };
+    let asked = describe::asked(question, answers.program);
+    name.into_iter().chain([asked, parties(question, answers.program)]).collect()
 }
 
-/// Where the first access that the query asks for is.
-fn first_match(trace: &Trace) -> Place {
-    let first = trace.steps.iter().find(|step| step.matched.is_some());
-    first.map_or(Place::NONE, |step| step.place)
+/// Where the first step is that the question asks for.
+fn first_place(trace: &Trace) -> Place {
+    let matched = || trace.steps.iter().find(|step| step.matched.is_some());
+    trace.next.first().or_else(matched).map_or(Place::NONE, |step| step.place)
 }
 
 fn position(file: &str, place: Place) -> String {
@@ -144,7 +154,7 @@ fn position(file: &str, place: Place) -> String {
     if place == Place::NONE { file.into_owned() } else { format!("{file}:{place}") }
 }
 
-/// Open queries, those with the same reason together.
+/// Open questions, those with the same reason together.
 fn open_questions(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     let mut reasons: Vec<(String, Vec<&Answer>)> = Vec::new();
     for answer in answers.answers {
@@ -155,26 +165,26 @@ fn open_questions(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
             None => reasons.push((why, vec![answer])),
         }
     }
+    let word = terminal.paint(Tone::Open, "unknown");
     for (why, open) in &reasons {
-        let verdict = terminal.paint(Tone::Open, "unknown");
-        let _ = writeln!(out, "{verdict}  {}: {why}", count(open.len(), "query"));
+        let _ = writeln!(out, "{word}  {}: {why}", count(open.len(), "query"));
         for answer in open.iter().take(OPEN_SHOWN) {
-            let name = question_name(&answer.question, answers);
-            let accesses = asked(&answer.question, answers.program);
-            let parties = parties(&answer.question, answers.program);
-            let _ = writeln!(out, "  {name}  {accesses}  {parties}");
+            let _ = writeln!(out, "  {}", parts(&answer.question, answers).join("  "));
         }
         if open.len() > OPEN_SHOWN {
             let rest = open.len() - OPEN_SHOWN;
             let _ = writeln!(out, "  … and {rest} more (--format json lists all)");
         }
     }
-    if !reasons.is_empty() {
+    if let Some(why) = answers.unasked {
+        let _ = writeln!(out, "{word}  {}", visible(&why.to_string()));
+    }
+    if !reasons.is_empty() || answers.unasked.is_some() {
         out.push('\n');
     }
 }
 
-/// How many open queries are listed per reason.
+/// How many open questions are listed per reason.
 const OPEN_SHOWN: usize = 5;
 
 fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
@@ -182,10 +192,11 @@ fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     let paint = |number: usize, tone: Tone, text: String| {
         if number == 0 { text } else { terminal.paint(tone, text) }
     };
+    let what = if answers.asked == Asked::Deadlock { "possible cycle" } else { "query" };
     let _ = writeln!(
         out,
         "{}: {}, {}, {} in {:.3} s",
-        count(answers.total(), "query"),
+        count(answers.total(), what),
         paint(violations, Tone::Bad, count(violations, "violation")),
         paint(safe, Tone::Good, format!("{safe} proved safe")),
         paint(unknown, Tone::Open, format!("{unknown} unknown")),
@@ -199,43 +210,33 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         return;
     }
     let safe = terminal.paint(Tone::Good, "safe");
-    if answers.total() == 0 {
+    // Without a cycle of locks in the code there is no deadlock, which is a proof, too.
+    if answers.total() == 0 && answers.asked != Asked::Deadlock {
         let _ = writeln!(out, "{safe}: there is no question to ask about this program");
         return;
     }
     let _ = writeln!(out, "{safe}: proved for all executions of the model");
-    let mut claims = vec![
-        "Covered: any number of context switches, any recursion depth.".to_owned(),
-        match &answers.question {
-            Asked::AllPatterns => "Covered: every conflict cycle of two units of two threads \
-                                      over at most two locations of one atomic set."
-                .to_owned(),
-            Asked::Vaziri => "Covered: the 14 patterns of Vaziri et al. only. They find every \
-                                 conflict cycle of two units if every unit that writes one \
-                                 location of an atomic set writes all of them; the 32 patterns \
-                                 of --patterns all need no such condition."
-                .to_owned(),
-            Asked::Patterns(numbers) => {
-                let which = if numbers.len() == 1 { "pattern" } else { "patterns" };
-                format!(
-                    "Covered: {which} {} only; `selvedge patterns` lists all 32.",
-                    list(numbers.iter())
-                )
-            }
-            Asked::Property(name) => {
-                format!("Covered: no execution drives {} to its last state.", visible(name))
-            }
-        },
-    ];
-    if answers.units == Units::Paper {
+    let mut claims =
+        vec!["Covered: any number of context switches, any recursion depth.".to_owned()];
+    claims.extend(claim(&answers.asked));
+    if let Asked::Patterns(patterns, units) = &answers.asked {
+        if *units == Units::Paper {
+            claims.push(
+                "Covered: also accesses of the other thread that do not lie in one unit \
+                 (--units paper)."
+                    .to_owned(),
+            );
+        }
+        if let Patterns::All | Patterns::Vaziri = patterns {
+            claims.push("Not covered: cycles through three or more units.".to_owned());
+        }
+    }
+    if answers.asked == Asked::Deadlock {
         claims.push(
-            "Covered: also accesses of the other thread that do not lie in one unit \
-             (--units paper)."
+            "Not covered: waiting for anything but locks and joins, and threads that never release \
+             a lock."
                 .to_owned(),
         );
-    }
-    if let Asked::AllPatterns | Asked::Vaziri = answers.question {
-        claims.push("Not covered: cycles through three or more units.".to_owned());
     }
     if let Some(restriction) = answers.restriction() {
         claims.push(format!("Not covered: anything but {restriction}."));
@@ -243,6 +244,37 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     for claim in claims {
         out.push_str(&fill(&claim, terminal.width));
     }
+}
+
+/// What is covered of what was asked.
+fn claim(asked: &Asked<'_>) -> Option<String> {
+    Some(match asked {
+        Asked::Patterns(Patterns::All, _) => "Covered: every conflict cycle of two units of two \
+             threads over at most two locations of one atomic set."
+            .to_owned(),
+        Asked::Patterns(Patterns::Vaziri, _) => "Covered: the 14 patterns of Vaziri et al. only. \
+             They find every conflict cycle of two units if every unit that writes one location \
+             of an atomic set writes all of them; the 32 patterns of --patterns all need no such \
+             condition."
+            .to_owned(),
+        Asked::Patterns(Patterns::Numbers(numbers), _) => {
+            let which = if numbers.len() == 1 { "pattern" } else { "patterns" };
+            let numbers = list(numbers.iter());
+            format!("Covered: {which} {numbers} only; `selvedge patterns` lists all 32.")
+        }
+        Asked::Property(name) => {
+            format!("Covered: no execution drives {} to its last state.", visible(name))
+        }
+        Asked::Race => {
+            "Covered: two threads about to access one location, at least one of them writing."
+                .to_owned()
+        }
+        Asked::Deadlock => {
+            "Covered: threads that wait in a cycle, each for a lock that the next one holds."
+                .to_owned()
+        }
+        Asked::Reach(_) => return None,
+    })
 }
 
 /// `text` as indented lines of at most `width` columns, broken at blanks.
@@ -268,16 +300,11 @@ pub(crate) fn fill(text: &str, width: usize) -> String {
 }
 
 /// What the work cost, in counts.
-pub(crate) fn statistics(
-    out: &mut String,
-    engine: &str,
-    statistics: &Statistics,
-    peak_memory: Option<u64>,
-) {
-    let memory = peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
-    let all = statistics.counts.iter().copied().chain(memory);
+fn statistics(out: &mut String, answers: &Answers<'_>) {
+    let memory = answers.peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
+    let all = answers.statistics.counts.iter().copied().chain(memory);
     let width = all.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let _ = writeln!(out, "\nengine {}", visible(engine));
+    let _ = writeln!(out, "\nengine {}", visible(answers.engine));
     for (name, value) in all {
         let _ = writeln!(out, "  {name:width$}  {value:>12}");
     }

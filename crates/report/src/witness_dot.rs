@@ -8,18 +8,19 @@
 //! hundreds of nodes well and thousands not at all.
 
 use crate::dot::quoted;
-use crate::interleaving::{Row, RowRole, pending_rows, short_rows};
+use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::ownership::Standings;
 use selvedge_base::{Id, Place};
-use selvedge_program::{Program, StepKind, ThreadId, Trace};
+use selvedge_program::{Finding, Program, StepKind, ThreadId, Trace};
 use std::fmt::Write as _;
 
 /// Rows that are drawn; of longer interleavings the end.
 const MOST: usize = 400;
 
-/// Renders the graph of a trace, with a box for each of `threads` and of those that move.
-pub fn render(trace: &Trace, threads: &[ThreadId], program: &Program) -> String {
-    let mut rows = short_rows(trace, program);
+/// Renders the graph of a finding, with a box for each of its threads and of others that move.
+pub fn render(finding: &Finding, program: &Program) -> String {
+    let Finding { trace, threads, .. } = finding;
+    let mut rows = finding_rows(finding, program);
     let skipped = rows.len().saturating_sub(MOST);
     // What conflicts is kept, wherever it is.
     let mut at = 0;

@@ -9,14 +9,14 @@ use selvedge_program::{
     Answer, IndexedSymbol, Ipa, LocationId, Observable, Phase, Program, Question, Statistics,
     ThreadId, Trace, Units, Unknown, Verdict,
 };
-use selvedge_report::{Answers, Asked, Detail, Source, Terminal, json, text};
+use selvedge_report::{Answers, Asked, Detail, Patterns, Source, Terminal, json, text};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Runs `check` with answers that hold everything but `answers`.
 fn with_answers<T>(
     program: &Program,
-    question: Asked,
+    asked: Asked<'_>,
     answers: &[Answer],
     check: impl FnOnce(&mut Answers<'_>) -> T,
 ) -> T {
@@ -26,12 +26,13 @@ fn with_answers<T>(
     check(&mut Answers {
         source: Source { name: "examples/stack.eml", text: "lock : stack;\nvar : count;\n" },
         program,
-        question,
-        units: Units::Exact,
+        asked,
         threads: &threads,
         locations: &locations,
         engine: "tupling",
+        chosen: None,
         answers,
+        unasked: None,
         not_listed: (0, 0),
         statistics: &statistics,
         elapsed: Duration::from_millis(12),
@@ -39,6 +40,8 @@ fn with_answers<T>(
         warnings: Vec::new(),
     })
 }
+
+const ALL: Asked<'static> = Asked::Patterns(Patterns::All, Units::Exact);
 
 const SHORT: text::Options = text::Options {
     witnesses: text::Witnesses::First(10),
@@ -93,7 +96,7 @@ fn figure_2() -> Ipa {
 #[test]
 fn all_kinds_of_answers() {
     let program = stack();
-    with_answers(&program, Asked::AllPatterns, &mixed(&program), |answers| {
+    with_answers(&program, ALL, &mixed(&program), |answers| {
         assert_eq!(answers.verdict(), "violation");
         assert_snapshot!("mixed_text", as_text(answers, SHORT));
         assert_snapshot!("mixed_json", as_json(answers, json::Witnesses::Included));
@@ -113,7 +116,7 @@ fn the_worst_answer_is_the_verdict() {
     let program = stack();
     let all = mixed(&program);
     for (range, verdict) in [(0..6, "violation"), (1..5, "unknown"), (1..2, "safe")] {
-        with_answers(&program, Asked::AllPatterns, &all[range], |answers| {
+        with_answers(&program, ALL, &all[range], |answers| {
             assert_eq!(answers.verdict(), verdict);
         });
     }
@@ -124,20 +127,17 @@ fn a_proof_says_what_it_covers() {
     let program = stack();
     let safe = [answered(query(12, &[1, 0]), Verdict::Safe)];
     let automaton = [answered(Question::Automaton(figure_2()), Verdict::Safe)];
-    let shown = |question, answers: &[Answer], units| {
-        with_answers(&program, question, answers, |answers| {
-            answers.units = units;
-            as_text(answers, SHORT)
-        })
+    let shown = |asked, answers: &[Answer]| {
+        with_answers(&program, asked, answers, |answers| as_text(answers, SHORT))
     };
     let all = [
-        shown(Asked::AllPatterns, &safe, Units::Exact),
-        shown(Asked::Vaziri, &safe, Units::Exact),
-        shown(Asked::Vaziri, &safe, Units::Paper),
-        shown(Asked::Patterns(vec![12, 13]), &safe, Units::Exact),
-        shown(Asked::Property("fig2.ipa".to_owned()), &automaton, Units::Exact),
-        shown(Asked::AllPatterns, &[], Units::Exact),
-        with_answers(&program, Asked::AllPatterns, &safe, |answers| {
+        shown(ALL, &safe),
+        shown(Asked::Patterns(Patterns::Vaziri, Units::Exact), &safe),
+        shown(Asked::Patterns(Patterns::Vaziri, Units::Paper), &safe),
+        shown(Asked::Patterns(Patterns::Numbers(vec![12, 13]), Units::Exact), &safe),
+        shown(Asked::Property("fig2.ipa"), &automaton),
+        shown(ALL, &[]),
+        with_answers(&program, ALL, &safe, |answers| {
             answers.threads = &answers.threads[..1];
             answers.locations = &answers.locations[..1];
             as_text(answers, SHORT)
@@ -151,8 +151,8 @@ fn properties_have_the_name_of_their_file() {
     let program = stack();
     let trace = trace(&program, FIGURE_1);
     let answer = answered(Question::Automaton(figure_2()), Verdict::Violation(trace));
-    let question = Asked::Property("properties/fig2.ipa".to_owned());
-    with_answers(&program, question, &[answer], |answers| {
+    let asked = Asked::Property("properties/fig2.ipa");
+    with_answers(&program, asked, &[answer], |answers| {
         assert_snapshot!("property_text", as_text(answers, SHORT));
         assert_snapshot!("property_json", as_json(answers, json::Witnesses::Omitted));
     });
@@ -166,7 +166,7 @@ fn warnings_are_part_of_the_json() {
         Diagnostic::error("unused", "`count` is never used", Span::new(20, 25), "here")
             .with_severity(Severity::Warning),
     ];
-    with_answers(&program, Asked::AllPatterns, &[], |answers| {
+    with_answers(&program, ALL, &[], |answers| {
         let of_model = (answers.source, &warnings[1]);
         let property = Source { name: "fig2.ipa", text: "" };
         let answers =
@@ -181,18 +181,23 @@ fn the_json_is_json() {
     let mut program = stack();
     program.threads[ThreadId::from_index(0)].name = "T\"1\\\u{1b}\n\u{2028}".to_owned();
     let answers = mixed(&stack());
-    with_answers(&program, Asked::Patterns(vec![1, 2]), &answers, |answers| {
-        answers.peak_memory = None;
-        let text = as_json(answers, json::Witnesses::Included);
-        let value: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");
-        let queries = value["queries"].as_array().expect("an array");
-        assert_eq!(queries.len(), 6);
-        assert_eq!(queries[0]["unit_thread"], "T\"1\\\u{1b}\n\u{2028}");
-        assert_eq!(value["options"]["patterns"], serde_json::json!([1, 2]));
-        let witness = queries[0]["witness"].as_array().expect("an array");
-        let matched: Vec<_> =
-            witness.iter().filter_map(|step| step.get("matched")?.as_u64()).collect();
-        assert_eq!(matched, [1, 2, 3, 4]);
-        assert!(witness[0].as_object().is_some_and(|step| !step.contains_key("matched")));
-    });
+    with_answers(
+        &program,
+        Asked::Patterns(Patterns::Numbers(vec![1, 2]), Units::Exact),
+        &answers,
+        |answers| {
+            answers.peak_memory = None;
+            let text = as_json(answers, json::Witnesses::Included);
+            let value: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");
+            let queries = value["queries"].as_array().expect("an array");
+            assert_eq!(queries.len(), 6);
+            assert_eq!(queries[0]["unit_thread"], "T\"1\\\u{1b}\n\u{2028}");
+            assert_eq!(value["options"]["patterns"], serde_json::json!([1, 2]));
+            let witness = queries[0]["witness"].as_array().expect("an array");
+            let matched: Vec<_> =
+                witness.iter().filter_map(|step| step.get("matched")?.as_u64()).collect();
+            assert_eq!(matched, [1, 2, 3, 4]);
+            assert!(witness[0].as_object().is_some_and(|step| !step.contains_key("matched")));
+        },
+    );
 }

@@ -2,15 +2,20 @@
 //! A finding keeps its identity when unrelated lines are added or removed: what counts is who does
 //! what in which procedure, not on which line.
 
+use super::reason::condition;
 use super::walk::Walk;
 use selvedge_program::{FindingKind, Program, StepKind, Trace, TraceStep};
 
-/// The identity of the finding that this trace shows.
-pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace) -> String {
+/// The identity of the finding that this trace shows; `subject` is what the user asked about, in the
+/// user's words.
+pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject: &str) -> String {
     let mut walk = Walk::new(program);
     let mut text = kind.rule().to_owned();
+    if !subject.is_empty() {
+        text += &format!("\n{subject}");
+    }
     for step in &trace.steps {
-        if step.matched.is_some() {
+        if step.matched.is_some() || step.fails {
             text += &describe(program, &walk, step);
         }
         walk.step(step);
@@ -31,6 +36,7 @@ fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
     let procedure = walk.threads[step.thread].calls.last();
     let procedure = procedure.map_or("", |&procedure| &program.procedures[procedure].name);
     let what = match step.kind {
+        _ if step.fails => format!("assert {}", condition(program, step).unwrap_or_default()),
         StepKind::Read(location) => format!("read {}", program.locations[location].name),
         StepKind::Write(location) => format!("write {}", program.locations[location].name),
         StepKind::Acquire(lock) => format!("acquire {}", program.locks[lock].name),

@@ -111,6 +111,11 @@ fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
         FindingKind::Atomicity => around_units(program, finding),
         FindingKind::Race => around_accesses(program, finding),
         FindingKind::Deadlock => around_blocks(program, finding),
+        // What should hold there, only the user knows.
+        FindingKind::Assertion
+        | FindingKind::Label
+        | FindingKind::State
+        | FindingKind::Property => Vec::new(),
     }
 }
 

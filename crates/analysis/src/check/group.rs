@@ -1,15 +1,16 @@
 //! # Idea
 //! Many answers, few mistakes. Atomicity violations between the same two units of work are one
 //! finding, whatever patterns and locations show it; races at the same two statements are one; so are
-//! deadlocks at the same acquisitions. The finding keeps the shortest interleaving and the names of
-//! all questions that show it.
+//! deadlocks at the same acquisitions, and instances of a property at the same steps. The finding keeps
+//! the shortest interleaving and the names of all questions that show it. What a run reaches is a
+//! finding of its own.
 
 use super::fingerprint::fingerprint;
 use super::reason;
 use super::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
-    Answer, Finding, FindingKind, LocationId, PatternQuestion, Program, Question, StepKind,
+    Answer, Finding, FindingKind, LocationId, PatternQuestion, Program, Question, StepKind, Target,
     ThreadId, Trace, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +27,14 @@ pub struct Group {
 /// Two threads with the beginnings of their units.
 type UnitPair = (ThreadId, Place, ThreadId, Place);
 
-/// The kind of a moment with the places of the steps that meet, sorted.
-type MomentPlaces = (FindingKind, Vec<Place>);
+/// The kind of a finding with the places of the steps that matter, sorted.
+type KindPlaces = (FindingKind, Vec<Place>);
 
-/// The findings of answers: broken units first, then what can happen in a single moment.
-pub fn group(program: &Program, answers: &[Answer]) -> Vec<Group> {
+/// The findings of answers: broken units first, then the others by kind. `subject` is the label, the
+/// state or the property that was asked about, in the user's words.
+pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group> {
     let mut units: BTreeMap<UnitPair, Vec<(&PatternQuestion, &Trace)>> = BTreeMap::new();
-    let mut moments: BTreeMap<MomentPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
+    let mut others: BTreeMap<KindPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
     for Answer { question, verdict, .. } in answers {
         let Verdict::Violation(trace) = verdict else { continue };
         match question {
@@ -42,21 +44,41 @@ pub fn group(program: &Program, answers: &[Answer]) -> Vec<Group> {
                 let (a, b) = (pattern.unit_thread, pattern.other_thread);
                 units.entry((a, place(a), b, place(b))).or_default().push((pattern, trace));
             }
-            Question::Race(_) | Question::Deadlock(_) => {
-                let mut places: Vec<Place> = trace.next.iter().map(|step| step.place).collect();
+            other => {
+                let Some(kind) = kind(other) else { continue };
+                let mut places = places(kind, trace);
                 places.sort_unstable();
-                let kind = match question {
-                    Question::Race(_) => FindingKind::Race,
-                    _ => FindingKind::Deadlock,
-                };
-                moments.entry((kind, places)).or_default().push((question, trace));
+                others.entry((kind, places)).or_default().push((question, trace));
             }
-            Question::Automaton(_) | Question::Reach(_) | Question::States => {}
         }
     }
     let units = units.into_values().map(|members| broken_unit(program, &members));
-    let moments = moments.into_iter().map(|((kind, _), members)| moment(program, kind, &members));
-    units.chain(moments).collect()
+    let others =
+        others.into_iter().map(|((kind, _), members)| one_of(program, kind, &members, subject));
+    units.chain(others).collect()
+}
+
+/// The kind of finding that a question can show.
+fn kind(question: &Question) -> Option<FindingKind> {
+    Some(match question {
+        Question::Pattern(_) => FindingKind::Atomicity,
+        Question::Automaton(_) => FindingKind::Property,
+        Question::Race(_) => FindingKind::Race,
+        Question::Deadlock(_) => FindingKind::Deadlock,
+        Question::Reach(Target::Assertion) => FindingKind::Assertion,
+        Question::Reach(Target::Label(_)) => FindingKind::Label,
+        Question::Reach(Target::State(_)) => FindingKind::State,
+        Question::States => return None,
+    })
+}
+
+/// Where to look: at the steps that meet, at those that an automaton follows, at the last one.
+fn places(kind: FindingKind, trace: &Trace) -> Vec<Place> {
+    if kind.is_reached() {
+        return trace.steps.last().map(|step| step.place).into_iter().collect();
+    }
+    let marked = trace.steps.iter().filter(|step| step.matched.is_some());
+    trace.next.iter().chain(marked).map(|step| step.place).collect()
 }
 
 /// The finding of patterns between the same two units.
@@ -82,14 +104,19 @@ fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Gro
         fix: None,
         question: Question::Pattern(question.clone()),
         trace: trace.clone(),
-        fingerprint: fingerprint(program, FindingKind::Atomicity, trace),
+        fingerprint: fingerprint(program, FindingKind::Atomicity, trace, ""),
     };
     let questions = members.iter().map(|&(one, _)| Question::Pattern(one.clone()));
     Group { finding, questions: questions.collect() }
 }
 
-/// The finding of races or deadlocks at the same places.
-fn moment(program: &Program, kind: FindingKind, members: &[(&Question, &Trace)]) -> Group {
+/// The finding of questions of one kind that are not about units, at the same places.
+fn one_of(
+    program: &Program,
+    kind: FindingKind,
+    members: &[(&Question, &Trace)],
+    subject: &str,
+) -> Group {
     let &(question, trace) = members
         .iter()
         .min_by_key(|(_, trace)| (trace.steps.len(), trace.context_switches()))
@@ -101,20 +128,38 @@ fn moment(program: &Program, kind: FindingKind, members: &[(&Question, &Trace)])
             let held = deadlock.waits.iter().filter_map(|wait| wait.holds.lock());
             (Vec::new(), held.collect())
         }
+        Question::Automaton(_) => {
+            let marked = trace.steps.iter().filter(|step| step.matched.is_some());
+            let locations: BTreeSet<LocationId> = marked
+                .filter_map(|step| match step.kind {
+                    StepKind::Read(location) | StepKind::Write(location) => Some(location),
+                    _ => None,
+                })
+                .collect();
+            (locations.into_iter().collect(), Vec::new())
+        }
         _ => (Vec::new(), Vec::new()),
     };
+    let mut threads = question.threads();
+    if kind.is_reached() {
+        let moves = |&id: &ThreadId| trace.steps.iter().any(|step| step.thread == id);
+        threads = program.threads.ids().filter(moves).collect();
+    }
     let finding = Finding {
         kind,
         tags: tags.into_iter().collect(),
-        threads: question.threads(),
+        threads,
         locations,
         locks,
-        places: trace.next.iter().map(|step| step.place).collect(),
-        reason: reason::moment(program, question, trace),
+        places: places(kind, trace),
+        reason: match kind {
+            FindingKind::Race | FindingKind::Deadlock => reason::moment(program, question, trace),
+            _ => reason::reached(program, kind, trace, subject),
+        },
         fix: None,
         question: question.clone(),
         trace: trace.clone(),
-        fingerprint: fingerprint(program, kind, trace),
+        fingerprint: fingerprint(program, kind, trace, subject),
     };
     Group { finding, questions: members.iter().map(|&(one, _)| one.clone()).collect() }
 }
@@ -134,11 +179,15 @@ pub fn unit_places(program: &Program, trace: &Trace) -> BTreeMap<ThreadId, Place
     places
 }
 
-/// What kind of race, how long a cycle.
+/// What kind of race, how long a cycle, which automaton, how far a run goes.
 fn tag(question: &Question, trace: &Trace) -> String {
-    if let Question::Deadlock(deadlock) = question {
-        return format!("cycle-{}", deadlock.waits.len());
+    match question {
+        Question::Deadlock(deadlock) => format!("cycle-{}", deadlock.waits.len()),
+        Question::Automaton(automaton) => format!("property-{}", automaton.name),
+        Question::Reach(_) => format!("rounds-{}", trace.rounds()),
+        _ => {
+            let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
+            if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
+        }
     }
-    let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
-    if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
 }

@@ -15,7 +15,7 @@ pub mod walk;
 pub mod wrap;
 
 use crate::deadlocks::possible_deadlocks;
-use crate::driver::{InternalError, Options, Progress, Report, answer};
+use crate::driver::{InternalError, Options, Progress, answer};
 use crate::prepared::Prepared;
 use crate::relation::answer_relation;
 use selvedge_base::Budget;
@@ -76,7 +76,7 @@ pub fn check(
     let mut groups = Vec::new();
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    for kind in FindingKind::ALL.into_iter().filter(|kind| options.kinds.contains(kind)) {
+    for kind in FindingKind::CHECKED.into_iter().filter(|kind| options.kinds.contains(kind)) {
         let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
         let analysis = &options.analysis;
         let (report, safe, unknown, unasked) = if kind == FindingKind::Atomicity {
@@ -98,16 +98,11 @@ pub fn check(
             };
             (answer(&prepared, &questions, analysis, budget, &mut note)?, 0, 0, unasked)
         };
-        groups.extend(group::group(program, &report.answers));
-        let mut tally = tally(&report, &mut open);
+        groups.extend(group::group(program, &report.answers, ""));
+        let mut tally = tally(&report.answers, unasked.as_ref(), &mut open);
         tally.questions += (safe + unknown) as usize;
         tally.safe += safe as usize;
         tally.unknown += unknown as usize;
-        if let Some(why) = unasked {
-            open.insert(why.to_string());
-            tally.questions += 1;
-            tally.unknown += 1;
-        }
         checked.tallies.push((kind, tally));
     }
     let fixer = match options.fixes {
@@ -128,9 +123,37 @@ pub fn check(
     Ok(checked)
 }
 
-fn tally(report: &Report, open: &mut BTreeSet<String>) -> Tally {
-    let mut tally = Tally { questions: report.answers.len(), ..Tally::default() };
-    for Answer { verdict, .. } in &report.answers {
+/// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a
+/// mistake; `subject` is the label, the state or the property that was asked about, in the user's
+/// words.
+pub fn findings(
+    program: &Program,
+    kind: Option<FindingKind>,
+    subject: &str,
+    answers: &[Answer],
+    unasked: Option<&Unknown>,
+) -> Checked {
+    let mut open = BTreeSet::new();
+    let tally = tally(answers, unasked, &mut open);
+    let groups = group::group(program, answers, subject);
+    let mut findings: Vec<Finding> = groups.into_iter().map(|group| group.finding).collect();
+    rank(&mut findings);
+    Checked {
+        findings,
+        tallies: kind.map(|kind| (kind, tally)).into_iter().collect(),
+        open: open.into_iter().collect(),
+    }
+}
+
+/// How many answers are what, where what could not be asked is one open question.
+fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<String>) -> Tally {
+    let mut tally = Tally { questions: answers.len(), ..Tally::default() };
+    if let Some(why) = unasked {
+        open.insert(why.to_string());
+        tally.questions += 1;
+        tally.unknown += 1;
+    }
+    for Answer { verdict, .. } in answers {
         match verdict {
             Verdict::Safe => tally.safe += 1,
             Verdict::Violation(_) => tally.violated += 1,
@@ -143,7 +166,7 @@ fn tally(report: &Report, open: &mut BTreeSet<String>) -> Tally {
     tally
 }
 
-/// Deadlocks first, then broken units, then races; within a kind what most questions show first, then
+/// By kind, those that matter most first; within a kind what most questions show first, then
 /// what is shown in fewest steps, then the order of the source.
 fn rank(findings: &mut [Finding]) {
     let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);

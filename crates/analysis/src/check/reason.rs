@@ -1,12 +1,15 @@
 //! # Idea
 //! Why it is a mistake, in one sentence about the threads and locations at hand. A conflict between
 //! two units orders them one way; the pattern orders them both ways, so no serial execution gives the
-//! same result.
+//! same result. What is reached is a mistake because somebody says so; the sentence says what it is.
 
+use selvedge_program::expression::{Readers, shown};
 use selvedge_program::pattern::Variable;
 use selvedge_program::{
-    Access, AccessKind, PatternQuestion, Program, Question, Resource, StepKind, Trace, UnitRole,
+    Access, AccessKind, Action, FindingKind, Move, PatternQuestion, Program, Question, Resource,
+    StepKind, Trace, TraceStep, UnitRole,
 };
+use std::fmt;
 
 /// Why a pattern is a mistake.
 pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
@@ -159,4 +162,31 @@ pub fn moment(program: &Program, question: &Question, trace: &Trace) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// What is reached; `subject` is the label, the state or the property in the user's words.
+pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &str) -> String {
+    match kind {
+        FindingKind::Label => format!("Label `{subject}` is reached"),
+        FindingKind::State => format!("State `{subject}` is reached"),
+        FindingKind::Property => {
+            format!("An execution drives the property `{subject}` to its last state")
+        }
+        _ => match trace.steps.last().and_then(|step| condition(program, step)) {
+            Some(condition) => format!("An assertion fails: `{condition}`"),
+            None => "An assertion fails".to_owned(),
+        },
+    }
+}
+
+/// The condition that a step asserts.
+pub fn condition(program: &Program, step: &TraceStep) -> Option<String> {
+    let Move::Edge(edge) = step.step else { return None };
+    let edge = &program.edges[edge];
+    let Action::Assert(condition) = edge.action else { return None };
+    let owner = program.nodes[edge.source];
+    let names = |variable: selvedge_program::Variable, f: &mut fmt::Formatter<'_>| {
+        f.write_str(program.variable_name(owner, variable))
+    };
+    Some(shown(&program.conditions[condition], Readers::All, &names).to_string())
 }

@@ -2,7 +2,7 @@
 //! The arguments of `check`. What the configuration file can say as well is optional here, so that
 //! the command line can be told from the default.
 
-use super::{PatternChoice, UnitChoice, parse_patterns, parse_seconds};
+use super::{PatternChoice, ReportOptions, UnitChoice, parse_patterns, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_program::FindingKind;
 use std::num::NonZeroUsize;
@@ -56,18 +56,9 @@ pub struct CheckArgs {
     /// input.
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// The form of the output.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub format: ReportFormat,
-    /// Write the output into this file instead of printing it.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// Write a report for the browser into this file as well.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Open the report for the browser.
-    #[arg(long, requires = "html")]
-    pub open: bool,
+    /// What becomes of the findings.
+    #[command(flatten)]
+    pub report: ReportOptions,
     /// Look for these kinds of findings only, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
     pub only: Option<Vec<KindChoice>>,
@@ -127,21 +118,6 @@ pub struct CheckArgs {
     /// Print what the work cost, to standard error.
     #[arg(long)]
     pub stats: bool,
-}
-
-/// Forms of the findings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ReportFormat {
-    /// For people.
-    Text,
-    /// For programs: one object.
-    Json,
-    /// For code hosts: SARIF 2.1.0.
-    Sarif,
-    /// For CI dashboards: XML as test runners write it.
-    Junit,
-    /// Graphviz: one graph per finding, its interleaving.
-    Dot,
 }
 
 /// A kind of finding.

@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
-use super::{Format, LimitOptions, parse_nodes};
+use super::{LimitOptions, ReportOptions, parse_nodes};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use std::path::PathBuf;
 pub const RACE_EXAMPLES: &str = "\
 Examples:
   selvedge race program.eml
-  selvedge race program.eml --format json > races.json
+  selvedge race program.eml --format sarif --output races.sarif
   selvedge race program.eml --threads T1,T2 --locations count";
 
 /// Shown after the help of `deadlock`.
 pub const DEADLOCK_EXAMPLES: &str = "\
 Examples:
   selvedge deadlock program.eml
-  selvedge deadlock program.eml --format json > deadlocks.json
+  selvedge deadlock program.eml --html deadlocks.html --open
   selvedge deadlock program.eml --dot | dot -Tsvg > lock-order.svg";
 
 /// The arguments of `race`.
@@ -41,7 +41,7 @@ pub struct DeadlockArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// Print a Graphviz graph of the order in which locks are taken instead of a verdict.
-    #[arg(long, conflicts_with_all = ["format", "stats", "no_witness"])]
+    #[arg(long, conflicts_with_all = ["format", "output", "html", "stats", "no_witness"])]
     pub dot: bool,
     /// Whom to ask about and how to answer.
     #[command(flatten)]
@@ -51,9 +51,9 @@ pub struct DeadlockArgs {
 /// Whom to ask about and how to answer.
 #[derive(Args, Debug)]
 pub struct MeetingOptions {
-    /// The form of the output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// What becomes of the answers.
+    #[command(flatten)]
+    pub report: ReportOptions,
     /// Only these threads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub threads: Option<Vec<String>>,

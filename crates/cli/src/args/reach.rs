@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
-use super::{Format, LimitOptions, parse_nodes};
+use super::{LimitOptions, ReportOptions, parse_nodes};
 use crate::input::Language;
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -13,7 +13,7 @@ Examples:
   selvedge reach driver.bp
   selvedge reach driver.bp --rounds 4 --engine lazy
   selvedge reach driver.bp --label ERROR --format json > report.json
-  selvedge reach driver.bp --target 'stopped=1|*,DONE'
+  selvedge reach driver.bp --target 'stopped=1|*,DONE' --html report.html
   selvedge reach system.pds --contexts 4 --states
   selvedge reach system.pds --target '20|23,19,-' --projection";
 
@@ -149,9 +149,9 @@ pub struct ReachArgs {
     /// Also print the statements that lie on some run to the target within the bound.
     #[arg(long)]
     pub projection: bool,
-    /// The form of the output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// What becomes of the answers.
+    #[command(flatten)]
+    pub report: ReportOptions,
     /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
     #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
     pub max_nodes: Option<usize>,

@@ -127,7 +127,7 @@ impl Reader {
             match name {
                 "reason" => reason = self.string(value).map(|text| (text, value.span())),
                 "rule" => {
-                    let all = FindingKind::ALL.map(|kind| (kind.rule(), kind));
+                    let all = FindingKind::CHECKED.map(|kind| (kind.rule(), kind));
                     entry.rule = self.word(value, "rule", &all);
                 }
                 "fingerprint" => entry.fingerprint = self.string(value),

@@ -66,9 +66,9 @@ impl Settings {
         };
         let asked = args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect());
         let asked: Vec<FindingKind> =
-            asked.or(config.only).unwrap_or_else(|| FindingKind::ALL.to_vec());
+            asked.or(config.only).unwrap_or_else(|| FindingKind::CHECKED.to_vec());
         // In one order, each once, whatever was said.
-        let kinds = FindingKind::ALL.into_iter().filter(|kind| asked.contains(kind)).collect();
+        let kinds = FindingKind::CHECKED.into_iter().filter(|kind| asked.contains(kind)).collect();
         let fixes = match (args.fixes, args.no_fixes, config.fixes) {
             (true, _, _) | (false, false, None | Some(true)) => Fixes::Look,
             (false, true, _) | (false, false, Some(false)) => Fixes::Skip,
@@ -126,7 +126,7 @@ fn summary(options: &CheckOptions) -> String {
         .map(|kind| match kind {
             FindingKind::Atomicity => "atomicity",
             FindingKind::Race => "race",
-            FindingKind::Deadlock => "deadlock",
+            other => other.rule(),
         })
         .collect();
     let mut parts = vec![kinds.join(", ")];

@@ -2,7 +2,8 @@
 //! `selvedge atomicity`: from the file and the options to queries, from the queries to answers under
 //! the limits, from the answers to the screen.
 
-use crate::args::{AtomicityArgs, AtomicityOptions, Format};
+use crate::args::{AtomicityArgs, AtomicityOptions};
+use crate::check::publish::{self, Extent};
 use crate::exit::Exit;
 use crate::input::{self, Model, Property};
 use crate::output::Output;
@@ -18,7 +19,7 @@ use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{Asked, Enough, enough};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId};
-use selvedge_report::{Answers, Asked as Selected, Detail, json, text};
+use selvedge_report::{Answers, Asked as Selected};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -72,12 +73,13 @@ pub fn analyse(
     let answers = Answers {
         source: model.text.source(),
         program: &model.program,
-        question: asked.question,
-        units: options.units.into(),
+        asked: asked.asked,
         threads: &asked.threads,
         locations: &asked.locations,
         engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
+        chosen: report.chosen,
         answers: &report.answers,
+        unasked: None,
         not_listed: (safe, unknown),
         statistics: &report.statistics,
         elapsed: watch.elapsed(),
@@ -87,7 +89,12 @@ pub fn analyse(
             .chain(of_property)
             .collect(),
     };
-    print(&answers, options, output)?;
+    let extent = Extent {
+        witnesses: (!options.no_witness).then(|| options.max_witnesses.unwrap_or(SHOWN_WITNESSES)),
+        verbose: options.verbose,
+        stats: options.stats,
+    };
+    publish::answers(&answers, &options.report, extent, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
 }
 
@@ -102,8 +109,8 @@ fn are_enough(model: &Model, property: &Property, most: u32) -> bool {
 }
 
 /// What is asked about a model.
-struct Selection {
-    question: Selected,
+struct Selection<'a> {
+    asked: Selected<'a>,
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
     queries: Vec<Question>,
@@ -111,10 +118,10 @@ struct Selection {
     relation: Option<PatternRelation>,
 }
 
-impl Selection {
-    fn property(program: &Program, property: &Property) -> Self {
+impl<'a> Selection<'a> {
+    fn property(program: &Program, property: &'a Property) -> Self {
         Self {
-            question: Selected::Property(property.text.name.clone()),
+            asked: Selected::Property(&property.text.name),
             threads: program.threads.ids().collect(),
             locations: program.locations.ids().collect(),
             queries: property.automata.iter().cloned().map(Question::Automaton).collect(),
@@ -136,7 +143,7 @@ impl Selection {
             }
         };
         let patterns = select::patterns(options.patterns.as_ref(), options.units);
-        let (question, numbers) = patterns.map_err(|message| {
+        let (patterns, numbers) = patterns.map_err(|message| {
             output.complain(&message);
             Exit::BadInput
         })?;
@@ -149,7 +156,8 @@ impl Selection {
             let queries = pattern_questions(program, &numbers, units, &threads, &locations);
             (queries.into_iter().map(Question::Pattern).collect(), None)
         };
-        Ok(Self { question, threads, locations, queries, relation })
+        let asked = Selected::Patterns(patterns, units);
+        Ok(Self { asked, threads, locations, queries, relation })
     }
 
     /// Says why there is nothing to ask, if nobody has said so yet.
@@ -202,29 +210,4 @@ fn decide(
             }
         }
     })
-}
-
-fn print(answers: &Answers<'_>, options: &AtomicityOptions, output: Output) -> Result<(), Exit> {
-    match options.format {
-        Format::Json => {
-            let witnesses = if options.no_witness {
-                json::Witnesses::Omitted
-            } else {
-                json::Witnesses::Included
-            };
-            output.write(|out| json::write(answers, witnesses, out))
-        }
-        Format::Text => {
-            let shown = text::Options {
-                witnesses: if options.no_witness {
-                    text::Witnesses::Hidden
-                } else {
-                    text::Witnesses::First(options.max_witnesses.unwrap_or(SHOWN_WITNESSES))
-                },
-                detail: if options.verbose { Detail::Everything } else { Detail::Events },
-                statistics: options.stats,
-            };
-            output.print(&text::render(answers, shown, output.stdout()))
-        }
-    }
 }

@@ -5,15 +5,16 @@
 //! 1. Of several outcomes the exit code is that of the first of: an internal error, bad input, a
 //!    violation, an open question, safe.
 
-use crate::args::check::{CheckArgs, ReportFormat};
+use crate::args::Format;
+use crate::args::check::CheckArgs;
 use crate::check::analyse::{Analysed, Analysis, analyse};
 use crate::check::baseline::{self, Baseline};
 use crate::check::cache::{Cache, default_folder};
 use crate::check::load::{self, Loaded};
-use crate::check::publish;
+use crate::check::publish::{self, Extent};
 use crate::check::settings::Settings;
 use crate::check::watch::Look;
-use crate::check::{files, open, suppress};
+use crate::check::{files, suppress};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -25,6 +26,9 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
+
+/// How many findings are shown in full if nothing else is said.
+const SHOWN_FINDINGS: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
@@ -70,7 +74,9 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     let start = Instant::now();
     let mut exits = vec![Exit::Success];
     let mut somebody_reads = true;
-    if let (Round::Later(number), ReportFormat::Text, None) = (round, args.format, &args.output) {
+    if let (Round::Later(number), Format::Text, None) =
+        (round, args.report.format, &args.report.output)
+    {
         somebody_reads = separate(number, output);
     }
     let Some(settings) = Settings::read(args, output) else {
@@ -108,18 +114,19 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     }
     let checks = Checks { files: &analysed.files, complaints, elapsed: start.elapsed() };
     exits.push(verdict(&checks));
-    match publish::report(&checks, args, output) {
+    let extent = Extent {
+        witnesses: (!args.no_witness).then(|| args.max_findings.unwrap_or(SHOWN_FINDINGS)),
+        verbose: args.verbose,
+        stats: args.stats,
+    };
+    match publish::report(&checks, &args.report, extent, output) {
         Ok(read) => somebody_reads &= read,
         Err(exit) => exits.push(exit),
     }
-    exits.extend(publish::html(&checks, args, &settings.summary, output).err());
+    exits.extend(publish::html(&checks, &args.report, &settings.summary, output).err());
     exits.extend(write_baseline(args, &checks, output).err());
-    if args.open
-        && round_opens(round)
-        && let Some(page) = &args.html
-        && let Err(error) = open::open(page)
-    {
-        output.warn(&format!("{} cannot be opened: {error}", page.display()));
+    if args.report.open && round_opens(round) {
+        publish::open_page(&args.report, output);
     }
     if args.stats {
         output.remark(&statistics(&checks, &analysed, watch.peak_memory()));

@@ -28,7 +28,7 @@ pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
     let model = input::parse(text, false, output)?;
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
     let exit = atomicity::analyse(&model, &args.options, &watch, output)?;
-    if args.options.format == Format::Text {
+    if args.options.report.format == Format::Text {
         output.print(&format!(
             "\nThis was `selvedge atomicity {NAME}`, which exits with {}; \
              `selvedge demo --source` prints the program.\n",

@@ -2,9 +2,9 @@
 //! `selvedge race` and `selvedge deadlock`: questions about single moments, from the file and the
 //! options to answers under the limits, and from the answers to the screen.
 
-use crate::args::Format;
 use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
 use crate::check::bar::{self, Position};
+use crate::check::publish::{self, Extent};
 use crate::exit::Exit;
 use crate::input::{self, Model};
 use crate::output::Output;
@@ -18,8 +18,7 @@ use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::Asked;
 use selvedge_program::moment::races;
 use selvedge_program::{FindingKind, LocationId, Question, ThreadId, Unknown};
-use selvedge_report::meetings::Analysis;
-use selvedge_report::{Detail, Meetings, json, meetings_json, meetings_text, text};
+use selvedge_report::{Answers, Asked as Selected};
 use std::time::Instant;
 
 /// How many interleavings are printed if nothing else is said.
@@ -43,7 +42,7 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
             return Err(Exit::BadInput);
         }
     };
-    let asked = Selection { copies, analysis: Analysis::Race, threads, locations };
+    let asked = Selection { copies, moment: Moment::Race, threads, locations };
     answer(&model, &asked, &args.options, &watch, output)
 }
 
@@ -63,39 +62,55 @@ pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
         return graph(&model, &threads, &watch, output);
     }
     let locations = model.program.locations.ids().collect();
-    let asked = Selection { copies, analysis: Analysis::Deadlock, threads, locations };
+    let asked = Selection { copies, moment: Moment::Deadlock, threads, locations };
     answer(&model, &asked, &args.options, &watch, output)
 }
 
 /// What is asked about a model.
 struct Selection {
-    analysis: Analysis,
+    moment: Moment,
     /// With how many copies nothing beyond them is known.
     copies: Option<u32>,
     threads: Vec<ThreadId>,
     locations: Vec<LocationId>,
 }
 
-impl Selection {
-    fn kind(&self) -> FindingKind {
-        match self.analysis {
-            Analysis::Race => FindingKind::Race,
-            Analysis::Deadlock => FindingKind::Deadlock,
+/// Which moments are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Race,
+    Deadlock,
+}
+
+impl Moment {
+    fn kind(self) -> FindingKind {
+        match self {
+            Self::Race => FindingKind::Race,
+            Self::Deadlock => FindingKind::Deadlock,
         }
     }
 
+    fn asked(self) -> Selected<'static> {
+        match self {
+            Self::Race => Selected::Race,
+            Self::Deadlock => Selected::Deadlock,
+        }
+    }
+}
+
+impl Selection {
     /// The questions, and why there may be others that are not asked.
     fn questions(
         &self,
         prepared: &Prepared<'_>,
         budget: &Budget,
     ) -> (Vec<Question>, Option<Unknown>) {
-        match self.analysis {
-            Analysis::Race => {
+        match self.moment {
+            Moment::Race => {
                 let races = races(&self.threads, &self.locations);
                 (races.into_iter().map(Question::Race).collect(), None)
             }
-            Analysis::Deadlock => {
+            Moment::Deadlock => {
                 let possible = possible_deadlocks(prepared, &self.threads, budget);
                 let asked = possible.asked.into_iter().map(Question::Deadlock);
                 (asked.collect(), possible.unasked)
@@ -106,11 +121,11 @@ impl Selection {
     /// Says why there is nothing to ask, if nobody has said so yet.
     fn trivial(&self, model: &Model) -> Option<Diagnostic> {
         let said = model.warnings.iter().any(|warning| warning.code == "no-atomicity-question");
-        let message = match self.analysis {
+        let message = match self.moment {
             _ if self.threads.len() < 2 => {
                 "fewer than two threads take part, so there is nothing to ask"
             }
-            Analysis::Race if self.locations.is_empty() => {
+            Moment::Race if self.locations.is_empty() => {
                 "no shared location takes part, so there is nothing to ask"
             }
             _ => return None,
@@ -139,21 +154,28 @@ fn answer(
         Exit::Internal
     })?;
     let warnings = model.warnings.iter().chain(&trivial);
-    let outcome = Meetings {
+    let outcome = Answers {
         source: model.text.source(),
         program: &model.program,
-        analysis: asked.analysis,
+        asked: asked.moment.asked(),
         threads: &asked.threads,
         locations: &asked.locations,
         engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
+        chosen: answered.report.chosen,
         answers: &answered.report.answers,
         unasked: answered.unasked.as_ref(),
+        not_listed: (0, 0),
         statistics: &answered.report.statistics,
         elapsed: watch.elapsed(),
         peak_memory: watch.peak_memory(),
         warnings: warnings.map(|warning| (model.text.source(), warning)).collect(),
     };
-    print(&outcome, options, output)?;
+    let extent = Extent {
+        witnesses: (!options.no_witness).then(|| options.max_witnesses.unwrap_or(SHOWN_WITNESSES)),
+        verbose: options.verbose,
+        stats: options.stats,
+    };
+    publish::answers(&outcome, &options.report, extent, output)?;
     Ok(Exit::from_verdict(outcome.verdict()))
 }
 
@@ -168,7 +190,7 @@ fn decide(
     analysis.call_depth = options.depth;
     analysis.copies = asked.copies;
     analysis.max_nodes = options.max_nodes;
-    let (position, kind, done) = (Position::default(), asked.kind(), Done::default());
+    let (position, kind, done) = (Position::default(), asked.moment.kind(), Done::default());
     let names = [model.text.name.as_str()];
     let (report, unasked) = std::thread::scope(|scope| {
         if progress::wanted() {
@@ -184,31 +206,6 @@ fn decide(
         report.map(|report| (report, unasked))
     })?;
     Ok(Answered { report, unasked })
-}
-
-fn print(outcome: &Meetings<'_>, options: &MeetingOptions, output: Output) -> Result<(), Exit> {
-    match options.format {
-        Format::Json => {
-            let witnesses = if options.no_witness {
-                json::Witnesses::Omitted
-            } else {
-                json::Witnesses::Included
-            };
-            output.write(|out| meetings_json::write(outcome, witnesses, out))
-        }
-        Format::Text => {
-            let shown = text::Options {
-                witnesses: if options.no_witness {
-                    text::Witnesses::Hidden
-                } else {
-                    text::Witnesses::First(options.max_witnesses.unwrap_or(SHOWN_WITNESSES))
-                },
-                detail: if options.verbose { Detail::Everything } else { Detail::Events },
-                statistics: options.stats,
-            };
-            output.print(&meetings_text::render(outcome, shown, output.stdout()))
-        }
-    }
 }
 
 /// Prints the order in which these threads take the locks.

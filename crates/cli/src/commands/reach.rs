@@ -2,9 +2,9 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
-use crate::args::Format;
 use crate::args::reach::{ReachArgs, StatesForm};
 use crate::asked;
+use crate::check::publish::{self, Extent};
 use crate::exit::Exit;
 use crate::input::{self, DataModel, Language, Reading};
 use crate::output::Output;
@@ -18,9 +18,7 @@ use selvedge_program::{
     Answer, Explored, Measure, Numeral, Program, Question, States, Target, Unknown, Valuation,
     Verdict,
 };
-use selvedge_report::reach::text::Options as TextOptions;
-use selvedge_report::reach::{self as report, Projection, Reach, Sought};
-use selvedge_report::{Detail, json};
+use selvedge_report::{Answers, Asked, Projection, Reach, Sought};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -60,28 +58,42 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let Attempt { options, mut report, projected } = attempt;
     let program = &model.program;
-    let (question, _) = asked::asked(&args.asked, &model, output)?;
+    let (sought, _) = asked::asked(&args.asked, &model, output)?;
     let answer = &mut report.answers[0];
     if let Some(explored) = &mut answer.explored {
         sort_states(program, explored);
     }
-    let reach = Reach {
+    let threads: Vec<_> = program.threads.ids().collect();
+    let locations: Vec<_> = program.locations.ids().collect();
+    let answers = Answers {
         source: model.text.source(),
         program,
-        show_states: args.states.is_some() || question == Sought::States,
-        question,
+        asked: Asked::Reach(Reach {
+            sought,
+            measure: options.measure,
+            show_states: args.states.is_some() || sought == Sought::States,
+            projection: projected.as_ref(),
+            starts_per_site: options.starts_per_site,
+        }),
+        threads: &threads,
+        locations: &locations,
+        engine: report.answers[0].engine,
         chosen: report.chosen,
-        answer: &report.answers[0],
-        measure: options.measure,
+        answers: &report.answers,
+        unasked: None,
+        not_listed: (0, 0),
         statistics: &report.statistics,
-        projection: projected.as_ref(),
-        starts_per_site: options.starts_per_site,
         elapsed: watch.elapsed(),
         peak_memory: watch.peak_memory(),
         warnings: model.warnings.iter().map(|warning| (model.text.source(), warning)).collect(),
     };
-    print(&reach, args, output)?;
-    Ok(Exit::from_verdict(reach.answer.verdict.word()))
+    let extent = Extent {
+        witnesses: (!args.no_witness).then_some(1),
+        verbose: args.verbose,
+        stats: args.stats,
+    };
+    publish::answers(&answers, &args.report, extent, output)?;
+    Ok(Exit::from_verdict(answers.verdict()))
 }
 
 /// The answer about a model.
@@ -237,22 +249,4 @@ fn numbers(program: &Program, globals: &Valuation) -> (Vec<Vec<bool>>, Valuation
 /// Labels that are numbers in their order, then the others; an empty stack first.
 fn rank(top: Option<&str>) -> Option<Result<u64, String>> {
     top.filter(|&label| label != "-").map(|label| label.parse().map_err(|_| label.to_owned()))
-}
-
-fn print(reach: &Reach<'_>, args: &ReachArgs, output: Output) -> Result<(), Exit> {
-    match args.format {
-        Format::Json => {
-            let witnesses =
-                if args.no_witness { json::Witnesses::Omitted } else { json::Witnesses::Included };
-            output.write(|out| report::json::write(reach, witnesses, out))
-        }
-        Format::Text => {
-            let shown = TextOptions {
-                witness: !args.no_witness,
-                detail: if args.verbose { Detail::Everything } else { Detail::Events },
-                statistics: args.stats,
-            };
-            output.print(&report::text::render(reach, shown, output.stdout()))
-        }
-    }
 }

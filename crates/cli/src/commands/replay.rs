@@ -10,8 +10,9 @@ use crate::watchdog::{Limits, Watch};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question};
 use selvedge_replay::{Simulation, SimulationEnd, execute, replay_within, simulate};
+use selvedge_report::interleaving::run;
 use selvedge_report::replay_json::Replay;
-use selvedge_report::{Detail, describe, reach};
+use selvedge_report::{Detail, describe};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -138,7 +139,7 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
         Exit::Internal
     })?;
     let detail = if args.verbose { Detail::Everything } else { Detail::Events };
-    let mut text = reach::rows::render(&trace, program, detail, output.stdout());
+    let mut text = run::render(&trace, program, detail, output.stdout());
     let how = match &end {
         SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
         SimulationEnd::Stuck => "no thread can move, and not all have ended".to_owned(),

@@ -9,8 +9,8 @@ use crate::input::{self, DataModel, Reading};
 use crate::output::Output;
 use selvedge_base::Budget;
 use selvedge_bounded::sequentialize::sequentialize_towards;
+use selvedge_report::Sought;
 use selvedge_report::escape::visible;
-use selvedge_report::reach::Sought;
 
 /// Runs the command.
 pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {

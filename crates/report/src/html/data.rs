@@ -5,8 +5,9 @@
 //! | field | meaning |
 //! |---|---|
 //! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]` |
-//! | `findings[]` | `id` for links, `file`, `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]` |
-//! | a step | `[thread, kind, object, line, matched]`; kind as in [`code`], 0 where there is none |
+//! | `findings[]` | `id` for links, `file`, `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, and with values `first[]` |
+//! | a step | `[thread, kind, object, line, matched]`; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
+//! | a value | `[name, value]` of a global, as text |
 //!
 //! # Invariants
 //! 1. Names are as the page shows them ([`visible`]).
@@ -15,6 +16,8 @@
 use super::finding::Numbered;
 use super::words::kind_class;
 use crate::escape::visible;
+use crate::interleaving::run;
+use crate::statement::{self, Value};
 use selvedge_base::Id;
 use selvedge_program::{CheckedFile, StepKind, TraceStep};
 use serde::Serialize;
@@ -61,10 +64,21 @@ struct Entry {
     lanes: Vec<usize>,
     steps: Vec<Step>,
     next: Vec<Step>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    first: Vec<Named>,
 }
 
+/// A global with its value.
 #[derive(Serialize)]
-struct Step(usize, u8, usize, u32, u32);
+struct Named(String, String);
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Step {
+    Event(usize, u8, usize, u32, u32),
+    Statement(usize, u8, usize, u32, u32, String),
+    Change(usize, u8, usize, u32, u32, String, Vec<Named>, bool),
+}
 
 impl File {
     fn new(file: &CheckedFile) -> Self {
@@ -97,7 +111,9 @@ impl File {
 }
 
 impl Entry {
-    fn new(Numbered { finding, at, .. }: Numbered<'_>, seen: &mut BTreeSet<String>) -> Self {
+    fn new(numbered: Numbered<'_>, seen: &mut BTreeSet<String>) -> Self {
+        let Numbered { finding, file, at } = numbered;
+        let program = &file.program;
         let print = visible(&finding.fingerprint).into_owned();
         let mut id = print.clone();
         let mut times = 1;
@@ -105,23 +121,45 @@ impl Entry {
             times += 1;
             id = format!("{print}~{times}");
         }
+        let mut values = run::Values::new(&finding.trace, program);
+        let step = |step| {
+            values.after(step);
+            let statement = finding.kind.is_reached().then(|| run::statement(step, program));
+            Step::new(step, statement, named(values.shared(step)))
+        };
         Self {
             id,
             file: at.file,
             kind: kind_class(finding.kind),
             tags: finding.tags.iter().map(|tag| visible(tag).into_owned()).collect(),
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
-            steps: finding.trace.steps.iter().map(Step::new).collect(),
-            next: finding.trace.next.iter().map(Step::new).collect(),
+            steps: finding.trace.steps.iter().map(step).collect(),
+            next: finding.trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
+            first: named(statement::shared_state(program, &[], &finding.trace.globals)),
         }
     }
 }
 
 impl Step {
-    fn new(step: &TraceStep) -> Self {
+    fn new(step: &TraceStep, statement: Option<String>, values: Vec<Named>) -> Self {
         let (kind, object) = code(step.kind);
-        Self(step.thread.index(), kind, object, step.place.line, step.matched.unwrap_or(0))
+        let (thread, line) = (step.thread.index(), step.place.line);
+        let matched = step.matched.unwrap_or(0);
+        let said = statement.map(|text| visible(&text).into_owned());
+        match said {
+            _ if !values.is_empty() || step.fails => {
+                let said = said.unwrap_or_default();
+                Self::Change(thread, kind, object, line, matched, said, values, step.fails)
+            }
+            Some(said) => Self::Statement(thread, kind, object, line, matched, said),
+            None => Self::Event(thread, kind, object, line, matched),
+        }
     }
+}
+
+fn named(values: Vec<(&str, Value)>) -> Vec<Named> {
+    let named = |(name, value): (&str, Value)| Named(visible(name).into_owned(), value.to_string());
+    values.into_iter().map(named).collect()
 }
 
 /// The number of a kind of step in the data, and that of the lock, location or procedure.

@@ -17,6 +17,8 @@ use super::words::{lock_class, verb};
 use super::writer::Html;
 use crate::describe::{action, count, object};
 use crate::escape::visible;
+use crate::interleaving::run;
+use crate::statement::{self, Value};
 use selvedge_base::Place;
 use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, StepKind, TraceStep};
 use std::fmt::Write as _;
@@ -53,8 +55,10 @@ impl At {
 
 /// Draws the interleaving of a finding.
 pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
-    let layout = layout(&finding.trace, &finding.threads, &file.program, at.most);
-    let drawing = Drawing { finding, file, at, layout: &layout };
+    let layout = layout(finding, &file.program, at.most);
+    let mut values = run::Values::new(&finding.trace, &file.program);
+    let changes = finding.trace.steps.iter().map(|step| values.after(step)).collect();
+    let drawing = Drawing { finding, file, at, layout: &layout, changes };
     let attributes = [
         ("class", if layout.lanes.len() > 2 { "diagram wide" } else { "diagram" }),
         ("style", &*columns(&layout)),
@@ -89,6 +93,8 @@ struct Drawing<'a> {
     file: &'a CheckedFile,
     at: At,
     layout: &'a Layout,
+    /// The values that each step changed.
+    changes: Vec<Vec<(&'a str, Value)>>,
 }
 
 impl Drawing<'_> {
@@ -198,7 +204,7 @@ impl Drawing<'_> {
                 let text = match self.finding.kind {
                     FindingKind::Deadlock => "Now each of them waits for the next:",
                     FindingKind::Race => "Now both are about to access it at once:",
-                    FindingKind::Atomicity => "Next they would:",
+                    _ => "Next they would:",
                 };
                 html.leaf("li", &[("class", "note moment"), ("style", &style)], text);
             }
@@ -216,9 +222,13 @@ impl Drawing<'_> {
     ) {
         let id = format!("f{}-{position}", self.at.finding);
         let style = format!("--l:{lane};--d:{};grid-row:{number}", depth.min(DEEPEST));
-        let matched = if step.matched.is_some() { " matched" } else { "" };
+        let last = self.finding.trace.steps.len();
+        // A run has no numbered steps; what it reaches is in its last one.
+        let reached = self.finding.kind.is_reached() && position == last;
+        let matched = if step.matched.is_some() || reached { " matched" } else { "" };
         let class = format!("{class} {}{matched}", action(step.kind));
-        let next = position > self.finding.trace.steps.len();
+        let next = position > last;
+        let changes = self.changes.get(position - 1).filter(|changes| !changes.is_empty());
         let position = position.to_string();
         let attributes =
             [("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
@@ -229,18 +239,32 @@ impl Drawing<'_> {
                     html.leaf("span", &[("class", "sr")], "access ");
                     html.text(number);
                 }),
+                None if reached => html.leaf("span", &[("class", "dot")], "!"),
                 None => html.leaf("span", &[("class", "dot"), ("aria-hidden", "true")], ""),
             }
             html.element("span", &[("class", "what")], |html| {
                 let name = &self.file.program.threads[step.thread].name;
                 html.leaf("span", &[("class", "who")], format!("{name} "));
                 self.what(html, step, next);
+                if let Some(changes) = changes {
+                    html.text(" ");
+                    html.leaf("span", &[("class", "values")], statement::joined(changes));
+                }
+                if step.fails {
+                    html.text(" ");
+                    html.leaf("strong", &[("class", "fails")], "fails");
+                }
             });
             self.place(html, step.place);
         });
     }
 
     fn what(&self, html: &mut Html, step: &TraceStep, next: bool) {
+        if self.finding.kind.is_reached() && !is_event(step.kind) {
+            let statement = run::statement(step, &self.file.program);
+            html.leaf("code", &[("class", "statement")], statement);
+            return;
+        }
         let verb = match step.kind {
             StepKind::Acquire(_) if next => "waits for",
             kind => verb(kind),
@@ -312,6 +336,11 @@ impl Drawing<'_> {
     fn lock_name(&self, lock: LockId) -> std::borrow::Cow<'_, str> {
         visible(&self.file.program.locks[lock].name)
     }
+}
+
+/// Whether a step acts upon a lock, a location or a unit, which have marks of their own.
+fn is_event(kind: StepKind) -> bool {
+    !matches!(kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step)
 }
 
 /// The part of rows `from..=to` that lies in `first..end`, as a place in the grid of that piece.

@@ -7,8 +7,9 @@ use super::diagram::{At, diagram};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
+use crate::statement;
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding};
+use selvedge_program::{CheckedFile, Finding, Program};
 
 /// A finding with the numbers that its links need.
 #[derive(Clone, Copy)]
@@ -59,6 +60,7 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
         });
         html.line_break();
         html.leaf("h3", &[("class", "sr")], "Interleaving");
+        at_first(html, finding, &file.program);
         diagram(html, finding, file, at);
     });
     html.line_break();
@@ -80,8 +82,10 @@ pub fn subject(html: &mut Html, finding: &Finding, file: &CheckedFile) {
     }
     let threads: Vec<&str> = finding.threads.iter().map(|&id| &*program.threads[id].name).collect();
     html.element("span", &[("class", "subject")], |html| {
-        html.text(things.join(", "));
-        html.text(" ");
+        if !things.is_empty() {
+            html.text(things.join(", "));
+            html.text(" ");
+        }
         html.leaf("span", &[("class", "by")], format!("in {}", threads.join(", ")));
     });
 }
@@ -116,6 +120,25 @@ fn fix(html: &mut Html, Numbered { finding, at, .. }: Numbered<'_>) {
         html.leaf("p", &[("class", "quiet")], checked);
     });
 }
+
+/// The globals before the first step, if there are any.
+fn at_first(html: &mut Html, finding: &Finding, program: &Program) {
+    let all = statement::shared_state(program, &[], &finding.trace.globals);
+    if all.is_empty() {
+        return;
+    }
+    let shown = &all[..all.len().min(MOST_VALUES)];
+    html.element("p", &[("class", "first")], |html| {
+        html.text("At first ");
+        html.leaf("code", &[], statement::joined(shown));
+        if all.len() > shown.len() {
+            html.text(format!(" and {} more", all.len() - shown.len()));
+        }
+    });
+}
+
+/// Globals that are listed.
+const MOST_VALUES: usize = 60;
 
 fn facts(html: &mut Html, finding: &Finding) {
     html.element("ul", &[("class", "tags"), ("aria-label", "Found by")], |html| {

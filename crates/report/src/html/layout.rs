@@ -15,8 +15,9 @@
 //! 1. Steps of the pattern have a row, in both forms.
 //! 2. Rows are in the order of time; spans refer to rows and are closed intervals.
 
+use crate::interleaving::events;
 use selvedge_base::IdVec;
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace};
+use selvedge_program::{Finding, LockId, Program, StepKind, ThreadId, Trace};
 
 /// The arranged interleaving.
 pub struct Layout {
@@ -123,10 +124,12 @@ pub struct Bar {
     pub slot: usize,
 }
 
-/// Arranges `trace` with the lanes of `threads` first, and at most about `most` steps.
-pub fn layout(trace: &Trace, threads: &[ThreadId], program: &Program, most: usize) -> Layout {
-    let lanes = lanes(trace, threads);
-    let events = events(trace, program);
+/// Arranges the interleaving of a finding with the lanes of its threads first, and at most about
+/// `most` steps.
+pub fn layout(finding: &Finding, program: &Program, most: usize) -> Layout {
+    let trace = &finding.trace;
+    let lanes = lanes(trace, &finding.threads);
+    let events = events(finding.kind, trace, program);
     let mut builder = Builder::new(lanes, program);
     let last = trace.steps.len();
     let kept = |step: usize| {
@@ -169,31 +172,6 @@ fn lanes(trace: &Trace, threads: &[ThreadId]) -> Vec<ThreadId> {
         }
     }
     lanes
-}
-
-/// Which steps belong to the short form: events, and calls in which one happens.
-fn events(trace: &Trace, program: &Program) -> Vec<bool> {
-    let mut shown = vec![false; trace.steps.len()];
-    let mut calls: IdVec<ThreadId, Vec<usize>> = IdVec::filled(Vec::new(), program.threads.len());
-    for (position, step) in trace.steps.iter().enumerate() {
-        let silent = matches!(step.kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step);
-        if let StepKind::Return(_) = step.kind {
-            calls[step.thread].pop();
-        }
-        if !silent || step.matched.is_some() {
-            shown[position] = true;
-            // Outer calls of a shown call are shown already.
-            for &call in calls[step.thread].iter().rev() {
-                if std::mem::replace(&mut shown[call], true) {
-                    break;
-                }
-            }
-        }
-        if let StepKind::Call(_) = step.kind {
-            calls[step.thread].push(position);
-        }
-    }
-    shown
 }
 
 /// What is known of a thread while the rows are laid out.

@@ -221,7 +221,7 @@ fn kind_chips(html: &mut Html, totals: &Totals) {
                 ("data-kind", kind_class(kind)),
                 ("aria-pressed", "false"),
             ];
-            html.element("button", &attributes, |html| chip(html, kind_name(kind), found));
+            html.element("button", &attributes, |html| chip(html, &kind_name(kind), found));
         }
     });
 }

@@ -12,9 +12,9 @@ use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
 /// The sums over all files.
 pub struct Totals {
     /// The findings of each kind.
-    pub kinds: [(FindingKind, usize); 3],
+    pub kinds: [(FindingKind, usize); FindingKind::ALL.len()],
     /// What was asked, by kind.
-    pub tallies: [(FindingKind, Tally); 3],
+    pub tallies: [(FindingKind, Tally); FindingKind::ALL.len()],
     /// Findings that are shown.
     pub findings: usize,
     /// Findings that the configuration suppresses.

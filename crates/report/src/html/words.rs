@@ -2,30 +2,31 @@
 //! The words and marks of the page that do not depend on where they stand: what a kind of finding
 //! is called, what a step does, how a lock looks.
 
-use crate::describe::count;
+use crate::describe::{self, count};
 use selvedge_base::Id;
 use selvedge_program::{FindingKind, LockId, StepKind};
 
-/// The name of a kind of finding.
-pub fn kind_name(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::Atomicity => "Atomicity violation",
-        FindingKind::Race => "Data race",
-        FindingKind::Deadlock => "Deadlock",
-    }
+/// The name of a kind of finding, as a title.
+pub fn kind_name(kind: FindingKind) -> String {
+    let name = describe::kind_name(kind);
+    name[..1].to_uppercase() + &name[1..]
 }
 
 /// `2 deadlocks`, `1 data race`.
 pub fn kind_count(kind: FindingKind, number: usize) -> String {
-    count(number, &kind_name(kind).to_lowercase())
+    count(number, describe::kind_name(kind))
 }
 
 /// The short name of a kind, for classes and filters.
 pub fn kind_class(kind: FindingKind) -> &'static str {
     match kind {
+        FindingKind::Deadlock => "deadlock",
+        FindingKind::Assertion => "assertion",
+        FindingKind::Label => "label",
+        FindingKind::State => "state",
+        FindingKind::Property => "property",
         FindingKind::Atomicity => "atomicity",
         FindingKind::Race => "race",
-        FindingKind::Deadlock => "deadlock",
     }
 }
 
@@ -39,9 +40,7 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Race => {
             "no two threads are ever about to access the same location, one of them writing"
         }
-        FindingKind::Deadlock => {
-            "no threads ever wait in a cycle, each for a lock that the next one holds"
-        }
+        other => describe::proved(other),
     }
 }
 

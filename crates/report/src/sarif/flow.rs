@@ -1,7 +1,7 @@
 //! # Idea
 //! An interleaving as a code flow: one thread flow per thread, each step with its number in the whole
-//! execution, its kinds, its call depth and the locks that the thread holds after it. Conflicting
-//! steps are essential, other events important, the rest unimportant, so viewers can fold.
+//! execution, its kinds, its call depth, the locks that the thread holds after it and the values that
+//! it changed. Conflicting steps are essential, other events important, the rest unimportant, so viewers can fold.
 //!
 //! # Invariants
 //! 1. At most [`MOST`] steps are written; essential ones always are, and the message says how many
@@ -10,8 +10,9 @@
 use super::Reporter;
 use super::log::{CodeFlow, Location, Message, ThreadFlow, ThreadFlowLocation};
 use crate::describe::{count, pending_sentence, sentence};
+use crate::escape::visible;
+use crate::interleaving::{events, run};
 use crate::ownership::Standings;
-use selvedge_base::IdVec;
 use selvedge_program::{Finding, StepKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,46 +23,54 @@ const MOST: usize = 5_000;
 /// The code flow of a finding, or none if nothing happens in it.
 pub fn code_flows<'a>(reporter: Reporter<'a>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
     let program = &reporter.file.program;
-    let mut now = Standings {
-        held: IdVec::filled(Vec::new(), program.threads.len()),
-        depths: IdVec::filled(0, program.threads.len()),
-    };
+    let mut now = Standings::new(program);
+    let mut values = run::Values::new(&finding.trace, program);
     let taken = finding.trace.steps.len();
     let pending = finding.trace.next.len();
-    let chosen = chosen(finding);
+    let events = events(finding.kind, &finding.trace, program);
+    let chosen = chosen(finding, &events);
     let mut flows: Vec<(ThreadId, Vec<ThreadFlowLocation<'a>>)> =
         finding.threads.iter().map(|&thread| (thread, Vec::new())).collect();
     for (at, step) in finding.trace.steps.iter().chain(&finding.trace.next).enumerate() {
         let is_taken = at < taken;
         // A call is one level above what happens in it, and so is the return.
         let before = now.depths[step.thread];
+        let mut changed = Vec::new();
         if is_taken {
             now.step(step);
+            changed = values.after(step);
         }
         if !chosen[at] {
             continue;
         }
         let owner = if is_taken { None } else { now.owner_of_wanted(step) };
-        let what = if is_taken {
-            sentence(step.thread, step.kind, program)
-        } else {
+        let what = if !is_taken {
             pending_sentence(step.thread, step.kind, owner, program)
+        } else if finding.kind.is_reached() {
+            run::sentence(step, program)
+        } else {
+            sentence(step.thread, step.kind, program)
         };
         let mut location = Location::new(reporter.physical(step.place));
         location.message = Some(Message::new(format!("{}. {what}", at + 1)));
         location.logical_locations = vec![reporter.logical(step.thread)];
         let held = reporter.lock_names(&now.held[step.thread]);
+        let mut state = BTreeMap::from([("locks held".into(), Message::new(held))]);
+        let changed = changed.into_iter();
+        state.extend(changed.map(|(name, value)| (visible(name), Message::new(value.to_string()))));
         let entry = ThreadFlowLocation {
             location,
             kinds: kinds(step.kind),
             nesting_level: before.min(now.depths[step.thread]),
             execution_order: at + 1,
-            importance: match (step.matched, is_taken) {
-                (Some(_), _) | (_, false) => "essential",
-                _ if is_event(step.kind) => "important",
-                _ => "unimportant",
+            importance: if is_essential(finding, at) {
+                "essential"
+            } else if is_taken && events[at] {
+                "important"
+            } else {
+                "unimportant"
             },
-            state: BTreeMap::from([("locks held", Message::new(held))]),
+            state,
         };
         match flows.iter_mut().find(|(thread, _)| *thread == step.thread) {
             Some((_, locations)) => locations.push(entry),
@@ -92,19 +101,17 @@ pub fn code_flows<'a>(reporter: Reporter<'a>, finding: &'a Finding) -> Vec<CodeF
 }
 
 /// Which steps are written: all, or the events, or the last events with the essential ones.
-fn chosen(finding: &Finding) -> Vec<bool> {
+fn chosen(finding: &Finding, events: &[bool]) -> Vec<bool> {
     let taken = finding.trace.steps.len();
-    let steps = || finding.trace.steps.iter().chain(&finding.trace.next).enumerate();
-    let mut chosen = vec![true; taken + finding.trace.next.len()];
-    if chosen.len() <= MOST {
-        return chosen;
+    let all = taken + finding.trace.next.len();
+    if all <= MOST {
+        return vec![true; all];
     }
-    for (at, step) in steps() {
-        chosen[at] = at >= taken || step.matched.is_some() || is_event(step.kind);
-    }
+    let mut chosen: Vec<bool> =
+        (0..all).map(|at| is_essential(finding, at) || events[at]).collect();
     let mut surplus = chosen.iter().filter(|&&chosen| chosen).count().saturating_sub(MOST);
-    for (at, step) in steps() {
-        if surplus > 0 && chosen[at] && at < taken && step.matched.is_none() {
+    for at in 0..taken {
+        if surplus > 0 && chosen[at] && !is_essential(finding, at) {
             chosen[at] = false;
             surplus -= 1;
         }
@@ -112,8 +119,14 @@ fn chosen(finding: &Finding) -> Vec<bool> {
     chosen
 }
 
-fn is_event(kind: StepKind) -> bool {
-    !matches!(kind, StepKind::Call(_) | StepKind::Return(_) | StepKind::Step)
+/// Whether a step is what the finding is about: a marked one, one that a thread is about to take, or
+/// the last one of a run.
+fn is_essential(finding: &Finding, at: usize) -> bool {
+    let steps = &finding.trace.steps;
+    match steps.get(at) {
+        Some(step) => step.matched.is_some() || finding.kind.is_reached() && at + 1 == steps.len(),
+        None => true,
+    }
 }
 
 /// The words of §3.38.8.

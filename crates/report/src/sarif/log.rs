@@ -230,7 +230,7 @@ pub struct ThreadFlowLocation<'a> {
     pub nesting_level: usize,
     pub execution_order: usize,
     pub importance: &'static str,
-    pub state: BTreeMap<&'static str, Message>,
+    pub state: BTreeMap<Cow<'a, str>, Message>,
 }
 
 /// §3.11 message, plain text only.

@@ -144,8 +144,10 @@ impl<'a> Reporter<'a> {
         // The first place is where to look; the remarks tell the story in its order.
         let first = finding.places.first().copied().unwrap_or(Place::NONE);
         let mut location = Location::new(self.physical(first));
+        let last = finding.trace.steps.last().filter(|_| finding.kind.is_reached());
+        let thread = last.map(|step| step.thread).or(finding.threads.first().copied());
         location.logical_locations =
-            finding.threads.first().map(|&thread| self.logical(thread)).into_iter().collect();
+            thread.map(|thread| self.logical(thread)).into_iter().collect();
         let mut related: Vec<Location<'a>> =
             remarks.iter().map(|remark| self.related(remark)).collect();
         if let Some(fix) = &finding.fix {

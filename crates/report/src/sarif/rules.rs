@@ -51,6 +51,34 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
              execution, replayed step by step.",
             "Hold one lock at all accesses of the location.",
         ),
+        FindingKind::Assertion => (
+            "AssertionFailure",
+            "An assertion fails.",
+            "An execution of the model reaches an assertion whose condition does not hold there. The \
+             code flow is such an execution, replayed step by step, with the values that change.",
+            "Follow the values that the condition depends on back to the last context switch.",
+        ),
+        FindingKind::Label => (
+            "LabelReached",
+            "A label is reached.",
+            "An execution of the model brings a thread to the label that was asked about. The code \
+             flow is such an execution, replayed step by step, with the values that change.",
+            "Follow the values that lead there back to the last context switch.",
+        ),
+        FindingKind::State => (
+            "StateReached",
+            "A state is reached.",
+            "An execution of the model reaches the state that was asked about. The code flow is such \
+             an execution, replayed step by step, with the values that change.",
+            "Follow the values that lead there back to the last context switch.",
+        ),
+        FindingKind::Property => (
+            "PropertyViolation",
+            "A property is violated.",
+            "An execution of the model drives the automaton that was asked about to its last state. \
+             The code flow is such an execution, replayed step by step.",
+            "Keep the steps that the automaton follows from happening in this order.",
+        ),
         FindingKind::Deadlock => (
             "Deadlock",
             "Threads wait for each other in a cycle.",

@@ -1,13 +1,14 @@
 //! Real findings of real programs, and small checkers of the formats.
 
+#![allow(dead_code, reason = "each user takes a part of it")]
+
 use selvedge_analysis::{
     CheckOptions, EngineKind, Fixes, Options, Prepared, answer, check, possible_deadlocks,
 };
 use selvedge_base::Budget;
 use selvedge_program::moment::races;
 use selvedge_program::{CheckedFile, FindingKind, Program, Question, Statistics, Units};
-use selvedge_report::meetings::Analysis;
-use selvedge_report::{Checks, Meetings, Source};
+use selvedge_report::{Answers, Asked, Checks, Source};
 use std::time::Duration;
 
 /// Checks an example of the repository.
@@ -77,28 +78,28 @@ pub fn with_checks<T>(files: &[CheckedFile], report: impl FnOnce(&Checks<'_>) ->
 }
 
 /// Calls `report` with the races of a file.
-pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
+pub fn races_of<T>(file: &CheckedFile, report: impl FnOnce(&Answers<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
     let questions: Vec<Question> =
         races(&threads, &locations).into_iter().map(Question::Race).collect();
-    with_meetings(file, Analysis::Race, &questions, report)
+    with_moments(file, Asked::Race, &questions, report)
 }
 
 /// Calls `report` with the deadlocks of a file.
-pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Meetings<'_>) -> T) -> T {
+pub fn deadlocks_of<T>(file: &CheckedFile, report: impl FnOnce(&Answers<'_>) -> T) -> T {
     let threads: Vec<_> = file.program.threads.ids().collect();
     let prepared = Prepared::new(&file.program);
     let cycles = possible_deadlocks(&prepared, &threads, &Budget::new()).asked;
     let questions: Vec<Question> = cycles.into_iter().map(Question::Deadlock).collect();
-    with_meetings(file, Analysis::Deadlock, &questions, report)
+    with_moments(file, Asked::Deadlock, &questions, report)
 }
 
-fn with_meetings<T>(
+fn with_moments<T>(
     file: &CheckedFile,
-    analysis: Analysis,
+    asked: Asked<'_>,
     questions: &[Question],
-    report: impl FnOnce(&Meetings<'_>) -> T,
+    report: impl FnOnce(&Answers<'_>) -> T,
 ) -> T {
     let options = Options::new(Some(EngineKind::Tupling));
     let answers =
@@ -106,15 +107,17 @@ fn with_meetings<T>(
             .expect("fine");
     let threads: Vec<_> = file.program.threads.ids().collect();
     let locations: Vec<_> = file.program.locations.ids().collect();
-    report(&Meetings {
+    report(&Answers {
         source: Source { name: &file.file, text: &file.source },
         program: &file.program,
-        analysis,
+        asked,
         threads: &threads,
         locations: &locations,
         engine: "tupling",
+        chosen: None,
         answers: &answers.answers,
         unasked: None,
+        not_listed: (0, 0),
         statistics: &Statistics { counts: vec![("summaries", 56)] },
         elapsed: Duration::from_millis(12),
         peak_memory: None,

@@ -18,7 +18,7 @@ pub fn holds(program: &Program, finding: &Finding) -> bool {
     }
     let verdict = Verdict::Violation(trace.clone());
     let answer = Answer { question: question.clone(), verdict, engine: "", explored: None };
-    let [alone] = &group(program, &[answer])[..] else { return false };
+    let [alone] = &group(program, &[answer], "")[..] else { return false };
     let alone = &alone.finding;
     // Other questions may have shown it, too, and have left their names and locations.
     alone.kind == finding.kind

@@ -1,15 +1,10 @@
 //! # Idea
-//! The answer for programs: one JSON object with a stable shape.
+//! The answer to what can be reached, in these fields:
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `tool` | `name` and `version` |
-//! | `file` | the file that was analysed, as named on the command line |
-//! | `analysis` | `reach` |
-//! | `verdict` | `violation`, `unknown` or `safe` |
 //! | `reason` | why it is unknown |
 //! | `question` | `kind` is `assertions`, `label`, `state` or `states`; `text` is the label or the state |
-//! | `options` | `engine`, `chosen` (why, if it was not named), `starts_per_site` |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
 //! | `complete` | whether no larger bound reaches anything new |
 //! | `proof` | why it is complete: `fixpoint` (no other global configuration) or `generators` (no other visible state, while stacks may grow for ever) |
@@ -24,56 +19,48 @@
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
 //! | `witness[].fails` | true on an assertion that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` of every statement on a run to the target within them |
-//! | `stats` | `seconds`, `peak_memory_bytes` and the counts of the engine |
-//! | `warnings` | complaints about the input |
-//!
-//! # Invariants
-//! 1. The same answer gives the same bytes, except for `seconds` and `peak_memory_bytes`.
 
-use crate::json::{TOOL, Witnesses, as_map, json, warnings};
-use crate::reach::words::{self, Value};
-use crate::reach::{Projection, Reach, Sought, rows};
+use super::{Options, Witnesses, field, json, write_list};
+use crate::answers::{Answers, Projection, Reach, Sought};
+use crate::interleaving::run;
 use crate::replay_json::Replay;
+use crate::statement::{self, Value};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
-use selvedge_program::{
-    Action, Move, Program, Sharing, Stacks, States, Statistics, Trace, Valuation, Verdict,
-};
+use selvedge_program::{Action, Move, Program, Sharing, States, Trace, Verdict};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the JSON object, one step per line, with a line break at the end.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
-    let answer = reach.answer;
-    let run = match &answer.verdict {
-        Verdict::Violation(run) => Some(run),
-        Verdict::Safe | Verdict::Unknown(_) => None,
+/// Writes the answer, one step per line.
+pub(super) fn write(
+    answers: &Answers<'_>,
+    about: &Reach<'_>,
+    witnesses: Witnesses,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let program = answers.program;
+    let (trace, why) = match answers.answers.first().map(|answer| &answer.verdict) {
+        Some(Verdict::Violation(trace)) => (Some(trace), None),
+        Some(Verdict::Unknown(why)) => (None, Some(why)),
+        Some(Verdict::Safe) | None => (None, None),
     };
-    let measure = reach.bound().measure.word();
-    write!(out, "{{")?;
-    let mut field = |name: &str, value: String| writeln!(out, "\"{name}\":{value},");
-    field("tool", json(&TOOL)?)?;
-    field("file", json(reach.source.name)?)?;
-    field("analysis", json("reach")?)?;
-    field("verdict", json(answer.verdict.word())?)?;
-    if let Verdict::Unknown(why) = &answer.verdict {
-        field("reason", json(&why.to_string())?)?;
+    let bound = answers.bound(about.measure);
+    let measure = bound.measure.word();
+    if let Some(why) = why {
+        field(out, "reason", json(&why.to_string())?)?;
     }
-    field("question", json(&Asked::new(&reach.question))?)?;
-    field("options", json(&Options::new(reach))?)?;
-    field("bound", format!("{{\"{measure}\":{}}}", reach.bound().limit))?;
-    field("complete", json(&reach.is_complete())?)?;
-    if let Some(proof) = reach.proof() {
-        field("proof", json(proof.word())?)?;
+    field(out, "question", json(&Described::new(about.sought))?)?;
+    field(out, "options", json(&Options::new(answers))?)?;
+    field(out, "bound", format!("{{\"{measure}\":{}}}", bound.limit))?;
+    field(out, "complete", answers.is_complete())?;
+    if let Some(proof) = answers.proof() {
+        field(out, "proof", json(proof.word())?)?;
     }
-    field("contexts", json(&run.map(Trace::contexts))?)?;
-    field("rounds", json(&run.map(Trace::rounds))?)?;
-    let states: Vec<String> = reach
+    field(out, "contexts", json(&trace.map(Trace::contexts))?)?;
+    field(out, "rounds", json(&trace.map(Trace::rounds))?)?;
+    let states: Vec<String> = answers
         .levels()
         .iter()
         .map(|level| {
@@ -82,71 +69,39 @@ pub fn write(reach: &Reach<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io
             format!("{{\"{measure}\":{},\"count\":{}{visible}}}", level.limit, level.shared)
         })
         .collect();
-    field("states", format!("[{}]", states.join(",")))?;
-    if let Some(listed) = reach.listed() {
-        field("list", list(reach.program, listed)?)?;
+    field(out, "states", format!("[{}]", states.join(",")))?;
+    if let Some(listed) = answers.listed() {
+        field(out, "list", list(program, listed)?)?;
     }
-    if let (Some(run), Witnesses::Included) = (run, witnesses) {
-        field("initial", json(&Values(words::shared_state(reach.program, &[], &run.globals)))?)?;
-        let steps: Result<Vec<String>, _> = steps(run, reach.program).iter().map(json).collect();
-        field("witness", format!("[\n{}\n]", steps?.join(",\n")))?;
-        field("replay", json(&Replay::new(&answer.question, run, reach.program))?)?;
+    if let (Some(trace), Witnesses::Included) = (trace, witnesses) {
+        let initial = statement::shared_state(program, &[], &trace.globals);
+        field(out, "initial", json(&Values(initial))?)?;
+        write_list(out, "witness", steps(trace, program).into_iter())?;
+        let question = &answers.answers[0].question;
+        field(out, "replay", json(&Replay::new(question, trace, program))?)?;
     }
-    if let Some(projection) = reach.projection {
-        field("projection", json(&projected(reach.program, projection))?)?;
+    if let Some(projection) = about.projection {
+        field(out, "projection", json(&projected(program, projection))?)?;
     }
-    let stats = Stats {
-        seconds: reach.elapsed.as_secs_f64(),
-        peak_memory_bytes: reach.peak_memory,
-        counts: reach.statistics,
-    };
-    field("stats", json(&stats)?)?;
-    writeln!(out, "\"warnings\":{}}}", json(&warnings(&reach.warnings))?)
+    Ok(())
 }
 
 #[derive(Serialize)]
-struct Asked<'a> {
+struct Described<'a> {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
-    fn new(question: &Sought<'a>) -> Self {
-        match *question {
+impl<'a> Described<'a> {
+    fn new(sought: Sought<'a>) -> Self {
+        match sought {
             Sought::Assertions => Self { kind: "assertions", text: None },
             Sought::Label(label) => Self { kind: "label", text: Some(label) },
             Sought::State(state) => Self { kind: "state", text: Some(state) },
             Sought::States => Self { kind: "states", text: None },
         }
     }
-}
-
-#[derive(Serialize)]
-struct Options<'a> {
-    engine: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chosen: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    starts_per_site: Option<u32>,
-}
-
-impl<'a> Options<'a> {
-    fn new(reach: &Reach<'a>) -> Self {
-        Self {
-            engine: reach.answer.engine,
-            chosen: reach.chosen,
-            starts_per_site: reach.starts_per_site,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Stats<'a> {
-    seconds: f64,
-    peak_memory_bytes: Option<u64>,
-    #[serde(serialize_with = "as_map")]
-    counts: &'a Statistics,
 }
 
 /// Names with values as an object, in their own order.
@@ -169,10 +124,10 @@ fn list(program: &Program, listed: &States) -> io::Result<String> {
     let entries: Result<Vec<String>, _> = match listed {
         States::Shared { locks, states: all } => all
             .iter()
-            .map(|state| json(&Values(words::shared_state(program, locks, state))))
+            .map(|state| json(&Values(statement::shared_state(program, locks, state))))
             .collect(),
         States::Visible(all) => {
-            all.iter().map(|state| json(&words::visible_text(program, state))).collect()
+            all.iter().map(|state| json(&statement::visible_text(program, state))).collect()
         }
     };
     Ok(format!("[{}]", entries?.join(",")))
@@ -194,18 +149,12 @@ struct Step<'a> {
     fails: bool,
 }
 
-fn steps<'a>(run: &Trace, program: &'a Program) -> Vec<Step<'a>> {
-    let mut globals: Valuation = run.globals.clone();
-    let mut all = Vec::with_capacity(run.steps.len());
+fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
+    let mut values = run::Values::new(trace, program);
+    let mut all = Vec::with_capacity(trace.steps.len());
     let mut last = None;
     let (mut context, mut round) = (0, 0);
-    let mut stacks = Stacks::new(program);
-    for step in &run.steps {
-        let open = |stacks: &Stacks| -> Vec<&'a str> {
-            let open = stacks.of(step.thread).iter();
-            open.map(|&procedure| program.procedures[procedure].name.as_str()).collect()
-        };
-        rows::apply(&mut globals, step);
+    for step in &trace.steps {
         let new = last != Some(step.thread);
         if new {
             context += 1;
@@ -218,25 +167,20 @@ fn steps<'a>(run: &Trace, program: &'a Program) -> Vec<Step<'a>> {
         let (action, object) = match step.step {
             Move::Edge(edge) => {
                 let edge = &program.edges[edge];
-                (words::action(program, edge), words::object(program, edge))
+                (statement::action(program, edge), statement::object(program, edge))
             }
             Move::Return => ("return", None),
         };
         let known = step.place != Place::NONE;
-        let stack = new.then(|| open(&stacks));
-        stacks.follow(step);
+        let open = values.stack(step.thread).iter();
+        let stack = new.then(|| open.map(|&id| program.procedures[id].name.as_str()).collect());
         all.push(Step {
             thread: &program.threads[step.thread].name,
             action,
             object,
             line: known.then_some(step.place.line),
             column: known.then_some(step.place.column),
-            values: Values(words::values(
-                program,
-                stacks.of(step.thread).last().copied(),
-                &globals,
-                &step.changes,
-            )),
+            values: Values(values.after(step)),
             context,
             round,
             stack,

@@ -48,7 +48,7 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
             let names: Vec<&str> = update
                 .assignments
                 .iter()
-                .map(|&(target, _)| name(program, owner, target))
+                .map(|&(target, _)| program.variable_name(owner, target))
                 .collect();
             (!names.is_empty()).then(|| names.join(", "))
         }
@@ -82,7 +82,7 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
             let targets: Vec<&str> = passing
                 .iter()
                 .flat_map(|passing| &passing.results)
-                .map(|target| target.map_or("_", |target| name(program, owner, target)))
+                .map(|target| target.map_or("_", |target| program.variable_name(owner, target)))
                 .collect();
             let call = format!("{}({arguments})", program.procedures[callee].name);
             if targets.is_empty() { call } else { format!("{} := {call}", targets.join(", ")) }
@@ -121,8 +121,11 @@ fn update(program: &Program, owner: ProcedureId, update: &Update) -> String {
     let mut parts = Vec::new();
     parts.extend(update.guard.as_ref().map(|guard| format!("assume {}", expr(guard))));
     if !update.assignments.is_empty() {
-        let targets: Vec<&str> =
-            update.assignments.iter().map(|&(target, _)| name(program, owner, target)).collect();
+        let targets: Vec<&str> = update
+            .assignments
+            .iter()
+            .map(|&(target, _)| program.variable_name(owner, target))
+            .collect();
         let values: Vec<String> = update.assignments.iter().map(|(_, value)| expr(value)).collect();
         parts.push(format!("{} := {}", targets.join(", "), values.join(", ")));
     }
@@ -186,17 +189,9 @@ fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
 /// An expression of a procedure.
 pub fn expression(program: &Program, owner: ProcedureId, expr: &Expr) -> String {
     let names = |variable: Variable, f: &mut fmt::Formatter<'_>| {
-        f.write_str(name(program, owner, variable))
+        f.write_str(program.variable_name(owner, variable))
     };
     shown(expr, Readers::All, &names).to_string()
-}
-
-/// The name of a variable of a procedure.
-pub fn name(program: &Program, owner: ProcedureId, variable: Variable) -> &str {
-    match variable {
-        Variable::Global(id) => &program.globals[id].name,
-        Variable::Local(id) => &program.procedures[owner].frame.locals[id].name,
-    }
 }
 
 /// What a name stands for at some moment.

@@ -2,84 +2,73 @@
 //! The answer for people: the run to the target context by context, or how far the proof goes; then
 //! what exactly it covers.
 
+use super::{Options, Witnesses, fill, position};
+use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::describe::count;
 use crate::escape::visible;
-use crate::interleaving::Detail;
-use crate::reach::{Projection, Reach, Sought, rows, words};
+use crate::interleaving::run;
+use crate::statement;
 use crate::terminal::{Terminal, Tone};
-use crate::text::{fill, statistics};
 use selvedge_base::Place;
 use selvedge_program::{Measure, Proof, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What to show.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Whether to show the run.
-    pub witness: bool,
-    /// How much of it.
-    pub detail: Detail,
-    /// Whether to show what the work cost.
-    pub statistics: bool,
-}
-
 /// Renders the answer.
-pub fn render(reach: &Reach<'_>, options: Options, terminal: Terminal) -> String {
-    let mut out = String::new();
-    if let Verdict::Violation(run) = &reach.answer.verdict {
-        violation(&mut out, reach, run, options, terminal);
+pub(super) fn render(
+    out: &mut String,
+    answers: &Answers<'_>,
+    about: &Reach<'_>,
+    options: Options,
+    terminal: Terminal,
+) {
+    let Some(answer) = answers.answers.first() else { return };
+    if let Verdict::Violation(trace) = &answer.verdict {
+        violation(out, answers, about.sought, trace, options, terminal);
     }
-    if reach.show_states {
-        states(&mut out, reach);
+    if about.show_states {
+        states(out, answers, about.measure);
     }
-    if let Some(projected) = reach.projection {
-        projection(&mut out, reach, projected, terminal);
+    if let Some(projected) = about.projection {
+        projection(out, answers, projected, terminal);
     }
-    engine(&mut out, reach);
-    verdict(&mut out, reach, terminal);
-    if options.statistics {
-        statistics(&mut out, reach.answer.engine, reach.statistics, reach.peak_memory);
+    if let Some(why) = answers.chosen {
+        let _ = writeln!(out, "engine {}: {why}", visible(answers.engine));
     }
-    out
+    verdict(out, answers, about, &answer.verdict, terminal);
 }
 
 fn violation(
     out: &mut String,
-    reach: &Reach<'_>,
-    run: &Trace,
+    answers: &Answers<'_>,
+    sought: Sought<'_>,
+    trace: &Trace,
     options: Options,
     terminal: Terminal,
 ) {
     let word = terminal.paint(Tone::Bad, "violation");
-    let what = match &reach.question {
+    let what = match sought {
         Sought::Assertions => "an assertion fails".to_owned(),
         Sought::Label(label) => format!("label {} is reached", visible(label)),
         Sought::State(state) => format!("state {} is reached", visible(state)),
         Sought::States => "a state is reached".to_owned(),
     };
-    let place = run.steps.last().map_or(Place::NONE, |step| step.place);
-    let file = visible(reach.source.name);
-    let at = if place == Place::NONE { file.into_owned() } else { format!("{file}:{place}") };
+    let last = trace.steps.last().map_or(Place::NONE, |step| step.place);
+    let at = position(answers.source.name, last);
     let bounds = format!(
         "{} in {}",
-        Measure::Contexts.count(run.contexts()),
-        Measure::Rounds.count(run.rounds())
+        Measure::Contexts.count(trace.contexts()),
+        Measure::Rounds.count(trace.rounds())
     );
     let _ = writeln!(out, "{word}  {what}  {bounds}  {at}");
-    if options.witness {
-        if !reach.program.globals.is_empty() {
-            let first = words::shared_text(reach.program, &run.globals);
-            out.push_str(&fill(&format!("at first  {}", visible(&first)), terminal.width));
-        }
-        out.push_str(&rows::render(run, reach.program, options.detail, terminal));
+    if options.witnesses != Witnesses::Hidden {
+        out.push_str(&run::render_from_first(trace, answers.program, options.detail, terminal));
     }
     out.push('\n');
 }
 
-fn states(out: &mut String, reach: &Reach<'_>) {
-    let measure = reach.measure;
-    for level in reach.levels() {
+fn states(out: &mut String, answers: &Answers<'_>, measure: Measure) {
+    for level in answers.levels() {
         let within = measure.count(level.limit);
         let _ = match level.visible {
             Some(visible) => writeln!(
@@ -93,25 +82,26 @@ fn states(out: &mut String, reach: &Reach<'_>) {
             }
         };
     }
-    match reach.listed() {
+    match answers.listed() {
         None => {}
         Some(States::Shared { locks, states: all }) => {
             for state in all {
-                let text = words::joined(&words::shared_state(reach.program, locks, state));
+                let text =
+                    statement::joined(&statement::shared_state(answers.program, locks, state));
                 let _ = writeln!(out, "  {}", visible(&text));
             }
-            omitted(out, all.len() as u128, reach.levels().last().map(|last| last.shared));
+            omitted(out, all.len() as u128, answers.levels().last().map(|last| last.shared));
         }
         Some(States::Visible(all)) => {
             for state in all {
-                let text = words::visible_text(reach.program, state);
+                let text = statement::visible_text(answers.program, state);
                 let _ = writeln!(out, "  {}", visible(&text));
             }
-            let of = reach.levels().last().and_then(|last| last.visible);
+            let of = answers.levels().last().and_then(|last| last.visible);
             omitted(out, all.len() as u128, of.map(u128::from));
         }
     }
-    if !reach.levels().is_empty() || reach.listed().is_some() {
+    if !answers.levels().is_empty() || answers.listed().is_some() {
         out.push('\n');
     }
 }
@@ -127,8 +117,8 @@ fn omitted(out: &mut String, listed: u128, of: Option<u128>) {
 }
 
 /// The places on runs to the target, by thread and procedure.
-fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, terminal: Terminal) {
-    let program = reach.program;
+fn projection(out: &mut String, answers: &Answers<'_>, projected: &Projection, terminal: Terminal) {
+    let program = answers.program;
     let nodes = &projected.nodes;
     let heading = format!(
         "{} of {} lie on a run to the target within {}",
@@ -157,17 +147,17 @@ fn projection(out: &mut String, reach: &Reach<'_>, projected: &Projection, termi
     out.push('\n');
 }
 
-fn engine(out: &mut String, reach: &Reach<'_>) {
-    if let Some(why) = reach.chosen {
-        let _ = writeln!(out, "engine {}: {why}", visible(reach.answer.engine));
-    }
-}
-
-fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
-    let seconds = reach.elapsed.as_secs_f64();
-    let bound = reach.bound();
+fn verdict(
+    out: &mut String,
+    answers: &Answers<'_>,
+    about: &Reach<'_>,
+    verdict: &Verdict<Trace>,
+    terminal: Terminal,
+) {
+    let seconds = answers.elapsed.as_secs_f64();
+    let bound = answers.bound(about.measure);
     let within = bound.measure.count(bound.limit);
-    match &reach.answer.verdict {
+    match verdict {
         Verdict::Violation(_) => {
             let word = terminal.paint(Tone::Bad, "violation");
             let _ = writeln!(
@@ -177,18 +167,18 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         }
         Verdict::Unknown(why) => {
             let word = terminal.paint(Tone::Open, "unknown");
-            let why = match (why, &reach.question) {
+            let reason = match (why, about.sought) {
                 (Unknown::Within(bound), Sought::States) => {
                     format!("these are the states within {}", bound.measure.count(bound.limit))
                 }
                 _ => visible(&why.to_string()).into_owned(),
             };
-            let _ = writeln!(out, "{word}: {why}, in {seconds:.3} s");
-            uncovered(out, reach, terminal);
+            let _ = writeln!(out, "{word}: {reason}, in {seconds:.3} s");
+            uncovered(out, answers, about, why, terminal);
         }
         Verdict::Safe => {
             let word = terminal.paint(Tone::Good, "safe");
-            let what = match reach.question {
+            let what = match about.sought {
                 Sought::Assertions => "no assertion fails",
                 Sought::Label(_) => "the label is not reached",
                 Sought::State(_) => "the state is not reached",
@@ -196,14 +186,14 @@ fn verdict(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
             };
             let _ =
                 writeln!(out, "{word}: {what} in any execution of the model, in {seconds:.3} s");
-            covered(out, reach, terminal);
+            covered(out, answers, about, terminal);
         }
     }
 }
 
-fn covered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
-    let within = reach.measure.count(reach.bound().limit);
-    let claim = match reach.proof() {
+fn covered(out: &mut String, answers: &Answers<'_>, about: &Reach<'_>, terminal: Terminal) {
+    let within = about.measure.count(answers.bound(about.measure).limit);
+    let claim = match answers.proof() {
         None => "Covered: the program has no assertion that could fail.".to_owned(),
         Some(Proof::Fixpoint) => format!(
             "Covered: any number of contexts and rounds; nothing new is reached after {within}."
@@ -217,9 +207,14 @@ fn covered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
     out.push_str(&fill(&claim, terminal.width));
 }
 
-fn uncovered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
-    let Verdict::Unknown(why) = &reach.answer.verdict else { return };
-    let claims: &[&str] = match (why, reach.measure) {
+fn uncovered(
+    out: &mut String,
+    answers: &Answers<'_>,
+    about: &Reach<'_>,
+    why: &Unknown,
+    terminal: Terminal,
+) {
+    let claims: &[&str] = match (why, about.measure) {
         (Unknown::Within(_), Measure::Rounds) => &[
             "Covered: all schedules in which every thread runs at most once per round, in the \
              order of the threads; any recursion depth.",
@@ -239,12 +234,12 @@ fn uncovered(out: &mut String, reach: &Reach<'_>, terminal: Terminal) {
         out.push_str(&fill(claim, terminal.width));
     }
     // A limit was met: what was explored before it is covered.
-    let bound = reach.bound();
+    let bound = answers.bound(about.measure);
     if claims.is_empty() && bound.limit > 0 {
         let within = bound.measure.count(bound.limit);
         out.push_str(&fill(&format!("Covered: everything within {within}."), terminal.width));
     }
-    if let (Some(starts), false) = (reach.starts_per_site, matches!(why, Unknown::Starts(_))) {
+    if let (Some(starts), false) = (about.starts_per_site, matches!(why, Unknown::Starts(_))) {
         let claim = format!("Not covered: more than {starts} starts at one site.");
         out.push_str(&fill(&claim, terminal.width));
     }

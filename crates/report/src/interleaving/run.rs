@@ -1,0 +1,211 @@
+//! # Idea
+//! A run as the rows of an interleaving: every statement, indented by open calls; below it the
+//! values that it changed where the statement does not say them; where another thread takes over, a
+//! remark shows the calls that stay open.
+//!
+//! In the short form the rows that neither change nor test anything shared are left out: jumps,
+//! tests of locals, returns, and calls in which nothing else happens.
+
+use crate::escape::visible;
+use crate::interleaving::{Detail, Row, RowRole, lay_out, with_calls};
+use crate::statement::{self, Value};
+use crate::terminal::Terminal;
+use crate::text::fill;
+use selvedge_base::{Id, Place};
+use selvedge_program::{
+    Action, Edge, Expr, Move, ProcedureId, Program, Stacks, StepKind, ThreadId, Trace, TraceStep,
+    Valuation, Variable,
+};
+
+/// The globals at first and then the run, as [`render`] has it.
+pub(crate) fn render_from_first(
+    trace: &Trace,
+    program: &Program,
+    detail: Detail,
+    terminal: Terminal,
+) -> String {
+    let mut out = String::new();
+    if !program.globals.is_empty() {
+        let first = statement::shared_text(program, &trace.globals);
+        out = fill(&format!("at first  {}", visible(&first)), terminal.width);
+    }
+    out + &render(trace, program, detail, terminal)
+}
+
+/// Renders a run with one column per thread that moves, or as a list if the screen is too narrow.
+pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
+    let moves = |&id: &ThreadId| trace.steps.iter().any(|step| step.thread == id);
+    let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
+    lay_out(&rows(trace, program, detail), &moving, program, terminal)
+}
+
+/// The rows of a run.
+pub(crate) fn rows<'a>(trace: &Trace, program: &Program, detail: Detail) -> Vec<Row<'a>> {
+    let shown = with_calls(trace, program, |step| matters(step, program));
+    let mut values = Values::new(trace, program);
+    let mut rows = Vec::new();
+    for (at, step) in trace.steps.iter().enumerate() {
+        let depth = values.stack(step.thread).len().saturating_sub(1);
+        let changed = values.after(step);
+        if shown[at] || detail == Detail::Everything {
+            let row = row(step, depth, program);
+            let below = (!changed.is_empty() && !says_its_values(step, program))
+                .then(|| remark(&row, &format!("[{}]", statement::joined(&changed))));
+            rows.push(row);
+            rows.extend(below);
+        }
+        if trace.steps.get(at + 1).is_some_and(|next| next.thread != step.thread) {
+            rows.extend(stays_open(trace, at, values.stack(step.thread), program));
+        }
+    }
+    rows
+}
+
+/// The values and the open procedures along a run.
+pub(crate) struct Values<'p> {
+    program: &'p Program,
+    globals: Valuation,
+    stacks: Stacks,
+}
+
+impl<'p> Values<'p> {
+    /// Before the first step.
+    pub fn new(trace: &Trace, program: &'p Program) -> Self {
+        Self { program, globals: trace.globals.clone(), stacks: Stacks::new(program) }
+    }
+
+    /// The open procedures of a thread, outermost first.
+    pub fn stack(&self, thread: ThreadId) -> &[ProcedureId] {
+        self.stacks.of(thread)
+    }
+
+    /// Follows a step; gives the variables that it changed with their new values.
+    pub fn after(&mut self, step: &TraceStep) -> Vec<(&'p str, Value)> {
+        for &(variable, value) in &step.changes {
+            if let Variable::Global(id) = variable {
+                self.globals.0[id.index()] = value;
+            }
+        }
+        self.stacks.follow(step);
+        // Changed locals are those of the procedure on top after the step.
+        let owner = self.stack(step.thread).last().copied();
+        statement::values(self.program, owner, &self.globals, &step.changes)
+    }
+
+    /// Of what the step that was followed last changed, the globals.
+    pub fn shared(&self, step: &TraceStep) -> Vec<(&'p str, Value)> {
+        let globals = step.changes.iter().filter(|(v, _)| matches!(v, Variable::Global(_)));
+        let globals: Vec<_> = globals.copied().collect();
+        statement::values(self.program, None, &self.globals, &globals)
+    }
+}
+
+/// What a step does, in the words of the program.
+pub(crate) fn statement(step: &TraceStep, program: &Program) -> String {
+    match step.step {
+        Move::Edge(edge) => statement::statement(program, &program.edges[edge]),
+        Move::Return => "return".to_owned(),
+    }
+}
+
+/// What a step does, as a remark about its thread: `T1: x := T`. Names are escaped for the screen.
+pub(crate) fn sentence(step: &TraceStep, program: &Program) -> String {
+    let who = &program.threads[step.thread].name;
+    let fails = if step.fails { " fails" } else { "" };
+    visible(&format!("{who}: {}{fails}", statement(step, program))).into_owned()
+}
+
+fn row<'a>(step: &TraceStep, depth: usize, program: &Program) -> Row<'a> {
+    let mut text = statement(step, program);
+    if step.fails {
+        text += "  fails";
+    }
+    Row {
+        thread: step.thread,
+        depth,
+        text: visible(&text).into_owned().into(),
+        place: step.place,
+        matched: step.fails.then_some(1),
+        shown: true,
+        held: Vec::new(),
+        role: RowRole::Taken,
+    }
+}
+
+/// A row below another one.
+fn remark<'a>(row: &Row<'_>, text: &str) -> Row<'a> {
+    Row {
+        thread: row.thread,
+        depth: row.depth,
+        text: visible(text).into_owned().into(),
+        place: Place::NONE,
+        matched: None,
+        shown: true,
+        held: Vec::new(),
+        role: RowRole::Remark,
+    }
+}
+
+/// Whether a step belongs to the short form: it changes something (what a call does to the locals that
+/// it opens is no such change), it fails, or its statement matters.
+pub(crate) fn matters(step: &TraceStep, program: &Program) -> bool {
+    let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
+    step.fails
+        || changes
+        || match step.step {
+            Move::Edge(edge) => matters_always(&program.edges[edge], program),
+            Move::Return => false,
+        }
+}
+
+/// Whether a statement matters even if it changes nothing: it synchronises, it asserts, or it depends
+/// on what is shared.
+fn matters_always(edge: &Edge, program: &Program) -> bool {
+    let update = edge.update.map(|id| &program.updates[id]);
+    let tests = update.and_then(|update| update.guard.as_ref()).is_some_and(is_about_globals);
+    let constrains = update.is_some_and(|update| update.constraint.is_some());
+    tests
+        || constrains
+        || !matches!(edge.action, Action::Skip | Action::Call(_) | Action::Return(_))
+}
+
+fn is_about_globals(expr: &Expr) -> bool {
+    let mut global = false;
+    expr.variables(&mut |variable, _| global |= matches!(variable, Variable::Global(_)));
+    global
+}
+
+/// Whether a statement says the values that it gives: it only assigns constants.
+fn says_its_values(step: &TraceStep, program: &Program) -> bool {
+    let Move::Edge(edge) = step.step else { return false };
+    let edge = &program.edges[edge];
+    let update = edge.update.map(|id| &program.updates[id]);
+    edge.action == Action::Skip
+        && update.is_some_and(|update| {
+            update.assignments.iter().all(|(_, value)| matches!(value, Expr::Constant(_)))
+        })
+}
+
+/// A remark with the calls of a thread that stay open when it is left, if it goes on later.
+fn stays_open<'a>(
+    trace: &Trace,
+    at: usize,
+    open: &[ProcedureId],
+    program: &Program,
+) -> Option<Row<'a>> {
+    let thread = trace.steps[at].thread;
+    if open.len() < 2 || !trace.steps[at + 1..].iter().any(|step| step.thread == thread) {
+        return None;
+    }
+    let names: Vec<_> = open.iter().map(|&id| visible(&program.procedures[id].name)).collect();
+    Some(Row {
+        thread,
+        depth: open.len() - 1,
+        text: format!("(in {})", names.join(" > ")).into(),
+        place: Place::NONE,
+        matched: None,
+        shown: true,
+        held: Vec::new(),
+        role: RowRole::Remark,
+    })
+}
