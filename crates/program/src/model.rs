@@ -122,19 +122,6 @@ pub struct Program {
     pub numerals: Vec<Numeral>,
 }
 
-impl Program {
-    /// Whether steps depend on anything but locks: on values, atomic sections, starts.
-    pub fn has_data(&self) -> bool {
-        !self.globals.is_empty()
-            || self.procedures.iter().any(|procedure| procedure.frame != Frame::default())
-            || self
-                .threads
-                .iter()
-                .any(|thread| thread.start != Start::AtFirst || thread.copies != Copies::One)
-            || self.edges.iter().any(|edge| edge.update.is_some() || edge.action.is_about_data())
-    }
-}
-
 /// A name for a node. Several nodes may have the same name, and a node several names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {

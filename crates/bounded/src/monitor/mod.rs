@@ -24,7 +24,7 @@ use phases::Phases;
 use selvedge_base::{Budget, IdVec};
 use selvedge_lower::LockSet;
 use selvedge_program::{
-    EdgeId, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern, Target,
+    EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern, Target,
     ThreadId, Unknown, Valuation, Witness, WitnessStep,
 };
 use std::collections::BTreeMap;
@@ -112,8 +112,12 @@ pub fn monitor(
         let why = "context-bounded decides atomicity only; use tupling for races and deadlocks";
         return Err(Unknown::Unsupported(why.to_owned()));
     };
+    // Who takes no part can stay where it is, unless the others depend on what it computes or starts.
+    let others = [Feature::Values, Feature::AtomicSections, Feature::Starts, Feature::Joins];
+    let features = program.features();
+    let is_alone = others.iter().all(|&feature| !features.contains(feature));
     let participants =
-        if program.has_data() { program.threads.ids().collect() } else { question.threads() };
+        if is_alone { question.threads() } else { program.threads.ids().collect() };
     unlocked(program, &participants, Some(&phases), &LockSet::new(), budget)
 }
 
