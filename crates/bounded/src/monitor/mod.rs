@@ -24,8 +24,8 @@ use phases::Phases;
 use selvedge_base::{Budget, IdVec};
 use selvedge_lower::LockSet;
 use selvedge_program::{
-    EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern, Target,
-    ThreadId, Unknown, Valuation, Witness, WitnessStep,
+    EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern,
+    Target, ThreadId, Unknown, Valuation, Witness, WitnessStep,
 };
 use std::collections::BTreeMap;
 use unlocked::unlocked;
@@ -116,8 +116,7 @@ pub fn monitor(
     let others = [Feature::Values, Feature::AtomicSections, Feature::Starts, Feature::Joins];
     let features = program.features();
     let is_alone = others.iter().all(|&feature| !features.contains(feature));
-    let participants =
-        if is_alone { question.threads() } else { program.threads.ids().collect() };
+    let participants = if is_alone { question.threads() } else { program.threads.ids().collect() };
     unlocked(program, &participants, Some(&phases), &LockSet::new(), budget)
 }
 
