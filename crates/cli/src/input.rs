@@ -179,14 +179,19 @@ fn read_data_model(
                 warnings,
             })
         }
-        Language::Boolean => boolean(text, input, reading, output),
+        Language::Boolean => boolean(&text, input, reading, output),
         Language::Pushdown => pushdown(text, input, output, budget),
     }
 }
 
-fn boolean(text: Text, input: &Files, reading: Reading, output: Output) -> Result<DataModel, Exit> {
+fn boolean(
+    text: &Text,
+    input: &Files,
+    reading: Reading,
+    output: Output,
+) -> Result<DataModel, Exit> {
     let starts = input.starts_per_site.or(reading.starts_per_site);
-    let (model, diagnostics) = boolean_program(&text, reading.dialect, starts);
+    let (model, diagnostics) = boolean_program(text, reading.dialect, starts);
     output.diagnostics(&diagnostics, &text.source());
     model.ok_or(Exit::BadInput)
 }

@@ -4,8 +4,9 @@ mod common;
 
 use common::{command, root, scratch};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -190,13 +191,14 @@ fn starts_deepen_until_something_is_found() {
         let names: Vec<String> = (0..needed).map(|at| format!("x{at}")).collect();
         let mut text = format!("decl {};\nvoid main() begin\n", names.join(", "));
         let zeros = vec!["F"; needed].join(", ");
-        text += &format!(" {} := {zeros};\n", names.join(", "));
+        writeln!(text, " {} := {zeros};", names.join(", ")).expect("strings take text");
         text += " while * do start_thread work(); od\nend\nvoid work() begin\n atomic_begin;\n";
         for (at, name) in names.iter().enumerate() {
             let word = if at == 0 { "if" } else { "elsif" };
-            text += &format!(" {word} !{name} then {name} := T;\n");
+            writeln!(text, " {word} !{name} then {name} := T;").expect("strings take text");
         }
-        text += &format!(" fi\n assert(!{});\n atomic_end;\nend\n", names[needed - 1]);
+        let last = &names[needed - 1];
+        writeln!(text, " fi\n assert(!{last});\n atomic_end;\nend").expect("strings take text");
         fs::write(&file, text).expect("it can be written");
         let file = file.to_str().expect("a path");
         let (code, report) = json(&[file]);

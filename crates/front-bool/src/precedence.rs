@@ -69,18 +69,22 @@ pub struct Binding {
 /// The table of a dialect.
 pub fn binding(dialect: Dialect, operator: Operator) -> Binding {
     use Operator::{And, Equal, Implies, Or, Unequal, Xor};
-    let (level, to_the_right) = match (dialect, operator) {
-        (Dialect::Boppo, Implies | Equal | Unequal) => (0, true),
-        (Dialect::Boppo, Xor) => (1, false),
-        (Dialect::Boppo, Or) => (2, false),
-        (Dialect::Boppo, And) => (3, false),
-        (Dialect::Getafix, Implies) => (0, false),
-        (Dialect::Getafix, Or) => (1, false),
-        (Dialect::Getafix, Xor) => (2, false),
-        (Dialect::Getafix, And) => (3, false),
-        (Dialect::Getafix, Equal | Unequal) => (4, false),
-    };
-    Binding { level, to_the_right }
+    let left = |level: u8| Binding { level, to_the_right: false };
+    match dialect {
+        Dialect::Boppo => match operator {
+            Implies | Equal | Unequal => Binding { level: 0, to_the_right: true },
+            Xor => left(1),
+            Or => left(2),
+            And => left(3),
+        },
+        Dialect::Getafix => match operator {
+            Implies => left(0),
+            Or => left(1),
+            Xor => left(2),
+            And => left(3),
+            Equal | Unequal => left(4),
+        },
+    }
 }
 
 /// Whether every dialect reads `a outer b inner c` and `a inner b outer c` with the `inner` operands

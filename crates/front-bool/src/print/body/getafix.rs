@@ -130,11 +130,13 @@ impl Writer<'_> {
                 if update.assignments.iter().any(|(target, _)| target == variable) =>
             {
                 let known = kept.iter().find(|(other, _)| other == variable);
-                let local = known.map(|&(_, local)| local).unwrap_or_else(|| {
+                let local = if let Some(&(_, local)) = known {
+                    local
+                } else {
                     let local = self.fresh_local("kept");
                     kept.push((*variable, local));
                     local
-                });
+                };
                 Expr::Current(Variable::Local(local))
             }
             Expr::Not(inner) => self.afterwards(inner, update, kept).not(),
