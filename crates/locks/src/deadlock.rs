@@ -28,6 +28,7 @@
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{Deadlock, Resource, ThreadId, Wait};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cycles of waits of a program, shortest first, found as they are asked for.
@@ -249,8 +250,8 @@ fn strongly_connected_parts(order: &BTreeSet<(Resource, Resource)>) -> FxHashMap
     for (number, &root) in done.iter().rev().enumerate() {
         let mut search = vec![root];
         while let Some(lock) = search.pop() {
-            if !part.contains_key(&lock) {
-                part.insert(lock, number);
+            if let Entry::Vacant(entry) = part.entry(lock) {
+                entry.insert(number);
                 search.extend(backwards.get(&lock).map_or(&[][..], Vec::as_slice));
             }
         }

@@ -121,8 +121,8 @@ const BEGINNINGS: usize = 100_000;
 
 /// What is known of starts and joins in a program, whatever the question.
 pub struct Borders {
-    /// Which threads wait, and which thread must be started before each of these.
-    waits: IdVec<ThreadId, Option<Option<ThreadId>>>,
+    /// How each thread starts.
+    starts: IdVec<ThreadId, Start>,
     started_by: IdVec<ThreadId, BTreeSet<ThreadId>>,
     joined_by: IdVec<ThreadId, BTreeSet<ThreadId>>,
     /// The threads with the starts and joins at which they may hold a lock.
@@ -180,15 +180,13 @@ impl Borders {
                 without_locks.insert(thread);
             }
         }
-        let waits = program.threads.iter().map(|thread| match thread.start {
-            Start::AtFirst => None,
-            Start::ByEdge { after } => Some(after),
-        });
-        let waits: IdVec<ThreadId, _> = waits.collect();
+        let starts: IdVec<ThreadId, Start> =
+            program.threads.iter().map(|thread| thread.start).collect();
+        let wait = starts.iter().any(|start| *start != Start::AtFirst);
         let some =
             |sets: &IdVec<ThreadId, BTreeSet<ThreadId>>| sets.iter().any(|set| !set.is_empty());
-        (waits.iter().any(Option::is_some) || some(&started_by) || some(&joined_by)).then(|| Self {
-            waits,
+        (wait || some(&started_by) || some(&joined_by)).then(|| Self {
+            starts,
             started_by,
             joined_by,
             with_locks,
@@ -228,6 +226,14 @@ impl Borders {
         Ok(search.orders)
     }
 
+    /// The thread that must be started before this one.
+    fn before(&self, thread: ThreadId) -> Option<ThreadId> {
+        match self.starts[thread] {
+            Start::AtFirst => None,
+            Start::ByEdge { after } => after,
+        }
+    }
+
     /// The threads that take part.
     fn moving(&self, behaviours: &Behaviours, question: &[(ThreadId, Role)]) -> BTreeSet<ThreadId> {
         let mut moving = BTreeSet::new();
@@ -236,10 +242,10 @@ impl Borders {
             if moving.insert(thread) {
                 pending.extend(&self.started_by[thread]);
                 pending.extend(behaviours.joins(thread));
-                pending.extend(self.waits[thread].flatten());
+                pending.extend(self.before(thread));
                 // Whether it can start a thread may depend on whether another one was started.
                 let before = behaviours.starts(thread).iter();
-                pending.extend(before.filter_map(|&started| self.waits[started].flatten()));
+                pending.extend(before.filter_map(|&started| self.before(started)));
             }
         }
         moving
@@ -263,14 +269,13 @@ impl Borders {
         let (class, role) = &key;
         let lowered = behaviours.representative(*class);
         let reduction = (*class, relevant(role));
-        let reduced = match self.reductions.get(&reduction) {
-            Some(reduced) => Rc::clone(reduced),
-            None => {
-                let reduced = Reduced::new(lowered, &reduction.1, budget);
-                let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
-                self.reductions.insert(reduction, Rc::clone(&reduced));
-                reduced
-            }
+        let reduced = if let Some(reduced) = self.reductions.get(&reduction) {
+            Rc::clone(reduced)
+        } else {
+            let reduced = Reduced::new(lowered, &reduction.1, budget);
+            let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
+            self.reductions.insert(reduction, Rc::clone(&reduced));
+            reduced
         };
         let (locks, tuples) = (Locks::Ignored, &mut self.tuples);
         let table = tabulate(lowered, role, locks, reduced, tuples, u64::MAX, budget)?;
@@ -369,8 +374,8 @@ impl Search<'_> {
         let later = |thread: ThreadId| {
             (next..self.phases()).any(|at| self.owners(Cut::Question(at)).contains(&thread))
         };
-        for (thread, waits) in self.borders.waits.iter_enumerated() {
-            let Some(after) = *waits else { continue };
+        for (thread, start) in self.borders.starts.iter_enumerated() {
+            let Start::ByEdge { after } = *start else { continue };
             let possible = self.start_of(thread).is_none()
                 && after.is_none_or(|before| self.has_started(before, self.cuts.len()));
             if possible {
@@ -468,7 +473,7 @@ impl Search<'_> {
 
     /// Whether a thread runs, or has ended, in the phase before the cut at this position.
     fn has_started(&self, thread: ThreadId, at: usize) -> bool {
-        self.borders.waits[thread].is_none()
+        self.borders.starts[thread] == Start::AtFirst
             || self.start_of(thread).is_some_and(|start| start < at)
     }
 

@@ -198,17 +198,16 @@ impl<'p> Tupling<'p> {
             key.push(result);
         }
         let symmetric = Symmetric::new(&key);
-        let joined = match self.joins.get(&symmetric.sorted) {
-            Some(known) => known.clone(),
-            None => {
-                let results = symmetric.sorted.iter();
-                let candidates: Vec<&[Candidate<EndId>]> =
-                    results.map(|&result| self.results[result].candidates.as_slice()).collect();
-                let ends = join(&candidates, &mut self.tuples.histories, &self.budget);
-                let ends = ends.map_err(Unknown::Stopped)?;
-                self.joins.insert(symmetric.sorted.clone(), ends.clone());
-                ends
-            }
+        let joined = if let Some(known) = self.joins.get(&symmetric.sorted) {
+            known.clone()
+        } else {
+            let results = symmetric.sorted.iter();
+            let candidates: Vec<&[Candidate<EndId>]> =
+                results.map(|&result| self.results[result].candidates.as_slice()).collect();
+            let ends = join(&candidates, &mut self.tuples.histories, &self.budget);
+            let ends = ends.map_err(Unknown::Stopped)?;
+            self.joins.insert(symmetric.sorted.clone(), ends.clone());
+            ends
         };
         Ok(joined.map(|ends| Found { ends: symmetric.restore(&ends), results: key }))
     }
@@ -269,14 +268,13 @@ impl<'p> Tupling<'p> {
         let behaviours = self.behaviours.as_ref().expect("decide checked it");
         let thread = behaviours.representative(class);
         let key = (class, relevant(role));
-        let reduced = match self.reductions.get(&key) {
-            Some(reduced) => Rc::clone(reduced),
-            None => {
-                let reduced = Reduced::new(thread, &key.1, &self.budget);
-                let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
-                self.reductions.insert(key, Rc::clone(&reduced));
-                reduced
-            }
+        let reduced = if let Some(reduced) = self.reductions.get(&key) {
+            Rc::clone(reduced)
+        } else {
+            let reduced = Reduced::new(thread, &key.1, &self.budget);
+            let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
+            self.reductions.insert(key, Rc::clone(&reduced));
+            reduced
         };
         let (tuples, limit, budget) = (&mut self.tuples, self.max_facts, &self.budget);
         tabulate(thread, role, locks, reduced, tuples, limit, budget).map(Rc::new)

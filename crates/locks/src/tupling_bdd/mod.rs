@@ -234,17 +234,16 @@ impl<'p> TuplingBdd<'p> {
             results.push(result);
         }
         let symmetric = Symmetric::new(&results);
-        let joined = match self.joins.get(&symmetric.sorted) {
-            Some(known) => known.clone(),
-            None => {
-                let sorted = symmetric.sorted.iter();
-                let sets: Vec<&TupleSet<Node>> =
-                    sorted.filter_map(|&result| self.results[result].tuples.as_ref()).collect();
-                let space = self.spaces.get_mut(&key).expect("results have a space");
-                let tuples = compatible_tuples(&mut space.domain, &self.encoding, &sets)?;
-                self.joins.insert(symmetric.sorted.clone(), tuples.clone());
-                tuples
-            }
+        let joined = if let Some(known) = self.joins.get(&symmetric.sorted) {
+            known.clone()
+        } else {
+            let sorted = symmetric.sorted.iter();
+            let sets: Vec<&TupleSet<Node>> =
+                sorted.filter_map(|&result| self.results[result].tuples.as_ref()).collect();
+            let space = self.spaces.get_mut(&key).expect("results have a space");
+            let tuples = compatible_tuples(&mut space.domain, &self.encoding, &sets)?;
+            self.joins.insert(symmetric.sorted.clone(), tuples.clone());
+            tuples
         };
         Ok(joined.map(|tuples| Found { tuples: symmetric.restore(&tuples), results }))
     }
@@ -280,14 +279,13 @@ impl<'p> TuplingBdd<'p> {
     ) -> Result<Rc<Saturated>, Exhausted> {
         let thread = self.behaviours.as_ref().expect("decide checked it").representative(class);
         let index = (class, relevant(role));
-        let skeleton = match self.skeletons.get(&index) {
-            Some(skeleton) => Rc::clone(skeleton),
-            None => {
-                let reduced = Rc::new(Reduced::new(thread, &index.1, &self.budget)?);
-                let skeleton = Rc::new(Skeleton::new(thread, reduced));
-                self.skeletons.insert(index, Rc::clone(&skeleton));
-                skeleton
-            }
+        let skeleton = if let Some(skeleton) = self.skeletons.get(&index) {
+            Rc::clone(skeleton)
+        } else {
+            let reduced = Rc::new(Reduced::new(thread, &index.1, &self.budget)?);
+            let skeleton = Rc::new(Skeleton::new(thread, reduced));
+            self.skeletons.insert(index, Rc::clone(&skeleton));
+            skeleton
         };
         let product = Product::new(thread, role, skeleton, &self.budget)?;
         if !self.spaces.contains_key(&key) {
