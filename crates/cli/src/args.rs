@@ -216,6 +216,7 @@ pub struct ReportOptions {
 
 /// What to ask and how to answer.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct AtomicityOptions {
     /// What becomes of the answers.
     #[command(flatten)]

@@ -144,7 +144,7 @@ fn runs_show_statements_and_values() {
     let log = sarif(&run(&["reach", "examples/overbooking.bp", "--format", "sarif"]));
     let flows = log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"].as_array();
     let steps =
-        flows.expect("flows").iter().flat_map(|flow| flow["locations"].as_array()).flatten();
+        flows.expect("flows").iter().filter_map(|flow| flow["locations"].as_array()).flatten();
     let last = steps.clone().max_by_key(|step| step["executionOrder"].as_u64());
     assert_eq!(last.expect("steps")["importance"], "essential");
     let changed = |step: &&Value| step["state"].as_object().is_some_and(|state| state.len() > 1);

@@ -1,4 +1,4 @@
-//! What `reach`, `race`, `deadlock` and `atomicity` write as SARIF, JUnit XML, Graphviz and HTML: the
+//! What `reach`, `race`, `deadlock` and `atomicity` write as SARIF, `JUnit` XML, Graphviz and HTML: the
 //! findings of their answers.
 
 mod checked;

@@ -12,7 +12,8 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
     let mut walk = Walk::new(program);
     let mut text = kind.rule().to_owned();
     if !subject.is_empty() {
-        text += &format!("\n{subject}");
+        text += "\n";
+        text += subject;
     }
     for step in &trace.steps {
         if step.matched.is_some() || step.fails {

@@ -85,17 +85,15 @@ pub fn check(
             let answered = answer_relation(&prepared, &relation, analysis, budget, &mut note)?;
             (answered.report, answered.safe, answered.unknown, None)
         } else {
-            let (questions, unasked): (Vec<Question>, Option<Unknown>) = match kind {
-                FindingKind::Race => {
+            let (questions, unasked): (Vec<Question>, Option<Unknown>) =
+                if kind == FindingKind::Race {
                     let all = races(&threads, &locations);
                     (all.into_iter().map(Question::Race).collect(), None)
-                }
-                _ => {
+                } else {
                     let possible = possible_deadlocks(&prepared, &threads, budget);
                     let asked = possible.asked.into_iter().map(Question::Deadlock);
                     (asked.collect(), possible.unasked)
-                }
-            };
+                };
             (answer(&prepared, &questions, analysis, budget, &mut note)?, 0, 0, unasked)
         };
         groups.extend(group::group(program, &report.answers, ""));

@@ -202,12 +202,10 @@ fn decide(
         let note = &mut |progress: Progress<'_>| {
             answered.store(progress.done, Ordering::Relaxed);
         };
-        match &asked.relation {
-            Some(relation) => answer_relation(&prepared, relation, &analysis, budget, note),
-            None => {
-                let report = answer(&prepared, queries, &analysis, budget, note)?;
-                Ok(RelationReport { report, safe: 0, unknown: 0 })
-            }
+        if let Some(relation) = &asked.relation {
+            return answer_relation(&prepared, relation, &analysis, budget, note);
         }
+        let report = answer(&prepared, queries, &analysis, budget, note)?;
+        Ok(RelationReport { report, safe: 0, unknown: 0 })
     })
 }

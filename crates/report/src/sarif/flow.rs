@@ -110,9 +110,9 @@ fn chosen(finding: &Finding, events: &[bool]) -> Vec<bool> {
     let mut chosen: Vec<bool> =
         (0..all).map(|at| is_essential(finding, at) || events[at]).collect();
     let mut surplus = chosen.iter().filter(|&&chosen| chosen).count().saturating_sub(MOST);
-    for at in 0..taken {
-        if surplus > 0 && chosen[at] && !is_essential(finding, at) {
-            chosen[at] = false;
+    for (at, chosen) in chosen.iter_mut().enumerate().take(taken) {
+        if surplus > 0 && *chosen && !is_essential(finding, at) {
+            *chosen = false;
             surplus -= 1;
         }
     }
