@@ -129,11 +129,13 @@ pub fn enough(program: &Program, asked: Asked) -> Enough {
         IdVec::filled(BTreeSet::new(), program.threads.len());
     let mut locks: IdVec<ThreadId, BTreeSet<LockId>> =
         IdVec::filled(BTreeSet::new(), program.threads.len());
+    let mut joins = starts.clone();
     for edge in &program.edges {
         for &thread in sharing.threads_of(program, edge) {
             match edge.action {
                 Action::Start(started) => _ = starts[thread].insert(started),
                 Action::Acquire(lock) => _ = locks[thread].insert(lock),
+                Action::Join(joined) => _ = joins[thread].insert(joined),
                 _ => {}
             }
         }
@@ -141,8 +143,8 @@ pub fn enough(program: &Program, asked: Asked) -> Enough {
     // Those that the question names, and one for every thread that waits and that it can start.
     let named = |thread: ThreadId| match asked {
         Asked::Threads(threads) => threads.max(1),
-        // The locks of a cycle are different, and each of its threads wants one of them.
-        Asked::Deadlocks => (locks[thread].len() as u32).max(1),
+        // Each thread of a cycle wants a lock or the end of a thread, and all of them another one.
+        Asked::Deadlocks => ((locks[thread].len() + joins[thread].len()) as u32).max(1),
     };
     let mut number: IdVec<ThreadId, Option<u32>> =
         program.threads.ids().map(|thread| (!is_many(thread)).then_some(1)).collect();
@@ -281,6 +283,8 @@ label here at \"W.f\" 0
         assert_eq!(enough(&three(["", "", "0 -> 1 start U"]), two), Enough::Unknown);
         let locks = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 acquire c", "", ""]);
         assert_eq!(enough(&locks, Asked::Deadlocks), exactly(&[3, 1, 1]));
+        let joins = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 join V", "", ""]);
+        assert_eq!(enough(&joins, Asked::Deadlocks), exactly(&[3, 1, 1]));
         let values =
             read("program global g thread A main p { procedure p nodes 1 entry 0 exit 0 {} }");
         assert_eq!(enough(&values, two), Enough::Unknown);
