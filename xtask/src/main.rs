@@ -4,6 +4,7 @@ mod bench;
 mod corpus;
 mod differential;
 mod layers;
+mod names;
 
 use std::process::ExitCode;
 
@@ -12,6 +13,7 @@ usage: cargo xtask <task>
 
 tasks:
   layers                     compare the edges between crates with the table in xtask/src/layers.rs
+  names                      compare the public names of all crates, and those of the glossary
   corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
   differential [PROGRAMS]    run all engines against each other on random programs (default 3000)
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["layers"] => layers::check(),
+        ["names"] => names::check(),
         ["differential"] => differential::run(3000),
         ["differential", programs] => match programs.parse() {
             Ok(programs) => differential::run(programs),

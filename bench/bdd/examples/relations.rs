@@ -10,7 +10,7 @@
 use std::time::Instant;
 
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, Exhausted, NativeManager, Position, Relation, Relations, Var};
+use selvedge_bdd::{BddManager, Component, Exhausted, NativeManager, Relation, Relations, Var};
 use selvedge_bdd_comparison::{BiodivineManager, OxiddManager};
 
 const WIDTH: usize = 20;
@@ -112,7 +112,7 @@ fn phases<M: BddManager>(r: &Relations<M>, steps: usize) -> Result<(usize, usize
     let mut random = Generator(2);
     let rules: Vec<Relation<M::Node>> =
         (0..WEIGHTS).map(|_| rule(r, &mut random)).collect::<Result<_, _>>()?;
-    let [zero, one, two] = [0, 1, 2].map(Position::from_index);
+    let [zero, one, two] = [0, 1, 2].map(Component::from_index);
     // A phase transition forgets the upper half of the bits.
     let history = r.equal(zero, one)?;
     let kept = r.equal_bits(one, two, 0..WIDTH / 2)?;
@@ -185,7 +185,7 @@ fn rule<M: BddManager>(
     random: &mut Generator,
 ) -> Result<Relation<M::Node>, Exhausted> {
     let m = r.manager();
-    let [pre, post] = [0, 1].map(Position::from_index);
+    let [pre, post] = [0, 1].map(Component::from_index);
     let start = random.below(WIDTH);
     let assigned: Vec<usize> = (0..=random.below(3)).map(|k| (start + k) % WIDTH).collect();
     let mut node = r.equal_bits(pre, post, (0..WIDTH).filter(|bit| !assigned.contains(bit)))?;

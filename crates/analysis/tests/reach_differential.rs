@@ -5,7 +5,7 @@
 //! `SELVEDGE_PROGRAMS` sets the number of programs; `cargo xtask differential` uses it.
 
 use selvedge_base::{Budget, IdVec};
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_bounded::sequentialize;
 use selvedge_bounded::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::parse;
@@ -89,7 +89,7 @@ fn disagreement(program: &Program, measure: Measure, compared: &mut Compared) ->
     compared.violations += u64::from(expected.least(0).is_some());
     compared.deep += u64::from(expected.least(0).is_some_and(|least| least > 1));
     let budget = Budget::new();
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         let explicit = ExplicitSearch::new(program, &target, measure, stacks, &budget);
         let explicit = explicit.expect("the program is small");
         if let Some(why) = complaint(explicit, program, &target, &expected) {

@@ -15,7 +15,7 @@ pub enum Severity {
 
 /// A span with a remark, shown beside the snippet.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Label {
+pub struct SourceLabel {
     /// The bytes it is about.
     pub span: Span,
     /// The remark.
@@ -32,9 +32,9 @@ pub struct Diagnostic {
     /// One line, without a full stop at the end.
     pub message: String,
     /// The offending bytes with a remark; `None` only for complaints about the whole input.
-    pub primary: Option<Label>,
+    pub primary: Option<SourceLabel>,
     /// Other places that matter, for example the first of two declarations.
-    pub secondary: Vec<Label>,
+    pub secondary: Vec<SourceLabel>,
     /// What to do about it.
     pub help: Option<String>,
 }
@@ -51,7 +51,7 @@ impl Diagnostic {
             code,
             severity: Severity::Error,
             message: message.into(),
-            primary: Some(Label { span, text: remark.into() }),
+            primary: Some(SourceLabel { span, text: remark.into() }),
             secondary: Vec::new(),
             help: None,
         }
@@ -79,7 +79,7 @@ impl Diagnostic {
     /// The same with one more place.
     #[must_use]
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.secondary.push(Label { span, text: text.into() });
+        self.secondary.push(SourceLabel { span, text: text.into() });
         self
     }
 

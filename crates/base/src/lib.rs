@@ -21,6 +21,6 @@ pub mod id;
 pub mod place;
 
 pub use budget::{Budget, StopReason};
-pub use diagnostic::{Diagnostic, Label, Severity};
+pub use diagnostic::{Diagnostic, Severity, SourceLabel};
 pub use id::{Id, IdVec};
 pub use place::{LineIndex, Place, Span};

@@ -28,4 +28,4 @@ pub mod native;
 
 pub use manager::{BddManager, Exhausted, MAX_VARIABLES, Shape, Var};
 pub use native::{NATIVE_BYTES_PER_NODE, NativeManager};
-pub use relation::{Position, Relation, Relations};
+pub use relation::{Component, Relation, Relations};

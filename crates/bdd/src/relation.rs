@@ -28,7 +28,7 @@ use crate::manager::{BddManager, Exhausted, Var};
 
 define_id!(
     /// A component of a tuple, counted from 0.
-    Position
+    Component
 );
 
 /// A set of tuples of one length. Equal relations have equal nodes.
@@ -105,7 +105,7 @@ impl<M: BddManager> Relations<M> {
     }
 
     /// The variable that stands for a bit of a position.
-    pub fn var(&self, position: Position, bit: usize) -> Var {
+    pub fn var(&self, position: Component, bit: usize) -> Var {
         assert!(position.index() <= self.max_arity && bit < self.width, "no such bit");
         Var::from_index(bit * (self.max_arity + 1) + position.index())
     }
@@ -114,7 +114,7 @@ impl<M: BddManager> Relations<M> {
     ///
     /// # Errors
     /// [`Exhausted`] if it runs out of nodes or of budget.
-    pub fn bit(&self, position: Position, bit: usize) -> Result<M::Node, Exhausted> {
+    pub fn bit(&self, position: Component, bit: usize) -> Result<M::Node, Exhausted> {
         self.manager.var(self.var(position, bit))
     }
 
@@ -124,8 +124,8 @@ impl<M: BddManager> Relations<M> {
     /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn equal_bits(
         &self,
-        left: Position,
-        right: Position,
+        left: Component,
+        right: Component,
         bits: impl DoubleEndedIterator<Item = usize>,
     ) -> Result<M::Node, Exhausted> {
         // From the last bit to the first, each step adds three nodes on top.
@@ -141,7 +141,7 @@ impl<M: BddManager> Relations<M> {
     ///
     /// # Errors
     /// [`Exhausted`] if it runs out of nodes or of budget.
-    pub fn equal(&self, left: Position, right: Position) -> Result<M::Node, Exhausted> {
+    pub fn equal(&self, left: Component, right: Component) -> Result<M::Node, Exhausted> {
         self.equal_bits(left, right, 0..self.width)
     }
 
@@ -149,7 +149,7 @@ impl<M: BddManager> Relations<M> {
     ///
     /// # Errors
     /// [`Exhausted`] if it runs out of nodes or of budget.
-    pub fn element(&self, position: Position, element: &[bool]) -> Result<M::Node, Exhausted> {
+    pub fn element(&self, position: Component, element: &[bool]) -> Result<M::Node, Exhausted> {
         assert_eq!(element.len(), self.width, "an element has `width` bits");
         let literals: Vec<(Var, bool)> = element
             .iter()
@@ -188,7 +188,7 @@ impl<M: BddManager> Relations<M> {
     /// # Errors
     /// [`Exhausted`] if it runs out of nodes or of budget.
     pub fn identity(&self) -> Result<Relation<M::Node>, Exhausted> {
-        let node = self.equal(Position::from_index(0), Position::from_index(1))?;
+        let node = self.equal(Component::from_index(0), Component::from_index(1))?;
         Ok(self.relation(2, node))
     }
 
@@ -200,7 +200,7 @@ impl<M: BddManager> Relations<M> {
         let mut literals = Vec::with_capacity(elements.len() * self.width);
         for (position, element) in elements.iter().enumerate() {
             assert_eq!(element.len(), self.width, "an element has `width` bits");
-            let position = Position::from_index(position);
+            let position = Component::from_index(position);
             literals.extend(
                 element.iter().enumerate().map(|(bit, &value)| (self.var(position, bit), value)),
             );
@@ -262,11 +262,11 @@ impl<M: BddManager> Relations<M> {
     pub fn project(
         &self,
         a: &Relation<M::Node>,
-        keep: &[Position],
+        keep: &[Component],
     ) -> Result<Relation<M::Node>, Exhausted> {
         assert!(keep.iter().all(|position| position.index() < a.arity), "no such position");
         let mut dropped: Vec<Var> = Vec::new();
-        for position in (0..a.arity).filter(|&k| !keep.contains(&Position::from_index(k))) {
+        for position in (0..a.arity).filter(|&k| !keep.contains(&Component::from_index(k))) {
             dropped.extend(self.vars(position..position + 1));
         }
         let rest = self.manager.exists(&a.node, &self.manager.cube(&dropped)?)?;
@@ -279,7 +279,7 @@ impl<M: BddManager> Relations<M> {
     ///
     /// # Errors
     /// [`Exhausted`] if it runs out of nodes or of budget.
-    pub fn placement(&self, targets: &[Position]) -> Result<M::Renaming, Exhausted> {
+    pub fn placement(&self, targets: &[Component]) -> Result<M::Renaming, Exhausted> {
         self.movement(&targets.iter().enumerate().map(|(from, to)| (from, to.index())))
     }
 
@@ -317,7 +317,7 @@ impl<M: BddManager> Relations<M> {
     /// The variables of some positions, increasing.
     fn vars(&self, positions: std::ops::Range<usize>) -> Vec<Var> {
         (0..self.width)
-            .flat_map(|bit| positions.clone().map(move |k| self.var(Position::from_index(k), bit)))
+            .flat_map(|bit| positions.clone().map(move |k| self.var(Component::from_index(k), bit)))
             .collect()
     }
 
@@ -329,7 +329,10 @@ impl<M: BddManager> Relations<M> {
         let mut pairs = Vec::new();
         for bit in 0..self.width {
             pairs.extend(moves.clone().map(|(from, to)| {
-                (self.var(Position::from_index(from), bit), self.var(Position::from_index(to), bit))
+                (
+                    self.var(Component::from_index(from), bit),
+                    self.var(Component::from_index(to), bit),
+                )
             }));
         }
         self.manager.renaming(&pairs)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use generator::Generator;
 use selvedge_base::Id;
-use selvedge_bdd::{BddManager, NativeManager, Position, Relation, Relations};
+use selvedge_bdd::{BddManager, Component, NativeManager, Relation, Relations};
 
 const WIDTH: usize = 2;
 const MAX_ARITY: usize = 4;
@@ -34,8 +34,8 @@ fn make<M: BddManager>(new: fn(usize, usize) -> M) -> Relations<M> {
     Relations::new(new(variables, 1 << 14), WIDTH, MAX_ARITY).unwrap()
 }
 
-fn position(index: usize) -> Position {
-    Position::from_index(index)
+fn position(index: usize) -> Component {
+    Component::from_index(index)
 }
 
 fn bits(element: usize, width: usize) -> Vec<bool> {
@@ -130,7 +130,7 @@ pub(crate) fn operations_agree_with_sets_of_tuples<M: BddManager>(new: fn(usize,
             assert_eq!(to_set(&r, &r.intersection(&a, &b).unwrap()), common, "seed {seed}");
         }
         let keep: Vec<usize> = (0..m).filter(|_| random.below(2) == 1).collect();
-        let kept: Vec<Position> = keep.iter().map(|&k| position(k)).collect();
+        let kept: Vec<Component> = keep.iter().map(|&k| position(k)).collect();
         let projected: Set =
             set_a.iter().map(|tuple| keep.iter().map(|&k| tuple[k]).collect()).collect();
         let projection = r.project(&a, &kept).unwrap();

@@ -10,8 +10,8 @@
 //!    no return can add to, or where the program has nothing that could fail.
 //! 3. A violation that was found is returned whatever limit is met after it.
 
-use crate::explicit::{ExplicitSearch, Stacks};
-use crate::monitor::{Origin, locks_to_data, monitor, original};
+use crate::explicit::{ExplicitSearch, StackChoice};
+use crate::monitor::{StepMap, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::Slice;
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
@@ -217,7 +217,7 @@ impl<'p> Bounded<'p> {
     fn list(
         &self,
         running: &mut Running<'_>,
-        origin: &Option<Origin>,
+        origin: &Option<StepMap>,
         limit: usize,
     ) -> Result<States, Failure> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
@@ -255,7 +255,7 @@ struct Translated<'p> {
     slice: Option<Slice>,
     program: Cow<'p, Program>,
     target: Target,
-    origin: Option<Origin>,
+    origin: Option<StepMap>,
 }
 
 impl<'p> Translated<'p> {
@@ -362,7 +362,7 @@ impl<'p> Running<'p> {
                 program,
                 target,
                 measure,
-                Stacks::default(),
+                StackChoice::default(),
                 budget,
             )?)),
             Kind::Pds => Self::Other(Box::new(PdsSearch::new(program, target, budget)?)),

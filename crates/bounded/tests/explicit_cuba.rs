@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use selvedge_base::Budget;
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_program::{Measure, Question, Search, Target, validate};
 use selvedge_replay::replay;
 use std::fs;
@@ -64,7 +64,7 @@ fn the_recorded_answers_are_found() {
             &parsed.program,
             &target,
             Measure::Contexts,
-            Stacks::Automatic,
+            StackChoice::Automatic,
             &budget,
         );
         let mut search = search.expect("it fits");

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Do, sketch};
 use selvedge_base::{Budget, StopReason};
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_front_pds::parse;
 use selvedge_program::{
     Failure, Measure, NodeId, Program, Proof, Question, Search, Target, Unknown, Witness,
@@ -35,7 +35,7 @@ struct Case<'p> {
     program: &'p Program,
     target: Target,
     measure: Measure,
-    stacks: Stacks,
+    stacks: StackChoice,
     levels: usize,
 }
 
@@ -144,7 +144,7 @@ fn single_stacks_stop_at_every_look() {
     let found = parse(&pds, Some("0|0,0"), Some("0|9,9")).expect("no errors");
     let mut unfinished = 0;
     for measure in [Measure::Contexts, Measure::Rounds] {
-        let (stacks, levels) = (Stacks::Automatic, 4);
+        let (stacks, levels) = (StackChoice::Automatic, 4);
         let program = &found.program;
         let target = found.target.clone().expect("a target");
         let name = "a meeting on two rings";
@@ -165,7 +165,7 @@ fn sets_of_stacks_stop_at_every_look() {
     let program = &found.program;
     let (measure, levels) = (Measure::Contexts, 3);
     let mut unfinished = 0;
-    for stacks in [Stacks::Sets, Stacks::Automatic] {
+    for stacks in [StackChoice::Sets, StackChoice::Automatic] {
         let target = found.target.clone().expect("a target");
         unfinished += check(&Case { name: "a meeting", program, target, measure, stacks, levels });
         let target = Target::Assertion;
@@ -186,7 +186,7 @@ fn programs_with_data_stop_at_every_look() {
     }
     let nodes: Vec<NodeId> = program.nodes.ids().collect();
     let program = &program;
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for target in [Target::Assertion, Target::Label(vec![nodes[7]])] {
             let (name, measure, levels) = ("data", Measure::Rounds, 2);
             check(&Case { name, program, target, measure, stacks, levels });

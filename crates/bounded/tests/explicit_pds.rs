@@ -5,7 +5,7 @@ mod common;
 
 use common::{Do, sketch};
 use selvedge_base::{Budget, StopReason};
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_front_pds::{Parsed, parse};
 use selvedge_program::{
     Action, Expr, Level, Measure, NodeId, Position, Program, Proof, Question, Search, Start,
@@ -112,7 +112,7 @@ fn search<'p>(
     program: &'p Program,
     target: &Target,
     measure: Measure,
-    stacks: Stacks,
+    stacks: StackChoice,
 ) -> ExplicitSearch<'p> {
     ExplicitSearch::new(program, target, measure, stacks, &Budget::new()).expect("it fits")
 }
@@ -146,7 +146,7 @@ fn visible_states_are_those_of_the_rules() {
         };
         compared += 1;
         let parsed = parse(&system.pds, Some(&system.init), None).expect("no errors");
-        for stacks in [Stacks::Automatic, Stacks::Sets] {
+        for stacks in [StackChoice::Automatic, StackChoice::Sets] {
             let mut search = search(&parsed.program, &Target::Assertion, Measure::Contexts, stacks);
             for level in &expected {
                 search.advance().expect("no limit is met");
@@ -172,7 +172,7 @@ fn check_target(system: &System, expected: &[BTreeSet<Visible>], wanted: &Visibl
     let spec = format!("{}|{}", wanted.0, tops.join(","));
     let parsed = parse(&system.pds, Some(&system.init), Some(&spec)).expect("no errors");
     let target = parsed.target.expect("a target");
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         let mut search = search(&parsed.program, &target, Measure::Contexts, stacks);
         for (at, level) in expected.iter().enumerate() {
             let found = search.advance().expect("no limit is met").reached;
@@ -206,7 +206,7 @@ fn a_plateau_of_shared_states_is_not_complete() {
     let spec = format!("0|{HANDSHAKES},{HANDSHAKES}");
     let parsed = parse(&pds, Some("0|0,0"), Some(&spec)).expect("no errors");
     let target = parsed.target.expect("a target");
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for (measure, least) in [(Measure::Contexts, 2 * HANDSHAKES), (Measure::Rounds, HANDSHAKES)]
         {
             let mut search = search(&parsed.program, &target, measure, stacks);
@@ -229,7 +229,7 @@ fn a_plateau_of_shared_states_is_not_complete() {
 #[test]
 fn a_stack_that_grows_for_ever_has_no_fixpoint() {
     let parsed = system("2\nPDA 0 1\n1 0 -> 0 0 1\nPDA 0 0\n0 0 -> 1 0\n", "1|0,0");
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         let mut search = search(&parsed.program, &Target::Assertion, Measure::Contexts, stacks);
         for limit in 1..20 {
             let level = search.advance().expect("no limit is met");
@@ -246,7 +246,7 @@ fn sets_of_stacks_can_be_complete() {
     let pds = "2\nPDA 0 1\n0 0 -> 0 0 1\n0 0 -> 1 1\n1 1 -> 1 -\nPDA 0 1\n1 0 -> 0 1\n";
     let parsed = parse(pds, Some("0|0,0"), Some("0|-,1")).expect("no errors");
     let target = parsed.target.expect("a target");
-    let mut search = search(&parsed.program, &target, Measure::Contexts, Stacks::Automatic);
+    let mut search = search(&parsed.program, &target, Measure::Contexts, StackChoice::Automatic);
     let first = search.advance().expect("no limit is met");
     assert!(first.reached.is_none() && !first.complete);
     let names: Vec<&str> = search.statistics().counts.iter().map(|&(name, _)| name).collect();
@@ -273,7 +273,7 @@ fn deep_stacks_are_followed() {
     writeln!(pds, "0 {DEPTH} -> 0 -").expect("strings take text");
     let parsed = system(&pds, "0|0");
     let mut search =
-        search(&parsed.program, &Target::Assertion, Measure::Contexts, Stacks::Automatic);
+        search(&parsed.program, &Target::Assertion, Measure::Contexts, StackChoice::Automatic);
     let count = |search: &ExplicitSearch<'_>| {
         let counts = search.statistics().counts;
         counts.iter().find(|(name, _)| *name == "deepest-stack").map(|&(_, count)| count)
@@ -292,7 +292,7 @@ fn atomic_sections_hide_what_is_inside() {
         &[&[&[Do::Begin, Do::Raise(0), Do::Lower(0), Do::End]], &[&[Do::Assume(0), Do::Fail]]],
     );
     let open = sketch(1, &[&[&[Do::Raise(0), Do::Lower(0)]], &[&[Do::Assume(0), Do::Fail]]]);
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for measure in [Measure::Rounds, Measure::Contexts] {
             let levels = all_levels(&hidden, &Target::Assertion, measure, stacks);
             assert!(levels.iter().all(|level| level.reached.is_none()));
@@ -306,7 +306,7 @@ fn atomic_sections_hide_what_is_inside() {
     }
     // A label inside the section is reached.
     let inside: Vec<NodeId> = hidden.nodes.ids().skip(2).take(1).collect();
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         let target = Target::Label(inside.clone());
         let levels = all_levels(&hidden, &target, Measure::Rounds, stacks);
         let run = levels[0].reached.as_ref().expect("it is reached");
@@ -323,7 +323,7 @@ fn a_failure_to_come_is_not_complete() {
     let update = program.updates.push(Update { guard: Some(guard), ..Update::default() });
     let fail = program.edges.ids().next().expect("an edge");
     program.edges[fail].update = Some(update);
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for measure in [Measure::Rounds, Measure::Contexts] {
             let levels = all_levels(&program, &Target::Assertion, measure, stacks);
             let reached: Vec<bool> = levels.iter().map(|level| level.reached.is_some()).collect();
@@ -344,7 +344,7 @@ fn a_thread_is_at_its_entry_once_it_is_started() {
     let target = Target::Label(vec![entry]);
     let threads = [Position::Any, Position::At(vec![entry])].into_iter().collect();
     let state = Target::State(StatePattern { globals: Vec::new(), locks: Vec::new(), threads });
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for target in [&target, &state] {
             let levels = all_levels(&program, target, Measure::Rounds, stacks);
             assert!(levels.iter().all(|level| level.reached.is_none()), "it waits");
@@ -354,7 +354,7 @@ fn a_thread_is_at_its_entry_once_it_is_started() {
     program.edges[start].action = Action::Start(started);
     program.edges[start].update = None;
     assert_eq!(validate::validate(&program), []);
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for measure in [Measure::Rounds, Measure::Contexts] {
             let levels = all_levels(&program, &target, measure, stacks);
             let run = levels[0].reached.as_ref().expect("it is reached");
@@ -365,7 +365,12 @@ fn a_thread_is_at_its_entry_once_it_is_started() {
 }
 
 /// The levels up to the fixpoint.
-fn all_levels(program: &Program, target: &Target, measure: Measure, stacks: Stacks) -> Vec<Level> {
+fn all_levels(
+    program: &Program,
+    target: &Target,
+    measure: Measure,
+    stacks: StackChoice,
+) -> Vec<Level> {
     let mut search = search(program, target, measure, stacks);
     let mut levels = Vec::new();
     loop {
@@ -380,7 +385,7 @@ fn all_levels(program: &Program, target: &Target, measure: Measure, stacks: Stac
 #[test]
 fn interrupts_are_answered() {
     let parsed = system("2\nPDA 0 1\n1 0 -> 0 0 1\nPDA 0 0\n0 0 -> 1 0\n", "1|0,0");
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         let budget = Budget::new();
         let target = Target::Assertion;
         let mut search =
@@ -396,7 +401,7 @@ fn what_does_not_fit_is_refused() {
     let refuse = |program: &Program| {
         let budget = Budget::new();
         let target = Target::Assertion;
-        let stacks = Stacks::Automatic;
+        let stacks = StackChoice::Automatic;
         let search = ExplicitSearch::new(program, &target, Measure::Rounds, stacks, &budget);
         match search.err() {
             Some(Unknown::Unsupported(reason)) => reason,
@@ -415,6 +420,6 @@ fn what_does_not_fit_is_refused() {
     // 64 globals and 64 threads are fine.
     let threads: Vec<&[&[Do]]> = vec![fail; 64];
     let program = sketch(64, &threads);
-    let mut last = search(&program, &Target::Assertion, Measure::Rounds, Stacks::Automatic);
+    let mut last = search(&program, &Target::Assertion, Measure::Rounds, StackChoice::Automatic);
     assert!(last.advance().expect("no limit is met").reached.is_some());
 }

@@ -9,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_base::Budget;
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_front_pds::parse;
 use selvedge_program::{Measure, Program, Proof, Question, Search, Target};
 use selvedge_replay::replay;
@@ -168,7 +168,7 @@ fn search<'p>(
     program: &'p Program,
     target: &Target,
     measure: Measure,
-    stacks: Stacks,
+    stacks: StackChoice,
 ) -> ExplicitSearch<'p> {
     ExplicitSearch::new(program, target, measure, stacks, &Budget::new()).expect("it fits")
 }
@@ -200,7 +200,7 @@ fn check(seed: u64, system: &System, rng: &mut Rng, counts: &mut Counts) {
     let all = deep(system);
     let parsed = parse(&system.pds, Some(&system.init), None).expect("no errors");
     let measure = if rng.percent(70) { Measure::Contexts } else { Measure::Rounds };
-    let stacks = if rng.percent(50) { Stacks::Automatic } else { Stacks::Sets };
+    let stacks = if rng.percent(50) { StackChoice::Automatic } else { StackChoice::Sets };
     let mut search = search(&parsed.program, &nothing(), measure, stacks);
     let mut levels: Vec<BTreeSet<View>> = Vec::new();
     let mut complete = None;
@@ -234,7 +234,7 @@ fn check_target(
     system: &System,
     wanted: &View,
     measure: Measure,
-    stacks: Stacks,
+    stacks: StackChoice,
     counts: &mut Counts,
 ) {
     let top = |top: &Option<u32>| top.map_or_else(|| "-".to_owned(), |top| top.to_string());
@@ -290,7 +290,7 @@ fn a_plateau_before_the_last_return_is_not_a_proof() {
             .expect("strings take text");
         let parsed = parse(&pds, Some("0|0,0"), Some("0|50,0")).expect("no errors");
         let target = parsed.target.expect("a target");
-        for stacks in [Stacks::Automatic, Stacks::Sets] {
+        for stacks in [StackChoice::Automatic, StackChoice::Sets] {
             for (measure, least) in
                 [(Measure::Contexts, 2 * rungs + 1), (Measure::Rounds, rungs + 1)]
             {
@@ -327,7 +327,7 @@ fn growing_stacks_can_be_proved() {
     let pds = "2\nPDA 0 1\n1 0 -> 0 0\n1 0 -> 0 0 1\n1 0 -> 0 1\n1 1 -> 0 -\n\
                PDA 0 1\n0 0 -> 1 0 1\n0 0 -> 1 1\n0 1 -> 1 -\n";
     let parsed = parse(pds, Some("1|0,0"), None).expect("no errors");
-    for stacks in [Stacks::Automatic, Stacks::Sets] {
+    for stacks in [StackChoice::Automatic, StackChoice::Sets] {
         for measure in [Measure::Contexts, Measure::Rounds] {
             let mut search = search(&parsed.program, &nothing(), measure, stacks);
             let complete = (0..8).any(|_| search.advance().expect("no limit is met").complete);
@@ -348,7 +348,7 @@ fn what_is_below_depends_on_how_a_call_was_entered() {
                PDA 0 1\n1 0 -> 0 0 1\n0 0 -> 1 0 1\n";
     let parsed = parse(pds, Some("0|0,0"), Some("1|5,0")).expect("no errors");
     let target = parsed.target.expect("a target");
-    let mut search = search(&parsed.program, &target, Measure::Contexts, Stacks::Automatic);
+    let mut search = search(&parsed.program, &target, Measure::Contexts, StackChoice::Automatic);
     let complete = (0..8).any(|_| search.advance().expect("no limit is met").complete);
     assert!(complete && search.proof() == Proof::Generators);
 }
@@ -373,7 +373,8 @@ fn published_systems_are_proved() {
         let read = |extension: &str| fs::read_to_string(folder.join(format!("{file}.{extension}")));
         let (pds, init) = (read("pds").expect("rules"), read("init").expect("a state"));
         let parsed = parse(&pds, Some(&init), None).expect("no errors");
-        let mut search = search(&parsed.program, &nothing(), Measure::Contexts, Stacks::Automatic);
+        let mut search =
+            search(&parsed.program, &nothing(), Measure::Contexts, StackChoice::Automatic);
         let levels = (1..=8).find(|_| search.advance().expect("no limit is met").complete);
         println!("{file}: {levels:?} {:?}", search.proof());
         assert!(levels.is_some(), "{file}");

@@ -11,7 +11,7 @@ mod common;
 
 use common::{Shape, random_program};
 use selvedge_base::{Budget, Id, Place};
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_program::{
     Action, Bound, Failure, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program,
     Proof, Question, Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
@@ -54,7 +54,7 @@ fn explore(
     program: &Program,
     target: &Target,
     measure: Measure,
-    stacks: Stacks,
+    stacks: StackChoice,
 ) -> Option<Vec<Explored>> {
     let budget = Budget::new();
     let search = ExplicitSearch::new(program, target, measure, stacks, &budget);
@@ -161,8 +161,8 @@ fn check(seed: u64, shape: &Shape, locks: bool, counts: &mut Counts) {
         };
         counts.cut += usize::from(oracle.cut);
         for (at, target) in targets.iter().enumerate() {
-            let plain = explore(&program, target, measure, Stacks::Automatic);
-            let sets = explore(&program, target, measure, Stacks::Sets);
+            let plain = explore(&program, target, measure, StackChoice::Automatic);
+            let sets = explore(&program, target, measure, StackChoice::Sets);
             let (Some(plain), Some(sets)) = (plain, sets) else {
                 assert!(oracle.cut, "seed {seed}: the oracle does not nest that deep");
                 counts.nested += 1;
@@ -219,7 +219,7 @@ fn is_reached(program: &Program, state: &Valuation, measure: Measure) -> bool {
     let globals = program.globals.ids().map(|global| (global, state.get(global))).collect();
     let threads = program.threads.iter().map(|_| Position::Any).collect();
     let target = Target::State(StatePattern { globals, locks: Vec::new(), threads });
-    let levels = explore(program, &target, measure, Stacks::Automatic);
+    let levels = explore(program, &target, measure, StackChoice::Automatic);
     levels.is_some_and(|levels| levels[LEVELS - 1].reached)
 }
 

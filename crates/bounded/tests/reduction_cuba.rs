@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use selvedge_base::Budget;
-use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_bounded::reduction::{PdsSearch, SpdsSearch};
 use selvedge_program::{Measure, Question, Search, Target};
 use selvedge_replay::replay;
@@ -30,7 +30,7 @@ fn all_engines_agree() {
         let program = &parsed.program;
         let stop = Budget::new();
         let explicit =
-            ExplicitSearch::new(program, &target, Measure::Rounds, Stacks::Automatic, &stop);
+            ExplicitSearch::new(program, &target, Measure::Rounds, StackChoice::Automatic, &stop);
         let mut explicit = explicit.expect("it fits");
         let mut searches: Vec<(&str, Box<dyn Search>)> = vec![
             ("pds", Box::new(PdsSearch::new(program, &target, &stop).expect("it fits"))),

@@ -4,11 +4,11 @@ use selvedge_base::Budget;
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_front_bool::parse;
 use selvedge_program::{Failure, Measure, Search, Target, Unknown};
-use selvedge_testkit::models::bluetooth::{Version, bluetooth};
+use selvedge_testkit::models::bluetooth::{BluetoothVersion, bluetooth};
 
 #[test]
 fn states_of_a_search_that_met_its_limit_are_refused_or_contain_those_before() {
-    let text = bluetooth(Version::Correct, 1, 1);
+    let text = bluetooth(BluetoothVersion::Correct, 1, 1);
     let program =
         parse(&text, &selvedge_front_bool::Options::default()).program.expect("a program");
     let mut stopped_late = 0;

@@ -4,14 +4,14 @@
 mod common;
 
 use common::check;
-use selvedge_base::{Diagnostic, Label, LineIndex, Severity};
+use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
 use selvedge_front_bool::{Dialect, Options, parse};
 use std::fmt::Write;
 
 /// The diagnostics in a compact form.
 fn compact(text: &str, diagnostics: &[Diagnostic]) -> String {
     let index = LineIndex::new(text);
-    let label = |label: &Label| {
+    let label = |label: &SourceLabel| {
         let (start, end) = (index.place(label.span.start), index.place(label.span.end));
         format!("{start}-{end}: {}", label.text)
     };

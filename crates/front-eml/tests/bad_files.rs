@@ -1,7 +1,7 @@
 //! Every file of `corpus/bad` with the complaints about it, as data: code, place, message, labels,
 //! advice.
 
-use selvedge_base::{Diagnostic, Label, LineIndex, Severity};
+use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
 /// The diagnostics in a compact form.
 fn compact(text: &str, diagnostics: &[Diagnostic]) -> String {
     let index = LineIndex::new(text);
-    let label = |label: &Label| {
+    let label = |label: &SourceLabel| {
         let (start, end) = (index.place(label.span.start), index.place(label.span.end));
         format!("{start}-{end}: {}", label.text)
     };

@@ -1,6 +1,6 @@
 //! Every file of `corpus/bad-pds` with the complaints about it, as data.
 
-use selvedge_base::{Diagnostic, Label, LineIndex, Severity};
+use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
 use selvedge_front_pds::{Complaint, Input, parse, parse_target};
 use std::fmt::Write;
 use std::fs;
@@ -25,7 +25,7 @@ fn files() -> Vec<(PathBuf, String)> {
 /// The diagnostics in a compact form.
 fn compact(text: &str, diagnostics: &[&Diagnostic]) -> String {
     let index = LineIndex::new(text);
-    let label = |label: &Label| {
+    let label = |label: &SourceLabel| {
         let (start, end) = (index.place(label.span.start), index.place(label.span.end));
         format!("{start}-{end}: {}", label.text)
     };

@@ -1,6 +1,6 @@
 //! Every file of `corpus/bad-property` and `corpus/bad-model` with the complaints about it, as data.
 
-use selvedge_base::{Diagnostic, Label, LineIndex, Severity};
+use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
 use selvedge_program::Program;
 use std::fmt::Write;
 use std::fs;
@@ -25,7 +25,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 /// The diagnostics in a compact form.
 fn compact(text: &str, diagnostics: &[Diagnostic]) -> String {
     let index = LineIndex::new(text);
-    let label = |label: &Label| {
+    let label = |label: &SourceLabel| {
         let (start, end) = (index.place(label.span.start), index.place(label.span.end));
         format!("{start}-{end}: {}", label.text)
     };

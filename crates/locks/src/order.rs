@@ -31,10 +31,10 @@ use crate::behaviour::{Behaviours, ClassId};
 use crate::role::{Advance, PhaseView, Role, forbidden, roles};
 use crate::tupling::reduce::{Reduced, relevant};
 use crate::tupling::tabulate::{Locks, tabulate};
-use crate::tupling::tuples::Tuples;
+use crate::tupling::tuples::TupleTable;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec};
-use selvedge_lower::{Label, LoweredThread};
+use selvedge_lower::{LoweredThread, RuleLabel};
 use selvedge_pds::{Rhs, Rule, Symbol};
 use selvedge_program::{
     Event, Observable, Program, Question, Resource, Start, ThreadId, Unknown, Witness,
@@ -134,7 +134,7 @@ pub struct Borders {
     /// Which roles a class can play, whatever the locks.
     possible: FxHashMap<(ClassId, Role), bool>,
     reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
-    tuples: Tuples,
+    tuples: TupleTable,
 }
 
 /// A moment that ends a phase.
@@ -173,7 +173,7 @@ impl Borders {
             for &joined in behaviours.joins(thread) {
                 follows.insert((thread, joined), following(lowered, Event::Join(joined)));
             }
-            let takes_lock = |rule: &Rule<Label>| {
+            let takes_lock = |rule: &Rule<RuleLabel>| {
                 matches!(rule.label.event, Some(Event::Acquire(_) | Event::Release(_)))
             };
             if !lowered.pds.rules.iter().any(takes_lock) {
@@ -194,7 +194,7 @@ impl Borders {
             without_locks,
             possible: FxHashMap::default(),
             reductions: FxHashMap::default(),
-            tuples: Tuples::default(),
+            tuples: TupleTable::default(),
         })
     }
 

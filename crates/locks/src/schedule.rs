@@ -51,7 +51,7 @@ pub struct LocalRun {
 
 /// Where an interleaving may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Goal {
+pub enum InterleavingEnd {
     /// When this many steps were matched.
     Matched(u32),
     /// When all runs are at their ends, which are parts of one moment of the last of this many
@@ -59,7 +59,7 @@ pub enum Goal {
     Moment(u32),
 }
 
-impl Goal {
+impl InterleavingEnd {
     /// The goal of a question whose roles have so many phases.
     pub fn of(question: &Question, phases: u32) -> Self {
         match question {
@@ -79,7 +79,7 @@ const SEARCHED: usize = 50_000;
 /// If the budget is used up.
 pub fn interleave(
     runs: &[LocalRun],
-    goal: Goal,
+    goal: InterleavingEnd,
     budget: &Budget,
 ) -> Result<Option<Witness>, StopReason> {
     match fewest_switches(runs, goal, SEARCHED, budget)? {
@@ -96,7 +96,7 @@ pub fn interleave(
 pub fn shortest_interleaving(
     compatible: &[LocalRun],
     shortest: &[LocalRun],
-    goal: Goal,
+    goal: InterleavingEnd,
     budget: &Budget,
 ) -> Result<Option<Witness>, StopReason> {
     let shorter = |at: usize| shortest[at].steps.len() < compatible[at].steps.len();
@@ -137,10 +137,10 @@ pub fn shortest_interleaving(
 /// If the budget is used up.
 pub fn by_lock_histories(
     runs: &[LocalRun],
-    goal: Goal,
+    goal: InterleavingEnd,
     budget: &Budget,
 ) -> Result<Option<Witness>, StopReason> {
-    let (Goal::Matched(phases) | Goal::Moment(phases)) = goal;
+    let (InterleavingEnd::Matched(phases) | InterleavingEnd::Moment(phases)) = goal;
     let mut schedule = Witness::default();
     let mut done: Vec<usize> = vec![0; runs.len()];
     let mut held: Vec<LockSet> = vec![LockSet::new(); runs.len()];
@@ -336,7 +336,7 @@ fn apply(block: &[LocalStep], held: &mut LockSet) {
 /// If the budget is used up.
 pub fn fewest_switches(
     runs: &[LocalRun],
-    goal: Goal,
+    goal: InterleavingEnd,
     limit: usize,
     budget: &Budget,
 ) -> Result<Option<Witness>, StopReason> {
@@ -361,8 +361,10 @@ pub fn fewest_switches(
             .map(|(&at, visible)| visible[..at].last().map_or(0, |step| step.matched_so_far))
             .sum();
         let reached = match goal {
-            Goal::Matched(phases) => matched == phases,
-            Goal::Moment(_) => position.at.iter().zip(&visible).all(|(&at, all)| at == all.len()),
+            InterleavingEnd::Matched(phases) => matched == phases,
+            InterleavingEnd::Moment(_) => {
+                position.at.iter().zip(&visible).all(|(&at, all)| at == all.len())
+            }
         };
         if reached {
             return Ok(Some(unwind(runs, &visible, &best, position)));
@@ -429,7 +431,7 @@ struct Visible {
     matched_so_far: u32,
 }
 
-fn visible_steps(run: &LocalRun, goal: Goal) -> Vec<Visible> {
+fn visible_steps(run: &LocalRun, goal: InterleavingEnd) -> Vec<Visible> {
     let mut held = LockSet::new();
     let mut matched_so_far = 0;
     let mut last = 0;
@@ -453,7 +455,7 @@ fn visible_steps(run: &LocalRun, goal: Goal) -> Vec<Visible> {
         last = at + 1;
     }
     // What comes after the last visible step matters only if the run must get to its end.
-    if matches!(goal, Goal::Moment(_)) && last < run.steps.len() {
+    if matches!(goal, InterleavingEnd::Moment(_)) && last < run.steps.len() {
         visible.push(Visible {
             kind: VisibleKind::Within(0, u32::MAX),
             end: run.steps.len(),

@@ -3,13 +3,13 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_locks::lock_history::{LockAction, LockHistory, compatible};
-use selvedge_locks::schedule::{Goal, LocalRun, LocalStep, by_lock_histories, fewest_switches};
+use selvedge_locks::schedule::{
+    InterleavingEnd, LocalRun, LocalStep, by_lock_histories, fewest_switches,
+};
 use selvedge_lower::LockSet;
 use selvedge_program::{EdgeId, LockId, Move, ThreadId};
 use selvedge_testkit::Rng;
-use selvedge_testkit::lock_words::{
-    LockAction as WordAction, LockWord, interleave, random_word, random_words,
-};
+use selvedge_testkit::lock_words::{LockWord, WordAction, interleave, random_word, random_words};
 
 fn history(word: &LockWord) -> LockHistory {
     let held = word.initial.iter().map(|&lock| LockId::from_index(lock)).collect();
@@ -138,11 +138,13 @@ fn schedules_exist_exactly_for_compatible_phases() {
             .map(|thread| local_run(thread, &words[thread], &cuts[thread], &owners))
             .collect();
         let phases = phases as u32;
-        let constructed = by_lock_histories(&runs, Goal::Matched(phases), &Budget::new()).unwrap();
+        let constructed =
+            by_lock_histories(&runs, InterleavingEnd::Matched(phases), &Budget::new()).unwrap();
         assert_eq!(constructed.is_some(), feasible, "seed {seed}: {words:?} {cuts:?} {owners:?}");
         // The search may place a thread's steps in other phases, so it can only find more.
         let searched =
-            fewest_switches(&runs, Goal::Matched(phases), usize::MAX, &Budget::new()).unwrap();
+            fewest_switches(&runs, InterleavingEnd::Matched(phases), usize::MAX, &Budget::new())
+                .unwrap();
         assert!(searched.is_some() || !feasible, "seed {seed}");
         for schedule in constructed.iter().chain(&searched) {
             execute(&runs, schedule, phases);

@@ -14,4 +14,4 @@ pub mod thread;
 
 pub use lock_set::LockSet;
 pub use scope::{NotNested, Scope, Scopes};
-pub use thread::{Label, LoweredProgram, LoweredThread, lower, shared_locks, shared_locks_of};
+pub use thread::{LoweredProgram, LoweredThread, RuleLabel, lower, shared_locks, shared_locks_of};

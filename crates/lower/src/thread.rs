@@ -32,7 +32,7 @@ use selvedge_program::{
 
 /// What a rule stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Label {
+pub struct RuleLabel {
     /// The event, if the step has one.
     pub event: Option<Event>,
     /// The step of the program.
@@ -45,7 +45,7 @@ pub struct Label {
 #[derive(Clone, Debug)]
 pub struct LoweredThread {
     /// The rules.
-    pub pds: Pds<Label>,
+    pub pds: Pds<RuleLabel>,
     /// The stack at the start.
     pub entry: Symbol,
     /// The first rule of each symbol; one entry more than there are symbols.
@@ -62,7 +62,7 @@ pub struct LoweredThread {
 
 impl LoweredThread {
     /// The rules whose left-hand side is `symbol`.
-    pub fn rules_of(&self, symbol: Symbol) -> impl Iterator<Item = (RuleId, &Rule<Label>)> {
+    pub fn rules_of(&self, symbol: Symbol) -> impl Iterator<Item = (RuleId, &Rule<RuleLabel>)> {
         let at = symbol.index();
         (self.first_rule[at]..self.first_rule[at + 1]).map(|rule| {
             let id = RuleId::from_index(rule as usize);
@@ -238,7 +238,7 @@ struct Lowering<'a> {
     context_starts: Vec<u32>,
     held_sets: Vec<LockSet>,
     held_index: FxHashMap<LockSet, u32>,
-    rules: Vec<Rule<Label>>,
+    rules: Vec<Rule<RuleLabel>>,
     first_rule: Vec<u32>,
     held_of: Vec<u32>,
     in_unit: Vec<bool>,
@@ -358,14 +358,14 @@ impl<'a> Lowering<'a> {
                 self.rule(
                     symbol_of(node),
                     rhs,
-                    Label { event, step: Move::Edge(edge_id), volatile: edge.volatile },
+                    RuleLabel { event, step: Move::Edge(edge_id), volatile: edge.volatile },
                 );
             }
             if node == exit {
                 self.rule(
                     symbol_of(node),
                     Rhs::Pop,
-                    Label { event: None, step: Move::Return, volatile: false },
+                    RuleLabel { event: None, step: Move::Return, volatile: false },
                 );
             }
             let held_sets = &mut self.held_sets;
@@ -379,7 +379,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn rule(&mut self, symbol: Symbol, rhs: Rhs, label: Label) {
+    fn rule(&mut self, symbol: Symbol, rhs: Rhs, label: RuleLabel) {
         let only = State::from_index(0);
         self.rules.push(Rule { state: only, symbol, to: only, rhs, label });
     }

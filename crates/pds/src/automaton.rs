@@ -311,17 +311,17 @@ fn shortest_word<N: Copy + Ord>(
     successors: impl Fn(N, &mut dyn FnMut(Symbol, N)),
 ) -> Option<(State, Vec<Symbol>)> {
     /// A node of the search tree: the start it belongs to, or its parent and the symbol.
-    enum Origin {
+    enum SearchNode {
         Start(State),
         Step(usize, Symbol),
     }
     let mut seen = BTreeSet::new();
-    let mut tree: Vec<(N, Origin)> = Vec::new();
+    let mut tree: Vec<(N, SearchNode)> = Vec::new();
     let mut queue = VecDeque::new();
     for (state, node) in starts {
         if seen.insert(node) {
             queue.push_back(tree.len());
-            tree.push((node, Origin::Start(state)));
+            tree.push((node, SearchNode::Start(state)));
         }
     }
     while let Some(at) = queue.pop_front() {
@@ -331,11 +331,11 @@ fn shortest_word<N: Copy + Ord>(
             let mut place = at;
             loop {
                 match tree[place].1 {
-                    Origin::Start(state) => {
+                    SearchNode::Start(state) => {
                         stack.reverse();
                         return Some((state, stack));
                     }
-                    Origin::Step(parent, symbol) => {
+                    SearchNode::Step(parent, symbol) => {
                         stack.push(symbol);
                         place = parent;
                     }
@@ -345,7 +345,7 @@ fn shortest_word<N: Copy + Ord>(
         successors(node, &mut |symbol, next| {
             if seen.insert(next) {
                 queue.push_back(tree.len());
-                tree.push((next, Origin::Step(at, symbol)));
+                tree.push((next, SearchNode::Step(at, symbol)));
             }
         });
     }

@@ -83,7 +83,7 @@ pub use system::{Configuration, InvalidRule, Pds, Rhs, Rule, RuleId, State, Symb
 pub use value::Query;
 pub use weight::{BrokenLaw, WeightDomain, WitnessDomain, check_laws};
 pub use weighted::{
-    FactId, History, IncrementId, Increments, Order, Part, Stopped, WeightedAutomaton,
+    FactId, History, IncrementId, Increments, Part, StackOrder, Stopped, WeightedAutomaton,
     WeightedSaturation,
 };
 pub use weighted_post_star::weighted_post_star;

@@ -18,7 +18,7 @@ use crate::automaton::{Node, PAutomaton, TransitionId};
 use crate::reason::NoReasons;
 use crate::system::{Configuration, State, Symbol};
 use crate::weight::WeightDomain;
-use crate::weighted::{Fact, FactId, Facts, History, Item, Order, Part, WeightedSaturation};
+use crate::weighted::{Fact, FactId, Facts, History, Item, Part, StackOrder, WeightedSaturation};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
 
@@ -154,8 +154,8 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
                 let rest = Part::Fact(id, &fresh);
                 let read = Part::Fact(saturated.facts[transition], weight);
                 let (contribution, parts) = match saturated.order {
-                    Order::BottomFirst => (facts.domain.extend(&fresh, weight)?, [rest, read]),
-                    Order::TopFirst => (facts.domain.extend(weight, &fresh)?, [read, rest]),
+                    StackOrder::BottomFirst => (facts.domain.extend(&fresh, weight)?, [rest, read]),
+                    StackOrder::TopFirst => (facts.domain.extend(weight, &fresh)?, [read, rest]),
                 };
                 let priority = product.postorder[before];
                 facts.contribute(fact_of(before), priority, &contribution, &parts)?;

@@ -60,7 +60,7 @@ impl<W: Clone> WeightedAutomaton<W> {
 
 /// In which order the weights along a path that reads a stack top first are multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum StackOrder {
     /// `post*`: what lies deepest happened first.
     BottomFirst,
     /// `pre*`: what lies on top happens first.
@@ -73,7 +73,7 @@ pub struct WeightedSaturation<W, H> {
     /// The saturated automaton with its weights.
     pub automaton: WeightedAutomaton<W>,
     /// How weights along a path are multiplied.
-    pub order: Order,
+    pub order: StackOrder,
     /// For `post*`, the head `⟨p′, γ′⟩` of each middle node, in the order of the nodes; the weights
     /// of transitions into a middle node are those of runs from its head on.
     pub entries: Vec<(State, Symbol)>,
@@ -337,7 +337,7 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
     /// Reads the result. `finals` are the final weights of the input, for all nodes.
     pub(crate) fn finish(
         self,
-        order: Order,
+        order: StackOrder,
         input: &PAutomaton,
         mut finals: IdVec<Node, D::Weight>,
         entries: Vec<(State, Symbol)>,

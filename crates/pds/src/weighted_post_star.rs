@@ -22,7 +22,7 @@ use crate::order::reverse_postorder;
 use crate::system::{Pds, Rhs, RuleId, State, Symbol};
 use crate::weight::WeightDomain;
 use crate::weighted::{
-    Fact, FactId, Facts, History, Order, Part, Stopped, WeightedAutomaton, WeightedSaturation,
+    Fact, FactId, Facts, History, Part, StackOrder, Stopped, WeightedAutomaton, WeightedSaturation,
 };
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec};
@@ -88,7 +88,7 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
         saturation.process(id, fact, &fresh, input)?;
     }
     let Saturation { facts, entries, .. } = saturation;
-    facts.finish(Order::BottomFirst, input, initial.finals.clone(), entries)
+    facts.finish(StackOrder::BottomFirst, input, initial.finals.clone(), entries)
 }
 
 struct Saturation<'a, L, D: WeightDomain, H> {

@@ -21,7 +21,7 @@ use crate::order::reverse_postorder;
 use crate::system::{Pds, Rhs, RuleId, Symbol};
 use crate::weight::WeightDomain;
 use crate::weighted::{
-    Fact, FactId, Facts, History, Order, Part, Stopped, WeightedAutomaton, WeightedSaturation,
+    Fact, FactId, Facts, History, Part, StackOrder, Stopped, WeightedAutomaton, WeightedSaturation,
 };
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec};
@@ -73,7 +73,7 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
         let symbol = fact.symbol.expect("`pre*` has no ε-transitions");
         saturation.process(id, fact.from, symbol, fact.to, &fresh)?;
     }
-    saturation.facts.finish(Order::TopFirst, input, target.finals.clone(), Vec::new())
+    saturation.facts.finish(StackOrder::TopFirst, input, target.finals.clone(), Vec::new())
 }
 
 struct Saturation<'a, L, D: WeightDomain, H> {

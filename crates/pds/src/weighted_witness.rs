@@ -18,7 +18,7 @@
 use crate::system::{Configuration, Pds, RuleId, State, Symbol};
 use crate::value::{Query, Reading};
 use crate::weight::WitnessDomain;
-use crate::weighted::{FactId, IncrementId, Increments, Order, Part, WeightedSaturation};
+use crate::weighted::{FactId, IncrementId, Increments, Part, StackOrder, WeightedSaturation};
 use crate::witness::{NoRun, Run, Task, Work, undo};
 use selvedge_base::{Id, IdVec};
 
@@ -62,7 +62,7 @@ pub fn weighted_run_from_post_star<'a, L, D: WitnessDomain>(
     element: &D::Element,
     max: usize,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
-    assert_eq!(saturated.order, Order::BottomFirst, "not the result of post*");
+    assert_eq!(saturated.order, StackOrder::BottomFirst, "not the result of post*");
     let mut rebuild = Rebuild { weights, domain, saturated };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
@@ -87,7 +87,7 @@ pub fn weighted_run_from_pre_star<'a, D: WitnessDomain>(
     element: &D::Element,
     max: usize,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
-    assert_eq!(saturated.order, Order::TopFirst, "not the result of pre*");
+    assert_eq!(saturated.order, StackOrder::TopFirst, "not the result of pre*");
     let mut rebuild = Rebuild { weights, domain, saturated };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
@@ -95,7 +95,7 @@ pub fn weighted_run_from_pre_star<'a, D: WitnessDomain>(
 }
 
 /// An element of a fact, to be found in an increment older than the bound.
-struct Goal<E> {
+struct Obligation<E> {
     fact: FactId,
     element: E,
     bound: Option<IncrementId>,
@@ -106,7 +106,7 @@ struct Path<E> {
     state: State,
     stack: Vec<Symbol>,
     /// In the order of the run.
-    facts: Vec<Goal<E>>,
+    facts: Vec<Obligation<E>>,
 }
 
 struct Rebuild<'a, D: WitnessDomain> {
@@ -135,7 +135,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         let state = State::from_index(reading.node(pair).index());
         let mut stack = Vec::new();
         let mut facts = Vec::new();
-        let mut goal = Goal { fact: pair, element: element.clone(), bound: None };
+        let mut goal = Obligation { fact: pair, element: element.clone(), bound: None };
         loop {
             let increment = self.choose(&reading.history, &goal)?;
             let [first, second] = reading.history.parts(increment) else { break };
@@ -146,13 +146,13 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
             let (before, after) = self.split(&goal.element, first, second)?;
             // Invariant 2 of the reading.
             let (next, next_element, fact, fact_element) = match self.saturated.order {
-                Order::BottomFirst => (*first_fact, before, *second_fact, after),
-                Order::TopFirst => (*second_fact, after, *first_fact, before),
+                StackOrder::BottomFirst => (*first_fact, before, *second_fact, after),
+                StackOrder::TopFirst => (*second_fact, after, *first_fact, before),
             };
             stack.push(self.symbol(fact));
-            facts.push(Goal { fact, element: fact_element, bound: None });
+            facts.push(Obligation { fact, element: fact_element, bound: None });
             pair = next;
-            goal = Goal { fact: pair, element: next_element, bound: Some(increment) };
+            goal = Obligation { fact: pair, element: next_element, bound: Some(increment) };
         }
         let end = reading.node(pair);
         let emptied = self.saturated.emptied.get(end).map_or(&[][..], Vec::as_slice);
@@ -161,11 +161,11 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
             let weight = self.weight(fact)?;
             let split = self.domain.split(&goal.element, ends, &weight);
             if let Some((_, element)) = split.map_err(NoWeightedRun::Domain)? {
-                facts.push(Goal { fact, element, bound: None });
+                facts.push(Obligation { fact, element, bound: None });
                 break;
             }
         }
-        if self.saturated.order == Order::BottomFirst {
+        if self.saturated.order == StackOrder::BottomFirst {
             facts.reverse();
         }
         Ok(Path { state, stack, facts })
@@ -174,20 +174,20 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
     /// Expands goals, given in the order of the run, into rules.
     fn expand(
         &mut self,
-        goals: Vec<Goal<D::Element>>,
+        goals: Vec<Obligation<D::Element>>,
         max: usize,
     ) -> Result<Vec<RuleId>, NoWeightedRun<D::Error>> {
         let history = &self.saturated.history;
         let mut work = Work::new(max);
         work.then(goals.into_iter().map(Task::Run))?;
-        work.finish(|work, goal: Goal<D::Element>| {
+        work.finish(|work, goal: Obligation<D::Element>| {
             let increment = self.choose(history, &goal)?;
             let parts = history.parts(increment);
             let elements = self.split_all(goal.element, parts)?;
             work.then(parts.iter().zip(elements).map(|(part, element)| match part {
                 Part::Rule(rule) => Task::Take(*rule),
                 Part::Fact(fact, _) => {
-                    Task::Run(Goal { fact: *fact, element, bound: Some(increment) })
+                    Task::Run(Obligation { fact: *fact, element, bound: Some(increment) })
                 }
             }))?;
             Ok(())
@@ -198,7 +198,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
     fn choose(
         &mut self,
         history: &Increments<D::Weight>,
-        goal: &Goal<D::Element>,
+        goal: &Obligation<D::Element>,
     ) -> Result<IncrementId, NoWeightedRun<D::Error>> {
         let mut oldest = None;
         for increment in history.of(goal.fact) {

@@ -31,7 +31,7 @@ pub enum UnitRole {
 
 /// Which of a query's locations it touches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Variable {
+pub enum PatternVariable {
     /// The first location.
     X,
     /// The second location.
@@ -46,7 +46,7 @@ pub struct Access {
     /// Whose access.
     pub role: UnitRole,
     /// To which location.
-    pub variable: Variable,
+    pub variable: PatternVariable,
 }
 
 /// A problematic access pattern.
@@ -66,7 +66,7 @@ impl Pattern {
 
     /// How many locations it is about: one or two.
     pub fn locations(&self) -> usize {
-        if self.accesses.iter().any(|access| access.variable == Variable::Y) { 2 } else { 1 }
+        if self.accesses.iter().any(|access| access.variable == PatternVariable::Y) { 2 } else { 1 }
     }
 
     /// Whether it is one of the fourteen of Vaziri et al.
@@ -75,7 +75,7 @@ impl Pattern {
     }
 }
 
-const fn access(kind: AccessKind, role: UnitRole, variable: Variable) -> Access {
+const fn access(kind: AccessKind, role: UnitRole, variable: PatternVariable) -> Access {
     Access { kind, role, variable }
 }
 
@@ -91,8 +91,8 @@ macro_rules! pattern {
     (@kind W) => { AccessKind::Write };
     (@role u) => { UnitRole::Unit };
     (@role o) => { UnitRole::Other };
-    (@variable x) => { Variable::X };
-    (@variable y) => { Variable::Y };
+    (@variable x) => { PatternVariable::X };
+    (@variable y) => { PatternVariable::Y };
 }
 
 /// The 32 patterns.
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    type Word = Vec<(AccessKind, UnitRole, Variable)>;
+    type Word = Vec<(AccessKind, UnitRole, PatternVariable)>;
 
     /// Whether the accesses at these positions conflict: different units, one location, a write.
     fn conflict(word: &Word, i: usize, j: usize) -> bool {
@@ -165,7 +165,7 @@ mod tests {
         word.iter()
             .map(|&(kind, r, v)| {
                 let unit = if r == role { UnitRole::Unit } else { UnitRole::Other };
-                (kind, unit, if v == variable { Variable::X } else { Variable::Y })
+                (kind, unit, if v == variable { PatternVariable::X } else { PatternVariable::Y })
             })
             .collect()
     }
@@ -177,7 +177,7 @@ mod tests {
             for word in &words {
                 for kind in [AccessKind::Read, AccessKind::Write] {
                     for role in [UnitRole::Unit, UnitRole::Other] {
-                        for variable in [Variable::X, Variable::Y] {
+                        for variable in [PatternVariable::X, PatternVariable::Y] {
                             let mut next = word.clone();
                             next.push((kind, role, variable));
                             longer.push(next);
@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(pattern.number as usize, at + 1);
             assert_eq!(Pattern::by_number(pattern.number), Some(pattern));
             let first = pattern.accesses[0];
-            assert_eq!((first.role, first.variable), (UnitRole::Unit, Variable::X));
+            assert_eq!((first.role, first.variable), (UnitRole::Unit, PatternVariable::X));
             let of_u = pattern.accesses.iter().filter(|access| access.role == UnitRole::Unit);
             assert_eq!(of_u.count(), 2);
             assert_eq!(pattern.locations(), pattern.accesses.len() - 2);

@@ -12,7 +12,7 @@ use crate::event::Observable;
 use crate::ipa::Ipa;
 use crate::model::{AtomicSetId, LocationId, Program, ThreadId};
 use crate::moment::{Deadlock, Race};
-use crate::pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole, Variable};
+use crate::pattern::{Access, AccessKind, PATTERNS, Pattern, PatternVariable, UnitRole};
 use crate::reach::Target;
 use selvedge_base::IdVec;
 use std::collections::BTreeMap;
@@ -55,8 +55,8 @@ impl PatternQuestion {
     /// The event that this access is.
     pub fn symbol_of(&self, access: Access) -> Observable {
         let location = match access.variable {
-            Variable::X => self.locations[0],
-            Variable::Y => self.locations[1],
+            PatternVariable::X => self.locations[0],
+            PatternVariable::Y => self.locations[1],
         };
         match access.kind {
             AccessKind::Read => Observable::Read(location),
@@ -216,7 +216,7 @@ impl PatternRelation {
             if !unit.units || (question.needs_unit(UnitRole::Other) && !other.units) {
                 continue;
             }
-            let fitting = |variable: Variable| -> Vec<LocationId> {
+            let fitting = |variable: PatternVariable| -> Vec<LocationId> {
                 let accesses = pattern.accesses.iter().filter(|access| access.variable == variable);
                 let fits = |location: LocationId| {
                     accesses.clone().all(|access| {
@@ -232,7 +232,7 @@ impl PatternRelation {
                 };
                 self.locations.iter().copied().filter(|&location| fits(location)).collect()
             };
-            let first = fitting(Variable::X);
+            let first = fitting(PatternVariable::X);
             if pattern.locations() == 1 {
                 questions.extend(first.into_iter().map(|x| {
                     question.locations = vec![x];
@@ -240,7 +240,7 @@ impl PatternRelation {
                 }));
                 continue;
             }
-            let second = if first.is_empty() { Vec::new() } else { fitting(Variable::Y) };
+            let second = if first.is_empty() { Vec::new() } else { fitting(PatternVariable::Y) };
             let set_of = |location: LocationId| program.locations[location].atomic_set;
             for &x in &first {
                 for &y in second.iter().filter(|&&y| y != x && set_of(y) == set_of(x)) {

@@ -5,7 +5,7 @@
 //! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
 
 use crate::escape::visible;
-use selvedge_program::pattern::Variable;
+use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern,
     PatternQuestion, Program, Question, Resource, StepKind, Target, ThreadId, UnitRole,
@@ -31,8 +31,8 @@ pub fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
 pub fn pattern(pattern: &Pattern) -> String {
     join(pattern.accesses.iter().map(|&access| {
         let variable = match access.variable {
-            Variable::X => "x",
-            Variable::Y => "y",
+            PatternVariable::X => "x",
+            PatternVariable::Y => "y",
         };
         one_access(access, variable)
     }))

@@ -19,7 +19,7 @@ use crate::terminal::Terminal;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
 };
-use selvedge_base::{Diagnostic, Label, Severity, Span};
+use selvedge_base::{Diagnostic, Severity, SourceLabel, Span};
 use std::fmt::Write as _;
 
 /// A source text with the name to show for it.
@@ -64,8 +64,8 @@ pub fn render(
 
 /// The lines that the labels are about, with the labels under them and without a headline.
 pub(crate) fn quote(
-    primary: &Label,
-    secondary: &[Label],
+    primary: &SourceLabel,
+    secondary: &[SourceLabel],
     source: &Source<'_>,
     terminal: Terminal,
 ) -> String {
@@ -121,8 +121,12 @@ struct Remark<'a> {
 }
 
 /// All labels: the primary one first, then by line.
-fn remarks<'a>(primary: &'a Label, secondary: &'a [Label], lines: &Lines<'_>) -> Vec<Remark<'a>> {
-    let at = |label: &'a Label, primary| {
+fn remarks<'a>(
+    primary: &'a SourceLabel,
+    secondary: &'a [SourceLabel],
+    lines: &Lines<'_>,
+) -> Vec<Remark<'a>> {
+    let at = |label: &'a SourceLabel, primary| {
         let (line, start, end) = lines.locate(label.span);
         Remark { primary, line, start, end, text: &label.text }
     };

@@ -3,7 +3,7 @@
 //! accesses that the query asks for carry `*1`, `*2`, …; what happens inside a call is indented;
 //! when another thread takes over, a row says which locks the thread keeps meanwhile.
 //!
-//! With [`Ownership::Bars`] each column has bars on its left, one per lock that its thread holds at
+//! With [`OwnershipStyle::Bars`] each column has bars on its left, one per lock that its thread holds at
 //! that moment, from the row that acquires it to the row that releases it; they go on while other
 //! threads run. Steps that threads are about to take at the end stand last, marked `=>`.
 //!
@@ -43,7 +43,7 @@ pub enum Detail {
 
 /// How to show who holds which lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ownership {
+pub enum OwnershipStyle {
     /// By a remark where another thread takes over.
     Remarks,
     /// By bars as well, where there is room for them.
@@ -59,7 +59,7 @@ pub fn render(
     detail: Detail,
     terminal: Terminal,
 ) -> String {
-    render_with(trace, threads, program, detail, Ownership::Remarks, terminal)
+    render_with(trace, threads, program, detail, OwnershipStyle::Remarks, terminal)
 }
 
 /// As [`render`], with the choice of how locks are shown.
@@ -68,7 +68,7 @@ pub fn render_with(
     threads: &[ThreadId],
     program: &Program,
     detail: Detail,
-    ownership: Ownership,
+    ownership: OwnershipStyle,
     terminal: Terminal,
 ) -> String {
     let mut rows = match detail {
@@ -79,8 +79,8 @@ pub fn render_with(
     let rows = with_held_locks(rows, program);
     let columns = columns(&rows, threads);
     let bars = match ownership {
-        Ownership::Remarks => Bars::none(rows.len()),
-        Ownership::Bars => Bars::new(&rows, &columns, program),
+        OwnershipStyle::Remarks => Bars::none(rows.len()),
+        OwnershipStyle::Bars => Bars::new(&rows, &columns, program),
     };
     lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
 }
@@ -96,7 +96,7 @@ pub(crate) fn render_finding(
     if finding.kind.is_reached() {
         run::render_from_first(trace, program, detail, terminal)
     } else {
-        render_with(trace, threads, program, detail, Ownership::Bars, terminal)
+        render_with(trace, threads, program, detail, OwnershipStyle::Bars, terminal)
     }
 }
 

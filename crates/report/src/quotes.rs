@@ -11,7 +11,7 @@ use crate::diagnostic::{Source, quote};
 use crate::interleaving::run;
 use crate::ownership::Standings;
 use crate::terminal::Terminal;
-use selvedge_base::{Label, Place, Span};
+use selvedge_base::{Place, SourceLabel, Span};
 use selvedge_program::{CheckedFile, Finding, FindingKind, Program, StepKind, ThreadId, TraceStep};
 
 /// A place with what happens there.
@@ -86,7 +86,7 @@ fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
 
 /// The quoted lines, or nothing if no place is known or the source is not at hand.
 pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> String {
-    let mut labels: Vec<Label> = Vec::new();
+    let mut labels: Vec<SourceLabel> = Vec::new();
     for remark in remarks(finding, &file.program) {
         let Some(span) = statement(&file.source, remark.place) else { continue };
         // The mark is that of the interleaving.
@@ -99,7 +99,7 @@ pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> Stri
                 label.text += &text;
             }
             Some(_) => {}
-            None => labels.push(Label { span, text }),
+            None => labels.push(SourceLabel { span, text }),
         }
     }
     let Some((first, rest)) = labels.split_first() else { return String::new() };

@@ -12,7 +12,7 @@ mod reach;
 use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties};
 use crate::escape::visible;
-use crate::interleaving::{self, Detail, Ownership};
+use crate::interleaving::{self, Detail, OwnershipStyle};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::Place;
@@ -71,8 +71,8 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
         Witnesses::First(limit) => limit.min(found.len()),
     };
     let ownership = match answers.asked {
-        Asked::Race | Asked::Deadlock => Ownership::Bars,
-        _ => Ownership::Remarks,
+        Asked::Race | Asked::Deadlock => OwnershipStyle::Bars,
+        _ => OwnershipStyle::Remarks,
     };
     for (header, &(question, trace)) in headers.iter().zip(&found).take(shown) {
         let _ = writeln!(out, "{header}");

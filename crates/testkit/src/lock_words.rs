@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// An action on the lock with this number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum LockAction {
+pub enum WordAction {
     /// `(`: takes it.
     Acquire(usize),
     /// `)`: frees it.
@@ -29,7 +29,7 @@ pub struct LockWord {
     /// The locks held at first, the one taken last at the end.
     pub initial: Vec<usize>,
     /// What happens then.
-    pub actions: Vec<LockAction>,
+    pub actions: Vec<WordAction>,
 }
 
 impl LockWord {
@@ -38,8 +38,8 @@ impl LockWord {
         let mut held = self.initial.clone();
         for &action in &self.actions[..length] {
             match action {
-                LockAction::Acquire(lock) => held.push(lock),
-                LockAction::Release(lock) => held.retain(|&other| other != lock),
+                WordAction::Acquire(lock) => held.push(lock),
+                WordAction::Release(lock) => held.retain(|&other| other != lock),
             }
         }
         held
@@ -61,9 +61,9 @@ pub fn random_word(rng: &mut Rng, locks: usize, length: usize, may_hold: &[usize
         if acquire && !free.is_empty() {
             let lock = *rng.pick(&free);
             held.push(lock);
-            actions.push(LockAction::Acquire(lock));
+            actions.push(WordAction::Acquire(lock));
         } else if let Some(lock) = held.pop() {
-            actions.push(LockAction::Release(lock));
+            actions.push(WordAction::Release(lock));
         }
     }
     LockWord { initial, actions }
@@ -122,9 +122,9 @@ pub fn interleave(words: &[LockWord]) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use LockAction::{Acquire, Release};
+    use WordAction::{Acquire, Release};
 
-    fn word(initial: &[usize], actions: &[LockAction]) -> LockWord {
+    fn word(initial: &[usize], actions: &[WordAction]) -> LockWord {
         LockWord { initial: initial.to_vec(), actions: actions.to_vec() }
     }
 

@@ -1,6 +1,6 @@
 //! The files of `corpus/bp` are what the models print.
 
-use selvedge_testkit::models::bluetooth::{Version, bluetooth};
+use selvedge_testkit::models::bluetooth::{BluetoothVersion, bluetooth};
 use selvedge_testkit::models::boolean::{self, Dialect};
 use selvedge_testkit::models::{buffers, corpus, exclusion, promela};
 use std::collections::BTreeSet;
@@ -45,6 +45,6 @@ fn machines_of_all_sizes_are_sound() {
 #[test]
 fn the_versions_of_the_driver_differ() {
     let texts: BTreeSet<String> =
-        Version::ALL.iter().map(|&version| bluetooth(version, 2, 1)).collect();
+        BluetoothVersion::ALL.iter().map(|&version| bluetooth(version, 2, 1)).collect();
     assert_eq!(texts.len(), 3);
 }

@@ -4,7 +4,7 @@
 //! same result. What is reached is a mistake because somebody says so; the sentence says what it is.
 
 use selvedge_program::expression::{Readers, shown};
-use selvedge_program::pattern::Variable;
+use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, Action, FindingKind, Move, PatternQuestion, Program, Question, Resource,
     StepKind, Trace, TraceStep, UnitRole,
@@ -61,7 +61,7 @@ pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
         ),
         _ => {
             // The first access is that of `u` to `x`, so `u` is first there and `u'` at `y`.
-            let verb = |role: UnitRole, variable: Variable| {
+            let verb = |role: UnitRole, variable: PatternVariable| {
                 let own = |access: &&Access| access.role == role && access.variable == variable;
                 match accesses.iter().find(own).map(|access| access.kind) {
                     Some(AccessKind::Read) => "reads",
@@ -71,10 +71,10 @@ pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
             format!(
                 "{a} {} `{x}` before {b} {} it, but {b} {} `{y}` before {a} {} it, so no order of \
                  the two units of work gives the same result",
-                verb(UnitRole::Unit, Variable::X),
-                verb(UnitRole::Other, Variable::X),
-                verb(UnitRole::Other, Variable::Y),
-                verb(UnitRole::Unit, Variable::Y),
+                verb(UnitRole::Unit, PatternVariable::X),
+                verb(UnitRole::Other, PatternVariable::X),
+                verb(UnitRole::Other, PatternVariable::Y),
+                verb(UnitRole::Unit, PatternVariable::Y),
             )
         }
     }
@@ -85,8 +85,8 @@ fn between(program: &Program, query: &PatternQuestion) -> String {
     let accesses = query.pattern.accesses;
     let name = |access: &Access| {
         let location = match access.variable {
-            Variable::X => query.locations[0],
-            Variable::Y => query.locations[1],
+            PatternVariable::X => query.locations[0],
+            PatternVariable::Y => query.locations[1],
         };
         format!("`{}`", program.locations[location].name)
     };

@@ -7,7 +7,7 @@ use selvedge_program::{LockId, ProcedureId, Program, StepKind, ThreadId, TraceSt
 
 /// A thread in the middle of a trace.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct ThreadWalk {
     /// The open procedures, main first.
     pub calls: Vec<ProcedureId>,
     /// Where the open outermost unit began.
@@ -20,14 +20,14 @@ pub struct Standing {
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// The threads.
-    pub threads: IdVec<ThreadId, Standing>,
+    pub threads: IdVec<ThreadId, ThreadWalk>,
 }
 
 impl Walk {
     /// Before the first step.
     pub fn new(program: &Program) -> Self {
         let standing =
-            |main: ProcedureId| Standing { calls: vec![main], unit: None, held: Vec::new() };
+            |main: ProcedureId| ThreadWalk { calls: vec![main], unit: None, held: Vec::new() };
         Self { threads: program.threads.iter().map(|thread| standing(thread.main)).collect() }
     }
 

@@ -50,7 +50,7 @@ impl Field {
 
 /// Which bits mean what.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct StateLayout {
     globals: u32,
     /// Whether each thread waits; no bits for those that never do.
     waits: IdVec<ThreadId, Field>,
@@ -63,7 +63,7 @@ pub struct Layout {
     lock_count: IdVec<LockId, Field>,
 }
 
-impl Layout {
+impl StateLayout {
     /// Divides the word for a program.
     ///
     /// # Errors
@@ -249,7 +249,7 @@ mod tests {
     }
 
     /// How often a thread can acquire the first lock.
-    fn acquisitions(layout: &Layout, mut shared: Shared) -> (u64, Shared) {
+    fn acquisitions(layout: &StateLayout, mut shared: Shared) -> (u64, Shared) {
         let (thread, lock) = (ThreadId::from_index(1), LockId::from_index(0));
         let mut count = 0;
         while let Ok(next) = layout.acquire(shared, thread, lock) {
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn counts_get_the_bits_that_are_left() {
         for (globals, locks, expected) in [(0, 1, 256), (54, 1, 256), (58, 1, 16), (62, 1, 1)] {
-            let layout = Layout::new(&program(globals, locks)).expect("it fits");
+            let layout = StateLayout::new(&program(globals, locks)).expect("it fits");
             let word = if globals == 0 { 0 } else { u64::MAX >> (64 - globals) };
             let (count, mut shared) = acquisitions(&layout, Shared(word));
             assert_eq!(count, expected, "{globals} globals");
@@ -277,8 +277,10 @@ mod tests {
             assert_eq!(shared, Shared(word), "invariant 1");
             assert_eq!(layout.release(shared, one, lock), None);
         }
-        assert!(Layout::new(&program(63, 1)).is_err());
-        assert!(Layout::new(&program(64, 0)).is_ok());
-        assert!(Layout::new(&program(0, 32)).is_ok() && Layout::new(&program(0, 33)).is_err());
+        assert!(StateLayout::new(&program(63, 1)).is_err());
+        assert!(StateLayout::new(&program(64, 0)).is_ok());
+        assert!(
+            StateLayout::new(&program(0, 32)).is_ok() && StateLayout::new(&program(0, 33)).is_err()
+        );
     }
 }

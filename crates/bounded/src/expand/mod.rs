@@ -22,7 +22,7 @@ pub mod layout;
 mod outcomes;
 mod values;
 
-pub use layout::{Layout, Shared};
+pub use layout::{Shared, StateLayout};
 
 use crate::unsupported::no_joins;
 use rustc_hash::FxHashMap;
@@ -51,7 +51,7 @@ pub enum Activity {
 
 /// A stack symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Symbol {
+pub struct ExpandedSymbol {
     /// The thread on whose stack it lies. Threads may share procedures, and what a step does to a
     /// lock depends on who takes it.
     pub thread: ThreadId,
@@ -63,7 +63,7 @@ pub struct Symbol {
 
 /// What a step does to the stack of its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effect {
+pub enum StackEffect {
     /// Another symbol on top.
     Step(SymbolId),
     /// A call: the callee on top of the caller.
@@ -80,7 +80,7 @@ pub struct Successor {
     /// The shared state afterwards; for a return, before the results are assigned.
     pub shared: Shared,
     /// What happens to the stack.
-    pub effect: Effect,
+    pub effect: StackEffect,
     /// The step.
     pub step: Move,
 }
@@ -92,11 +92,11 @@ pub const MOST_OUTCOMES: usize = 1 << 20;
 pub struct Expansion<'p> {
     program: &'p Program,
     edges: Successors,
-    layout: Layout,
+    layout: StateLayout,
     /// For each call the first one that returns in the same way.
     same_return: IdVec<EdgeId, EdgeId>,
-    symbols: IdVec<SymbolId, Symbol>,
-    numbers: FxHashMap<Symbol, SymbolId>,
+    symbols: IdVec<SymbolId, ExpandedSymbol>,
+    numbers: FxHashMap<ExpandedSymbol, SymbolId>,
     successors: Vec<Successor>,
     heads: FxHashMap<(Shared, SymbolId), (u32, u32)>,
     resumed: FxHashMap<(Shared, u64, SymbolId), Option<(Shared, SymbolId)>>,
@@ -111,7 +111,7 @@ impl<'p> Expansion<'p> {
     /// If its data does not fit into machine words.
     pub fn new(program: &'p Program) -> Result<Self, Unknown> {
         no_joins(program)?;
-        let layout = Layout::new(program)?;
+        let layout = StateLayout::new(program)?;
         for procedure in &program.procedures {
             let (locals, results) = (procedure.frame.locals.len(), procedure.frame.results);
             if locals.max(results) > 64 {
@@ -142,7 +142,7 @@ impl<'p> Expansion<'p> {
     }
 
     /// How shared states are written.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &StateLayout {
         &self.layout
     }
 
@@ -175,11 +175,11 @@ impl<'p> Expansion<'p> {
         let main = &self.program.procedures[self.program.threads[thread].main];
         let nothing_to_choose = main.frame.locals.is_empty();
         let activity = if nothing_to_choose { Activity::At(main.entry) } else { Activity::First };
-        self.symbol(Symbol { thread, activity, locals: 0 })
+        self.symbol(ExpandedSymbol { thread, activity, locals: 0 })
     }
 
     /// What a number stands for.
-    pub fn get(&self, symbol: SymbolId) -> Symbol {
+    pub fn get(&self, symbol: SymbolId) -> ExpandedSymbol {
         self.symbols[symbol]
     }
 
@@ -195,7 +195,7 @@ impl<'p> Expansion<'p> {
 
     /// The node of a symbol that is on top.
     pub fn node(&self, symbol: SymbolId) -> NodeId {
-        let Symbol { thread, activity, .. } = self.symbols[symbol];
+        let ExpandedSymbol { thread, activity, .. } = self.symbols[symbol];
         match activity {
             Activity::First => self.program.procedures[self.program.threads[thread].main].entry,
             Activity::At(node) => node,
@@ -263,7 +263,8 @@ impl<'p> Expansion<'p> {
         below: SymbolId,
     ) -> Option<(Shared, SymbolId)> {
         let program = self.program;
-        let Symbol { thread, activity: Activity::Open(call), mut locals } = self.symbols[below]
+        let ExpandedSymbol { thread, activity: Activity::Open(call), mut locals } =
+            self.symbols[below]
         else {
             unreachable!("below another activation there are open calls only")
         };
@@ -282,7 +283,7 @@ impl<'p> Expansion<'p> {
             return None;
         }
         let activity = Activity::At(edge.target);
-        Some((shared, self.symbol(Symbol { thread, activity, locals })))
+        Some((shared, self.symbol(ExpandedSymbol { thread, activity, locals })))
     }
 
     fn expand(
@@ -296,11 +297,13 @@ impl<'p> Expansion<'p> {
             || self.layout.in_atomic(shared).is_some_and(|owner| owner != thread);
         if !free {
             match self.symbols[top] {
-                Symbol { activity: Activity::First, .. } => self.first_steps(thread, shared)?,
-                Symbol { activity: Activity::At(node), locals, .. } => {
+                ExpandedSymbol { activity: Activity::First, .. } => {
+                    self.first_steps(thread, shared)?
+                }
+                ExpandedSymbol { activity: Activity::At(node), locals, .. } => {
                     self.steps(thread, shared, node, locals, start)?;
                 }
-                Symbol { activity: Activity::Open(_), .. } => {}
+                ExpandedSymbol { activity: Activity::Open(_), .. } => {}
             }
         }
         let range = number(start)..number(self.successors.len());
@@ -332,7 +335,7 @@ impl<'p> Expansion<'p> {
     }
 
     /// The number of a symbol.
-    pub fn symbol(&mut self, symbol: Symbol) -> SymbolId {
+    pub fn symbol(&mut self, symbol: ExpandedSymbol) -> SymbolId {
         *self.numbers.entry(symbol).or_insert_with(|| self.symbols.push(symbol))
     }
 }

@@ -11,7 +11,8 @@
 use super::layout::Shared;
 use super::values::{Values, View, values};
 use super::{
-    Activity, Effect, Expansion, MOST_OUTCOMES, Successor, Symbol, set, spread, too_many_outcomes,
+    Activity, ExpandedSymbol, Expansion, MOST_OUTCOMES, StackEffect, Successor, set, spread,
+    too_many_outcomes,
 };
 use selvedge_base::Id;
 use selvedge_program::{
@@ -90,7 +91,7 @@ impl Expansion<'_> {
             let results = procedure.frame.results;
             self.check_room(head, results)?;
             for values in 0..1u64 << results {
-                let effect = Effect::Pop(values);
+                let effect = StackEffect::Pop(values);
                 self.successors.push(Successor { shared, effect, step: Move::Return });
             }
             return Ok(());
@@ -127,7 +128,7 @@ impl Expansion<'_> {
             let condition = view.values(&program.conditions[condition]);
             if condition.can_be_false() {
                 self.check_room(head, 0)?;
-                let effect = Effect::Fail;
+                let effect = StackEffect::Fail;
                 self.successors.push(Successor { shared: view.shared, effect, step });
             }
             if !condition.can_be_true() {
@@ -208,16 +209,16 @@ impl Expansion<'_> {
         let edge = &program.edges[id];
         let View { mut shared, locals } = after;
         let effect = match edge.action {
-            Action::Return(_) => Effect::Pop(passed),
+            Action::Return(_) => StackEffect::Pop(passed),
             Action::Call(callee) => {
                 if !self.enforced(callee, shared, passed) {
                     return;
                 }
                 let entry = Activity::At(program.procedures[callee].entry);
-                let top = self.symbol(Symbol { thread, activity: entry, locals: passed });
+                let top = self.symbol(ExpandedSymbol { thread, activity: entry, locals: passed });
                 let open = Activity::Open(self.same_return[id]);
-                let below = self.symbol(Symbol { thread, activity: open, locals });
-                Effect::Push(top, below)
+                let below = self.symbol(ExpandedSymbol { thread, activity: open, locals });
+                StackEffect::Push(top, below)
             }
             action => {
                 if !self.enforced(program.nodes[edge.target], shared, locals) {
@@ -227,7 +228,7 @@ impl Expansion<'_> {
                     shared = self.layout.started(shared, started, passed);
                 }
                 let activity = Activity::At(edge.target);
-                Effect::Step(self.symbol(Symbol { thread, activity, locals }))
+                StackEffect::Step(self.symbol(ExpandedSymbol { thread, activity, locals }))
             }
         };
         self.successors.push(Successor { shared, effect, step: Move::Edge(id) });

@@ -25,12 +25,12 @@
 //! A fixpoint of aggregates is therefore a proof for every bound. It may come later than one of
 //! configurations, or never: an aggregate may be inside the union of others, but in none of them.
 
-use super::goal::Goal;
+use super::goal::TargetTest;
 use super::language::{LanguageId, Languages};
-use super::levels::{Found, Halt, History, Space};
-use super::saturation::{Control, End, Operation, Saturation};
+use super::levels::{Discovery, Halt, History, StateSpace};
+use super::saturation::{ControlLocation, End, Operation, Saturation};
 use super::witness::Taken;
-use crate::expand::{Effect, Expansion, Shared, SymbolId};
+use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{Failure, ThreadId, Unknown};
@@ -78,7 +78,7 @@ pub enum Hit {
 pub struct Aggregates<'p> {
     pub expansion: Expansion<'p>,
     pub hit: Option<Hit>,
-    pub goal: Goal,
+    pub goal: TargetTest,
     budget: Budget,
     /// The symbol of each thread at first.
     firsts: Vec<SymbolId>,
@@ -96,7 +96,11 @@ impl<'p> Aggregates<'p> {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn new(mut expansion: Expansion<'p>, goal: Goal, budget: &Budget) -> Result<Self, Unknown> {
+    pub fn new(
+        mut expansion: Expansion<'p>,
+        goal: TargetTest,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
         let mut languages = Languages::default();
         let threads = expansion.program().threads.ids();
         let firsts: Vec<SymbolId> = threads.map(|thread| expansion.first(thread)).collect();
@@ -247,9 +251,9 @@ impl<'p> Aggregates<'p> {
         for operation in operations.iter().rev() {
             let effect = operation.successor.map(|it| self.expansion.successor(it).effect);
             let above = match effect {
-                None | Some(Effect::Step(_)) => 1,
-                Some(Effect::Push(..)) => 2,
-                Some(Effect::Pop(_) | Effect::Fail) => 0,
+                None | Some(StackEffect::Step(_)) => 1,
+                Some(StackEffect::Push(..)) => 2,
+                Some(StackEffect::Pop(_) | StackEffect::Fail) => 0,
             };
             let below = stack.len().checked_sub(above).ok_or_else(broken)?;
             stack.truncate(below);
@@ -273,10 +277,10 @@ impl<'p> Aggregates<'p> {
             let next = self.expansion.successor(successor);
             shared = next.shared;
             match next.effect {
-                Effect::Step(top) => stack.push(top),
-                Effect::Push(callee, caller) => stack.extend([caller, callee]),
-                Effect::Pop(returned) => values = returned,
-                Effect::Fail => {}
+                StackEffect::Step(top) => stack.push(top),
+                StackEffect::Push(callee, caller) => stack.extend([caller, callee]),
+                StackEffect::Pop(returned) => values = returned,
+                StackEffect::Fail => {}
             }
             taken.push(Taken { thread, successor, shared, top: stack.last().copied() });
         }
@@ -310,7 +314,8 @@ impl<'p> Aggregates<'p> {
         let mut order: Vec<Shared> = Vec::new();
         let mut stops: FxHashMap<Shared, (Option<u32>, bool)> = FxHashMap::default();
         for &(control, node) in &saturation.controls {
-            let (Control::Between(shared) | Control::Returning(shared, _)) = control;
+            let (ControlLocation::Between(shared) | ControlLocation::Returning(shared, _)) =
+                control;
             if layout.in_atomic(shared).is_some() {
                 continue;
             }
@@ -318,7 +323,7 @@ impl<'p> Aggregates<'p> {
                 order.push(shared);
                 (None, false)
             });
-            if let Control::Between(_) = control {
+            if let ControlLocation::Between(_) = control {
                 stop.0 = Some(node);
             }
             stop.1 |= saturation.is_emptied(node);
@@ -338,11 +343,11 @@ impl<'p> Aggregates<'p> {
     /// configuration.
     fn find_inside(&self, saturation: &Saturation, first: Shared, thread: usize) -> Option<Inside> {
         match self.goal {
-            Goal::Assertion => {
+            TargetTest::Assertion => {
                 saturation.fails.first().map(|&(head, successor)| Inside::Fail(head, successor))
             }
-            Goal::Label(_) => saturation.controls.iter().find_map(|&(control, node)| {
-                let Control::Between(shared) = control else { return None };
+            TargetTest::Label(_) => saturation.controls.iter().find_map(|&(control, node)| {
+                let ControlLocation::Between(shared) = control else { return None };
                 let started = self.starts_at_label(first, shared);
                 let here = |id: u32| {
                     let top = Some(saturation.transitions[id as usize].symbol);
@@ -351,7 +356,7 @@ impl<'p> Aggregates<'p> {
                 };
                 saturation.leaving(node).iter().copied().find(|&id| here(id)).map(Inside::Label)
             }),
-            Goal::State { .. } => None,
+            TargetTest::State { .. } => None,
         }
     }
 
@@ -387,11 +392,11 @@ impl<'p> Aggregates<'p> {
         let shared = self.shared(aggregate);
         let mut threads = self.tops(aggregate);
         match self.goal {
-            Goal::Assertion => false,
-            Goal::Label(_) => threads.any(|(thread, mut tops)| {
+            TargetTest::Assertion => false,
+            TargetTest::Label(_) => threads.any(|(thread, mut tops)| {
                 tops.any(|top| self.goal.label(&self.expansion, shared, thread, top))
             }),
-            Goal::State { .. } => {
+            TargetTest::State { .. } => {
                 self.goal.shared(self.expansion.layout(), shared)
                     && threads.all(|(thread, mut tops)| {
                         tops.any(|top| self.goal.spot(&self.expansion, shared, thread, top))
@@ -422,10 +427,15 @@ fn broken() -> Failure {
     Failure::fault("the explicit search cannot rebuild the run that it has found")
 }
 
-impl Space for Aggregates<'_> {
+impl StateSpace for Aggregates<'_> {
     const CLOSED: bool = true;
 
-    fn explore(&mut self, state: u32, thread: usize, found: &mut Vec<Found>) -> Result<(), Halt> {
+    fn explore(
+        &mut self,
+        state: u32,
+        thread: usize,
+        found: &mut Vec<Discovery>,
+    ) -> Result<(), Halt> {
         let context = self.context(state, thread)?;
         if self.hit.is_none() && self.contexts[context].inside.is_some() {
             self.hit = Some(Hit::Inside(state, thread));
@@ -439,7 +449,7 @@ impl Space for Aggregates<'_> {
                 None if self.is_dropped(shared, &sets)? => continue,
                 None => self.insert(Aggregate { shared, sets }),
             };
-            found.push(Found { state: next, step: 0 });
+            found.push(Discovery { state: next, step: 0 });
         }
         Ok(())
     }

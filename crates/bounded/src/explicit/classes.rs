@@ -14,9 +14,9 @@
 //!    nodes and variables that their open calls return to, are of one class. So in every shared state
 //!    they have the same steps, up to classes.
 
-use super::goal::Goal;
+use super::goal::TargetTest;
 use super::visible::Visible;
-use crate::expand::{Activity, Expansion, Symbol, SymbolId};
+use crate::expand::{Activity, ExpandedSymbol, Expansion, SymbolId};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_program::{Action, Edge, EdgeId, Expr, NodeId, Program, Variable};
@@ -43,7 +43,7 @@ impl Classes {
     /// The reason of a stopped budget.
     pub fn new(
         program: &Program,
-        goal: &Goal,
+        goal: &TargetTest,
         visible: &Visible,
         budget: &Budget,
     ) -> Result<Self, StopReason> {
@@ -63,13 +63,13 @@ impl Classes {
         if let Some(&known) = self.symbols.get(&symbol) {
             return known;
         }
-        let Symbol { thread, activity, locals } = expansion.get(symbol);
+        let ExpandedSymbol { thread, activity, locals } = expansion.get(symbol);
         let activity = match activity {
             Activity::First => Activity::First,
             Activity::At(node) => Activity::At(self.nodes[node]),
             Activity::Open(call) => Activity::Open(self.calls[call]),
         };
-        let class = expansion.symbol(Symbol { thread, activity, locals });
+        let class = expansion.symbol(ExpandedSymbol { thread, activity, locals });
         self.symbols.insert(symbol, class);
         class
     }
@@ -78,7 +78,7 @@ impl Classes {
 /// For each node the first one of its class.
 fn alike(
     program: &Program,
-    goal: &Goal,
+    goal: &TargetTest,
     visible: &Visible,
     budget: &Budget,
 ) -> Result<IdVec<NodeId, NodeId>, StopReason> {

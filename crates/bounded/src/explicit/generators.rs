@@ -58,8 +58,8 @@
 //! 1. A view that was found lies outside of atomic sections.
 
 use super::classes::Classes;
-use super::goal::Goal;
-use crate::expand::{Effect, Expansion, Shared, SymbolId};
+use super::goal::TargetTest;
+use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{ThreadId, Unknown};
@@ -153,7 +153,7 @@ pub fn are_all(
     views: &Views,
     classes: &mut Classes,
     expansion: &mut Expansion<'_>,
-    goal: &Goal,
+    goal: &TargetTest,
     budget: &Budget,
 ) -> Result<bool, StopReason> {
     let threads = expansion.program().threads.len();
@@ -246,7 +246,7 @@ struct Proof<'a, 'p> {
     work: Vec<(usize, u32, Entry)>,
     classes: &'a mut Classes,
     expansion: &'a mut Expansion<'p>,
-    goal: &'a Goal,
+    goal: &'a TargetTest,
 }
 
 impl Proof<'_, '_> {
@@ -291,30 +291,32 @@ impl Proof<'_, '_> {
         for successor in self.expansion.successors(id, shared, top)? {
             let taken = self.expansion.successor(successor);
             match taken.effect {
-                Effect::Step(top) => {
+                StackEffect::Step(top) => {
                     let top = self.class(top);
                     let to = self.edge(thread, view, taken.shared, Some(top))?;
                     self.fact(thread, to, entry);
                 }
-                Effect::Push(callee, caller) => {
+                StackEffect::Push(callee, caller) => {
                     let (callee, caller) = (self.class(callee), self.class(caller));
                     let to = self.edge(thread, view, taken.shared, Some(callee))?;
                     let callee = self.threads[thread].entry(taken.shared, callee);
                     self.caller(thread, callee, caller, entry)?;
                     self.fact(thread, to, callee);
                 }
-                Effect::Pop(_) if entry == BOTTOM => {
+                StackEffect::Pop(_) if entry == BOTTOM => {
                     self.edge(thread, view, taken.shared, None)?;
                 }
-                Effect::Pop(_) => {
+                StackEffect::Pop(_) => {
                     self.threads[thread].returns[entry as usize].push((view, successor));
                     for at in 0..self.threads[thread].callers[entry as usize].len() {
                         let caller = self.threads[thread].callers[entry as usize][at];
                         self.uncover(thread, view, successor, caller)?;
                     }
                 }
-                Effect::Fail if matches!(self.goal, Goal::Assertion) => return Err(Failed::Open),
-                Effect::Fail => {}
+                StackEffect::Fail if matches!(self.goal, TargetTest::Assertion) => {
+                    return Err(Failed::Open);
+                }
+                StackEffect::Fail => {}
             }
         }
         Ok(())
@@ -349,7 +351,7 @@ impl Proof<'_, '_> {
         (below, entry): (SymbolId, Entry),
     ) -> Result<(), Failed> {
         let taken = self.expansion.successor(successor);
-        let Effect::Pop(values) = taken.effect else { return Ok(()) };
+        let StackEffect::Pop(values) = taken.effect else { return Ok(()) };
         if let Some((shared, top)) = self.expansion.resume(taken.shared, values, below) {
             let top = self.class(top);
             let to = self.edge(thread, view, shared, Some(top))?;

@@ -6,12 +6,12 @@
 //! [`selvedge_program::reach::Target`]. A label counts also inside an atomic section, a state does
 //! not; a thread that waits is nowhere.
 
-use crate::expand::{Expansion, Layout, Shared, SymbolId};
+use crate::expand::{Expansion, Shared, StateLayout, SymbolId};
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{NodeId, Position, Program, Target, ThreadId};
 
 /// What is looked for.
-pub enum Goal {
+pub enum TargetTest {
     /// A failing assertion.
     Assertion,
     /// A thread at one of these nodes.
@@ -56,7 +56,7 @@ impl NodeSet {
     }
 }
 
-impl Goal {
+impl TargetTest {
     /// A target of a program.
     pub fn new(program: &Program, target: &Target) -> Self {
         match target {
@@ -116,7 +116,7 @@ impl Goal {
     }
 
     /// Whether a shared state can be one of the target, with the threads at the right places.
-    pub fn shared(&self, layout: &Layout, shared: Shared) -> bool {
+    pub fn shared(&self, layout: &StateLayout, shared: Shared) -> bool {
         match self {
             Self::State { mask, value, .. } => {
                 shared.0 & mask == *value && layout.in_atomic(shared).is_none()

@@ -12,11 +12,11 @@
 //! 1. A configuration's number is its number in [`Levels`](super::levels::Levels).
 
 use super::configurations::Configurations;
-use super::goal::Goal;
-use super::levels::{Found, Halt, History, Space};
-use super::stacks::{StackId, Stacks};
+use super::goal::TargetTest;
+use super::levels::{Discovery, Halt, History, StateSpace};
+use super::stacks::{StackId, StackTable};
 use super::witness::Taken;
-use crate::expand::{Effect, Expansion, Shared, Successor, SymbolId};
+use crate::expand::{Expansion, Shared, StackEffect, Successor, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id};
 use selvedge_program::{ThreadId, Unknown};
@@ -39,11 +39,11 @@ pub enum Hit {
 /// Configurations and the steps between them.
 pub struct Interleaving<'p> {
     pub expansion: Expansion<'p>,
-    pub stacks: Stacks,
+    pub stacks: StackTable,
     pub configurations: Configurations,
     pub hit: Option<Hit>,
     pub steps: u64,
-    pub goal: Goal,
+    pub goal: TargetTest,
     /// The globals of all configurations outside of atomic sections.
     globals: FxHashSet<u64>,
     scratch: Vec<StackId>,
@@ -56,12 +56,16 @@ impl<'p> Interleaving<'p> {
     ///
     /// # Errors
     /// If there are too many, or the budget was stopped.
-    pub fn new(mut expansion: Expansion<'p>, goal: Goal, budget: &Budget) -> Result<Self, Unknown> {
+    pub fn new(
+        mut expansion: Expansion<'p>,
+        goal: TargetTest,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
         let threads = expansion.program().threads.len();
-        let mut stacks = Stacks::new();
+        let mut stacks = StackTable::new();
         let mut at_first = Vec::new();
         for thread in expansion.program().threads.ids() {
-            at_first.push(stacks.push(expansion.first(thread), Stacks::empty()));
+            at_first.push(stacks.push(expansion.first(thread), StackTable::empty()));
         }
         let mut space = Self {
             stacks,
@@ -140,27 +144,32 @@ impl<'p> Interleaving<'p> {
     fn after(&mut self, successor: Successor, below: StackId) -> Option<(Shared, StackId)> {
         let Successor { shared, effect, .. } = successor;
         match effect {
-            Effect::Step(top) => Some((shared, self.stacks.push(top, below))),
-            Effect::Push(callee, caller) => {
+            StackEffect::Step(top) => Some((shared, self.stacks.push(top, below))),
+            StackEffect::Push(callee, caller) => {
                 let caller = self.stacks.push(caller, below);
                 Some((shared, self.stacks.push(callee, caller)))
             }
-            Effect::Pop(values) => match self.stacks.pop(below) {
+            StackEffect::Pop(values) => match self.stacks.pop(below) {
                 None => Some((shared, below)),
                 Some((caller, rest)) => {
                     let (shared, top) = self.expansion.resume(shared, values, caller)?;
                     Some((shared, self.stacks.push(top, rest)))
                 }
             },
-            Effect::Fail => None,
+            StackEffect::Fail => None,
         }
     }
 }
 
-impl Space for Interleaving<'_> {
+impl StateSpace for Interleaving<'_> {
     const CLOSED: bool = false;
 
-    fn explore(&mut self, state: u32, thread: usize, found: &mut Vec<Found>) -> Result<(), Halt> {
+    fn explore(
+        &mut self,
+        state: u32,
+        thread: usize,
+        found: &mut Vec<Discovery>,
+    ) -> Result<(), Halt> {
         let shared = self.configurations.shared(state);
         let stack = self.configurations.stacks(state)[thread];
         let Some((top, below)) = self.stacks.pop(stack) else { return Ok(()) };
@@ -170,8 +179,8 @@ impl Space for Interleaving<'_> {
             let successor = self.expansion.successor(step);
             self.steps += 1;
             let Some((shared, stack)) = self.after(successor, below) else {
-                let asked = matches!(self.goal, Goal::Assertion) && self.hit.is_none();
-                if asked && successor.effect == Effect::Fail {
+                let asked = matches!(self.goal, TargetTest::Assertion) && self.hit.is_none();
+                if asked && successor.effect == StackEffect::Fail {
                     self.hit = Some(Hit::Fail(state, thread, step));
                 }
                 continue;
@@ -181,7 +190,7 @@ impl Space for Interleaving<'_> {
             if is_new {
                 self.look_at(next);
             }
-            found.push(Found { state: next, step });
+            found.push(Discovery { state: next, step });
         }
         Ok(())
     }
@@ -194,8 +203,8 @@ impl Space for Interleaving<'_> {
         self.scratch.extend_from_slice(self.configurations.stacks(state));
         for step in self.expansion.successors(ThreadId::from_index(thread), shared, top)? {
             let successor = self.expansion.successor(step);
-            if successor.effect == Effect::Fail {
-                if matches!(self.goal, Goal::Assertion) && self.hit.is_none() {
+            if successor.effect == StackEffect::Fail {
+                if matches!(self.goal, TargetTest::Assertion) && self.hit.is_none() {
                     return Ok(false);
                 }
             } else if let Some((shared, stack)) = self.after(successor, below) {

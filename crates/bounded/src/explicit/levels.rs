@@ -54,7 +54,7 @@ impl From<StopReason> for Halt {
 
 /// A state that was found, and by what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct Discovery {
     /// The state.
     pub state: u32,
     /// The step to it, for the history.
@@ -62,7 +62,7 @@ pub struct Found {
 }
 
 /// States that threads lead from one to another.
-pub trait Space {
+pub trait StateSpace {
     /// Whether exploring a state with a thread finds all that the thread can reach alone, rather
     /// than what one step of it leads to.
     const CLOSED: bool;
@@ -71,7 +71,12 @@ pub trait Space {
     ///
     /// # Errors
     /// If a limit was met.
-    fn explore(&mut self, state: u32, thread: usize, found: &mut Vec<Found>) -> Result<(), Halt>;
+    fn explore(
+        &mut self,
+        state: u32,
+        thread: usize,
+        found: &mut Vec<Discovery>,
+    ) -> Result<(), Halt>;
 
     /// Whether a thread leads to nothing new.
     ///
@@ -88,7 +93,7 @@ pub trait Space {
 
 /// How a state was found: from which state, by which thread, with which step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Origin {
+pub struct Arrival {
     /// The state before.
     pub before: u32,
     /// Who moved.
@@ -100,7 +105,7 @@ pub struct Origin {
 /// How states were found.
 pub struct History {
     /// For each state; `None` for initial ones.
-    first: Vec<Option<Origin>>,
+    first: Vec<Option<Arrival>>,
     /// For each state and thread, if the state was first found by another thread and then by this
     /// one, before it moved on from there: from which state (plus one) and with which step.
     again: Vec<Option<(NonZeroU32, u32)>>,
@@ -110,25 +115,25 @@ pub struct History {
 
 impl History {
     /// How a state was found first.
-    pub fn origin(&self, state: u32) -> Option<Origin> {
+    pub fn origin(&self, state: u32) -> Option<Arrival> {
         self.first[state as usize]
     }
 
     /// How a state was found from which a thread then moved.
-    pub fn origin_before(&self, state: u32, thread: usize) -> Option<Origin> {
+    pub fn origin_before(&self, state: u32, thread: usize) -> Option<Arrival> {
         let again = match self.width {
             0 => None,
             width => self.again[state as usize * width + thread],
         };
         match again {
-            Some((before, step)) => Some(Origin { before: before.get() - 1, thread, step }),
+            Some((before, step)) => Some(Arrival { before: before.get() - 1, thread, step }),
             None => self.origin(state),
         }
     }
 
     /// The way to a state, or to where a thread moves from it: the initial state and each step
     /// with the state after it.
-    pub fn way(&self, state: u32, thread: Option<usize>) -> (u32, Vec<(Origin, u32)>) {
+    pub fn way(&self, state: u32, thread: Option<usize>) -> (u32, Vec<(Arrival, u32)>) {
         let mut way = Vec::new();
         let mut at = state;
         let mut origin = match thread {
@@ -144,12 +149,12 @@ impl History {
         (at, way)
     }
 
-    fn add(&mut self, origin: Option<Origin>) {
+    fn add(&mut self, origin: Option<Arrival>) {
         self.first.push(origin);
         self.again.resize(self.first.len() * self.width, None);
     }
 
-    fn add_again(&mut self, state: u32, origin: Origin) {
+    fn add_again(&mut self, state: u32, origin: Arrival) {
         if self.width == 0 || self.origin(state).is_some_and(|first| first.thread == origin.thread)
         {
             return;
@@ -179,7 +184,7 @@ const POLL_EVERY: u32 = 256;
 
 impl Levels {
     /// A search from initial states, which have the first numbers.
-    pub fn new<S: Space>(
+    pub fn new<S: StateSpace>(
         measure: Measure,
         threads: usize,
         initial: usize,
@@ -210,7 +215,7 @@ impl Levels {
     ///
     /// # Errors
     /// If a limit was met.
-    pub fn advance<S: Space>(&mut self, space: &mut S) -> Result<(), Halt> {
+    pub fn advance<S: StateSpace>(&mut self, space: &mut S) -> Result<(), Halt> {
         match self.measure {
             Measure::Contexts => self.context(space),
             Measure::Rounds => self.round(space),
@@ -221,7 +226,7 @@ impl Levels {
     ///
     /// # Errors
     /// If a limit was met.
-    pub fn is_complete<S: Space>(&mut self, space: &mut S) -> Result<bool, Halt> {
+    pub fn is_complete<S: StateSpace>(&mut self, space: &mut S) -> Result<bool, Halt> {
         for at in 0..self.frontier.len() {
             let state = self.frontier[at];
             for thread in 0..self.threads {
@@ -238,7 +243,7 @@ impl Levels {
         Ok(true)
     }
 
-    fn context<S: Space>(&mut self, space: &mut S) -> Result<(), Halt> {
+    fn context<S: StateSpace>(&mut self, space: &mut S) -> Result<(), Halt> {
         let mut queue: VecDeque<(u32, u8)> = VecDeque::new();
         for &state in &self.frontier {
             queue.extend((0..self.threads).map(|thread| (state, thread as u8)));
@@ -258,7 +263,7 @@ impl Levels {
         Ok(())
     }
 
-    fn round<S: Space>(&mut self, space: &mut S) -> Result<(), Halt> {
+    fn round<S: StateSpace>(&mut self, space: &mut S) -> Result<(), Halt> {
         // States of this round join the list, and so does every state that a later thread of this
         // round may move from.
         let mut list = std::mem::take(&mut self.frontier);
@@ -280,12 +285,12 @@ impl Levels {
     }
 
     /// Explores a pair unless that is done.
-    fn explore<S: Space>(
+    fn explore<S: StateSpace>(
         &mut self,
         space: &mut S,
         state: u32,
         thread: usize,
-        found: &mut Vec<Found>,
+        found: &mut Vec<Discovery>,
     ) -> Result<(), Halt> {
         if self.is_done(state, thread) {
             return Ok(());
@@ -296,15 +301,15 @@ impl Levels {
     }
 
     /// Notes that a thread has led to a state, and says whether it is new.
-    fn note<S: Space>(
+    fn note<S: StateSpace>(
         &mut self,
         space: &mut S,
         before: u32,
         thread: usize,
-        found: Found,
+        found: Discovery,
     ) -> Result<bool, Halt> {
-        let Found { state, step } = found;
-        let origin = Origin { before, thread, step };
+        let Discovery { state, step } = found;
+        let origin = Arrival { before, thread, step };
         let is_new = state as usize == self.done.len();
         if is_new {
             self.done.push(0);

@@ -34,7 +34,7 @@ use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;
 use classes::Classes;
 use generators::{Top, Views};
-use goal::Goal;
+use goal::TargetTest;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
@@ -47,7 +47,7 @@ use visible::Visible;
 
 /// Which search space is used.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Stacks {
+pub enum StackChoice {
     /// Single stacks as long as they are bounded within a context, then sets of stacks.
     #[default]
     Automatic,
@@ -114,7 +114,7 @@ impl<'p> ExplicitSearch<'p> {
         program: &'p Program,
         target: &Target,
         measure: Measure,
-        stacks: Stacks,
+        stacks: StackChoice,
         budget: &Budget,
     ) -> Result<Self, Unknown> {
         let threads = program.threads.len();
@@ -124,8 +124,8 @@ impl<'p> ExplicitSearch<'p> {
             )));
         }
         let (space, levels) = match stacks {
-            Stacks::Automatic => single_stacks(program, target, measure, budget)?,
-            Stacks::Sets => sets_of_stacks(program, target, measure, budget)?,
+            StackChoice::Automatic => single_stacks(program, target, measure, budget)?,
+            StackChoice::Sets => sets_of_stacks(program, target, measure, budget)?,
         };
         Ok(Self {
             program,
@@ -363,7 +363,7 @@ fn single_stacks<'p>(
     measure: Measure,
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
-    let goal = Goal::new(program, target);
+    let goal = TargetTest::new(program, target);
     let space = Interleaving::new(Expansion::new(program)?, goal, budget)?;
     let (threads, initial) = (program.threads.len(), space.configurations.len());
     let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, budget);
@@ -377,7 +377,7 @@ fn sets_of_stacks<'p>(
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let expansion = Expansion::new(program)?;
-    let space = Aggregates::new(expansion, Goal::new(program, target), budget)?;
+    let space = Aggregates::new(expansion, TargetTest::new(program, target), budget)?;
     let (threads, initial) = (program.threads.len(), space.len());
     let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Sets(Box::new(space)), levels))

@@ -14,14 +14,14 @@
 //! 2. No transition enters a control location, and every node leads to an accepting one.
 
 use super::language::{Automaton, Graph};
-use crate::expand::{Effect, Expansion, Shared, SymbolId};
+use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Budget;
 use selvedge_program::{ThreadId, Unknown};
 
 /// A control location of the thread's pushdown system.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Control {
+pub enum ControlLocation {
     /// Between two steps.
     Between(Shared),
     /// In the middle of a return of these values.
@@ -71,15 +71,15 @@ const POLL_EVERY: usize = 1024;
 /// The saturated automaton.
 pub struct Saturation {
     /// The control locations with their nodes, by age.
-    pub controls: Vec<(Control, u32)>,
+    pub controls: Vec<(ControlLocation, u32)>,
     pub transitions: Vec<Transition>,
     /// The assertions that fail: transition of the head, and successor.
     pub fails: Vec<(u32, u32)>,
     reasons: Vec<Reason>,
-    nodes: FxHashMap<Control, u32>,
+    nodes: FxHashMap<ControlLocation, u32>,
     /// For each node: its control location, whether it accepts, what leaves it, who has an
     /// ε-transition into it (control node, successor of the pop, transition that was popped).
-    control: Vec<Option<Control>>,
+    control: Vec<Option<ControlLocation>>,
     accepting: Vec<bool>,
     outgoing: Vec<Vec<u32>>,
     epsilons: Vec<Vec<(u32, u32, u32)>>,
@@ -137,7 +137,7 @@ impl Saturation {
                 this.add(from as u32, symbol, to, Reason::Initial);
             }
         }
-        let start = this.control_node(Control::Between(shared));
+        let start = this.control_node(ControlLocation::Between(shared));
         for &(symbol, to) in &stacks.states[0].moves {
             this.add(start, symbol, to, Reason::Initial);
         }
@@ -169,8 +169,8 @@ impl Saturation {
     /// for the empty stack the control location that has it.
     pub fn path(&self, shared: Shared, stack: &[SymbolId]) -> Option<End> {
         if stack.is_empty() {
-            let with_shared = |control: Control| match control {
-                Control::Between(own) | Control::Returning(own, _) => own == shared,
+            let with_shared = |control: ControlLocation| match control {
+                ControlLocation::Between(own) | ControlLocation::Returning(own, _) => own == shared,
             };
             let mut emptied = self
                 .controls
@@ -178,7 +178,7 @@ impl Saturation {
                 .filter(|&&(control, node)| with_shared(control) && self.is_emptied(node));
             return emptied.next().map(|&(_, node)| End::Empty(node));
         }
-        let &start = self.nodes.get(&Control::Between(shared))?;
+        let &start = self.nodes.get(&ControlLocation::Between(shared))?;
         // Forward: the transitions that may read each symbol, each with one that may come before.
         let mut layers: Vec<FxHashMap<u32, u32>> = Vec::new();
         let mut here = vec![start];
@@ -299,32 +299,32 @@ impl Saturation {
         let Transition { from, symbol, to } = self.transitions[id as usize];
         match self.control[from as usize] {
             None => {}
-            Some(Control::Returning(shared, values)) => {
+            Some(ControlLocation::Returning(shared, values)) => {
                 if let Some((shared, top)) = expansion.resume(shared, values, symbol) {
-                    let control = self.control_node(Control::Between(shared));
+                    let control = self.control_node(ControlLocation::Between(shared));
                     self.add(control, top, to, Reason::Resume { before: id });
                 }
             }
-            Some(Control::Between(shared)) => {
+            Some(ControlLocation::Between(shared)) => {
                 for successor in expansion.successors(thread, shared, symbol)? {
                     let taken = expansion.successor(successor);
-                    let between = Control::Between(taken.shared);
+                    let between = ControlLocation::Between(taken.shared);
                     match taken.effect {
-                        Effect::Step(top) => {
+                        StackEffect::Step(top) => {
                             let control = self.control_node(between);
                             self.add(control, top, to, Reason::Step { successor, before: id });
                         }
-                        Effect::Push(callee, caller) => {
+                        StackEffect::Push(callee, caller) => {
                             let control = self.control_node(between);
                             let middle = self.middle(control, callee);
                             self.add(middle, caller, to, Reason::Push { successor, before: id });
                         }
-                        Effect::Pop(values) => {
-                            let returning = Control::Returning(taken.shared, values);
+                        StackEffect::Pop(values) => {
+                            let returning = ControlLocation::Returning(taken.shared, values);
                             let control = self.control_node(returning);
                             self.pop(control, to, successor, id);
                         }
-                        Effect::Fail => self.fails.push((id, successor)),
+                        StackEffect::Fail => self.fails.push((id, successor)),
                     }
                 }
             }
@@ -371,7 +371,7 @@ impl Saturation {
         }
     }
 
-    fn control_node(&mut self, control: Control) -> u32 {
+    fn control_node(&mut self, control: ControlLocation) -> u32 {
         if let Some(&known) = self.nodes.get(&control) {
             return known;
         }
@@ -381,7 +381,7 @@ impl Saturation {
         node
     }
 
-    fn node(&mut self, control: Option<Control>, accepting: bool) -> u32 {
+    fn node(&mut self, control: Option<ControlLocation>, accepting: bool) -> u32 {
         self.control.push(control);
         self.accepting.push(accepting);
         self.outgoing.push(Vec::new());

@@ -15,14 +15,14 @@ define_id!(
 );
 
 /// The stacks met so far.
-pub struct Stacks {
+pub struct StackTable {
     /// For each stack but the empty one: its top, what is below, how many symbols it has.
     cells: Vec<(SymbolId, StackId, u32)>,
     numbers: FxHashMap<(SymbolId, StackId), StackId>,
     deepest: u32,
 }
 
-impl Stacks {
+impl StackTable {
     /// Only the empty stack.
     pub fn new() -> Self {
         Self { cells: Vec::new(), numbers: FxHashMap::default(), deepest: 0 }

@@ -6,7 +6,7 @@
 //! # Invariants
 //! 1. Two labels with the same name are the same.
 
-use crate::expand::{Expansion, Layout, Shared, SymbolId, valuation};
+use crate::expand::{Expansion, Shared, StateLayout, SymbolId, valuation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{NodeId, Program, ThreadId, VisibleState};
@@ -72,7 +72,7 @@ impl Visible {
     }
 
     /// Adds a state unless it is inside an atomic section.
-    pub fn add(&mut self, layout: &Layout, shared: Shared, tops: Box<[u32]>) {
+    pub fn add(&mut self, layout: &StateLayout, shared: Shared, tops: Box<[u32]>) {
         if layout.in_atomic(shared).is_none() {
             self.seen.insert((layout.globals(shared), tops));
         }
@@ -84,7 +84,7 @@ impl Visible {
     /// The reason of a stopped budget.
     pub fn add_all(
         &mut self,
-        layout: &Layout,
+        layout: &StateLayout,
         shared: Shared,
         tops: &[Vec<u32>],
         budget: &Budget,

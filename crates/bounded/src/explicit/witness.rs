@@ -3,7 +3,7 @@
 //! begins are known once it has moved; those of threads that never move are free, but for what was
 //! passed to them.
 
-use crate::expand::{Effect, Expansion, Shared, SymbolId, valuation};
+use crate::expand::{Expansion, Shared, StackEffect, SymbolId, valuation};
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{ThreadId, Valuation, Witness, WitnessStep};
 
@@ -38,7 +38,7 @@ pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Witness
     for taken in taken {
         let thread = ThreadId::from_index(taken.thread);
         let successor = expansion.successor(taken.successor);
-        fails = successor.effect == Effect::Fail;
+        fails = successor.effect == StackEffect::Fail;
         let mut top = taken.top.map_or_else(Valuation::default, |top| expansion.locals(top));
         if let Some(chosen) = expansion.chosen(taken.successor) {
             locals[thread] = valuation(chosen, main_locals(thread));

@@ -11,7 +11,7 @@
 //! Locks and units are nested; the query fits the program.
 //!
 //! # Invariants
-//! 1. Every step of the new program is one step of the original one ([`Origin`]), and the threads
+//! 1. Every step of the new program is one step of the original one ([`StepMap`]), and the threads
 //!    keep their ids. So bounds on rounds and contexts mean the same in both.
 //! 2. The unit conditions need no variables. Whether an access is inside a unit is part of the
 //!    control state ([`selvedge_lower`]); and a unit that has begun to match cannot end before it has
@@ -32,7 +32,7 @@ use unlocked::unlocked;
 
 /// From the steps of a new program to those of the original one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Origin {
+pub struct StepMap {
     /// The step that an edge stands for.
     pub moves: IdVec<EdgeId, Move>,
     /// Which access of the query it is, from 1.
@@ -43,11 +43,11 @@ pub struct Origin {
     pub locks: BTreeMap<LockId, GlobalId>,
 }
 
-impl Origin {
+impl StepMap {
     /// What is to be reached in the new program instead of this in the original one.
     ///
     /// # Requires
-    /// The locks that the target names are among [`Origin::locks`].
+    /// The locks that the target names are among [`StepMap::locks`].
     pub fn target(&self, target: &Target) -> Target {
         let standing_for = |wanted: &[NodeId]| -> Vec<NodeId> {
             let stands = |(node, old): (NodeId, &Option<NodeId>)| {
@@ -80,7 +80,7 @@ pub struct Monitored {
     /// What is reached by the runs that answer the query.
     pub target: Target,
     /// Where its steps come from.
-    pub origin: Origin,
+    pub origin: StepMap,
 }
 
 /// The program with its locks as data: those that more than one thread uses, and those given. Reads,
@@ -92,7 +92,7 @@ pub fn locks_to_data(
     program: &Program,
     locks: &LockSet,
     budget: &Budget,
-) -> Result<(Program, Origin), Unknown> {
+) -> Result<(Program, StepMap), Unknown> {
     let everyone: Vec<ThreadId> = program.threads.ids().collect();
     let built = unlocked(program, &everyone, None, locks, budget)?;
     Ok((built.program, built.origin))
@@ -121,7 +121,7 @@ pub fn monitor(
 }
 
 /// A witness of the new program as one of the original program.
-pub fn original(witness: &Witness, origin: &Origin, program: &Program) -> Witness {
+pub fn original(witness: &Witness, origin: &StepMap, program: &Program) -> Witness {
     // The new program has the globals of the original one first.
     let globals = |all: &Valuation| Valuation(all.0[..program.globals.len()].to_vec());
     let steps = witness.steps.iter().map(|step| {

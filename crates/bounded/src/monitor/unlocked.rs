@@ -10,7 +10,7 @@
 //! 1. Procedures are numbered by thread and context, so a call knows its callee before it is built.
 
 use super::phases::Phases;
-use super::{Monitored, Origin};
+use super::{Monitored, StepMap};
 use crate::expr::{all, current, join_all};
 use crate::names::Names;
 use crate::unsupported::no_joins;
@@ -75,7 +75,7 @@ pub fn unlocked(
         locks,
         phase,
         out,
-        origin: Origin::default(),
+        origin: StepMap::default(),
         found: Vec::new(),
         labels,
         acquire: BTreeMap::new(),
@@ -91,7 +91,7 @@ pub fn unlocked(
         }
     }
     let target = Target::Label(build.found);
-    let origin = Origin { locks: build.locks, ..build.origin };
+    let origin = StepMap { locks: build.locks, ..build.origin };
     Ok(Monitored { program: build.out, target, origin })
 }
 
@@ -102,7 +102,7 @@ struct Build<'a> {
     /// The bits of the phase, the lowest first.
     phase: Vec<GlobalId>,
     out: Program,
-    origin: Origin,
+    origin: StepMap,
     /// The nodes behind the last access.
     found: Vec<NodeId>,
     labels: BTreeMap<NodeId, Vec<&'a str>>,

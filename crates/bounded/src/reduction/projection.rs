@@ -16,7 +16,7 @@ use super::search::ends;
 use super::single::{Question, Single, ends_in_target, single};
 use super::threads::{Gamma, LocationId, Threads};
 use super::witness::final_configurations;
-use crate::explicit::goal::Goal;
+use crate::explicit::goal::TargetTest;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id};
 use selvedge_pds::{
@@ -37,8 +37,8 @@ pub fn projection(
     budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
     let mut threads = Threads::new(program)?;
-    let goal = Goal::new(program, target);
-    let nothing = Goal::new(program, &Target::Label(Vec::new()));
+    let goal = TargetTest::new(program, target);
+    let nothing = TargetTest::new(program, &Target::Label(Vec::new()));
     let mut nodes = BTreeSet::new();
     let mut guesses: Vec<Vec<LocationId>> =
         threads.initial()?.into_iter().map(|location| vec![location]).collect();
@@ -62,10 +62,10 @@ pub fn projection(
 }
 
 /// How the target can be met. A state is met when all rounds are over.
-fn meetings(program: &Program, goal: &Goal) -> Vec<Question> {
+fn meetings(program: &Program, goal: &TargetTest) -> Vec<Question> {
     match goal {
-        Goal::State { .. } => vec![Question::Anytime],
-        Goal::Assertion | Goal::Label(_) => {
+        TargetTest::State { .. } => vec![Question::Anytime],
+        TargetTest::Assertion | TargetTest::Label(_) => {
             program.threads.ids().map(Question::AtTheEndBy).collect()
         }
     }
@@ -74,7 +74,7 @@ fn meetings(program: &Program, goal: &Goal) -> Vec<Question> {
 /// Adds the nodes on runs of one system.
 fn project(
     threads: &mut Threads<'_>,
-    goal: &Goal,
+    goal: &TargetTest,
     single: &Single,
     nodes: &mut BTreeSet<NodeId>,
     budget: &Budget,

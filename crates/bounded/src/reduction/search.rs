@@ -14,7 +14,7 @@ use super::level::States;
 use super::single::{Question, Single, ends_in_target, single};
 use super::threads::{LocationId, Threads};
 use super::witness::run_to;
-use crate::explicit::goal::Goal;
+use crate::explicit::goal::TargetTest;
 use selvedge_base::Budget;
 use selvedge_pds::State;
 use selvedge_program::{
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 /// A search over the single pushdown system of Fig. 4, by rounds.
 pub struct PdsSearch<'p> {
     threads: Threads<'p>,
-    goal: Goal,
+    goal: TargetTest,
     budget: Budget,
     guesses: Vec<Vec<LocationId>>,
     states: States,
@@ -47,7 +47,7 @@ impl<'p> PdsSearch<'p> {
         let guesses = threads.initial()?.into_iter().map(|location| vec![location]).collect();
         Ok(Self {
             threads,
-            goal: Goal::new(program, target),
+            goal: TargetTest::new(program, target),
             budget: budget.clone(),
             guesses,
             states: States::default(),

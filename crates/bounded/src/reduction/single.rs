@@ -20,7 +20,7 @@
 
 use super::threads::{Act, Gamma, LocationId, Threads};
 use crate::expand::Shared;
-use crate::explicit::goal::{Goal, Spot};
+use crate::explicit::goal::{Spot, TargetTest};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_pds::{Pds, Rhs, RuleId, State, Symbol};
@@ -28,7 +28,7 @@ use selvedge_program::{ThreadId, Unknown};
 
 /// A control location.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Control {
+pub struct SequentialControl {
     /// `k`.
     pub round: usize,
     /// For a state: the threads so far are where it wants them. Else: the target was met.
@@ -55,7 +55,7 @@ pub struct Single {
     /// The rules.
     pub pds: Pds<Label>,
     /// The control locations.
-    pub controls: IdVec<State, Control>,
+    pub controls: IdVec<State, SequentialControl>,
     /// `(1, p_1, …, p_K)`.
     pub start: State,
     /// The control locations with which `e_{n+1}` is reached.
@@ -78,7 +78,7 @@ pub enum Question {
 /// If it was interrupted, or if the program does not fit.
 pub fn single(
     threads: &mut Threads<'_>,
-    goal: &Goal,
+    goal: &TargetTest,
     guess: &[LocationId],
     meeting: Question,
     budget: &Budget,
@@ -94,9 +94,9 @@ pub fn single(
         numbers: FxHashMap::default(),
         pds: Pds::new(0, 0),
     };
-    let start = build.control(Control {
+    let start = build.control(SequentialControl {
         round: 0,
-        flag: matches!(goal, Goal::State { .. }),
+        flag: matches!(goal, TargetTest::State { .. }),
         states: guess.into(),
     });
     let first = match count {
@@ -195,17 +195,17 @@ impl Heads {
 }
 
 struct Build<'a> {
-    goal: &'a Goal,
+    goal: &'a TargetTest,
     guess: &'a [LocationId],
     meeting: Question,
     last: ThreadId,
-    controls: IdVec<State, Control>,
-    numbers: FxHashMap<Control, State>,
+    controls: IdVec<State, SequentialControl>,
+    numbers: FxHashMap<SequentialControl, State>,
     pds: Pds<Label>,
 }
 
 impl Build<'_> {
-    fn control(&mut self, control: Control) -> State {
+    fn control(&mut self, control: SequentialControl) -> State {
         if let Some(&known) = self.numbers.get(&control) {
             return known;
         }
@@ -221,7 +221,7 @@ impl Build<'_> {
         let Some(thread) = gamma.thread() else { return Ok(()) };
         let round = control.round;
         let silent = Label { thread, round, act: Act::Silent, hits: false };
-        let add = |build: &mut Self, to: Control, rhs: Rhs, label: Label| {
+        let add = |build: &mut Self, to: SequentialControl, rhs: Rhs, label: Label| {
             let to = build.control(to);
             build.pds.rule(state, symbol, to, rhs, label);
         };
@@ -232,7 +232,11 @@ impl Build<'_> {
             } else {
                 Gamma::Begin(ThreadId::from_index(thread.index() + 1))
             };
-            let to = Control { round: 0, flag: self.leaves(threads, &control, gamma), ..control };
+            let to = SequentialControl {
+                round: 0,
+                flag: self.leaves(threads, &control, gamma),
+                ..control
+            };
             add(self, to, Rhs::Push(threads.symbol(next), symbol), silent);
             return Ok(());
         }
@@ -262,7 +266,7 @@ impl Build<'_> {
                 }
                 add(self, to, step.rhs, label);
             }
-            if let (Goal::Assertion, Some(met)) = (self.goal, self.met(&control, thread)) {
+            if let (TargetTest::Assertion, Some(met)) = (self.goal, self.met(&control, thread)) {
                 for successor in failing {
                     let shared = before.unwrap_or_default();
                     let act = Act::Take(successor, shared, gamma.activation());
@@ -281,7 +285,7 @@ impl Build<'_> {
         let is_last = round + 1 == self.guess.len();
         if self.meeting == Question::AtTheEndBy(thread) && is_last && before.is_some() {
             // The run may end inside an atomic section.
-            let to = Control { round: round + 1, ..control.clone() };
+            let to = SequentialControl { round: round + 1, ..control.clone() };
             add(self, to, Rhs::Step(symbol), silent);
         }
         // The first line: the next round.
@@ -290,23 +294,23 @@ impl Build<'_> {
             && !matches!(gamma, Gamma::Begin(_))
             && (thread != self.last || as_guessed)
         {
-            let to = Control { round: round + 1, ..control };
+            let to = SequentialControl { round: round + 1, ..control };
             add(self, to, Rhs::Step(symbol), silent);
         }
         Ok(())
     }
 
     /// The flag when a thread leaves with this on top of its stack.
-    fn leaves(&self, threads: &Threads<'_>, control: &Control, gamma: Gamma) -> bool {
+    fn leaves(&self, threads: &Threads<'_>, control: &SequentialControl, gamma: Gamma) -> bool {
         let Some(thread) = gamma.thread() else { return control.flag };
         let top = gamma.activation();
         match (self.goal, self.meeting) {
-            (Goal::State { .. }, _) => {
+            (TargetTest::State { .. }, _) => {
                 // As if nobody waited: whether the thread does is seen in the end.
                 let nobody = Shared::default();
                 control.flag && self.goal.spot(&threads.expansion, nobody, thread, top)
             }
-            (Goal::Label(_), Question::AtTheEndBy(_)) => {
+            (TargetTest::Label(_), Question::AtTheEndBy(_)) => {
                 let last = control.states.last().and_then(|&last| threads.shared(last));
                 let label = |shared| self.goal.label(&threads.expansion, shared, thread, top);
                 control.flag || last.is_some_and(label)
@@ -326,7 +330,7 @@ impl Build<'_> {
     }
 
     /// The control location after a thread has met the target: it idles through the other rounds.
-    fn met(&self, control: &Control, thread: ThreadId) -> Option<Control> {
+    fn met(&self, control: &SequentialControl, thread: ThreadId) -> Option<SequentialControl> {
         let round = control.round;
         let in_time = match self.meeting {
             Question::Anytime => true,
@@ -334,7 +338,7 @@ impl Build<'_> {
         };
         let as_guessed = thread != self.last
             || control.states[round..].iter().zip(&self.guess[round + 1..]).all(|(a, b)| a == b);
-        (in_time && as_guessed && !control.flag).then(|| Control {
+        (in_time && as_guessed && !control.flag).then(|| SequentialControl {
             round: self.guess.len(),
             flag: true,
             states: control.states.clone(),
@@ -345,11 +349,11 @@ impl Build<'_> {
 /// The thread that a step starts, if the target is a label at its first node.
 pub fn starts_at_label(
     threads: &mut Threads<'_>,
-    goal: &Goal,
+    goal: &TargetTest,
     before: Shared,
     after: Shared,
 ) -> Option<ThreadId> {
-    if !matches!(goal, Goal::Label(_)) {
+    if !matches!(goal, TargetTest::Label(_)) {
         return None;
     }
     threads.program().threads.ids().find(|&thread| {
@@ -364,8 +368,12 @@ pub fn starts_at_label(
 
 /// Whether a shared state at the end is one that the target asks for, given that the threads are
 /// where it wants them.
-pub fn ends_in_target(threads: &Threads<'_>, goal: &Goal, control: &Control) -> bool {
-    let Goal::State { threads: spots, .. } = goal else { return control.flag };
+pub fn ends_in_target(
+    threads: &Threads<'_>,
+    goal: &TargetTest,
+    control: &SequentialControl,
+) -> bool {
+    let TargetTest::State { threads: spots, .. } = goal else { return control.flag };
     let Some(shared) = control.states.last().and_then(|&last| threads.quiet(last)) else {
         return false;
     };

@@ -14,13 +14,13 @@
 
 use super::level::States;
 use super::search::PdsSearch;
-use super::single::{Control, ends_in_target, starts_at_label};
+use super::single::{SequentialControl, ends_in_target, starts_at_label};
 use super::threads::{Gamma, LocationId, Threads};
-use super::tuples::{Flag, Round, Tuples, Weight};
+use super::tuples::{Flag, Round, RoundRelations, Weight};
 use super::universe::{Universe, universe};
 use crate::exhausted;
 use crate::expand::Shared;
-use crate::explicit::goal::Goal;
+use crate::explicit::goal::TargetTest;
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_bdd::Exhausted;
 use selvedge_pds::{
@@ -39,7 +39,7 @@ pub struct SpdsSearch<'p> {
     target: Target,
     threads: Threads<'p>,
     universe: Universe,
-    goal: Goal,
+    goal: TargetTest,
     budget: Budget,
     node_limit: Option<usize>,
     reachable: Vec<Vec<usize>>,
@@ -63,7 +63,7 @@ impl<'p> SpdsSearch<'p> {
             target: target.clone(),
             threads,
             universe,
-            goal: Goal::new(program, target),
+            goal: TargetTest::new(program, target),
             budget: budget.clone(),
             node_limit: None,
             reachable: vec![initial],
@@ -82,7 +82,7 @@ impl<'p> SpdsSearch<'p> {
     }
 
     /// The rules with their weights.
-    fn rules(&mut self, tuples: &Tuples) -> Result<Weighted, Exhausted> {
+    fn rules(&mut self, tuples: &RoundRelations) -> Result<Weighted, Exhausted> {
         let threads = &mut self.threads;
         let last = threads.program().threads.len() - 1;
         let mut weighted =
@@ -135,13 +135,13 @@ impl<'p> SpdsSearch<'p> {
             let weight = if there { &call } else { &astray };
             weighted.add(symbol, Rhs::Push(callee, symbol), weight.clone());
             let mut met: Vec<usize> = match self.goal {
-                Goal::Assertion => {
+                TargetTest::Assertion => {
                     let failing = self.universe.failing.get(&symbol).into_iter().flatten();
                     failing.map(|at| at.index()).collect()
                 }
                 _ => Vec::new(),
             };
-            if matches!(self.goal, Goal::Label(_)) {
+            if matches!(self.goal, TargetTest::Label(_)) {
                 let expansion = &threads.expansion;
                 let at_label = |at: &&LocationId| {
                     threads.shared(**at).is_some_and(|shared| {
@@ -162,7 +162,7 @@ impl<'p> SpdsSearch<'p> {
     /// The locations at the end of all rounds, with the flag.
     fn ends(&mut self, rounds: usize) -> Result<Vec<(usize, bool)>, Unknown> {
         let mut tuples =
-            Tuples::new(rounds, self.threads.locations(), self.node_limit, &self.budget)?;
+            RoundRelations::new(rounds, self.threads.locations(), self.node_limit, &self.budget)?;
         let budget = self.budget.clone();
         let begin = match self.program.threads.ids().next() {
             Some(first) => self.threads.symbol(Gamma::Begin(first)),
@@ -174,7 +174,7 @@ impl<'p> SpdsSearch<'p> {
         let only = State::from_index(0);
         let start = Configuration { state: only, stack: vec![begin] };
         let mut initial = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &tuples);
-        let flag = matches!(self.goal, Goal::State { .. });
+        let flag = matches!(self.goal, TargetTest::State { .. });
         let first = tuples.start(flag, &self.reachable).map_err(exhausted)?;
         initial.weights = IdVec::filled(first, initial.weights.len());
         let reached = weighted_post_star(&pds, &weights, &mut tuples, &initial, NoReasons, &budget)
@@ -229,7 +229,7 @@ impl Search for SpdsSearch<'_> {
         let mut reached = false;
         for (location, flag) in ends {
             let location = LocationId::from_index(location);
-            let control = Control { round: 0, flag, states: [location].into() };
+            let control = SequentialControl { round: 0, flag, states: [location].into() };
             reached |= ends_in_target(&self.threads, &self.goal, &control);
             if self.threads.quiet(location).is_some() {
                 self.states.add(&self.threads, location);

@@ -10,9 +10,9 @@
 //!
 //! # Invariants
 //! 1. Locations and symbols are numbered in the order of their first use and keep their numbers.
-//! 2. At a [`Location::Returning`] a step of the program is half done, so no other thread may move.
+//! 2. At a [`ThreadControl::Returning`] a step of the program is half done, so no other thread may move.
 
-use crate::expand::{Effect, Expansion, Shared, SymbolId};
+use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::FxHashMap;
 use selvedge_base::{IdVec, define_id};
 use selvedge_pds::{Rhs, Symbol};
@@ -25,7 +25,7 @@ define_id!(
 
 /// A control location.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Location {
+pub enum ThreadControl {
     /// A shared state between two steps.
     At(Shared),
     /// A shared state with the values that a callee returns.
@@ -72,8 +72,8 @@ pub enum Act {
 pub struct Threads<'p> {
     /// The program, unfolded.
     pub expansion: Expansion<'p>,
-    locations: IdVec<LocationId, Location>,
-    location_numbers: FxHashMap<Location, LocationId>,
+    locations: IdVec<LocationId, ThreadControl>,
+    location_numbers: FxHashMap<ThreadControl, LocationId>,
     symbols: IdVec<Symbol, Gamma>,
     symbol_numbers: FxHashMap<Gamma, Symbol>,
 }
@@ -104,11 +104,11 @@ impl<'p> Threads<'p> {
     /// If there are too many.
     pub fn initial(&mut self) -> Result<Vec<LocationId>, Unknown> {
         let initial = self.expansion.initial()?;
-        Ok(initial.into_iter().map(|shared| self.location(Location::At(shared))).collect())
+        Ok(initial.into_iter().map(|shared| self.location(ThreadControl::At(shared))).collect())
     }
 
     /// The number of a location.
-    pub fn location(&mut self, location: Location) -> LocationId {
+    pub fn location(&mut self, location: ThreadControl) -> LocationId {
         let locations = &mut self.locations;
         *self.location_numbers.entry(location).or_insert_with(|| locations.push(location))
     }
@@ -121,29 +121,29 @@ impl<'p> Threads<'p> {
     /// The shared state of a location at which another thread than this one may go on.
     pub fn switchable(&self, location: LocationId, thread: ThreadId) -> Option<Shared> {
         match self.locations[location] {
-            Location::At(shared) => {
+            ThreadControl::At(shared) => {
                 let inside = self.expansion.layout().in_atomic(shared);
                 (inside != Some(thread)).then_some(shared)
             }
-            Location::Returning(..) => None,
+            ThreadControl::Returning(..) => None,
         }
     }
 
     /// The shared state of a location at which no step is half done.
     pub fn shared(&self, location: LocationId) -> Option<Shared> {
         match self.locations[location] {
-            Location::At(shared) => Some(shared),
-            Location::Returning(..) => None,
+            ThreadControl::At(shared) => Some(shared),
+            ThreadControl::Returning(..) => None,
         }
     }
 
     /// The shared state of a location at which no thread is in the middle of anything.
     pub fn quiet(&self, location: LocationId) -> Option<Shared> {
         match self.locations[location] {
-            Location::At(shared) => {
+            ThreadControl::At(shared) => {
                 self.expansion.layout().in_atomic(shared).is_none().then_some(shared)
             }
-            Location::Returning(..) => None,
+            ThreadControl::Returning(..) => None,
         }
     }
 
@@ -175,47 +175,47 @@ impl<'p> Threads<'p> {
         let mut steps = Vec::new();
         let mut failing = Vec::new();
         match (self.locations[location], self.symbols[symbol]) {
-            (_, Gamma::Final) | (Location::At(_), Gamma::Ended(_)) => {}
+            (_, Gamma::Final) | (ThreadControl::At(_), Gamma::Ended(_)) => {}
             (_, Gamma::Begin(thread)) => {
                 let first = self.expansion.first(thread);
                 let first = self.symbol(Gamma::Activation(thread, first));
                 let rhs = Rhs::Push(first, self.symbol(Gamma::Ended(thread)));
                 steps.push(Step { to: location, rhs, act: Act::Silent });
             }
-            (Location::At(shared), Gamma::Activation(thread, top)) => {
+            (ThreadControl::At(shared), Gamma::Activation(thread, top)) => {
                 for number in self.expansion.successors(thread, shared, top)? {
                     let successor = self.expansion.successor(number);
                     let shared = successor.shared;
                     let mut gamma = |top| self.symbol(Gamma::Activation(thread, top));
                     let (rhs, top) = match successor.effect {
-                        Effect::Step(top) => (Rhs::Step(gamma(top)), Some(top)),
-                        Effect::Push(callee, caller) => {
+                        StackEffect::Step(top) => (Rhs::Step(gamma(top)), Some(top)),
+                        StackEffect::Push(callee, caller) => {
                             (Rhs::Push(gamma(callee), gamma(caller)), Some(callee))
                         }
-                        Effect::Pop(values) => {
-                            let to = self.location(Location::Returning(shared, values));
+                        StackEffect::Pop(values) => {
+                            let to = self.location(ThreadControl::Returning(shared, values));
                             let act = Act::Take(number, shared, None);
                             steps.push(Step { to, rhs: Rhs::Pop, act });
                             continue;
                         }
-                        Effect::Fail => {
+                        StackEffect::Fail => {
                             failing.push(number);
                             continue;
                         }
                     };
-                    let to = self.location(Location::At(shared));
+                    let to = self.location(ThreadControl::At(shared));
                     steps.push(Step { to, rhs, act: Act::Take(number, shared, top) });
                 }
             }
-            (Location::Returning(shared, values), Gamma::Activation(thread, below)) => {
+            (ThreadControl::Returning(shared, values), Gamma::Activation(thread, below)) => {
                 if let Some((shared, top)) = self.expansion.resume(shared, values, below) {
-                    let to = self.location(Location::At(shared));
+                    let to = self.location(ThreadControl::At(shared));
                     let rhs = Rhs::Step(self.symbol(Gamma::Activation(thread, top)));
                     steps.push(Step { to, rhs, act: Act::Resume(shared, Some(top)) });
                 }
             }
-            (Location::Returning(shared, _), Gamma::Ended(_)) => {
-                let to = self.location(Location::At(shared));
+            (ThreadControl::Returning(shared, _), Gamma::Ended(_)) => {
+                let to = self.location(ThreadControl::At(shared));
                 steps.push(Step { to, rhs: Rhs::Step(symbol), act: Act::Resume(shared, None) });
             }
         }

@@ -15,7 +15,7 @@ use selvedge_base::{Budget, Id};
 use selvedge_bdd::native::NativeNode;
 
 use selvedge_bdd::{
-    BddManager, Exhausted, MAX_VARIABLES, NativeManager, Position, Relation, Relations, Var,
+    BddManager, Component, Exhausted, MAX_VARIABLES, NativeManager, Relation, Relations, Var,
 };
 use selvedge_pds::WeightDomain;
 use selvedge_program::Unknown;
@@ -27,7 +27,7 @@ const MOST_NODES: usize = 1 << 23;
 pub type Weight = Relation<NativeNode>;
 
 /// The relations for a number of rounds.
-pub struct Tuples {
+pub struct RoundRelations {
     relations: Relations<NativeManager>,
     rounds: usize,
     round_bits: usize,
@@ -60,7 +60,7 @@ pub enum Round {
 const BEFORE: usize = 0;
 const AFTER: usize = 1;
 
-impl Tuples {
+impl RoundRelations {
     /// Prepares relations for a number of rounds and of locations.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Tuples {
     }
 
     fn var(&self, position: usize, bit: usize) -> Var {
-        self.relations.var(Position::from_index(position), bit)
+        self.relations.var(Component::from_index(position), bit)
     }
 
     /// The bit of a tuple that is a bit of the location of a round.
@@ -264,7 +264,7 @@ impl Tuples {
     }
 
     fn equal(&self, bits: impl DoubleEndedIterator<Item = usize>) -> Result<NativeNode, Exhausted> {
-        let [before, after] = [BEFORE, AFTER].map(Position::from_index);
+        let [before, after] = [BEFORE, AFTER].map(Component::from_index);
         self.relations.equal_bits(before, after, bits)
     }
 
@@ -281,7 +281,7 @@ impl Tuples {
     }
 }
 
-impl WeightDomain for Tuples {
+impl WeightDomain for RoundRelations {
     type Weight = Weight;
     type Error = Exhausted;
 
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_domain_keeps_the_laws() {
-        let mut tuples = Tuples::new(2, 3, None, &Budget::new()).expect("it is small");
+        let mut tuples = RoundRelations::new(2, 3, None, &Budget::new()).expect("it is small");
         let samples = [
             tuples.zero(),
             tuples.one(),
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn runs_that_do_not_end_as_guessed_do_not_count() {
-        let mut tuples = Tuples::new(2, 4, None, &Budget::new()).expect("it is small");
+        let mut tuples = RoundRelations::new(2, 4, None, &Budget::new()).expect("it is small");
         // One thread: 0 to 1 in some round; then 1 to 2 in some round.
         let start = tuples.start(false, &[vec![0], vec![1, 3]]).expect("it is small");
         let next = tuples.stay(&[0, 1, 2, 3], Round::Next, Flag::Keep).expect("it is small");

@@ -19,9 +19,9 @@
 
 use super::control::Point;
 use super::draft::{Assignment, pick};
-use super::inline::{Flat, Location};
-use super::layout::{Bit, Layout, Pair};
-use super::space::{Bdd, Space};
+use super::inline::{Flat, FlatLocation};
+use super::layout::{Bit, Pair, VariableLayout};
+use super::space::{Bdd, Diagrams};
 use super::stage::entry_of;
 use super::trail::Interface;
 use super::witness::Plan;
@@ -33,22 +33,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The search by configurations.
 pub(super) struct Configurations {
-    pub(super) space: Space,
-    pub(super) layout: Layout,
+    pub(super) space: Diagrams,
+    pub(super) layout: VariableLayout,
     threads: Vec<Flat>,
     /// No atomic section is open, and the bits that say so.
     outside: (Bdd, Bdd),
-    /// What is reachable at switches within the bound.
+    /// The configurations at switches that are reachable within the bound.
     pub(super) reached: Bdd,
-    /// By thread: what is closed under its steps.
+    /// By thread: the configurations that are closed under its steps.
     closed: Vec<Bdd>,
     /// All turns that found something.
     turns: Vec<Turn>,
-    /// What was reachable at first.
+    /// The initial configurations.
     initial: Bdd,
     /// The bound that was begun last.
     pub(super) bound: u32,
-    /// The next thread, and what it and those after it begin with, if a turn met the target.
+    /// The next thread, and the configurations in which it and those after it begin their turns, if a
+    /// turn met the target.
     open: Option<(usize, Bdd)>,
     /// A bound was reached that added nothing.
     pub(super) complete: bool,
@@ -81,15 +82,15 @@ type Sets = BTreeMap<usize, Bdd>;
 
 /// Where a target was met: the latest turn if a thread met it in its turn, and the configuration.
 pub(super) struct Met {
-    /// The thread, where it was, and what it began its turn with.
+    /// The thread, its location, and the configurations in which it began its turn.
     within: Option<(usize, usize, Bdd)>,
     state: Assignment,
 }
 
 impl Configurations {
     pub(super) fn new(
-        space: Space,
-        layout: Layout,
+        space: Diagrams,
+        layout: VariableLayout,
         program: &Program,
         threads: Vec<Flat>,
     ) -> Result<Self, Exhausted> {
@@ -165,7 +166,7 @@ impl Configurations {
         Ok(())
     }
 
-    /// What the next thread begins with.
+    /// The configurations in which the next thread begins its turn.
     fn before(&self, measure: Measure, begin: &Bdd) -> Bdd {
         match measure {
             Measure::Rounds => self.reached.clone(),
@@ -173,7 +174,7 @@ impl Configurations {
         }
     }
 
-    /// Everything that steps of a thread reach from what is not closed under them.
+    /// The configurations that steps of a thread reach from those not yet closed under them.
     fn turn(&self, thread: usize, before: &Bdd) -> Result<Sets, NoTurn> {
         let space = &self.space;
         let flat = &self.threads[thread];
@@ -245,7 +246,7 @@ impl Configurations {
         Ok(None)
     }
 
-    fn conditions(&self, program: &Program, target: &Target, location: &Location) -> Vec<Bdd> {
+    fn conditions(&self, program: &Program, target: &Target, location: &FlatLocation) -> Vec<Bdd> {
         match target {
             Target::Assertion => {
                 location.hops.iter().filter_map(|hop| hop.failure.clone()).collect()
@@ -447,7 +448,7 @@ impl Flat {
     }
 
     /// The parts of a set by the location of this thread.
-    fn split(&self, space: &Space, set: &Bdd, sets: &mut Sets) -> Result<(), Exhausted> {
+    fn split(&self, space: &Diagrams, set: &Bdd, sets: &mut Sets) -> Result<(), Exhausted> {
         let mut parts = vec![(0, set.clone())];
         for &var in &self.counter {
             let cube = space.cube(vec![var])?;

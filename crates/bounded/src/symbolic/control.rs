@@ -78,7 +78,7 @@ pub(super) struct Body {
 
 /// The bodies of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Control {
+pub(super) struct ThreadBodies {
     pub(super) bodies: Vec<Body>,
     /// Whether a procedure can be active twice at once.
     pub(super) recursive: bool,
@@ -93,7 +93,7 @@ pub(super) struct Reductions {
     pub(super) switches: bool,
 }
 
-impl Control {
+impl ThreadBodies {
     /// The control flow of a thread.
     pub(super) fn new(
         program: &Program,
@@ -390,7 +390,11 @@ fn is_recursive(bodies: &[Body]) -> bool {
 
 /// The greatest number of atomic sections that a thread can be in at once, or `None` if it is more
 /// than `limit`.
-pub(super) fn atomic_depth(program: &Program, controls: &[Control], limit: u32) -> Option<u32> {
+pub(super) fn atomic_depth(
+    program: &Program,
+    controls: &[ThreadBodies],
+    limit: u32,
+) -> Option<u32> {
     let mut most = 0;
     for control in controls {
         // By body and depth at its entry: the depths at its points.

@@ -1,15 +1,16 @@
 //! # Idea
-//! The relation of one step, as far as it concerns the running activation and what is shared: guard,
-//! assignments, constraint, the action, and what is enforced before. Only variables that the step
-//! writes have a value after it; all others keep theirs without being mentioned, so that the image
-//! of a set quantifies and renames nothing but what is written.
+//! The transition relation of one step, over the pre-state and the post-state of the running
+//! activation and of the shared bits: guard, assignments, constraint, the action, and the condition
+//! that the procedure enforces. Only written variables occur in the post-state; the frame condition of
+//! all others is left implicit, so that the image of a set quantifies and renames nothing but what is
+//! written.
 //!
 //! # Source
 //! [`selvedge_program::data`], semantics 1 to 6; the comments name them.
 
 use super::control::Branch;
-use super::layout::{Bit, Layout, Pair};
-use super::space::{Bdd, Renaming, Space};
+use super::layout::{Bit, Pair, VariableLayout};
+use super::space::{Bdd, Diagrams, Renaming};
 use super::values::{Values, becomes, values};
 use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_program::{
@@ -23,24 +24,24 @@ pub(super) struct Image {
     relation: Bdd,
     cube: Bdd,
     down: Renaming,
-    /// Changes nothing.
+    /// The identity renaming.
     same: Renaming,
-    /// What is written: the variable before and after.
+    /// The written variables: from the pre-state's to the post-state's.
     written: BTreeMap<Var, Var>,
-    /// What is forgotten without being written.
+    /// The variables that are quantified without being written.
     forgotten: Vec<Var>,
 }
 
 impl Image {
-    /// The image of a set.
-    pub(super) fn of(&self, space: &Space, set: &Bdd) -> Result<Bdd, Exhausted> {
+    /// The image of a set: the post-states of its elements.
+    pub(super) fn of(&self, space: &Diagrams, set: &Bdd) -> Result<Bdd, Exhausted> {
         space.product(set, &self.relation, self.same, &self.cube, self.down)
     }
 
-    /// An element of a set from which the step leads to an element that is known.
+    /// An element of a set that is a pre-state of the known post-state.
     pub(super) fn before(
         &self,
-        space: &Space,
+        space: &Diagrams,
         set: &Bdd,
         after: &Assignment,
     ) -> Result<Option<Assignment>, Exhausted> {
@@ -61,7 +62,7 @@ pub(super) type Assignment = BTreeMap<Var, bool>;
 
 /// An element of a set with the fixed values.
 pub(super) fn pick(
-    space: &Space,
+    space: &Diagrams,
     set: &Bdd,
     fixed: &[(Var, bool)],
 ) -> Result<Option<Assignment>, Exhausted> {
@@ -71,18 +72,18 @@ pub(super) fn pick(
 
 /// A step under construction.
 pub(super) struct Draft<'s> {
-    space: &'s Space,
+    space: &'s Diagrams,
     pub(super) relation: Bdd,
-    /// What is written: the variable before and after.
+    /// The written variables: from the pre-state's to the post-state's.
     pub(super) written: BTreeMap<Var, Var>,
-    /// What is forgotten without being written.
+    /// The variables that are quantified without being written.
     pub(super) forgotten: Vec<Var>,
 }
 
-/// Where the program's variables are found, for the steps of one procedure.
+/// The diagram variables of the program's variables, for the steps of one procedure.
 pub(super) struct Scope<'s> {
-    pub(super) space: &'s Space,
-    pub(super) layout: &'s Layout,
+    pub(super) space: &'s Diagrams,
+    pub(super) layout: &'s VariableLayout,
     pub(super) program: &'s Program,
     pub(super) procedure: ProcedureId,
     /// By local of the procedure.
@@ -90,7 +91,7 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    /// A variable before and after a step.
+    /// A variable of the program in the pre-state and in the post-state.
     pub(super) fn pair(&self, variable: Variable) -> Pair {
         use selvedge_base::Id;
         match variable {
@@ -99,12 +100,12 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Where an expression over current values can be true and false.
+    /// The pre-states in which an expression can be true, and those in which it can be false.
     pub(super) fn values(&self, expr: &Expr) -> Result<Values, Exhausted> {
         values(self.space, expr, &|variable, _| self.pair(variable).now)
     }
 
-    /// What the procedure enforces, over current values.
+    /// The condition that the procedure enforces, over the pre-state.
     pub(super) fn enforced(&self) -> Result<Bdd, Exhausted> {
         match self.program.procedures[self.procedure].frame.enforced {
             Some(condition) => Ok(self.values(&self.program.conditions[condition])?.yes),
@@ -121,7 +122,7 @@ impl<'s> Scope<'s> {
         self.edge(branch).and_then(|edge| edge.update).map(|id| &self.program.updates[id])
     }
 
-    /// Where an assertion can fail (1, 6).
+    /// The pre-states in which an assertion can fail (1, 6).
     pub(super) fn failure(&self, branch: &Branch) -> Result<Option<Bdd>, Exhausted> {
         let Some(Edge { action: Action::Assert(condition), .. }) = self.edge(branch) else {
             return Ok(None);
@@ -134,7 +135,7 @@ impl<'s> Scope<'s> {
         Ok(Some(result))
     }
 
-    /// What every step needs: that the procedure's condition holds and the context is active.
+    /// The guard of every step: the procedure's condition holds and the context is active.
     fn before(&self) -> Result<Bdd, Exhausted> {
         let active = self.layout.shared.iter().find(|one| one.bit == Bit::Active);
         let active = match active {
@@ -144,7 +145,7 @@ impl<'s> Scope<'s> {
         self.space.and(&active, &self.enforced()?)
     }
 
-    /// A step that does nothing.
+    /// The identity step: every variable has its frame condition.
     pub(super) fn empty(&self) -> Draft<'s> {
         Draft {
             space: self.space,
@@ -154,7 +155,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The relation of a step without what happens to stacks.
+    /// The transition relation of a step without its effect on the stack.
     pub(super) fn draft(&self, branch: &Branch) -> Result<Draft<'s>, Exhausted> {
         let space = self.space;
         let mut draft = self.empty();
@@ -222,13 +223,13 @@ impl<'s> Scope<'s> {
         Ok(())
     }
 
-    /// What a step passes.
+    /// The arguments that a step passes.
     pub(super) fn arguments(&self, branch: &Branch) -> &'s [Expr] {
         let passing = self.edge(branch).and_then(|edge| edge.passing);
         passing.map_or(&[], |id| &self.program.passings[id].arguments)
     }
 
-    /// Where results go.
+    /// The variables that get the results.
     pub(super) fn results(&self, branch: &Branch) -> &'s [Option<Variable>] {
         let passing = self.edge(branch).and_then(|edge| edge.passing);
         passing.map_or(&[], |id| &self.program.passings[id].results)
@@ -242,7 +243,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Demands what the procedure enforces of the values after the step (6).
+    /// Conjoins the condition that the procedure enforces, over the post-state (6).
     pub(super) fn enforce_after(&self, draft: &mut Draft<'_>) -> Result<(), Exhausted> {
         let Some(condition) = self.program.procedures[self.procedure].frame.enforced else {
             return Ok(());
@@ -256,7 +257,7 @@ impl<'s> Scope<'s> {
         draft.restrict(&holds)
     }
 
-    /// Forgets the locals for which `keep` does not hold.
+    /// Quantifies the locals for which `keep` does not hold.
     pub(super) fn forget(
         &self,
         draft: &mut Draft<'_>,
@@ -288,7 +289,7 @@ impl Draft<'_> {
         self.restrict(&becomes(self.space, target.next, values)?)
     }
 
-    /// Forgets the values of variables.
+    /// Quantifies variables.
     pub(super) fn forget(&mut self, dead: &[Pair]) -> Result<(), Exhausted> {
         let lost: Vec<Var> =
             dead.iter().filter_map(|pair| self.written.remove(&pair.now)).collect();
@@ -297,7 +298,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Where the step is possible at all.
+    /// The pre-states in which the step is enabled.
     pub(super) fn domain(&self) -> Result<Bdd, Exhausted> {
         let after = self.space.cube(self.written.values().copied().collect())?;
         self.space.exists(&self.relation, &after)
@@ -321,7 +322,7 @@ impl Draft<'_> {
 
 /// The constraint that the number written by the second variables is one more than that of the
 /// first ones; the lowest bits come first.
-pub(super) fn successor(space: &Space, pairs: &[(Var, Var)]) -> Result<Bdd, Exhausted> {
+pub(super) fn successor(space: &Diagrams, pairs: &[(Var, Var)]) -> Result<Bdd, Exhausted> {
     let mut carry = space.top();
     let mut result = space.top();
     for &(from, to) in pairs {

@@ -1,50 +1,58 @@
 //! # Idea
-//! The constraints, sets of variables and renamings that the rules of the tuples share: what it
-//! means to be switched away from and back to, to enter and to leave a procedure, to go from one
-//! thread to the next along the schedule.
+//! The constraints, cubes and renamings that the rules of the tuples share: a context switch away
+//! from a thread and back to it, the entry of a procedure and the use of its summary, the composition
+//! of one thread's effect with the next one's along the schedule.
+//!
+//! Every shared bit has a variable in the pre-state (`now`) and in the post-state (`next`) of a step,
+//! and one in the entry state of the running procedure (`entry`).
 //!
 //! Rounds are counted from 1 here as in the paper; `turns[r - 1]` are the copies of round `r`.
 
 use super::draft::successor;
-use super::layout::{Bit, Layout, SharedBit, Turn};
-use super::space::{Bdd, Renaming, Space};
+use super::layout::{Bit, SharedBit, Turn, VariableLayout};
+use super::space::{Bdd, Diagrams, Renaming};
 use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::Program;
 
-/// Common parts of the rules.
-pub(super) struct Frame {
-    pub(super) space: Space,
-    pub(super) layout: Layout,
-    /// Changes nothing.
+/// The constraints, cubes and renamings of the rules.
+pub(super) struct RuleParts {
+    pub(super) space: Diagrams,
+    pub(super) layout: VariableLayout,
+    /// The identity renaming.
     pub(super) same: Renaming,
-    /// No atomic section is open.
+    /// No atomic section is open in the pre-state.
     pub(super) outside: Bdd,
-    /// The bits that are zero at every switch, now.
+    /// The cube of the bits of the pre-state that are zero at every switch.
     private: Bdd,
-    /// All shared bits, now.
+    /// The cube of all shared bits of the pre-state.
     pub(super) now: Bdd,
-    /// All locals, now.
+    /// The cube of all locals of the pre-state.
     pub(super) locals: Bdd,
-    /// Shared bits and parameters at the entry of the running procedure.
+    /// The cube of the entry state: the shared bits and the parameters at the entry of the running
+    /// procedure.
     pub(super) entry: Bdd,
-    /// What is entered by a call: what is now, and the arguments.
+    /// Renames the caller's state after a call step, shared bits and arguments, to the entry state of
+    /// the callee.
     pub(super) enter: Renaming,
-    /// Entry and now are the same.
+    /// The frame condition of an entry: the shared bits of the pre-state equal those of the entry
+    /// state.
     pub(super) entered: Bdd,
-    /// Summaries, from the caller's point of view.
+    /// Renames a summary for the caller: the entry state to the caller's pre-state and arguments, the
+    /// exit state to the caller's post-state.
     lift: Renaming,
-    /// What a summary replaces.
+    /// The cube that a summary consumes: the shared bits of the caller's pre-state, and the
+    /// arguments.
     replaced: Bdd,
-    /// Back from `lift`.
+    /// Renames the post-state to the pre-state.
     lower: Renaming,
     /// The greatest number of contexts, if they are counted.
     contexts: Option<u32>,
 }
 
-impl Frame {
+impl RuleParts {
     pub(super) fn new(
-        space: Space,
-        layout: Layout,
+        space: Diagrams,
+        layout: VariableLayout,
         contexts: Option<u32>,
     ) -> Result<Self, Exhausted> {
         let shared = || layout.shared.iter();
@@ -90,7 +98,7 @@ impl Frame {
         })
     }
 
-    /// The values that cross switches, at a moment of a round.
+    /// The shared bits that cross switches, with their variables at a moment of a round.
     pub(super) fn moment(
         &self,
         round: usize,
@@ -115,20 +123,23 @@ impl Frame {
         self.space.renaming(pairs.collect())
     }
 
-    /// What can be left by a switch: nothing atomic; bits that do not cross are forgotten.
+    /// The states of a set in which a context can end: no atomic section is open. The bits that do not
+    /// cross switches are quantified.
     pub(super) fn leave(&self, set: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.and_exists(set, &self.outside, &self.private)
     }
 
-    /// What is now becomes the end of a round, for sets that were left.
+    /// The frame condition between the pre-state and the output of a round, with the cube of the
+    /// pre-state; for sets in which the context has ended.
     pub(super) fn freeze(&self, round: usize) -> Result<(Bdd, Bdd), Exhausted> {
         let pairs: Vec<(Var, Var)> =
             self.moment(round, |turn| turn.output).map(|(bit, var)| (var, bit.value.now)).collect();
         Ok((self.space.equal(&pairs)?, self.now.clone()))
     }
 
-    /// What is now is what the context of a round begins with; if contexts are counted, it may be
-    /// idle, or active and counted.
+    /// The frame condition between the input of a round and the pre-state, in which the context of the
+    /// round begins. If contexts are counted, the context is idle, or it is active and adds one to
+    /// their number.
     pub(super) fn resume(&self, round: usize) -> Result<Bdd, Exhausted> {
         let space = &self.space;
         let mut same = Vec::new();
@@ -149,18 +160,19 @@ impl Frame {
         space.and(&same, &space.or(&idle, &more)?)
     }
 
-    /// What a caller knows after a call returned: its set with the arguments, and the summary.
+    /// The caller's states after a return: the relational product of its states after the call, with
+    /// the arguments, and the summary of the callee.
     pub(super) fn apply_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.product(call, summary, self.lift, &self.replaced, self.lower)
     }
 
-    /// A call and a summary that fits, with the state between them: what is shared after the return
-    /// stands where steps have what comes next.
+    /// The conjunction of the caller's states after a call and the summary of the callee: the shared
+    /// bits after the return are in the post-state.
     pub(super) fn join_summary(&self, call: &Bdd, summary: &Bdd) -> Result<Bdd, Exhausted> {
         self.space.and(call, &self.space.rename(summary, self.lift)?)
     }
 
-    /// The values that a run begins with, at a moment of the first round.
+    /// The initial shared states, over the variables of a moment of the first round.
     pub(super) fn initial(
         &self,
         program: &Program,
@@ -177,7 +189,7 @@ impl Frame {
 }
 
 /// The constraint that a number is at most `limit`; the lowest bit comes first.
-fn at_most(space: &Space, bits: &[Var], limit: u32) -> Result<Bdd, Exhausted> {
+fn at_most(space: &Diagrams, bits: &[Var], limit: u32) -> Result<Bdd, Exhausted> {
     let mut result = space.top();
     for (at, &bit) in bits.iter().enumerate() {
         let zero = space.literal(bit, false)?;

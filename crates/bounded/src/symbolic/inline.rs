@@ -9,10 +9,10 @@
 //! # Invariants
 //! 1. The locals of a place that is not in use are free in every set: a return forgets them.
 
-use super::control::{Branch, Control, Point, Way};
+use super::control::{Branch, Point, ThreadBodies, Way};
 use super::draft::{Draft, Image, Scope};
-use super::layout::{Bit, Layout, Pair};
-use super::space::{Bdd, Space};
+use super::layout::{Bit, Pair, VariableLayout};
+use super::space::{Bdd, Diagrams};
 use super::values::Values;
 use selvedge_base::Id;
 use selvedge_bdd::{Exhausted, Var};
@@ -49,29 +49,29 @@ pub(super) struct Inlining {
 pub(super) struct Hop {
     pub(super) target: usize,
     pub(super) image: Image,
-    /// Where an assertion fails.
+    /// The pre-states in which an assertion fails.
     pub(super) failure: Option<Bdd>,
-    /// Where it starts a thread, and which.
+    /// The thread that it starts, and the pre-states in which it does.
     pub(super) start: Option<(ThreadId, Bdd)>,
 }
 
 /// A location with its steps.
 #[derive(Clone, Debug)]
-pub(super) struct Location {
+pub(super) struct FlatLocation {
     pub(super) point: Point,
     /// Whether a context can end here.
     pub(super) switch: bool,
     pub(super) hops: Vec<Hop>,
     /// How many calls are open.
     pub(super) depth: usize,
-    /// Where a call is made that is not unrolled any more.
+    /// The pre-states of a call that is not unrolled any more.
     pub(super) overflow: Option<Bdd>,
 }
 
 /// An inlined thread.
 #[derive(Clone, Debug)]
 pub(super) struct Flat {
-    pub(super) locations: Vec<Location>,
+    pub(super) locations: Vec<FlatLocation>,
     pub(super) entry: usize,
     /// The locations where contexts can end; only these are numbered in the sets.
     pub(super) stops: Vec<usize>,
@@ -84,7 +84,7 @@ pub(super) struct Flat {
 impl Inlining {
     /// The copies of a thread's procedures, with about `limit` locations at most; `None` if that is
     /// not enough for a thread without recursion.
-    pub(super) fn new(control: &Control, program: &Program, limit: usize) -> Option<Self> {
+    pub(super) fn new(control: &ThreadBodies, program: &Program, limit: usize) -> Option<Self> {
         let mut copies = vec![Copy { body: 0, caller: None, depth: 0, first: 0 }];
         let mut callees = Vec::new();
         let mut locations = 0;
@@ -137,11 +137,11 @@ impl Inlining {
     /// The thread with its relations; its variables begin at `first`.
     pub(super) fn build(
         &self,
-        space: &Space,
-        layout: &Layout,
+        space: &Diagrams,
+        layout: &VariableLayout,
         program: &Program,
         thread: ThreadId,
-        control: &Control,
+        control: &ThreadBodies,
         first: usize,
     ) -> Result<Flat, Exhausted> {
         let mut next = first;
@@ -172,7 +172,7 @@ impl Inlining {
                     }
                 }
                 let (switch, depth) = (body.switch[point], self.copies[at].depth);
-                locations.push(Location { point: kind, switch, hops, depth, overflow });
+                locations.push(FlatLocation { point: kind, switch, hops, depth, overflow });
             }
         }
         let entry = control.bodies[0].entry;
@@ -183,11 +183,11 @@ impl Inlining {
 
 struct Builder<'a> {
     inlining: &'a Inlining,
-    space: &'a Space,
-    layout: &'a Layout,
+    space: &'a Diagrams,
+    layout: &'a VariableLayout,
     program: &'a Program,
     thread: ThreadId,
-    control: &'a Control,
+    control: &'a ThreadBodies,
     /// By depth.
     frames: Vec<Vec<Pair>>,
 }

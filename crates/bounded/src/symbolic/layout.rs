@@ -10,8 +10,8 @@
 //! # Source
 //! Paper 001 §3.2: the copies of the globals, and the order of MOPED that keeps copies of one
 //! variable together. All copies of a bit are neighbours: first those of the rounds in the order of
-//! time, then its value at the entry of the running procedure, now, and after the step. Locals
-//! follow, each with its copies, in the same way.
+//! time, then those of the entry state of the running procedure, of the pre-state and of the
+//! post-state. Locals follow, each with its copies, in the same way.
 //!
 //! # Invariants
 //! 1. `entry`, `now`, `next` of a bit are neighbours in this order, so that a step, a call and a
@@ -48,12 +48,12 @@ impl Bit {
     }
 }
 
-/// A value before and after a step.
+/// The variables of one bit in the pre-state and in the post-state of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
-    /// Before.
+    /// In the pre-state.
     pub(super) now: Var,
-    /// After.
+    /// In the post-state.
     pub(super) next: Var,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct SharedBit {
     pub(super) bit: Bit,
     /// By round, from the first; empty for bits that are zero at every switch.
     pub(super) turns: Vec<Turn>,
-    /// When the running procedure was entered.
+    /// In the entry state of the running procedure.
     pub(super) entry: Var,
     pub(super) value: Pair,
 }
@@ -82,7 +82,7 @@ pub(super) struct SharedBit {
 /// The copies of a local.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalBit {
-    /// The parameter at the entry of the running procedure.
+    /// As a parameter, in the entry state of the running procedure.
     pub(super) entry: Var,
     pub(super) value: Pair,
     /// The parameter of a procedure that is being called.
@@ -93,7 +93,7 @@ pub(super) struct LocalBit {
 
 /// The variables of a search, by bit.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct VariableLayout {
     pub(super) shared: Vec<SharedBit>,
     /// Of the running procedure, whichever it is.
     pub(super) locals: Vec<LocalBit>,
@@ -126,7 +126,7 @@ fn width(most: u32) -> u32 {
     u32::BITS - most.leading_zeros()
 }
 
-impl Layout {
+impl VariableLayout {
     /// How many variables a layout needs.
     pub(super) fn needed(bits: &[Bit], rounds: usize, locals: usize) -> usize {
         let copies = |bit: &Bit| 3 + if bit.crosses() { 3 * rounds } else { 0 };

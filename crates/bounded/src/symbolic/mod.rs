@@ -46,13 +46,13 @@ mod values;
 mod witness;
 
 use self::configurations::{Configurations, NoTurn};
-use self::control::{Control, Reductions, atomic_depth};
-use self::frame::Frame;
+use self::control::{Reductions, ThreadBodies, atomic_depth};
+use self::frame::RuleParts;
 use self::inline::Inlining;
-use self::layout::{Layout, shared_bits};
-use self::space::{Bdd, Space};
-use self::trail::{Goal, NoTrail, Trail, find_trail};
-use self::tuples::Tuples;
+use self::layout::{VariableLayout, shared_bits};
+use self::space::{Bdd, Diagrams};
+use self::trail::{NoTrail, RunEnd, Trail, find_trail};
+use self::tuples::TupleSearch;
 use self::witness::Plan;
 use crate::exhausted;
 use crate::unsupported::no_joins;
@@ -127,14 +127,14 @@ struct Setting {
     mode: Mode,
     options: SymbolicOptions,
     budget: Budget,
-    controls: Vec<Control>,
+    controls: Vec<ThreadBodies>,
     /// The greatest number of open atomic sections.
     depth: u32,
 }
 
 enum Engine {
     Tuples {
-        tuples: Box<Tuples>,
+        tuples: Box<TupleSearch>,
         /// How many contexts are allowed, if they are counted.
         contexts: u32,
     },
@@ -148,7 +148,7 @@ struct Spent {
 }
 
 impl Spent {
-    fn add(&mut self, space: &Space) {
+    fn add(&mut self, space: &Diagrams) {
         self.products += space.products();
         self.peak = self.peak.max(space.peak());
     }
@@ -181,10 +181,10 @@ impl SymbolicSearch {
         };
         let reductions = Reductions { liveness: true, switches };
         let successors = Successors::new(program);
-        let controls: Vec<Control> = program
+        let controls: Vec<ThreadBodies> = program
             .threads
             .ids()
-            .map(|thread| Control::new(program, &successors, thread, reductions))
+            .map(|thread| ThreadBodies::new(program, &successors, thread, reductions))
             .collect();
         let Some(depth) = atomic_depth(program, &controls, MOST_SECTIONS) else {
             let text = format!("more than {MOST_SECTIONS} atomic sections can be open at once");
@@ -299,11 +299,11 @@ impl Setting {
         let Some(inlined) = inlined.collect::<Option<Vec<Inlining>>>() else { return Ok(None) };
         // What is shared often follows from where the threads are, so it comes last.
         let private: usize = inlined.iter().map(Inlining::variables).sum();
-        let layout = Layout::new(&shared_bits(program, self.depth, None), 0, 0, private);
+        let layout = VariableLayout::new(&shared_bits(program, self.depth, None), 0, 0, private);
         if layout.variables > MAX_VARIABLES {
             return Ok(None);
         }
-        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
+        let space = Diagrams::new(layout.variables, self.options.node_limit, &self.budget);
         let mut first = 0;
         let mut threads = Vec::new();
         for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
@@ -316,24 +316,24 @@ impl Setting {
     }
 
     /// The search by tuples, with a limit on contexts if they are counted.
-    fn tuples(&self, contexts: Option<u32>) -> Result<Tuples, Unknown> {
+    fn tuples(&self, contexts: Option<u32>) -> Result<TupleSearch, Unknown> {
         let bits = shared_bits(&self.program, self.depth, contexts);
         let locals = self.most_locals();
         let rounds = (1..=MOST_ROUNDS)
-            .take_while(|&rounds| Layout::needed(&bits, rounds, locals) <= MAX_VARIABLES)
+            .take_while(|&rounds| VariableLayout::needed(&bits, rounds, locals) <= MAX_VARIABLES)
             .last();
         let Some(rounds) = rounds else {
             let text = "the program has more variables than the symbolic engine handles";
             return Err(unsupported(text));
         };
-        let layout = Layout::new(&bits, rounds, locals, 0);
-        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
-        let frame = Frame::new(space, layout, contexts).map_err(exhausted)?;
-        Tuples::new(frame, &self.program, &self.controls, self.mode).map_err(exhausted)
+        let layout = VariableLayout::new(&bits, rounds, locals, 0);
+        let space = Diagrams::new(layout.variables, self.options.node_limit, &self.budget);
+        let frame = RuleParts::new(space, layout, contexts).map_err(exhausted)?;
+        TupleSearch::new(frame, &self.program, &self.controls, self.mode).map_err(exhausted)
     }
 
     /// Everything within a bound, by tuples.
-    fn explored(&self, measure: Measure, bound: u32) -> Result<Tuples, Failure> {
+    fn explored(&self, measure: Measure, bound: u32) -> Result<TupleSearch, Failure> {
         let mut tuples = self.tuples((measure == Measure::Contexts).then_some(bound))?;
         for _ in 0..bound {
             self.round(&mut tuples, &Target::Label(Vec::new()))?;
@@ -348,7 +348,7 @@ impl Setting {
     }
 
     /// One round more of the tuples.
-    fn round(&self, tuples: &mut Tuples, target: &Target) -> Result<Option<Witness>, Failure> {
+    fn round(&self, tuples: &mut TupleSearch, target: &Target) -> Result<Option<Witness>, Failure> {
         if tuples.round >= tuples.frame.layout.rounds() {
             let text = format!("more than {} rounds need too many variables", tuples.round);
             return Err(unsupported(&text).into());
@@ -363,25 +363,25 @@ impl Setting {
     fn run(&self, plan: &Plan, target: &Target) -> Result<Witness, Failure> {
         let program = &self.program;
         let bits = shared_bits(program, self.depth, None);
-        let layout = Layout::new(&bits, 0, self.most_locals(), 0);
-        let space = Space::new(layout.variables, self.options.node_limit, &self.budget);
-        let frame = Frame::new(space, layout, None).map_err(exhausted)?;
+        let layout = VariableLayout::new(&bits, 0, self.most_locals(), 0);
+        let space = Diagrams::new(layout.variables, self.options.node_limit, &self.budget);
+        let frame = RuleParts::new(space, layout, None).map_err(exhausted)?;
         let successors = Successors::new(program);
         let everything = Reductions { liveness: false, switches: false };
         let mut trails = Vec::new();
         for (thread, interface) in program.threads.ids().zip(&plan.interfaces) {
             let goal = match (plan.meets, target) {
-                (Some(meets), target) if meets == thread.index() => Goal::Meet(target),
+                (Some(meets), target) if meets == thread.index() => RunEnd::Meet(target),
                 (None, Target::State(pattern)) => {
-                    Goal::Leave(pattern.threads.get(thread).unwrap_or(&Position::Any))
+                    RunEnd::Leave(pattern.threads.get(thread).unwrap_or(&Position::Any))
                 }
-                _ => Goal::Leave(&Position::Any),
+                _ => RunEnd::Leave(&Position::Any),
             };
             if interface.inputs.is_empty() {
                 trails.push(Trail::default());
                 continue;
             }
-            let control = Control::new(program, &successors, thread, everything);
+            let control = ThreadBodies::new(program, &successors, thread, everything);
             let trail = find_trail(&frame, program, thread, &control, interface, goal, MOST_STEPS);
             trails.push(match trail {
                 Ok(trail) => trail,

@@ -13,14 +13,14 @@ pub(super) type Bdd = NativeNode;
 pub(super) type Renaming = NativeRenaming;
 
 /// The diagrams of a search.
-pub(super) struct Space {
+pub(super) struct Diagrams {
     pub(super) manager: NativeManager,
     budget: Budget,
     products: Cell<u64>,
     peak: Cell<usize>,
 }
 
-impl Space {
+impl Diagrams {
     pub(super) fn new(variables: usize, node_limit: usize, budget: &Budget) -> Self {
         Self {
             manager: NativeManager::with_budget(variables, node_limit, budget.clone()),

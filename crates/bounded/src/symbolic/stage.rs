@@ -23,9 +23,9 @@
 //!    sets for later contexts.
 
 use super::control::Point;
-use super::frame::Frame;
+use super::frame::RuleParts;
 use super::space::Bdd;
-use super::steps::{Effect, Routine};
+use super::steps::{Routine, SetEffect};
 use selvedge_bdd::Exhausted;
 use selvedge_program::{NodeId, Program, Target, ThreadId};
 use std::collections::BTreeSet;
@@ -45,14 +45,14 @@ pub(super) enum Summarised {
     Everything,
 }
 
-/// What is known about one thread.
+/// The reached states, calls, entries and summaries of one thread.
 pub(super) struct ThreadStages {
     pub(super) routines: Vec<Routine>,
     /// The calls of each body, as body and branch.
     callers: Vec<Vec<(usize, usize)>>,
     /// In the latest context, by body, entry and point.
     reached: Vec<Vec<Vec<Bdd>>>,
-    /// By body, branch, entry and context of the call: the states after calls, with the arguments.
+    /// By body, branch, entry and context of the call: the post-states of calls, with the arguments.
     calls: Vec<Vec<Vec<ByEntry>>>,
     /// By body and context.
     entries: Vec<ByEntry>,
@@ -60,28 +60,28 @@ pub(super) struct ThreadStages {
 
 /// The work of one stage.
 struct Stage<'s> {
-    frame: &'s Frame,
+    frame: &'s RuleParts,
     context: usize,
-    /// By body, entry and point: what is reached but was not looked at.
+    /// By body, entry and point: the reached states whose images were not computed yet.
     fresh: Vec<Vec<Vec<Bdd>>>,
     /// Bodies of procedures that are called come first, then points in their order.
     queue: BTreeSet<(std::cmp::Reverse<usize>, usize, usize)>,
-    /// By body and entry: returns in this context.
+    /// By body and entry: the summaries that end in this context.
     summaries: Vec<ByEntry>,
-    /// By body: entries in this context, without their history.
+    /// By body: the entry states of this context, without their history.
     entered: Vec<Bdd>,
-    /// What a called procedure does not see.
+    /// The cube of the caller's variables that are not part of the callee's entry state.
     behind: Bdd,
-    /// By body and entry: what the next inputs allow.
+    /// By body and entry: the allowed inputs, over the variables that the activation can see.
     allowed: Vec<ByEntry>,
 }
 
 impl ThreadStages {
-    pub(super) fn new(frame: &Frame, routines: Vec<Routine>) -> Self {
+    pub(super) fn new(frame: &RuleParts, routines: Vec<Routine>) -> Self {
         let mut callers = vec![Vec::new(); routines.len()];
         for (body, routine) in routines.iter().enumerate() {
             for (branch, step) in routine.steps.iter().enumerate() {
-                if let Effect::Call { callee, .. } = step.effect {
+                if let SetEffect::Call { callee, .. } = step.effect {
                     callers[callee].push((body, branch));
                 }
             }
@@ -99,7 +99,7 @@ impl ThreadStages {
     /// relation `(I_1..I_k, O_1..O_{k-1})`.
     pub(super) fn advance(
         &mut self,
-        frame: &Frame,
+        frame: &RuleParts,
         context: usize,
         allowed: &Bdd,
         summarised: Summarised,
@@ -158,10 +158,10 @@ impl ThreadStages {
         self.record_entries(frame, context)
     }
 
-    /// What of the allowed inputs can be seen from an activation.
+    /// The allowed inputs, projected to the contexts since the entry of an activation.
     fn allowed(
         &self,
-        frame: &Frame,
+        frame: &RuleParts,
         body: usize,
         entry: usize,
         allowed: &Bdd,
@@ -175,7 +175,7 @@ impl ThreadStages {
         frame.space.and_exists(&self.entries[body][entry], allowed, &history)
     }
 
-    /// What was reached in the previous context goes on with the next input (R8, R9).
+    /// The states at the end of the previous context, with the shared bits of the next input (R8, R9).
     fn seed(
         &mut self,
         stage: &mut Stage<'_>,
@@ -229,11 +229,11 @@ impl ThreadStages {
             for branch in self.routines[body].body.from(point) {
                 let effect = self.routines[body].steps[branch].effect.clone();
                 match effect {
-                    Effect::Go { target, image } => {
+                    SetEffect::Go { target, image } => {
                         let image = image.of(space, &set)?;
                         self.add(stage, body, entry, target, &image)?;
                     }
-                    Effect::Call { callee, image, target, back } => {
+                    SetEffect::Call { callee, image, target, back } => {
                         let image = image.of(space, &set)?;
                         let known = &mut self.calls[body][branch][entry][stage.context];
                         let new = space.extend(known, &image)?;
@@ -246,7 +246,7 @@ impl ThreadStages {
                         let returned = back.of(space, &returned)?;
                         self.add(stage, body, entry, target, &returned)?;
                     }
-                    Effect::Return { image } => {
+                    SetEffect::Return { image } => {
                         let image = image.of(space, &set)?;
                         let new = space.extend(&mut stage.summaries[body][entry], &image)?;
                         if !space.is_bottom(&new) {
@@ -259,7 +259,7 @@ impl ThreadStages {
         Ok(())
     }
 
-    /// Begins a procedure with what its callers pass (R'7).
+    /// Adds the entry states that callers pass to a procedure (R'7).
     fn enter(&mut self, stage: &mut Stage<'_>, callee: usize, call: &Bdd) -> Result<(), Exhausted> {
         let frame = stage.frame;
         let space = &frame.space;
@@ -267,7 +267,7 @@ impl ThreadStages {
         self.begin(stage, callee, &rest)
     }
 
-    /// Begins a procedure with these shared values and arguments.
+    /// Adds entry states of a procedure: shared bits and arguments.
     fn begin(
         &mut self,
         stage: &mut Stage<'_>,
@@ -286,7 +286,7 @@ impl ThreadStages {
         self.add(stage, callee, stage.context, entry, &set)
     }
 
-    /// Returns to all callers (R'2).
+    /// Applies a summary at all calls of its procedure (R'2).
     fn give_back(
         &mut self,
         stage: &mut Stage<'_>,
@@ -298,7 +298,7 @@ impl ThreadStages {
         for at in 0..self.callers[callee].len() {
             let (body, branch) = self.callers[callee][at];
             let step = self.routines[body].steps[branch].effect.clone();
-            let Effect::Call { target, back, .. } = step else { continue };
+            let SetEffect::Call { target, back, .. } = step else { continue };
             for entry in 0..=called {
                 let call = &self.calls[body][branch][entry][called];
                 if space.is_bottom(call) {
@@ -314,7 +314,7 @@ impl ThreadStages {
     }
 
     /// Joins calls of this context with the histories of their callers.
-    fn record_entries(&mut self, frame: &Frame, context: usize) -> Result<(), Exhausted> {
+    fn record_entries(&mut self, frame: &RuleParts, context: usize) -> Result<(), Exhausted> {
         let space = &frame.space;
         for entries in &mut self.entries {
             entries.push(space.bottom());
@@ -348,7 +348,7 @@ impl ThreadStages {
     #[expect(clippy::too_many_arguments, reason = "the state of a small fixpoint")]
     fn extend_entries(
         &mut self,
-        frame: &Frame,
+        frame: &RuleParts,
         context: usize,
         caller: usize,
         entry: usize,
@@ -358,7 +358,7 @@ impl ThreadStages {
     ) -> Result<(), Exhausted> {
         let space = &frame.space;
         for (branch, step) in self.routines[caller].steps.iter().enumerate() {
-            let Effect::Call { callee, .. } = step.effect else { continue };
+            let SetEffect::Call { callee, .. } = step.effect else { continue };
             let call = &self.calls[caller][branch][entry][context];
             if space.is_bottom(call) {
                 continue;
@@ -382,7 +382,7 @@ impl ThreadStages {
     /// Joins a relation that is relative to an entry with the histories of the entry.
     fn with_history(
         &self,
-        frame: &Frame,
+        frame: &RuleParts,
         body: usize,
         entry: usize,
         set: &Bdd,
@@ -397,7 +397,7 @@ impl ThreadStages {
     /// for which `at` gives a condition.
     pub(super) fn effect(
         &self,
-        frame: &Frame,
+        frame: &RuleParts,
         context: usize,
         at: At<'_>,
     ) -> Result<Bdd, Exhausted> {
@@ -426,7 +426,7 @@ impl ThreadStages {
     /// The histories `(I_1..I_k, O_1..O_{k-1})` with which the latest context meets the target.
     pub(super) fn violations(
         &self,
-        frame: &Frame,
+        frame: &RuleParts,
         program: &Program,
         target: &Target,
     ) -> Result<Bdd, Exhausted> {
@@ -457,7 +457,7 @@ impl ThreadStages {
 
 /// The conditions under which a thread at a point meets a target that concerns one thread.
 pub(super) fn meets(
-    frame: &Frame,
+    frame: &RuleParts,
     program: &Program,
     target: &Target,
     routine: &Routine,

@@ -6,32 +6,32 @@
 //! # Source
 //! Paper 001 Fig. 3, rules R1, R2, R3, R7, with parameters, results and updates on every edge.
 
-use super::control::{Body, Branch, Control, Point, Way};
+use super::control::{Body, Branch, Point, ThreadBodies, Way};
 use super::draft::{Image, Scope};
-use super::layout::{Bit, Layout, Pair};
-use super::space::{Bdd, Space};
+use super::layout::{Bit, Pair, VariableLayout};
+use super::space::{Bdd, Diagrams};
 use super::values::Values;
 use selvedge_base::Id;
 use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{Action, LocalId, Program, ThreadId};
 
-/// What a step does to the sets at its source.
+/// How the image of a step changes the sets of states by point.
 #[derive(Clone, Debug)]
-pub(super) enum Effect {
+pub(super) enum SetEffect {
     /// Leads to another point of the body.
     Go { target: usize, image: Image },
     /// Opens an activation.
     Call {
         callee: usize,
-        /// To the state after the call, with the arguments.
+        /// To the caller's post-state of the call, with the arguments.
         image: Image,
         target: usize,
-        /// From the state after the return, with the results.
+        /// From the exit state that a summary gives, with the results, to the caller's post-state.
         back: Image,
     },
     /// Closes the activation.
     Return {
-        /// To the state after it, with the results.
+        /// To the exit state, with the results.
         image: Image,
     },
 }
@@ -39,10 +39,10 @@ pub(super) enum Effect {
 /// A step, ready to be applied.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) effect: Effect,
-    /// Where an assertion fails.
+    pub(super) effect: SetEffect,
+    /// The pre-states in which an assertion fails.
     pub(super) failure: Option<Bdd>,
-    /// Where it starts a thread, and which.
+    /// The thread that it starts, and the pre-states in which it does.
     pub(super) start: Option<(ThreadId, Bdd)>,
 }
 
@@ -52,18 +52,18 @@ pub(super) struct Routine {
     pub(super) body: Body,
     /// By branch of the body.
     pub(super) steps: Vec<Step>,
-    /// What holds where it begins: for a called procedure, that its parameters have the values of
-    /// their copies and what it enforces.
+    /// The constraint at the entry: for a called procedure, the frame condition between its parameters
+    /// and their copies in the entry state, and the condition that it enforces.
     pub(super) begins: Bdd,
 }
 
 /// Prepares all bodies of a thread.
 pub(super) fn routines(
-    space: &Space,
-    layout: &Layout,
+    space: &Diagrams,
+    layout: &VariableLayout,
     program: &Program,
     thread: ThreadId,
-    control: &Control,
+    control: &ThreadBodies,
 ) -> Result<Vec<Routine>, Exhausted> {
     let parameters: Vec<Vec<usize>> = control
         .bodies
@@ -128,7 +128,7 @@ impl Maker<'_> {
                     self.scope.enforce_after(&mut draft)?;
                 }
                 self.scope.forget(&mut draft, |local| self.lives(target, local))?;
-                Effect::Go { target, image: draft.finish()? }
+                SetEffect::Go { target, image: draft.finish()? }
             }
             Way::Return => {
                 for (at, value) in self.scope.returned(branch).iter().enumerate() {
@@ -140,7 +140,7 @@ impl Maker<'_> {
                     )?)?;
                 }
                 self.scope.forget(&mut draft, |_| false)?;
-                Effect::Return { image: draft.finish()? }
+                SetEffect::Return { image: draft.finish()? }
             }
             Way::Call { callee, target } => {
                 for &at in &self.parameters[callee] {
@@ -154,7 +154,7 @@ impl Maker<'_> {
                 let keep = |local| self.lives(target, local) && !assigned(local);
                 self.scope.forget(&mut draft, keep)?;
                 let image = draft.finish()?;
-                Effect::Call { callee, image, target, back: self.back(branch, target)? }
+                SetEffect::Call { callee, image, target, back: self.back(branch, target)? }
             }
         };
         Ok(Step { effect, failure: self.scope.failure(branch)?, start })
@@ -194,7 +194,7 @@ impl Maker<'_> {
             .collect();
         draft.restrict(&space.equal(&pairs)?)?;
         Ok(Step {
-            effect: Effect::Go { target, image: draft.finish()? },
+            effect: SetEffect::Go { target, image: draft.finish()? },
             failure: None,
             start: None,
         })

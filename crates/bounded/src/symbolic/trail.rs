@@ -16,18 +16,18 @@
 //! 1. The origin of an increment is an earlier increment, and every element has a predecessor there.
 //! 2. Neither locals are forgotten nor switches saved here, so that every step has all values.
 
-use super::control::{Control, Point};
+use super::control::{Point, ThreadBodies};
 use super::draft::{Assignment, pick};
-use super::frame::Frame;
+use super::frame::RuleParts;
 use super::layout::Bit;
 use super::space::Bdd;
-use super::steps::{Effect, Routine, routines};
+use super::steps::{Routine, SetEffect, routines};
 use super::tuples::stands;
 use selvedge_bdd::{BddManager, Exhausted, Var};
 use selvedge_program::{Move, Position, Program, Target, ThreadId, Valuation};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a thread finds and leaves at its contexts, by bit that crosses switches.
+/// The inputs and outputs of a thread's contexts, by bit that crosses switches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interface {
     /// The shared states before the contexts.
@@ -40,7 +40,7 @@ pub(super) struct Interface {
 
 /// Where the run of a thread has to end, in its last context.
 #[derive(Clone, Copy)]
-pub(super) enum Goal<'a> {
+pub(super) enum RunEnd<'a> {
     /// At a position, with the last output.
     Leave(&'a Position),
     /// Where it meets a target of its own.
@@ -95,7 +95,7 @@ struct Place {
 
 /// How the elements of an increment came about.
 #[derive(Clone, Copy, Debug)]
-enum Origin {
+enum IncrementReason {
     Start,
     Step { branch: usize, from: usize },
     Switch { from: usize },
@@ -106,10 +106,10 @@ enum Origin {
 struct Increment {
     place: Place,
     set: Bdd,
-    origin: Origin,
+    origin: IncrementReason,
 }
 
-/// States after a call, with arguments; or after a return, with results.
+/// Post-states of a call, with arguments; or exit states, with results.
 struct Crossing {
     from: usize,
     branch: usize,
@@ -118,12 +118,12 @@ struct Crossing {
 
 /// The search for the run of one thread.
 pub(super) struct TrailSearch<'a> {
-    frame: &'a Frame,
+    frame: &'a RuleParts,
     program: &'a Program,
     thread: ThreadId,
     routines: Vec<Routine>,
     interface: &'a Interface,
-    goal: Goal<'a>,
+    goal: RunEnd<'a>,
     known: BTreeMap<Place, Bdd>,
     increments: Vec<Increment>,
     queue: VecDeque<usize>,
@@ -140,12 +140,12 @@ pub(super) struct TrailSearch<'a> {
 
 /// Finds the run of a thread with at most `limit` steps.
 pub(super) fn find_trail(
-    frame: &Frame,
+    frame: &RuleParts,
     program: &Program,
     thread: ThreadId,
-    control: &Control,
+    control: &ThreadBodies,
     interface: &Interface,
-    goal: Goal<'_>,
+    goal: RunEnd<'_>,
     limit: usize,
 ) -> Result<Trail, NoTrail> {
     let mut search = TrailSearch {
@@ -176,7 +176,7 @@ impl TrailSearch<'_> {
         let space = &frame.space;
         let point = self.routines[0].body.entry;
         let start = self.at(&self.interface.inputs[0])?;
-        self.add(Place { body: 0, entered: 0, context: 1, point }, &start, Origin::Start)?;
+        self.add(Place { body: 0, entered: 0, context: 1, point }, &start, IncrementReason::Start)?;
         while let Some(at) = self.queue.pop_front() {
             space.check()?;
             let Place { body, context, point, .. } = self.increments[at].place;
@@ -190,7 +190,7 @@ impl TrailSearch<'_> {
                 let left = space.exists(&left, &frame.now)?;
                 let resumed = space.and(&left, &self.at(input)?)?;
                 let place = Place { context: context + 1, ..self.increments[at].place };
-                self.add(place, &resumed, Origin::Switch { from: at })?;
+                self.add(place, &resumed, IncrementReason::Switch { from: at })?;
             }
             if self.interface.active[context - 1] {
                 for branch in self.routines[body].body.from(point) {
@@ -201,7 +201,7 @@ impl TrailSearch<'_> {
         Ok(None)
     }
 
-    /// The constraint that what is shared now has these values and no section is open.
+    /// The constraint that the shared bits of the pre-state have these values and no section is open.
     fn at(&self, values: &[bool]) -> Result<Bdd, Exhausted> {
         let space = &self.frame.space;
         let crossing = self.frame.layout.crossing().map(|bit| bit.value.now);
@@ -209,7 +209,7 @@ impl TrailSearch<'_> {
         space.and(&space.manager.conjunction(&literals)?, &self.frame.outside)
     }
 
-    fn add(&mut self, place: Place, set: &Bdd, origin: Origin) -> Result<(), Exhausted> {
+    fn add(&mut self, place: Place, set: &Bdd, origin: IncrementReason) -> Result<(), Exhausted> {
         let space = &self.frame.space;
         let known = self.known.entry(place).or_insert_with(|| space.bottom());
         let new = space.extend(known, set)?;
@@ -227,12 +227,12 @@ impl TrailSearch<'_> {
         let set = self.increments[at].set.clone();
         let effect = self.routines[place.body].steps[branch].effect.clone();
         match effect {
-            Effect::Go { target, image } => {
+            SetEffect::Go { target, image } => {
                 let image = image.of(space, &set)?;
                 let place = Place { point: target, ..place };
-                self.add(place, &image, Origin::Step { branch, from: at })
+                self.add(place, &image, IncrementReason::Step { branch, from: at })
             }
-            Effect::Call { callee, image, .. } => {
+            SetEffect::Call { callee, image, .. } => {
                 let set = image.of(space, &set)?;
                 if space.is_bottom(&set) {
                     return Ok(());
@@ -253,13 +253,13 @@ impl TrailSearch<'_> {
                     context: place.context,
                     point: self.routines[callee].body.entry,
                 };
-                self.add(entry, &begun, Origin::Enter { call })?;
+                self.add(entry, &begun, IncrementReason::Enter { call })?;
                 for summary in self.summaries_of.get(&key).cloned().unwrap_or_default() {
                     self.give_back(call, summary)?;
                 }
                 Ok(())
             }
-            Effect::Return { image } => {
+            SetEffect::Return { image } => {
                 let image = image.of(space, &set)?;
                 let key = (place.body, place.entered, place.context);
                 let known = self.returned.entry(key).or_insert_with(|| space.bottom());
@@ -285,10 +285,10 @@ impl TrailSearch<'_> {
         let place = self.increments[called.from].place;
         let context = self.increments[returned.from].place.context;
         let step = &self.routines[place.body].steps[called.branch].effect;
-        let Effect::Call { target, back, .. } = step else { return Ok(()) };
+        let SetEffect::Call { target, back, .. } = step else { return Ok(()) };
         let set = back.of(space, &self.frame.apply_summary(&called.set, &returned.set)?)?;
         let place = Place { context, point: *target, ..place };
-        self.add(place, &set, Origin::Return { call, summary })
+        self.add(place, &set, IncrementReason::Return { call, summary })
     }
 
     /// An element of an increment that meets the goal, with the step that fails.
@@ -301,7 +301,7 @@ impl TrailSearch<'_> {
         let space = &frame.space;
         let routine = &self.routines[place.body];
         match self.goal {
-            Goal::Leave(position) => {
+            RunEnd::Leave(position) => {
                 let Some(output) = self.interface.outputs.last() else { return Ok(None) };
                 let stands =
                     stands(frame, self.program, self.thread, position, routine, place.point)?;
@@ -309,7 +309,7 @@ impl TrailSearch<'_> {
                 let set = space.and(set, &space.and(&condition, &self.at(output)?)?)?;
                 Ok(pick(space, &set, &[])?.map(|state| (state, None)))
             }
-            Goal::Meet(Target::Assertion) => {
+            RunEnd::Meet(Target::Assertion) => {
                 for branch in routine.body.from(place.point) {
                     if let Some(failure) = &routine.steps[branch].failure {
                         let state = pick(space, &space.and(set, failure)?, &[])?;
@@ -320,9 +320,9 @@ impl TrailSearch<'_> {
                 }
                 Ok(None)
             }
-            Goal::Meet(Target::Label(nodes)) => {
+            RunEnd::Meet(Target::Label(nodes)) => {
                 let mut here = matches!(routine.body.points[place.point], Point::Node(node) if nodes.contains(&node));
-                if let Origin::Step { branch, .. } = *origin {
+                if let IncrementReason::Step { branch, .. } = *origin {
                     let entry = |thread| super::stage::entry_of(self.program, thread);
                     let start = &routine.steps[branch].start;
                     here |=
@@ -330,7 +330,7 @@ impl TrailSearch<'_> {
                 }
                 Ok(if here { pick(space, set, &[])?.map(|state| (state, None)) } else { None })
             }
-            Goal::Meet(Target::State(_)) => Ok(None),
+            RunEnd::Meet(Target::State(_)) => Ok(None),
         }
     }
 
@@ -357,30 +357,30 @@ impl TrailSearch<'_> {
             let Increment { place, origin, .. } = &self.increments[at];
             let routine = &self.routines[place.body];
             let (before, set, image) = match *origin {
-                Origin::Start => {
+                IncrementReason::Start => {
                     if matches!(routine.body.points[place.point], Point::Node(_)) {
                         trail.locals = Some(self.locals(place.body, &state));
                     }
                     break;
                 }
-                Origin::Switch { from } => {
+                IncrementReason::Switch { from } => {
                     let output = &self.interface.outputs[place.context - 2];
                     let crossing = self.frame.layout.crossing().map(|bit| bit.value.now);
                     state.extend(crossing.zip(output.iter().copied()));
                     at = from;
                     continue;
                 }
-                Origin::Step { branch, from } => {
+                IncrementReason::Step { branch, from } => {
                     match routine.body.branches[branch].step {
                         Some(step) => trail.steps.push(self.record(at, &state, step)),
                         None => trail.locals = Some(self.locals(place.body, &state)),
                     }
-                    let Effect::Go { image, .. } = &routine.steps[branch].effect else {
+                    let SetEffect::Go { image, .. } = &routine.steps[branch].effect else {
                         return Err(NoTrail::Missing);
                     };
                     (from, &self.increments[from].set, image)
                 }
-                Origin::Enter { call } => {
+                IncrementReason::Enter { call } => {
                     let (call, after) = match open.pop() {
                         Some(open) => open,
                         None => (call, self.call_state(call, &state)?),
@@ -391,13 +391,13 @@ impl TrailSearch<'_> {
                     if let Some(step) = caller.body.branches[branch].step {
                         trail.steps.push(self.record(at, &state, step));
                     }
-                    let Effect::Call { image, .. } = &caller.steps[branch].effect else {
+                    let SetEffect::Call { image, .. } = &caller.steps[branch].effect else {
                         return Err(NoTrail::Missing);
                     };
                     state = after;
                     (from, &self.increments[from].set, image)
                 }
-                Origin::Return { call, summary } => {
+                IncrementReason::Return { call, summary } => {
                     let returned = &self.summaries[summary];
                     let callee = &self.routines[self.increments[returned.from].place.body];
                     if let Some(step) = callee.body.branches[returned.branch].step {
@@ -405,7 +405,7 @@ impl TrailSearch<'_> {
                     }
                     let (after_call, at_return) = self.split(call, summary, &state)?;
                     open.push((call, after_call));
-                    let Effect::Return { image } = &callee.steps[returned.branch].effect else {
+                    let SetEffect::Return { image } = &callee.steps[returned.branch].effect else {
                         return Err(NoTrail::Missing);
                     };
                     state = at_return;
@@ -436,7 +436,7 @@ impl TrailSearch<'_> {
         vars.into_iter().map(|var| (var, values.get(&var).copied().unwrap_or(false))).collect()
     }
 
-    /// The state right after a call whose procedure begins with this state.
+    /// The post-state of a call whose callee has this entry state.
     fn call_state(&self, call: usize, begun: &Assignment) -> Result<Assignment, NoTrail> {
         let layout = &self.frame.layout;
         let mut fixed: Vec<(Var, bool)> =
@@ -450,13 +450,13 @@ impl TrailSearch<'_> {
         Ok(self.after_call(call, &found))
     }
 
-    /// The values right after a call, with the arguments.
+    /// The values of the post-state of a call, with the arguments.
     fn after_call(&self, call: usize, values: &Assignment) -> Assignment {
         let layout = &self.frame.layout;
         let from = self.calls[call].from;
         let mut state = self.complete(from, values);
         let step = &self.routines[self.increments[from].place.body].steps[self.calls[call].branch];
-        if let Effect::Call { callee, .. } = step.effect {
+        if let SetEffect::Call { callee, .. } = step.effect {
             let callee = self.routines[callee].body.procedure;
             let parameters = self.program.procedures[callee].frame.parameters;
             for local in &layout.locals[..parameters] {
@@ -466,7 +466,8 @@ impl TrailSearch<'_> {
         state
     }
 
-    /// The state after a call and the one at its return, with results, for a state behind the return.
+    /// The post-state of a call and the exit state of its callee, with results, for a state behind the
+    /// return.
     fn split(
         &self,
         call: usize,
@@ -478,11 +479,12 @@ impl TrailSearch<'_> {
         let (called, returned) = (&self.calls[call], &self.summaries[summary]);
         let from = self.increments[called.from].place;
         let step = &self.routines[from.body].steps[called.branch].effect;
-        let Effect::Call { back, .. } = step else { return Err(NoTrail::Missing) };
+        let SetEffect::Call { back, .. } = step else { return Err(NoTrail::Missing) };
         let both = frame.apply_summary(&called.set, &returned.set)?;
         let joined = back.before(space, &both, state)?.ok_or(NoTrail::Missing)?;
         let value = |var: Var| joined.get(&var).copied().unwrap_or(false);
-        // The caller's part: locals and entry are as after the return, the shared values are open.
+        // The frame condition of the caller: its locals and its entry state are as after the return;
+        // the shared bits are free.
         let shared_now = |var: &Var| layout.shared.iter().any(|bit| bit.value.now == *var);
         let result = |var: &Var| layout.locals.iter().any(|local| local.result == *var);
         let mut fixed: Vec<(Var, bool)> = joined

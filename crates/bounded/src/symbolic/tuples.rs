@@ -23,8 +23,8 @@
 //!    `None` in the first round.
 
 use super::Mode;
-use super::control::{Control, Point};
-use super::frame::Frame;
+use super::control::{Point, ThreadBodies};
+use super::frame::RuleParts;
 use super::space::Bdd;
 use super::stage::{Summarised, ThreadStages, entry_of};
 use super::steps::{Routine, routines};
@@ -33,8 +33,8 @@ use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{NodeId, Position, Program, StatePattern, Target, ThreadId};
 
 /// The search by tuples.
-pub(super) struct Tuples {
-    pub(super) frame: Frame,
+pub(super) struct TupleSearch {
+    pub(super) frame: RuleParts,
     pub(super) mode: Mode,
     pub(super) threads: Vec<ThreadStages>,
     /// The round that was begun last.
@@ -55,7 +55,7 @@ pub(super) struct Tuples {
 
 /// How a target was met.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum TargetHit {
     /// In the context of a thread: `(I_1..I_k, O_1..O_{k-1})` of that thread.
     Within(usize, Bdd),
     /// At the end of the round: for every thread its effect up to the position asked for, and the
@@ -64,17 +64,17 @@ pub(super) enum Found {
 }
 
 /// The bits at the end of a round that are no globals.
-fn hidden_ends(frame: &Frame, round: usize) -> Vec<Var> {
+fn hidden_ends(frame: &RuleParts, round: usize) -> Vec<Var> {
     let ends = frame.moment(round, |turn| turn.output);
     let hidden = ends.filter(|(bit, _)| !matches!(bit.bit, super::layout::Bit::Global(_)));
     hidden.map(|(_, var)| var).collect()
 }
 
-impl Tuples {
+impl TupleSearch {
     pub(super) fn new(
-        frame: Frame,
+        frame: RuleParts,
         program: &Program,
-        controls: &[Control],
+        controls: &[ThreadBodies],
         mode: Mode,
     ) -> Result<Self, Exhausted> {
         let mut threads = Vec::new();
@@ -102,12 +102,12 @@ impl Tuples {
     }
 
     /// Goes on to the end of the next round, or until the target is met. Afterwards, or if it was
-    /// met at an earlier call, [`Tuples::finish`] completes the round.
+    /// met at an earlier call, [`TupleSearch::finish`] completes the round.
     pub(super) fn advance(
         &mut self,
         program: &Program,
         target: &Target,
-    ) -> Result<Option<Found>, Exhausted> {
+    ) -> Result<Option<TargetHit>, Exhausted> {
         self.finish(program)?;
         self.round += 1;
         self.compose_suffixes()?;
@@ -116,7 +116,7 @@ impl Tuples {
             let met = self.threads[thread].violations(&self.frame, program, target)?;
             let met = self.frame.space.and(&met, &self.feasible)?;
             if !self.frame.space.is_bottom(&met) {
-                return Ok(Some(Found::Within(thread, met)));
+                return Ok(Some(TargetHit::Within(thread, met)));
             }
             self.conclude(thread)?;
         }
@@ -151,7 +151,7 @@ impl Tuples {
         Ok(())
     }
 
-    /// What the context means for the threads behind it.
+    /// Composes the effect of the context with the product for the threads behind it.
     fn conclude(&mut self, thread: usize) -> Result<(), Exhausted> {
         let (frame, space) = (&self.frame, &self.frame.space);
         let mut effect = self.threads[thread].effect(frame, self.round, &|routine, point| {
@@ -244,7 +244,7 @@ impl Tuples {
         space.and_exists(effect, &self.feasible, &space.cube(cube)?)
     }
 
-    /// The variables of [`Tuples::ends`], in the order of the globals.
+    /// The variables of [`TupleSearch::ends`], in the order of the globals.
     pub(super) fn end_vars(&self) -> Vec<Var> {
         let globals = self.frame.moment(self.ends_round, |turn| turn.output);
         let globals = globals.filter(|(bit, _)| matches!(bit.bit, super::layout::Bit::Global(_)));
@@ -256,7 +256,7 @@ impl Tuples {
         &self,
         program: &Program,
         pattern: &StatePattern,
-    ) -> Result<Option<Found>, Exhausted> {
+    ) -> Result<Option<TargetHit>, Exhausted> {
         use selvedge_bdd::BddManager;
         let (frame, space) = (&self.frame, &self.frame.space);
         let round = self.round;
@@ -293,13 +293,13 @@ impl Tuples {
         if let Some((_, last)) = products.last_mut() {
             *last = met;
         }
-        Ok(Some(Found::Between(products)))
+        Ok(Some(TargetHit::Between(products)))
     }
 }
 
 /// The condition under which a thread at a point is at a position.
 pub(super) fn stands(
-    frame: &Frame,
+    frame: &RuleParts,
     program: &Program,
     thread: ThreadId,
     position: &Position,

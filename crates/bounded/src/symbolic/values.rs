@@ -6,16 +6,16 @@
 //! # Source
 //! [`selvedge_program::data`], semantics 1.
 
-use super::space::{Bdd, Space};
+use super::space::{Bdd, Diagrams};
 use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{Connective, Expr, Variable};
 
-/// Where an expression can have each value.
+/// The states in which an expression can have each value.
 #[derive(Clone)]
 pub(super) struct Values {
-    /// Where it can be true.
+    /// The states in which it can be true.
     pub(super) yes: Bdd,
-    /// Where it can be false.
+    /// The states in which it can be false.
     pub(super) no: Bdd,
 }
 
@@ -28,7 +28,7 @@ impl Values {
 /// The values of an expression; `place` says where a variable (its next value, if the flag is set)
 /// is found.
 pub(super) fn values(
-    space: &Space,
+    space: &Diagrams,
     expr: &Expr,
     place: &dyn Fn(Variable, bool) -> Var,
 ) -> Result<Values, Exhausted> {
@@ -54,21 +54,21 @@ pub(super) fn values(
 }
 
 /// The constraint that `target` gets one of the values.
-pub(super) fn becomes(space: &Space, target: Var, values: &Values) -> Result<Bdd, Exhausted> {
+pub(super) fn becomes(space: &Diagrams, target: Var, values: &Values) -> Result<Bdd, Exhausted> {
     let yes = space.and(&space.literal(target, true)?, &values.yes)?;
     let no = space.and(&space.literal(target, false)?, &values.no)?;
     space.or(&yes, &no)
 }
 
-fn literal(space: &Space, var: Var) -> Result<Values, Exhausted> {
+fn literal(space: &Diagrams, var: Var) -> Result<Values, Exhausted> {
     Ok(Values { yes: space.literal(var, true)?, no: space.literal(var, false)? })
 }
 
-fn both(space: &Space, left: &Values, right: &Values) -> Result<Values, Exhausted> {
+fn both(space: &Diagrams, left: &Values, right: &Values) -> Result<Values, Exhausted> {
     Ok(Values { yes: space.and(&left.yes, &right.yes)?, no: space.or(&left.no, &right.no)? })
 }
 
-fn differ(space: &Space, left: &Values, right: &Values) -> Result<Values, Exhausted> {
+fn differ(space: &Diagrams, left: &Values, right: &Values) -> Result<Values, Exhausted> {
     let yes = space.or(&space.and(&left.yes, &right.no)?, &space.and(&left.no, &right.yes)?)?;
     let no = space.or(&space.and(&left.yes, &right.yes)?, &space.and(&left.no, &right.no)?)?;
     Ok(Values { yes, no })

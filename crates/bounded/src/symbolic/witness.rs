@@ -10,7 +10,7 @@ use super::draft::{Assignment, pick};
 use super::layout::{Bit, Turn};
 use super::space::Bdd;
 use super::trail::{Interface, Trail};
-use super::tuples::{Found, Tuples};
+use super::tuples::{TargetHit, TupleSearch};
 use crate::expr::possible;
 use selvedge_base::Id;
 use selvedge_bdd::{Exhausted, Var};
@@ -21,15 +21,15 @@ use selvedge_program::{
 /// The shared states of one moment, by round and bit that crosses switches.
 type States = Vec<Vec<bool>>;
 
-impl Tuples {
-    /// What every thread finds and leaves on a run to the target.
-    pub(super) fn plan(&self, found: &Found) -> Result<Plan, Exhausted> {
+impl TupleSearch {
+    /// The inputs and outputs of every thread's contexts on a run to the target.
+    pub(super) fn plan(&self, found: &TargetHit) -> Result<Plan, Exhausted> {
         let interfaces = self.interfaces(found)?;
         let round = |round| (0..self.threads.len()).map(move |thread| (thread, round));
         let begin = interfaces.first().and_then(|one| one.inputs.first()).cloned();
         let meets = match found {
-            Found::Within(thread, _) => Some(*thread),
-            Found::Between(_) => None,
+            TargetHit::Within(thread, _) => Some(*thread),
+            TargetHit::Between(_) => None,
         };
         Ok(Plan {
             order: (1..=self.round).flat_map(round).collect(),
@@ -39,13 +39,13 @@ impl Tuples {
         })
     }
 
-    fn interfaces(&self, found: &Found) -> Result<Vec<Interface>, Exhausted> {
+    fn interfaces(&self, found: &TargetHit) -> Result<Vec<Interface>, Exhausted> {
         let threads = self.threads.len();
         let round = self.round;
         let mut inputs: Vec<States> = vec![Vec::new(); threads];
         let mut outputs: Vec<States> = vec![Vec::new(); threads];
         match found {
-            Found::Within(thread, met) => {
+            TargetHit::Within(thread, met) => {
                 let thread = *thread;
                 let history = self.pick(met, &[])?;
                 inputs[thread] = self.read(&history, round, |turn| turn.input);
@@ -72,7 +72,7 @@ impl Tuples {
                     outputs[after] = self.read(&picked, round - 1, |turn| turn.output);
                 }
             }
-            Found::Between(parts) => {
+            TargetHit::Between(parts) => {
                 let Some((_, whole)) = parts.last() else { return Ok(Vec::new()) };
                 let picked = self.pick(whole, &[])?;
                 let starts = self.read(&picked, round, |turn| turn.start);
@@ -170,7 +170,7 @@ fn counts(bit: Bit) -> bool {
     matches!(bit, Bit::Contexts(_))
 }
 
-/// What all threads find and leave on a run, and in which order.
+/// The inputs and outputs of all contexts of a run, and their order.
 pub(super) struct Plan {
     pub(super) interfaces: Vec<Interface>,
     /// The contexts in order: whose, and which of this thread, from 1.

@@ -16,7 +16,7 @@ pub const EXTENSIONS: [&str; 2] = ["eml", "slv"];
 
 /// A file to analyse.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct InputFile {
     /// Its path.
     pub path: PathBuf,
     /// Whether the command line names it.
@@ -33,7 +33,7 @@ pub struct Mistake {
 }
 
 /// The files that the paths stand for, and what is wrong with the paths.
-pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Mistake>) {
+pub fn find(paths: &[PathBuf]) -> (Vec<InputFile>, Vec<Mistake>) {
     let mut search = Search::default();
     for path in paths {
         if path.as_os_str() == "-" || !path.is_dir() {
@@ -55,7 +55,7 @@ pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Mistake>) {
 
 #[derive(Default)]
 struct Search {
-    files: Vec<Found>,
+    files: Vec<InputFile>,
     mistakes: Vec<Mistake>,
     /// Files and folders by their real paths.
     seen: BTreeSet<PathBuf>,
@@ -66,7 +66,7 @@ impl Search {
     fn file(&mut self, path: &Path, named: bool) {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(real) {
-            self.files.push(Found { path: path.to_owned(), named });
+            self.files.push(InputFile { path: path.to_owned(), named });
         }
     }
 

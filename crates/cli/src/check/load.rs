@@ -2,7 +2,7 @@
 //! A file becomes a model and what there is to say about it. A file that cannot be read or understood
 //! is a complaint like any other, so that the other files are analysed all the same.
 
-use super::files::{Found, Mistake};
+use super::files::{InputFile, Mistake};
 use crate::input::{self, Text, Unreadable};
 use crate::watchdog::within;
 use selvedge_analysis::copies::{FEW_COPIES, instance};
@@ -29,7 +29,7 @@ pub struct Loaded {
 }
 
 /// Reads a file.
-pub fn load(found: &Found, budget: &Budget) -> Loaded {
+pub fn load(found: &InputFile, budget: &Budget) -> Loaded {
     let (inner, path) = (budget.clone(), found.clone());
     within(budget, move || load_without_limit(&path, &inner)).unwrap_or_else(|reason| {
         let name = found.path.display().to_string();
@@ -46,7 +46,7 @@ fn not_read(name: String, reason: StopReason) -> Loaded {
     loaded
 }
 
-fn load_without_limit(found: &Found, budget: &Budget) -> Loaded {
+fn load_without_limit(found: &InputFile, budget: &Budget) -> Loaded {
     let text = match input::read_text(&found.path, budget) {
         Ok(text) => text,
         Err(Unreadable::Disk(name, error)) => {

@@ -9,7 +9,7 @@ use super::expression::{both, expression, unchanged};
 use super::names::Taken;
 use super::{Overview, Unprintable};
 use crate::dialect::Dialect;
-use lines::{Goal, Item, Line};
+use lines::{Item, JumpTarget, Line};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
@@ -62,7 +62,7 @@ impl Body {
         let order = writer.order();
         let entry = procedure.entry;
         if order.first().is_some_and(|&first| first != entry) && entry != procedure.exit {
-            writer.put(&mut None, Place::NONE, Line::Jump(vec![Goal::Node(entry)]));
+            writer.put(&mut None, Place::NONE, Line::Jump(vec![JumpTarget::Node(entry)]));
         }
         for (at, &node) in order.iter().enumerate() {
             let next = order.get(at + 1).copied().unwrap_or(procedure.exit);
@@ -168,13 +168,13 @@ impl Writer<'_> {
             && !self.labelled.contains(&edge.target)
     }
 
-    fn put(&mut self, at: &mut Option<Goal>, place: Place, line: Line) {
+    fn put(&mut self, at: &mut Option<JumpTarget>, place: Place, line: Line) {
         self.items.push(Item { at: at.take(), place, line });
     }
 
     /// The lines of a node that is followed by `next`.
     fn node(&mut self, node: NodeId, next: NodeId) -> Result<(), Unprintable> {
-        let mut at = Some(Goal::Node(node));
+        let mut at = Some(JumpTarget::Node(node));
         let edges = self.edges(node).to_vec();
         match edges.as_slice() {
             [] => {
@@ -201,7 +201,13 @@ impl Writer<'_> {
         }
     }
 
-    fn conditional(&mut self, at: &mut Option<Goal>, first: EdgeId, second: EdgeId, next: NodeId) {
+    fn conditional(
+        &mut self,
+        at: &mut Option<JumpTarget>,
+        first: EdgeId,
+        second: EdgeId,
+        next: NodeId,
+    ) {
         // What is not jumped to comes next.
         let swap = self.edge(first).target == next && self.edge(second).target != next;
         let (jump, fall) = if swap { (second, first) } else { (first, second) };
@@ -213,17 +219,17 @@ impl Writer<'_> {
         for text in before {
             self.put(at, place, Line::Statement(text));
         }
-        self.put(at, place, Line::Branch(condition, Goal::Node(goal)));
+        self.put(at, place, Line::Branch(condition, JumpTarget::Node(goal)));
         let target = self.edge(fall).target;
         if target != next {
-            self.put(&mut None, place, Line::Jump(vec![Goal::Node(target)]));
+            self.put(&mut None, place, Line::Jump(vec![JumpTarget::Node(target)]));
         }
     }
 
     /// A jump to one of several statements.
     fn choice(
         &mut self,
-        at: &mut Option<Goal>,
+        at: &mut Option<JumpTarget>,
         edges: &[EdgeId],
         next: NodeId,
     ) -> Result<(), Unprintable> {
@@ -231,17 +237,17 @@ impl Writer<'_> {
         let mut extras = Vec::new();
         for &edge in edges {
             let goal = if self.is_plain(edge) {
-                Goal::Node(self.edge(edge).target)
+                JumpTarget::Node(self.edge(edge).target)
             } else {
                 self.extras += 1;
                 extras.push((self.extras, edge));
-                Goal::Extra(self.extras)
+                JumpTarget::Extra(self.extras)
             };
             if !goals.contains(&goal) {
                 goals.push(goal);
             }
         }
-        if let [Goal::Node(_)] = goals.as_slice() {
+        if let [JumpTarget::Node(_)] = goals.as_slice() {
             // The same jump several times is no choice.
             return self.statement(at, edges[0], next, true);
         }
@@ -249,7 +255,7 @@ impl Writer<'_> {
         self.put(at, place, Line::Jump(goals));
         for (position, &(extra, edge)) in extras.iter().enumerate() {
             let last = position + 1 == extras.len();
-            self.statement(&mut Some(Goal::Extra(extra)), edge, next, last)?;
+            self.statement(&mut Some(JumpTarget::Extra(extra)), edge, next, last)?;
         }
         Ok(())
     }
@@ -257,7 +263,7 @@ impl Writer<'_> {
     /// The lines of an edge; `falls` says whether `next` follows them.
     fn statement(
         &mut self,
-        at: &mut Option<Goal>,
+        at: &mut Option<JumpTarget>,
         id: EdgeId,
         next: NodeId,
         falls: bool,
@@ -269,7 +275,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let jumps = !(falls && edge.target == next);
-        let goal = Goal::Node(edge.target);
+        let goal = JumpTarget::Node(edge.target);
         if self.is_plain(id) && jumps {
             self.put(at, edge.place, Line::SkipAndJump(goal));
             return Ok(());

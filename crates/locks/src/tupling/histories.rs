@@ -22,7 +22,7 @@ define_id!(
 
 /// All histories that an engine has met.
 #[derive(Default)]
-pub struct Histories {
+pub struct HistoryTable {
     items: IdVec<HistoryId, LockHistory>,
     shapes: IdVec<HistoryId, ShapeId>,
     index: FxHashMap<LockHistory, HistoryId>,
@@ -34,7 +34,7 @@ pub struct Histories {
     compatible: FxHashMap<(HistoryId, HistoryId), bool>,
 }
 
-impl Histories {
+impl HistoryTable {
     /// How many distinct histories there are.
     pub fn count(&self) -> usize {
         self.items.len()

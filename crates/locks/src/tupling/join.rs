@@ -7,7 +7,7 @@
 //! # Source
 //! Paper 000 Alg. 1 lines 2 to 5 and equation (1), for N threads §9.
 
-use super::histories::{Histories, HistoryId};
+use super::histories::{HistoryId, HistoryTable};
 use selvedge_base::{Budget, StopReason};
 
 /// A tuple of a participant, with the length of its run and what it stands for.
@@ -36,7 +36,7 @@ const CHOICES: usize = 64;
 /// If the budget is used up.
 pub fn join<T: Copy>(
     participants: &[&[Candidate<T>]],
-    histories: &mut Histories,
+    histories: &mut HistoryTable,
     budget: &Budget,
 ) -> Result<Option<Vec<T>>, StopReason> {
     if participants.iter().any(|candidates| candidates.is_empty()) {
@@ -52,7 +52,7 @@ pub fn join<T: Copy>(
 
 struct Join<'a, T> {
     participants: &'a [&'a [Candidate<T>]],
-    histories: &'a mut Histories,
+    histories: &'a mut HistoryTable,
     budget: &'a Budget,
     /// Total length and positions.
     best: Option<(u64, Vec<usize>)>,

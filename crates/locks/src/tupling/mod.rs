@@ -26,7 +26,7 @@ pub mod tuples;
 use crate::behaviour::{Behaviours, ClassId};
 use crate::order::{Borders, Order, orders, too_many_orders};
 use crate::role::{Advance, PhaseView, Role, Symmetric};
-use crate::schedule::{Goal, LocalRun, shortest_interleaving};
+use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
 use crate::{Fault, NO_VALUES};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
@@ -38,7 +38,7 @@ use selvedge_program::{
 };
 use std::rc::Rc;
 use tabulate::{EndId, Locks, Tabulation, tabulate};
-use tuples::Tuples;
+use tuples::TupleTable;
 
 define_id!(
     /// The result of one role of one behaviour class.
@@ -56,7 +56,7 @@ pub struct Tupling<'p> {
     max_facts: u64,
     /// The roles that have too many tuples.
     given_up: FxHashSet<(ClassId, Role)>,
-    tuples: Tuples,
+    tuples: TupleTable,
     reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
     result_index: FxHashMap<(ClassId, Role), ResultId>,
     results: IdVec<ResultId, RoleResult>,
@@ -111,7 +111,7 @@ impl<'p> Tupling<'p> {
             max_witness_steps,
             max_facts,
             given_up: FxHashSet::default(),
-            tuples: Tuples::default(),
+            tuples: TupleTable::default(),
             reductions: FxHashMap::default(),
             result_index: FxHashMap::default(),
             results: IdVec::new(),
@@ -138,7 +138,7 @@ impl<'p> Tupling<'p> {
             Err(why) => return Ok(Verdict::Unknown(why)),
         };
         for order in &orders.found {
-            match self.decide_order(order, Goal::of(question, order.phases()))? {
+            match self.decide_order(order, InterleavingEnd::of(question, order.phases()))? {
                 Verdict::Safe => {}
                 other => return Ok(other),
             }
@@ -146,7 +146,11 @@ impl<'p> Tupling<'p> {
         Ok(if orders.all { Verdict::Safe } else { Verdict::Unknown(too_many_orders()) })
     }
 
-    fn decide_order(&mut self, order: &Order, goal: Goal) -> Result<Verdict<Witness>, Fault> {
+    fn decide_order(
+        &mut self,
+        order: &Order,
+        goal: InterleavingEnd,
+    ) -> Result<Verdict<Witness>, Fault> {
         let participants = &order.participants;
         let behaviours = self.lowered();
         if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
@@ -188,7 +192,7 @@ impl<'p> Tupling<'p> {
     }
 
     /// Compatible ends, one per participant.
-    fn find(&mut self, participants: &[(ThreadId, Role)]) -> Result<Option<Found>, Unknown> {
+    fn find(&mut self, participants: &[(ThreadId, Role)]) -> Result<Option<Positive>, Unknown> {
         let mut key = Vec::with_capacity(participants.len());
         for (thread, role) in participants {
             let result = self.result(*thread, role)?;
@@ -209,7 +213,7 @@ impl<'p> Tupling<'p> {
             self.joins.insert(symmetric.sorted.clone(), ends.clone());
             ends
         };
-        Ok(joined.map(|ends| Found { ends: symmetric.restore(&ends), results: key }))
+        Ok(joined.map(|ends| Positive { ends: symmetric.restore(&ends), results: key }))
     }
 
     fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, Unknown> {
@@ -301,8 +305,8 @@ impl<'p> Tupling<'p> {
     fn witness(
         &mut self,
         participants: &[(ThreadId, Role)],
-        found: &Found,
-        goal: Goal,
+        found: &Positive,
+        goal: InterleavingEnd,
     ) -> Result<Verdict<Witness>, Fault> {
         let mut compatible = Vec::new();
         let mut shortest = Vec::new();
@@ -321,8 +325,8 @@ impl<'p> Tupling<'p> {
             }
             let lowered = self.lowered().lowered(*thread);
             let is_own = |view: &PhaseView| view.advance != Advance::Other;
-            let is_pending =
-                matches!(goal, Goal::Moment(_)) && role.phases.last().is_some_and(is_own);
+            let is_pending = matches!(goal, InterleavingEnd::Moment(_))
+                && role.phases.last().is_some_and(is_own);
             let run = |tabulation: &Tabulation, end: EndId| {
                 let mut steps = run::local_run(tabulation, end, role, lowered, &self.budget)?;
                 if is_pending {
@@ -377,7 +381,7 @@ impl<'p> Tupling<'p> {
 }
 
 /// A positive answer before its witness is built.
-struct Found {
+struct Positive {
     results: Vec<ResultId>,
     ends: Vec<EndId>,
 }

@@ -10,7 +10,7 @@
 //! 1. The work stack holds what is still to be written, last first; reasons are unfolded towards
 //!    older facts only, so unfolding ends.
 
-use super::tabulate::{EndId, EndReason, FactId, Reason, Tabulation};
+use super::tabulate::{EndId, EndReason, PathEdgeId, Reason, Tabulation};
 use crate::lock_history::LockAction;
 use crate::role::Role;
 use crate::schedule::LocalStep;
@@ -47,7 +47,7 @@ enum Task {
     /// Everything up to this end, from the entry.
     End(EndId),
     /// Everything up to this fact, from the entry.
-    Fact(FactId),
+    Fact(PathEdgeId),
     /// The silent steps from this symbol, in this phase.
     Silent(Symbol, u32),
     /// One rule.

@@ -24,12 +24,12 @@
 //!    the same procedure, because only the return from that one is the end.
 
 use super::reduce::Reduced;
-use super::tuples::{TupleId, TupleShapeId, Tuples};
+use super::tuples::{TupleId, TupleShapeId, TupleTable};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
-use selvedge_lower::{Label, LockSet, LoweredThread};
+use selvedge_lower::{LockSet, LoweredThread, RuleLabel};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{Event, Unknown};
 use std::cmp::Reverse;
@@ -38,7 +38,7 @@ use std::rc::Rc;
 
 define_id!(
     /// A fact.
-    FactId
+    PathEdgeId
 );
 define_id!(
     /// A procedure context entered in a phase.
@@ -55,17 +55,17 @@ pub enum Reason {
     /// The procedure was entered.
     Entry,
     /// One step, then silent ones as far as the reduction goes.
-    Step(FactId, RuleId),
+    Step(PathEdgeId, RuleId),
     /// The thread guesses that another one ends the phase.
-    Guess(FactId),
+    Guess(PathEdgeId),
     /// A call from one fact, and the callee's way to its exit.
     Return {
         /// At the call.
-        call: FactId,
+        call: PathEdgeId,
         /// The call's rule.
         rule: RuleId,
         /// At the callee's exit.
-        exit: FactId,
+        exit: PathEdgeId,
     },
 }
 
@@ -87,20 +87,20 @@ pub struct Fact {
     /// Whether a fact with a better tuple has replaced it.
     dominated: bool,
     /// The next fact at the same point with a tuple of the same shape.
-    next: Option<FactId>,
+    next: Option<PathEdgeId>,
 }
 
 /// Why an end is reached.
 #[derive(Clone, Copy, Debug)]
 pub enum EndReason {
     /// All remaining phases are ended by other threads; the thread stays where it is.
-    Stop(FactId),
+    Stop(PathEdgeId),
     /// The thread itself ends the last phase.
-    Last(FactId, RuleId),
+    Last(PathEdgeId, RuleId),
     /// Inside a call.
     Call {
         /// At the call.
-        call: FactId,
+        call: PathEdgeId,
         /// The call's rule.
         rule: RuleId,
         /// The callee's way to the end.
@@ -127,7 +127,7 @@ pub struct Tabulation {
     /// The thread without its silent steps.
     pub reduced: Rc<Reduced>,
     /// The facts.
-    pub facts: IdVec<FactId, Fact>,
+    pub facts: IdVec<PathEdgeId, Fact>,
     /// The ways to the end.
     pub ends: IdVec<EndId, End>,
     /// Where each entry starts.
@@ -161,7 +161,7 @@ pub fn tabulate(
     role: &Role,
     locks: Locks,
     reduced: Rc<Reduced>,
-    tuples: &mut Tuples,
+    tuples: &mut TupleTable,
     limit: u64,
     budget: &Budget,
 ) -> Result<Tabulation, Unknown> {
@@ -226,9 +226,9 @@ struct Entry {
     /// Its first point.
     first_point: u64,
     /// Facts at its exit.
-    exits: Vec<FactId>,
+    exits: Vec<PathEdgeId>,
     /// Calls of it.
-    callers: Vec<(FactId, RuleId)>,
+    callers: Vec<(PathEdgeId, RuleId)>,
     /// Ends inside it.
     ends: Vec<EndId>,
 }
@@ -239,8 +239,8 @@ struct Tabulate<'a> {
     locks: Locks,
     last_own: usize,
     reduced: Rc<Reduced>,
-    tuples: &'a mut Tuples,
-    facts: IdVec<FactId, Fact>,
+    tuples: &'a mut TupleTable,
+    facts: IdVec<PathEdgeId, Fact>,
     ends: IdVec<EndId, End>,
     entries: IdVec<EntryId, Entry>,
     entry_index: FxHashMap<(Symbol, u32), EntryId>,
@@ -248,11 +248,11 @@ struct Tabulate<'a> {
     points: u64,
     /// The newest fact at each point with a tuple of each shape; only those can dominate each
     /// other. A point is an entry, a kept symbol and a phase.
-    newest: FxHashMap<(u64, TupleShapeId), FactId>,
+    newest: FxHashMap<(u64, TupleShapeId), PathEdgeId>,
     /// Likewise for the ends of each entry.
     newest_end: FxHashMap<(EntryId, TupleShapeId), EndId>,
     /// Shortest first, then oldest first.
-    queue: BinaryHeap<Reverse<(u32, FactId)>>,
+    queue: BinaryHeap<Reverse<(u32, PathEdgeId)>>,
     /// The entry from which a return is the end of the thread, if the role asks for it.
     returns_from_main: Option<EntryId>,
     budget: &'a Budget,
@@ -345,7 +345,7 @@ impl Tabulate<'_> {
         self.stopped.is_some()
     }
 
-    fn process(&mut self, id: FactId) {
+    fn process(&mut self, id: PathEdgeId) {
         let fact = self.facts[id];
         if fact.dominated {
             return;
@@ -380,7 +380,7 @@ impl Tabulate<'_> {
         (fact.phase + 1..self.phases()).fold(fact.tuple, |tuple, _| self.tuples.next_phase(tuple))
     }
 
-    fn apply(&mut self, id: FactId, fact: Fact, rule_id: RuleId, rule: &Rule<Label>) {
+    fn apply(&mut self, id: PathEdgeId, fact: Fact, rule_id: RuleId, rule: &Rule<RuleLabel>) {
         match rule.rhs {
             Rhs::Step(target) => {
                 self.step(id, fact, rule_id, target, rule.label.event);
@@ -414,7 +414,14 @@ impl Tabulate<'_> {
         }
     }
 
-    fn step(&mut self, id: FactId, fact: Fact, rule: RuleId, target: Symbol, event: Option<Event>) {
+    fn step(
+        &mut self,
+        id: PathEdgeId,
+        fact: Fact,
+        rule: RuleId,
+        target: Symbol,
+        event: Option<Event>,
+    ) {
         let reason = Reason::Step(id, rule);
         let length = fact.length.saturating_add(1);
         let event = match event {
@@ -453,7 +460,7 @@ impl Tabulate<'_> {
     }
 
     /// Ends the question at an acquisition or a join, if that is what the role asks for.
-    fn wait(&mut self, id: FactId, fact: Fact, rule: RuleId, event: Event) {
+    fn wait(&mut self, id: PathEdgeId, fact: Fact, rule: RuleId, event: Event) {
         let advance = self.role.phases[fact.phase as usize].advance;
         if advance.is_wait_at(event, self.thread.held(fact.symbol)) {
             debug_assert_eq!(fact.phase + 1, self.phases(), "only the last phase ends so");
@@ -469,7 +476,7 @@ impl Tabulate<'_> {
         }
     }
 
-    fn return_to(&mut self, call: FactId, rule: RuleId, exit: FactId) {
+    fn return_to(&mut self, call: PathEdgeId, rule: RuleId, exit: PathEdgeId) {
         let (caller, callee) = (self.facts[call], self.facts[exit]);
         let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
             unreachable!("callers are facts at push rules");
@@ -480,13 +487,13 @@ impl Tabulate<'_> {
         self.add(caller.entry, target, callee.phase, tuple, reason, length);
     }
 
-    fn end_in_call(&mut self, call: FactId, rule: RuleId, end: EndId) {
+    fn end_in_call(&mut self, call: PathEdgeId, rule: RuleId, end: EndId) {
         let (entry, tuple, length) = self.around_end(call, end);
         self.end(entry, tuple, EndReason::Call { call, rule, end }, length);
     }
 
     /// What an end inside a call is for the caller.
-    fn around_end(&mut self, call: FactId, end: EndId) -> (EntryId, TupleId, u32) {
+    fn around_end(&mut self, call: PathEdgeId, end: EndId) -> (EntryId, TupleId, u32) {
         let (caller, callee) = (self.facts[call], self.ends[end]);
         let tuple = self.tuples.then(caller.tuple, callee.tuple);
         (caller.entry, tuple, caller.length.saturating_add(callee.length).saturating_add(1))

@@ -11,7 +11,7 @@
 //! # Invariants
 //! 1. Equal tuples have equal ids.
 
-use super::histories::{Histories, HistoryId};
+use super::histories::{HistoryId, HistoryTable};
 use crate::lock_history::LockAction;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
@@ -35,16 +35,16 @@ struct Tuple {
 
 /// All tuples that an engine has met, and their histories.
 #[derive(Default)]
-pub struct Tuples {
+pub struct TupleTable {
     /// The components.
-    pub histories: Histories,
+    pub histories: HistoryTable,
     items: IdVec<TupleId, Tuple>,
     index: FxHashMap<(Option<TupleId>, HistoryId), TupleId>,
     shape_index: FxHashMap<(Option<TupleShapeId>, super::histories::ShapeId), TupleShapeId>,
     then: FxHashMap<(TupleId, TupleId), TupleId>,
 }
 
-impl Tuples {
+impl TupleTable {
     /// How many distinct tuples there are.
     pub fn count(&self) -> usize {
         self.items.len()

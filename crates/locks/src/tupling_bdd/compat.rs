@@ -37,7 +37,7 @@ pub struct TupleSet<N> {
 }
 
 /// One history per phase, as bits.
-pub type Histories = Vec<Vec<bool>>;
+pub type HistoryBits = Vec<Vec<bool>>;
 
 impl<N> TupleSet<N> {
     /// Prepares a set of tuples.
@@ -64,7 +64,7 @@ pub fn compatible_tuples<M: BddManager>(
     domain: &mut PhaseDomain<M>,
     encoding: &Encoding,
     participants: &[&TupleSet<M::Node>],
-) -> Result<Option<Vec<Histories>>, Exhausted> {
+) -> Result<Option<Vec<HistoryBits>>, Exhausted> {
     let phases = domain.vocabulary().phases();
     let manager = domain.vocabulary().manager();
     // The smallest set first.

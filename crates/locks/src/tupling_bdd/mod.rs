@@ -33,10 +33,10 @@ pub mod weights;
 use crate::behaviour::{Behaviours, ClassId};
 use crate::order::{Borders, orders, too_many_orders};
 use crate::role::{Advance, PhaseView, Role, Symmetric};
-use crate::schedule::{Goal, LocalRun, interleave};
+use crate::schedule::{InterleavingEnd, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
 use crate::{Fault, NO_VALUES};
-use compat::{Histories, TupleSet, compatible_tuples};
+use compat::{HistoryBits, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
 use run::NoLocalRun;
@@ -48,13 +48,13 @@ use selvedge_pds::NoWeightedRun;
 use selvedge_program::{
     Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
-use space::{NODE_LIMIT, Node, Saturated, Space};
+use space::{NODE_LIMIT, Node, Saturated, Workspace};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 define_id!(
     /// The result of one role of one behaviour class.
-    ResultId
+    RelationResultId
 );
 
 /// The decision procedure with decision diagrams.
@@ -68,11 +68,11 @@ pub struct TuplingBdd<'p> {
     /// How many nodes of diagrams may be stored at once, per number of phases and participants.
     node_limit: usize,
     max_witness_steps: u64,
-    spaces: BTreeMap<SpaceKey, Space>,
+    spaces: BTreeMap<SpaceKey, Workspace>,
     skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
-    result_index: FxHashMap<(SpaceKey, ClassId, Role), ResultId>,
-    results: IdVec<ResultId, RoleResult>,
-    joins: FxHashMap<Vec<ResultId>, Option<Vec<Histories>>>,
+    result_index: FxHashMap<(SpaceKey, ClassId, Role), RelationResultId>,
+    results: IdVec<RelationResultId, RoleResult>,
+    joins: FxHashMap<Vec<RelationResultId>, Option<Vec<HistoryBits>>>,
     kept_rules: usize,
     product_rules: u64,
     increments: u64,
@@ -160,7 +160,7 @@ impl<'p> TuplingBdd<'p> {
             Err(why) => return Ok(Verdict::Unknown(why)),
         };
         for order in &orders.found {
-            let goal = Goal::of(question, order.phases());
+            let goal = InterleavingEnd::of(question, order.phases());
             match self.decide_roles(&order.participants, goal)? {
                 Verdict::Safe => {}
                 Verdict::Violation(mut witness) => {
@@ -176,14 +176,14 @@ impl<'p> TuplingBdd<'p> {
     fn decide_roles(
         &mut self,
         participants: &[(ThreadId, Role)],
-        goal: Goal,
+        goal: InterleavingEnd,
     ) -> Result<Verdict<Witness>, Fault> {
         let behaviours = self.behaviours();
         if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
             return Ok(Verdict::Safe);
         }
         let key = (participants[0].1.phases.len(), participants.len());
-        let variables = Space::variables(self.encoding.width(), key);
+        let variables = Workspace::variables(self.encoding.width(), key);
         if variables > MAX_VARIABLES {
             return Ok(Verdict::Unknown(Unknown::Unsupported(format!(
                 "the lock histories of {} locks in {} phases of {} threads need {variables} decision \
@@ -224,7 +224,7 @@ impl<'p> TuplingBdd<'p> {
         &mut self,
         key: SpaceKey,
         participants: &[(ThreadId, Role)],
-    ) -> Result<Option<Found>, Exhausted> {
+    ) -> Result<Option<Positive>, Exhausted> {
         let mut results = Vec::with_capacity(participants.len());
         for (thread, role) in participants {
             let result = self.result(key, *thread, role)?;
@@ -245,7 +245,7 @@ impl<'p> TuplingBdd<'p> {
             self.joins.insert(symmetric.sorted.clone(), tuples.clone());
             tuples
         };
-        Ok(joined.map(|tuples| Found { tuples: symmetric.restore(&tuples), results }))
+        Ok(joined.map(|tuples| Positive { tuples: symmetric.restore(&tuples), results }))
     }
 
     fn result(
@@ -253,7 +253,7 @@ impl<'p> TuplingBdd<'p> {
         key: SpaceKey,
         thread: ThreadId,
         role: &Role,
-    ) -> Result<ResultId, Exhausted> {
+    ) -> Result<RelationResultId, Exhausted> {
         let class = self.behaviours().class_of(thread);
         let index = (key, class, role.clone());
         if let Some(&known) = self.result_index.get(&index) {
@@ -290,13 +290,13 @@ impl<'p> TuplingBdd<'p> {
         let product = Product::new(thread, role, skeleton, &self.budget)?;
         if !self.spaces.contains_key(&key) {
             self.spaces
-                .insert(key, Space::new(&self.encoding, key, self.node_limit, &self.budget)?);
+                .insert(key, Workspace::new(&self.encoding, key, self.node_limit, &self.budget)?);
         }
         let space = self.spaces.get_mut(&key).expect("it was made just now");
         Ok(Rc::new(space.saturate(&self.encoding, product, &self.budget)?))
     }
 
-    fn keep_within_budget(&mut self, newest: ResultId) {
+    fn keep_within_budget(&mut self, newest: RelationResultId) {
         let Some(saturated) = &self.results[newest].saturated else { return };
         self.kept_rules += saturated.product.pds.rules.len() + saturated.increments();
         if self.kept_rules > KEPT_RULES {
@@ -316,8 +316,8 @@ impl<'p> TuplingBdd<'p> {
         &mut self,
         key: SpaceKey,
         participants: &[(ThreadId, Role)],
-        found: &Found,
-        goal: Goal,
+        found: &Positive,
+        goal: InterleavingEnd,
     ) -> Result<Verdict<Witness>, Fault> {
         let limit = self.max_witness_steps;
         let too_long = |steps| Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
@@ -346,7 +346,9 @@ impl<'p> TuplingBdd<'p> {
             match run::local_run(&saturated.product, &rules, role, lowered, left, &self.budget) {
                 Ok(mut steps) => {
                     left -= steps.len() as u64;
-                    if matches!(goal, Goal::Moment(_)) && role.phases.last().is_some_and(is_own) {
+                    if matches!(goal, InterleavingEnd::Moment(_))
+                        && role.phases.last().is_some_and(is_own)
+                    {
                         // The last step is the one that the thread is about to take.
                         steps.pop();
                     }
@@ -363,7 +365,11 @@ impl<'p> TuplingBdd<'p> {
         }
     }
 
-    fn saturated(&mut self, key: SpaceKey, result: ResultId) -> Result<Rc<Saturated>, Exhausted> {
+    fn saturated(
+        &mut self,
+        key: SpaceKey,
+        result: RelationResultId,
+    ) -> Result<Rc<Saturated>, Exhausted> {
         if let Some(saturated) = &self.results[result].saturated {
             return Ok(Rc::clone(saturated));
         }
@@ -377,9 +383,9 @@ impl<'p> TuplingBdd<'p> {
 }
 
 /// A positive answer before its witness is built.
-struct Found {
-    results: Vec<ResultId>,
-    tuples: Vec<Histories>,
+struct Positive {
+    results: Vec<RelationResultId>,
+    tuples: Vec<HistoryBits>,
 }
 
 /// Why a question stays open.

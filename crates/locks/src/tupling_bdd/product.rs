@@ -17,14 +17,14 @@ use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
 use crate::tupling::reduce::Reduced;
 use selvedge_base::{Budget, Id, IdVec, StopReason};
-use selvedge_lower::{Label, LockSet, LoweredThread};
+use selvedge_lower::{LockSet, LoweredThread, RuleLabel};
 use selvedge_pds::{PAutomaton, Pds, Rhs, Rule, RuleId, State, Symbol};
 use selvedge_program::Event;
 use std::rc::Rc;
 
 /// What a rule does to lock histories.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Effect {
+pub enum HistoryEffect {
     /// Nothing.
     None,
     /// A lock action of a thread that holds these locks.
@@ -92,7 +92,7 @@ pub struct Product {
     /// The rules, with what they stand for.
     pub pds: Pds<Made>,
     /// What each rule does to lock histories.
-    pub effects: IdVec<RuleId, Effect>,
+    pub effects: IdVec<RuleId, HistoryEffect>,
     /// The first control location.
     pub begin: State,
     /// The first symbol.
@@ -138,7 +138,7 @@ impl Product {
                         || product.skeleton.reduced.is_visible(symbol)
                         || role.ends() && returns())
                 {
-                    let effect = Effect::NextPhase(thread.held(symbol).clone());
+                    let effect = HistoryEffect::NextPhase(thread.held(symbol).clone());
                     product.rule(phase, number, phase + 1, Rhs::Step(number), Made::Guess, effect);
                 }
                 for (id, rule) in thread.rules_of(symbol) {
@@ -159,7 +159,7 @@ impl Product {
         role: &Role,
         phase: usize,
         number: Symbol,
-        (id, rule): (RuleId, &Rule<Label>),
+        (id, rule): (RuleId, &Rule<RuleLabel>),
     ) {
         let phases = role.phases.len();
         let view = &role.phases[phase];
@@ -173,22 +173,29 @@ impl Product {
         let held = thread.held(rule.symbol);
         let made = Made::Rule(id);
         let effect = match rule.label.event {
-            Some(Event::Acquire(lock)) => Effect::Lock(LockAction::Acquire(lock), held.clone()),
-            Some(Event::Release(lock)) => Effect::Lock(LockAction::Release(lock), held.clone()),
-            Some(Event::Observable(_) | Event::Start(_) | Event::Join(_)) | None => Effect::None,
+            Some(Event::Acquire(lock)) => {
+                HistoryEffect::Lock(LockAction::Acquire(lock), held.clone())
+            }
+            Some(Event::Release(lock)) => {
+                HistoryEffect::Lock(LockAction::Release(lock), held.clone())
+            }
+            Some(Event::Observable(_) | Event::Start(_) | Event::Join(_)) | None => {
+                HistoryEffect::None
+            }
         };
         if rule.label.event.is_none_or(|event| view.allows(event)) {
             self.rule(phase, number, phase, rhs, made, effect);
         }
         if rule.label.event.is_some_and(|event| view.advance.is_wait_at(event, held)) {
             debug_assert_eq!(phase + 1, phases, "only the last phase ends so");
-            self.rule(phase, number, phases, rhs, made, Effect::None);
+            self.rule(phase, number, phases, rhs, made, HistoryEffect::None);
         }
         if let Some(event) = rule.label.event
             && view.advance.is_made_by(event, thread.in_unit(rule.symbol), rule.label.volatile)
         {
             let last = phase + 1 == phases;
-            let effect = if last { Effect::None } else { Effect::NextPhase(held.clone()) };
+            let effect =
+                if last { HistoryEffect::None } else { HistoryEffect::NextPhase(held.clone()) };
             self.rule(phase, number, phase + 1, rhs, made, effect);
         }
     }
@@ -200,13 +207,14 @@ impl Product {
         let [above, below] = [kept, kept + 1].map(Symbol::from_index);
         let (begin, phases) = (self.begin.index(), role.phases.len());
         let call = Rhs::Push(self.entry, below);
-        self.rule(begin, above, begin, call, Made::Guess, Effect::None);
+        self.rule(begin, above, begin, call, Made::Guess, HistoryEffect::None);
         self.entry = above;
         let end = role.phases.iter().position(|view| view.advance == Advance::End);
         for phase in end.unwrap_or(phases)..phases {
             let made = if Some(phase) == end { Made::End } else { Made::Guess };
             let last = phase + 1 == phases;
-            let effect = if last { Effect::None } else { Effect::NextPhase(LockSet::new()) };
+            let effect =
+                if last { HistoryEffect::None } else { HistoryEffect::NextPhase(LockSet::new()) };
             if !last || made == Made::End {
                 self.rule(phase, below, phase + 1, Rhs::Step(below), made, effect);
             }
@@ -234,7 +242,7 @@ impl Product {
         next_phase: usize,
         rhs: Rhs,
         made: Made,
-        effect: Effect,
+        effect: HistoryEffect,
     ) {
         let [from, to] = [phase, next_phase].map(State::from_index);
         self.pds.rule(from, symbol, to, rhs, made);

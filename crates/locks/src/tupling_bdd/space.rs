@@ -6,9 +6,9 @@
 //! 1. The weight of a run of the thread does not depend on what was before its start.
 
 use super::actions::Actions;
-use super::compat::{Histories, TupleSet};
+use super::compat::{HistoryBits, TupleSet};
 use super::encoding::Encoding;
-use super::product::{Effect, Product};
+use super::product::{HistoryEffect, Product};
 use super::vocabulary::Vocabulary;
 use super::weights;
 use super::weights::{PhaseDomain, Tuple};
@@ -29,12 +29,12 @@ type Weight = weights::Weight<Node>;
 pub const NODE_LIMIT: usize = 1 << 24;
 
 /// What questions of one size share.
-pub struct Space {
+pub struct Workspace {
     /// The weight domain.
     pub domain: PhaseDomain<NativeManager>,
     /// For each phase in which a thread can begin, what was before.
     starts: FxHashMap<usize, Weight>,
-    effects: FxHashMap<(usize, Effect), Weight>,
+    effects: FxHashMap<(usize, HistoryEffect), Weight>,
 }
 
 /// A weighted pushdown system with its `post*`.
@@ -53,7 +53,7 @@ impl Saturated {
     }
 }
 
-impl Space {
+impl Workspace {
     /// How many variables the diagrams need for histories of `width` bits.
     pub fn variables(width: usize, size: (usize, usize)) -> usize {
         Vocabulary::<NativeManager>::variables(width, size.0, size.1)
@@ -131,7 +131,7 @@ impl Space {
     pub fn run(
         &mut self,
         saturated: &Saturated,
-        histories: &Histories,
+        histories: &HistoryBits,
         max: u64,
     ) -> Result<Run, NoWeightedRun<Exhausted>> {
         // Invariant 1.
@@ -168,20 +168,20 @@ impl Space {
         &mut self,
         encoding: &Encoding,
         phase: usize,
-        effect: &Effect,
+        effect: &HistoryEffect,
     ) -> Result<Weight, Exhausted> {
         let key = match effect {
-            Effect::None => return Ok(self.domain.one()),
-            Effect::Lock(..) | Effect::NextPhase(_) => (phase, effect.clone()),
+            HistoryEffect::None => return Ok(self.domain.one()),
+            HistoryEffect::Lock(..) | HistoryEffect::NextPhase(_) => (phase, effect.clone()),
         };
         if let Some(known) = self.effects.get(&key) {
             return Ok(known.clone());
         }
         let actions = Actions { vocabulary: self.domain.vocabulary(), encoding, phase };
         let (to, node) = match effect {
-            Effect::None => (phase, actions.order()),
-            Effect::Lock(action, held) => (phase, actions.post(*action, held)),
-            Effect::NextPhase(held) => (phase + 1, actions.next_phase(held)),
+            HistoryEffect::None => (phase, actions.order()),
+            HistoryEffect::Lock(action, held) => (phase, actions.post(*action, held)),
+            HistoryEffect::NextPhase(held) => (phase + 1, actions.next_phase(held)),
         };
         let weight = self.domain.monomial((phase, to), node?);
         self.effects.insert(key, weight.clone());

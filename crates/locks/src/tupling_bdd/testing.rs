@@ -36,8 +36,8 @@ pub fn history_of(word: &LockWord) -> LockHistory {
     let held = word.initial.iter().copied().map(lock).collect();
     word.actions.iter().fold(LockHistory::empty(held), |history, &action| {
         history.post(match action {
-            lock_words::LockAction::Acquire(index) => LockAction::Acquire(lock(index)),
-            lock_words::LockAction::Release(index) => LockAction::Release(lock(index)),
+            lock_words::WordAction::Acquire(index) => LockAction::Acquire(lock(index)),
+            lock_words::WordAction::Release(index) => LockAction::Release(lock(index)),
         })
     })
 }

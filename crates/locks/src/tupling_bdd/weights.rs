@@ -23,25 +23,25 @@ use selvedge_pds::{WeightDomain, WitnessDomain};
 
 /// The relation of paths from one phase to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Term<N> {
+pub struct PhaseRelation<N> {
     /// The first and the last phase.
-    pub span: Span,
+    pub span: PhaseSpan,
     /// The relation, over the variables of the phases.
     pub node: N,
 }
 
 /// The first and the last phase of a path.
-pub type Span = (usize, usize);
+pub type PhaseSpan = (usize, usize);
 
 /// A sum of terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weight<N> {
-    terms: Vec<Term<N>>,
+    terms: Vec<PhaseRelation<N>>,
 }
 
 impl<N> Weight<N> {
     /// The relation of the paths with these ends, unless it is empty.
-    pub fn term(&self, span: Span) -> Option<&N> {
+    pub fn term(&self, span: PhaseSpan) -> Option<&N> {
         self.terms.iter().find(|term| term.span == span).map(|term| &term.node)
     }
 }
@@ -80,7 +80,7 @@ impl<M: BddManager> PhaseDomain<M> {
     /// If there are more or less than one relation for each phase.
     pub fn new(vocabulary: Vocabulary<M>, one: Vec<M::Node>, budget: Budget) -> Self {
         assert_eq!(one.len(), vocabulary.phases(), "one relation for each phase");
-        let term = |(phase, node)| Term { span: (phase, phase), node };
+        let term = |(phase, node)| PhaseRelation { span: (phase, phase), node };
         let one = Weight { terms: one.into_iter().enumerate().map(term).collect() };
         Self { vocabulary, one, budget, operations: 0, peak_nodes: 0 }
     }
@@ -91,9 +91,9 @@ impl<M: BddManager> PhaseDomain<M> {
     }
 
     /// The weight with one term.
-    pub fn monomial(&self, span: Span, node: M::Node) -> Weight<M::Node> {
+    pub fn monomial(&self, span: PhaseSpan, node: M::Node) -> Weight<M::Node> {
         let empty = self.vocabulary.manager().is_bottom(&node);
-        Weight { terms: if empty { Vec::new() } else { vec![Term { span, node }] } }
+        Weight { terms: if empty { Vec::new() } else { vec![PhaseRelation { span, node }] } }
     }
 
     /// How many operations on diagrams there were, and the most nodes after any of them.
@@ -122,8 +122,8 @@ impl<M: BddManager> PhaseDomain<M> {
     /// Adds a term to others.
     fn add(
         &mut self,
-        terms: &mut Vec<Term<M::Node>>,
-        term: Term<M::Node>,
+        terms: &mut Vec<PhaseRelation<M::Node>>,
+        term: PhaseRelation<M::Node>,
     ) -> Result<(), Exhausted> {
         if self.vocabulary.manager().is_bottom(&term.node) {
             return Ok(());
@@ -183,7 +183,7 @@ impl<M: BddManager> WeightDomain for PhaseDomain<M> {
                 self.count()?;
                 let node = self.vocabulary.compose(&left.node, &right.node, middle);
                 let node = node?;
-                self.add(&mut terms, Term { span: (first, right.span.1), node })?;
+                self.add(&mut terms, PhaseRelation { span: (first, right.span.1), node })?;
             }
         }
         Ok(Weight { terms })

@@ -41,7 +41,7 @@ use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
     Feature, Observable, Program, Question, ThreadId, Unknown, Verdict, Witness,
 };
-use space::Space;
+use space::ConfigurationSpace;
 use std::collections::BTreeMap;
 use visits::Visits;
 
@@ -55,7 +55,7 @@ pub struct Exhaustive<'a> {
     /// What each thread could ever do, as far as its control flow tells.
     reach: IdVec<ThreadId, Reach>,
     influence: Influence,
-    spaces: BTreeMap<Vec<ThreadId>, Space>,
+    spaces: BTreeMap<Vec<ThreadId>, ConfigurationSpace>,
     call_depth: u32,
     budget: Budget,
     states: u64,
@@ -107,7 +107,7 @@ impl<'a> Exhaustive<'a> {
         }
         let participants = self.influence.participants(&goal.threads());
         if !self.spaces.contains_key(&participants.moving) {
-            let kept: usize = self.spaces.values().map(Space::len).sum();
+            let kept: usize = self.spaces.values().map(ConfigurationSpace::len).sum();
             if kept > KEPT_CONFIGURATIONS {
                 self.spaces.clear();
             }
@@ -116,7 +116,7 @@ impl<'a> Exhaustive<'a> {
         let space = self
             .spaces
             .entry(participants.moving.clone())
-            .or_insert_with(|| Space::new(&participants, locals));
+            .or_insert_with(|| ConfigurationSpace::new(&participants, locals));
         let mut visits = Visits::new(goal.columns());
         let verdict = search(goal, &mut visits, locals, space, &self.budget, self.call_depth);
         self.states += visits.len() as u64;
@@ -168,7 +168,7 @@ fn search(
     goal: &Sought,
     visits: &mut Visits,
     locals: &mut Locals,
-    space: &mut Space,
+    space: &mut ConfigurationSpace,
     budget: &Budget,
     call_depth: u32,
 ) -> Verdict<Witness> {

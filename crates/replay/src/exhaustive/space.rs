@@ -14,7 +14,7 @@ use selvedge_base::{Id, define_id};
 use selvedge_program::{StepKind, ThreadId};
 
 define_id!(
-    /// A configuration of the threads of one [`Space`].
+    /// A configuration of the threads of one [`ConfigurationSpace`].
     ConfigurationId
 );
 
@@ -35,20 +35,20 @@ pub(super) struct Row {
 }
 
 /// The configurations of some threads, as far as they were needed.
-pub(super) struct Space {
+pub(super) struct ConfigurationSpace {
     /// Whose local configurations a tuple has, in the order of their ids.
     threads: Vec<ThreadId>,
     /// Which of them move. The others are there because somebody can start them, once.
     moves: Vec<bool>,
     initial: ConfigurationId,
-    tuples: Tuples,
+    tuples: TupleNumbers,
     rows: Vec<Option<Row>>,
     successors: Vec<Successor>,
 }
 
-impl Space {
+impl ConfigurationSpace {
     pub fn new(participants: &Participants, locals: &mut Locals) -> Self {
-        let mut tuples = Tuples { tables: Vec::new() };
+        let mut tuples = TupleNumbers { tables: Vec::new() };
         let mut threads: Vec<ThreadId> = participants.moving.clone();
         threads.extend(&participants.started);
         threads.sort_unstable();
@@ -147,7 +147,7 @@ impl Space {
 
 /// Numbers tuples of fixed length. Table `k` numbers the pairs of a tuple of the first `k` components
 /// and component `k`; the empty tuple has number 0.
-struct Tuples {
+struct TupleNumbers {
     tables: Vec<Pairs>,
 }
 
@@ -157,7 +157,7 @@ struct Pairs {
     pairs: Vec<(u32, LocalId)>,
 }
 
-impl Tuples {
+impl TupleNumbers {
     fn len(&self) -> usize {
         self.tables.last().map_or(0, |table| table.pairs.len())
     }

@@ -12,7 +12,7 @@
 //! 1. What carries meaning is text in a list; bars and lines are hidden from screen readers and
 //!    repeat what the text says.
 
-use super::layout::{Content, Layout, Row, Shown, Span, layout};
+use super::layout::{Content, DiagramLayout, Row, RowSpan, Shown, layout};
 use super::words::{lock_class, verb};
 use super::writer::Html;
 use crate::describe::{action, count, object};
@@ -73,7 +73,7 @@ pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
 }
 
 /// The columns of the grid: phase, number of the step, and three for each lane.
-fn columns(layout: &Layout) -> String {
+fn columns(layout: &DiagramLayout) -> String {
     let mut columns = "--cols:var(--phase) var(--number)".to_owned();
     for lane in &layout.lanes {
         // Many locks get narrower bars.
@@ -92,7 +92,7 @@ struct Drawing<'a> {
     finding: &'a Finding,
     file: &'a CheckedFile,
     at: At,
-    layout: &'a Layout,
+    layout: &'a DiagramLayout,
     /// The values that each step changed.
     changes: Vec<Vec<(&'a str, Value)>>,
 }
@@ -350,7 +350,7 @@ fn clip(from: usize, to: usize, first: usize, end: usize) -> Option<String> {
 }
 
 /// The class of the part of a span in `first..end`: whether it begins and ends there.
-fn ends(class: &str, span: &Span, first: usize, end: usize) -> String {
+fn ends(class: &str, span: &RowSpan, first: usize, end: usize) -> String {
     let mut class = class.to_owned();
     if span.first >= first {
         class.push_str(" begins");

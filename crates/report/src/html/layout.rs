@@ -20,7 +20,7 @@ use selvedge_base::IdVec;
 use selvedge_program::{Finding, LockId, Program, StepKind, ThreadId, Trace};
 
 /// The arranged interleaving.
-pub struct Layout {
+pub struct DiagramLayout {
     /// The lanes, from the left to the right.
     pub lanes: Vec<Lane>,
     /// The rows, from the top to the bottom.
@@ -28,7 +28,7 @@ pub struct Layout {
     /// Ownership of locks.
     pub bars: Vec<Bar>,
     /// Units of work.
-    pub units: Vec<Span>,
+    pub units: Vec<RowSpan>,
     /// The phases of the pattern, in order.
     pub phases: Vec<(usize, usize)>,
     /// How many steps are shown only with every step.
@@ -103,7 +103,7 @@ pub enum Content {
 }
 
 /// Rows `first..=last` of a lane.
-pub struct Span {
+pub struct RowSpan {
     /// Whose lane.
     pub lane: usize,
     /// The first row.
@@ -117,7 +117,7 @@ pub struct Span {
 /// The ownership of a lock.
 pub struct Bar {
     /// Where.
-    pub span: Span,
+    pub span: RowSpan,
     /// Which lock.
     pub lock: LockId,
     /// Its place beside the other locks of the lane.
@@ -126,7 +126,7 @@ pub struct Bar {
 
 /// Arranges the interleaving of a finding with the lanes of its threads first, and at most about
 /// `most` steps.
-pub fn layout(finding: &Finding, program: &Program, most: usize) -> Layout {
+pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayout {
     let trace = &finding.trace;
     let lanes = lanes(trace, &finding.threads);
     let events = events(finding.kind, trace, program);
@@ -190,7 +190,7 @@ struct Builder {
     threads: Vec<Running>,
     rows: Vec<Row>,
     bars: Vec<Bar>,
-    units: Vec<Span>,
+    units: Vec<RowSpan>,
     phases: Vec<(usize, usize)>,
     silent: usize,
     owners: IdVec<LockId, Option<ThreadId>>,
@@ -270,7 +270,7 @@ impl Builder {
             }
             StepKind::EndUnit => {
                 if let Some(first) = running.unit.take() {
-                    self.units.push(Span { lane, first, last: row, open: false });
+                    self.units.push(RowSpan { lane, first, last: row, open: false });
                 }
             }
             StepKind::Acquire(lock) => {
@@ -289,7 +289,7 @@ impl Builder {
                 if let Some(slot) = slot
                     && let Some((lock, first)) = running.held[slot].take()
                 {
-                    let span = Span { lane, first, last: row, open: false };
+                    let span = RowSpan { lane, first, last: row, open: false };
                     self.bars.push(Bar { span, lock, slot });
                 }
             }
@@ -309,22 +309,22 @@ impl Builder {
         self.phases.push((first, self.rows.len() - 1));
     }
 
-    fn finish(mut self) -> Layout {
+    fn finish(mut self) -> DiagramLayout {
         let last = self.rows.len().saturating_sub(1);
         let mut lanes = Vec::new();
         for (lane, (running, &thread)) in self.threads.iter().zip(&self.order).enumerate() {
             for (slot, held) in running.held.iter().enumerate() {
                 if let &Some((lock, first)) = held {
-                    let span = Span { lane, first, last, open: true };
+                    let span = RowSpan { lane, first, last, open: true };
                     self.bars.push(Bar { span, lock, slot });
                 }
             }
             if let Some(first) = running.unit {
-                self.units.push(Span { lane, first, last, open: true });
+                self.units.push(RowSpan { lane, first, last, open: true });
             }
             lanes.push(Lane { thread, slots: running.held.len(), units: running.units });
         }
-        Layout {
+        DiagramLayout {
             lanes,
             rows: self.rows,
             bars: self.bars,

@@ -14,7 +14,7 @@ const BITS: usize = 4;
 
 /// Which driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Version {
+pub enum BluetoothVersion {
     /// Looks at the flag before it counts: it may be removed in between.
     Original,
     /// Counts before it looks at the flag, but a request that is refused is taken back twice; with two
@@ -25,7 +25,7 @@ pub enum Version {
     Correct,
 }
 
-impl Version {
+impl BluetoothVersion {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Original, Self::Repaired, Self::Correct];
 
@@ -43,11 +43,11 @@ impl Version {
 ///
 /// # Panics
 /// If there are more threads than the counter can count.
-pub fn bluetooth(version: Version, adders: usize, stoppers: usize) -> String {
+pub fn bluetooth(version: BluetoothVersion, adders: usize, stoppers: usize) -> String {
     // Requests that are refused, and stoppers, may take the flawed versions below zero.
     let range = match version {
-        Version::Original | Version::Repaired => 2 * adders + stoppers + 1,
-        Version::Correct => adders + 2,
+        BluetoothVersion::Original | BluetoothVersion::Repaired => 2 * adders + stoppers + 1,
+        BluetoothVersion::Correct => adders + 2,
     };
     assert!(range <= 1 << BITS, "the counter has {BITS} bits");
     let count = bits::names("pending", BITS);
@@ -60,23 +60,23 @@ pub fn bluetooth(version: Version, adders: usize, stoppers: usize) -> String {
         .chain(std::iter::repeat_n("    start_thread stopper();\n", stoppers))
         .collect();
     let increment = match version {
-        Version::Original => format!(
+        BluetoothVersion::Original => format!(
             "    if stopping_flag then return F; fi
     {pending} := {more};
     return T;"
         ),
-        Version::Repaired | Version::Correct => format!(
+        BluetoothVersion::Repaired | BluetoothVersion::Correct => format!(
             "    {pending} := {more};
     if stopping_flag then decrement(); return F; fi
     return T;"
         ),
     };
     let work = match version {
-        Version::Original | Version::Repaired => {
+        BluetoothVersion::Original | BluetoothVersion::Repaired => {
             "    if admitted then assert(!stopped); fi
     decrement();"
         }
-        Version::Correct => {
+        BluetoothVersion::Correct => {
             "    if admitted then
         assert(!stopped);
         decrement();
@@ -84,13 +84,13 @@ pub fn bluetooth(version: Version, adders: usize, stoppers: usize) -> String {
         }
     };
     let announce = match version {
-        Version::Original | Version::Repaired => "    stopping_flag := T;",
-        Version::Correct => {
+        BluetoothVersion::Original | BluetoothVersion::Repaired => "    stopping_flag := T;",
+        BluetoothVersion::Correct => {
             "    second, stopping_flag := stopping_flag, T;
     if second then return; fi"
         }
     };
-    let second = if version == Version::Correct { "    decl second;\n" } else { "" };
+    let second = if version == BluetoothVersion::Correct { "    decl second;\n" } else { "" };
     let mut text = String::new();
     let _ = write!(
         text,

@@ -26,7 +26,7 @@ const SAFE: &str = "safe";
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
     {
-        use bluetooth::Version::{Correct, Original, Repaired};
+        use bluetooth::BluetoothVersion::{Correct, Original, Repaired};
         for (version, adders, stoppers, expected) in [
             (Original, 1, 1, "violation rounds=2 contexts=4"),
             (Original, 2, 2, "violation rounds=2 contexts=4"),
@@ -43,7 +43,7 @@ pub fn files() -> Vec<File> {
         }
     }
     {
-        use tree::Version::{Early, Locked, Unlocked};
+        use tree::TreeVersion::{Early, Locked, Unlocked};
         for (version, inserters, searchers, pointer_bits, key_bits, expected) in [
             (Locked, 1, 1, 2, 2, SAFE),
             (Locked, 2, 1, 2, 2, SAFE),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// Which tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Version {
+pub enum TreeVersion {
     /// Inserters exclude each other by a lock.
     Locked,
     /// They do not: one overwrites the link that another has just set, and the other's key is lost.
@@ -21,7 +21,7 @@ pub enum Version {
     Early,
 }
 
-impl Version {
+impl TreeVersion {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub struct Size {
 }
 
 /// The tree.
-pub fn tree(version: Version, size: Size) -> String {
+pub fn tree(version: TreeVersion, size: Size) -> String {
     let writer = Writer {
         version,
         cells: (1 << size.pointer_bits) - 1,
@@ -57,7 +57,7 @@ pub fn tree(version: Version, size: Size) -> String {
 }
 
 struct Writer {
-    version: Version,
+    version: TreeVersion,
     cells: usize,
     pointer: usize,
     key: usize,
@@ -192,11 +192,11 @@ impl Writer {
         let any = vec!["*"; self.key].join(", ");
         let zero = Self::zero(self.key);
         let (acquire, release) = match self.version {
-            Version::Locked | Version::Early => ("    acquire();\n", "    release();\n"),
-            Version::Unlocked => ("", ""),
+            TreeVersion::Locked | TreeVersion::Early => ("    acquire();\n", "    release();\n"),
+            TreeVersion::Unlocked => ("", ""),
         };
         let locks = match self.version {
-            Version::Locked | Version::Early => {
+            TreeVersion::Locked | TreeVersion::Early => {
                 "
 void acquire() begin
     lock := T constrain !lock;
@@ -207,7 +207,7 @@ void release() begin
 end
 "
             }
-            Version::Unlocked => "",
+            TreeVersion::Unlocked => "",
         };
         // Where the bounds do not hold yet, their values do not matter.
         let inserter = format!(
@@ -247,10 +247,10 @@ end
         let (root, empty, leaf) = (self.p("root"), self.nothing("n"), self.nothing("m"));
         // A new cell for the key, and the statement that links it.
         let link = |indent: &str, statement: &str| match self.version {
-            Version::Locked | Version::Unlocked => {
+            TreeVersion::Locked | TreeVersion::Unlocked => {
                 format!("{indent}{m} := allocate();\n{indent}fill({m}, {k});\n{indent}{statement}")
             }
-            Version::Early => {
+            TreeVersion::Early => {
                 format!("{indent}{m} := allocate();\n{indent}{statement}\n{indent}fill({m}, {k});")
             }
         };

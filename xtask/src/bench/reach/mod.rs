@@ -105,7 +105,7 @@ fn parse(text: &str) -> Result<Program, String> {
 
 /// Half of the threads are adders, half are stoppers.
 fn correct_driver(threads: usize) -> String {
-    bluetooth(bluetooth::Version::Correct, threads.div_ceil(2), threads / 2)
+    bluetooth(bluetooth::BluetoothVersion::Correct, threads.div_ceil(2), threads / 2)
 }
 
 /// Fig. 6: threads at 4 rounds, rounds at 3 threads.
@@ -140,7 +140,7 @@ fn trees(cases: &mut Vec<Case>, quick: bool) {
                     // The lazy engine is the one that is to get as far as it can.
                     grows: engine != EngineKind::Lazy,
                     run: Box::new(move || {
-                        let program = parse(&tree(tree::Version::Locked, size))?;
+                        let program = parse(&tree(tree::TreeVersion::Locked, size))?;
                         engine::measure(&program, ASSERTIONS, engine, (Measure::Rounds, 6), limit)
                     }),
                 });

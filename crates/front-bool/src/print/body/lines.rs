@@ -11,7 +11,7 @@ use selvedge_program::{Action, EdgeId, NodeId};
 
 /// Where a jump goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Goal {
+pub(super) enum JumpTarget {
     Node(NodeId),
     /// A statement that is no node of the program.
     Extra(usize),
@@ -20,7 +20,7 @@ pub(super) enum Goal {
 /// A line of the text to be.
 pub(super) struct Item {
     /// What begins here.
-    pub at: Option<Goal>,
+    pub at: Option<JumpTarget>,
     pub place: Place,
     pub line: Line,
 }
@@ -28,18 +28,18 @@ pub(super) struct Item {
 /// What stands in a line.
 pub(super) enum Line {
     Statement(String),
-    Jump(Vec<Goal>),
+    Jump(Vec<JumpTarget>),
     /// A step that does nothing and then a jump; with a label, the jump itself is this step.
-    SkipAndJump(Goal),
+    SkipAndJump(JumpTarget),
     /// A jump under a condition, without parentheses around it.
-    Branch(String, Goal),
+    Branch(String, JumpTarget),
 }
 
 impl Writer<'_> {
     /// The text of all lines.
     pub(super) fn render(&mut self, order: &[NodeId]) -> String {
-        let exit = Goal::Node(self.procedure.exit);
-        let mut goals: FxHashSet<Goal> = FxHashSet::default();
+        let exit = JumpTarget::Node(self.procedure.exit);
+        let mut goals: FxHashSet<JumpTarget> = FxHashSet::default();
         for item in &self.items {
             match &item.line {
                 Line::Statement(_) => {}
@@ -54,7 +54,7 @@ impl Writer<'_> {
             let line = Line::Statement("skip;".to_owned());
             self.put(&mut Some(exit), Place::NONE, line);
         }
-        let name = |goal: &Goal| labels.get(goal).map_or("", |names| names[0].as_str());
+        let name = |goal: &JumpTarget| labels.get(goal).map_or("", |names| names[0].as_str());
         let getafix = self.dialect == Dialect::Getafix;
         let mut text = String::new();
         let mut line = 0;
@@ -92,9 +92,13 @@ impl Writer<'_> {
     }
 
     /// The labels of nodes and statements.
-    fn labels(&self, order: &[NodeId], goals: &FxHashSet<Goal>) -> FxHashMap<Goal, Vec<String>> {
+    fn labels(
+        &self,
+        order: &[NodeId],
+        goals: &FxHashSet<JumpTarget>,
+    ) -> FxHashMap<JumpTarget, Vec<String>> {
         let mut taken = Taken::new(self.dialect);
-        let mut labels: FxHashMap<Goal, Vec<String>> = FxHashMap::default();
+        let mut labels: FxHashMap<JumpTarget, Vec<String>> = FxHashMap::default();
         let mut seen: FxHashSet<(NodeId, &str)> = FxHashSet::default();
         for label in self.own_labels() {
             let node = label.node;
@@ -107,10 +111,10 @@ impl Writer<'_> {
             } else {
                 label.name.clone()
             };
-            labels.entry(Goal::Node(node)).or_default().push(taken.fresh(&wish));
+            labels.entry(JumpTarget::Node(node)).or_default().push(taken.fresh(&wish));
         }
-        let extras = (1..=self.extras).map(Goal::Extra);
-        let nodes = order.iter().chain([&self.procedure.exit]).map(|&node| Goal::Node(node));
+        let extras = (1..=self.extras).map(JumpTarget::Extra);
+        let nodes = order.iter().chain([&self.procedure.exit]).map(|&node| JumpTarget::Node(node));
         for (number, goal) in (1..).zip(nodes.chain(extras).filter(|goal| goals.contains(goal))) {
             labels.entry(goal).or_insert_with(|| vec![taken.fresh(&format!("L{number}"))]);
         }
