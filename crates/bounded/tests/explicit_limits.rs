@@ -105,15 +105,14 @@ fn check(case: &Case<'_>) -> usize {
             found_unfinished += usize::from(level.reached && !counted);
             assert!(counted || level.reached, "{context}: a level without anything");
         }
-        match outcome.end {
-            Some(end) => assert_eq!(end, stopped, "{context}"),
-            None => {
-                let whole = outcome.levels.len() == expected.levels.len();
-                let decided = outcome.witness.is_some() || outcome.levels.len() == case.levels;
-                assert!(whole || decided, "{context}");
-                let safe = outcome.levels.last().is_some_and(|level| level.complete.is_some());
-                assert!(!safe || whole, "{context}");
-            }
+        if let Some(end) = outcome.end {
+            assert_eq!(end, stopped, "{context}");
+        } else {
+            let whole = outcome.levels.len() == expected.levels.len();
+            let decided = outcome.witness.is_some() || outcome.levels.len() == case.levels;
+            assert!(whole || decided, "{context}");
+            let safe = outcome.levels.last().is_some_and(|level| level.complete.is_some());
+            assert!(!safe || whole, "{context}");
         }
         if let Some(witness) = outcome.witness {
             let question = Question::Reach(case.target.clone());

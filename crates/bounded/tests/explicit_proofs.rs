@@ -28,6 +28,9 @@ type View = (u32, Vec<Option<u32>>);
 /// Rules of a thread: from head to shared state and word, the new top last.
 type Rules = BTreeMap<(u32, u32), Vec<(u32, Vec<u32>)>>;
 
+/// A rule: from head to shared state and word, the new top first.
+type Rule = (u32, u32, u32, Vec<u32>);
+
 struct System {
     threads: Vec<Rules>,
     initial: Configuration,
@@ -75,7 +78,7 @@ const MOST_RUNGS: usize = 5;
 fn random_ladder(rng: &mut Rng) -> System {
     let rungs = rng.between(1, MOST_RUNGS);
     let (rung, ground) = (10, 11);
-    let mut first: Vec<(u32, u32, u32, Vec<u32>)> = vec![(0, 0, 0, vec![1, ground])];
+    let mut first: Vec<Rule> = vec![(0, 0, 0, vec![1, ground])];
     for at in 1..rungs as u32 {
         first.push((0, at, 0, vec![at + 1, rung]));
     }
@@ -97,11 +100,7 @@ fn random_ladder(rng: &mut Rng) -> System {
 }
 
 /// A system from its rules, with the new top first.
-fn system(
-    states: u32,
-    threads: &[(u32, Vec<(u32, u32, u32, Vec<u32>)>)],
-    initial: &[u32],
-) -> System {
+fn system(states: u32, threads: &[(u32, Vec<Rule>)], initial: &[u32]) -> System {
     let mut pds = format!("{states}\n");
     let mut all = Vec::new();
     for (last, rules) in threads {
