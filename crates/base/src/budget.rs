@@ -176,6 +176,9 @@ impl Budget {
     }
 
     /// The same as a result, for loops that end by `?`.
+    ///
+    /// # Errors
+    /// If the budget is used up, with the reason.
     #[inline]
     pub fn check(&self) -> Result<(), StopReason> {
         self.poll().map_or(Ok(()), Err)

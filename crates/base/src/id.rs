@@ -109,11 +109,6 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.iter()
     }
 
-    /// The items in the order of their ids, to be changed.
-    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
-        self.items.iter_mut()
-    }
-
     /// The ids in order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
         (0..self.items.len()).map(I::from_index)

@@ -156,7 +156,7 @@ impl<'p> Bounded<'p> {
         let found = self.widen(&mut running, &mut explored, program, widened);
         self.statistics.add(&running.search().statistics());
         // States that a limit has kept from being found are not listed at all.
-        let list = |limit| self.list(&mut running, origin, limit).ok();
+        let list = |limit| self.list(&mut running, origin.as_ref(), limit).ok();
         explored.states = self.options.list.and_then(list);
         let mut verdict = match found {
             Ok(Some(witness)) => Verdict::Violation(translated.original(witness, self.program)),
@@ -217,13 +217,13 @@ impl<'p> Bounded<'p> {
     fn list(
         &self,
         running: &mut Running<'_>,
-        origin: &Option<StepMap>,
+        origin: Option<&StepMap>,
         limit: usize,
     ) -> Result<States, Failure> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
             return Ok(States::Visible(search.visible_states(limit)?));
         }
-        let locks = origin.as_ref().map_or_else(Vec::new, |origin| {
+        let locks = origin.map_or_else(Vec::new, |origin| {
             origin.locks.keys().map(|&lock| self.program.locks[lock].name.clone()).collect()
         });
         Ok(States::Shared { locks, states: running.search().states(limit)? })

@@ -42,7 +42,8 @@ impl Slice {
         let renumber = |expr: &Expr| renumbered(expr, &kept);
         let variable = |one: Variable| renumbered_variable(one, &kept);
         let mut out = Program { globals, ..program.clone() };
-        for update in out.updates.iter_mut() {
+        for id in program.updates.ids() {
+            let update = &mut out.updates[id];
             update.guard = update.guard.as_ref().map(renumber);
             update.constraint = update.constraint.as_ref().map(renumber);
             let assignments = std::mem::take(&mut update.assignments);
@@ -51,13 +52,14 @@ impl Slice {
                 .filter_map(|(target, value)| Some((variable(*target)?, renumber(value))))
                 .collect();
         }
-        for condition in out.conditions.iter_mut() {
-            *condition = renumber(condition);
+        for (id, condition) in program.conditions.iter_enumerated() {
+            out.conditions[id] = renumber(condition);
         }
-        for values in out.returns.iter_mut() {
-            *values = values.iter().map(renumber).collect();
+        for (id, values) in program.returns.iter_enumerated() {
+            out.returns[id] = values.iter().map(renumber).collect();
         }
-        for passing in out.passings.iter_mut() {
+        for id in program.passings.ids() {
+            let passing = &mut out.passings[id];
             passing.arguments = passing.arguments.iter().map(renumber).collect();
             passing.results = passing.results.iter().map(|one| one.and_then(variable)).collect();
         }

@@ -7,6 +7,7 @@ use selvedge_program::{Engine, Measure, Program, Question, Target, Verdict};
 use selvedge_replay::replay;
 use selvedge_testkit::Rng;
 use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
+use std::fmt::Write as _;
 
 fn options(kind: Kind) -> BoundedOptions {
     BoundedOptions {
@@ -53,7 +54,7 @@ fn slices_have_the_same_answers() {
 fn most_globals_do_not_matter() {
     let mut text = String::from("program\n");
     for number in 0..5_000 {
-        text += &format!("global g{number} = F\n");
+        writeln!(text, "global g{number} = F").expect("strings take text");
     }
     text += "thread A main main { procedure main nodes 4 entry 0 exit 3 {
         0 -> 1 skip do g7 := T

@@ -167,19 +167,16 @@ fn is_recursive(program: &Program) -> bool {
         let mut open = Vec::new();
         enter(thread.main.index(), &mut marks, &mut open);
         while let Some((procedure, next)) = open.last_mut() {
-            match callees[*procedure].get(*next) {
-                Some(&callee) => {
-                    *next += 1;
-                    match marks[callee] {
-                        Mark::Open => return true,
-                        Mark::New => enter(callee, &mut marks, &mut open),
-                        Mark::Closed => {}
-                    }
+            if let Some(&callee) = callees[*procedure].get(*next) {
+                *next += 1;
+                match marks[callee] {
+                    Mark::Open => return true,
+                    Mark::New => enter(callee, &mut marks, &mut open),
+                    Mark::Closed => {}
                 }
-                None => {
-                    marks[*procedure] = Mark::Closed;
-                    open.pop();
-                }
+            } else {
+                marks[*procedure] = Mark::Closed;
+                open.pop();
             }
         }
     }

@@ -50,7 +50,9 @@ impl Sharing {
         }
         let mut threads = IdVec::filled(Vec::new(), program.procedures.len());
         for (thread, own) in procedures.iter_enumerated() {
-            own.iter().for_each(|&procedure| threads[procedure].push(thread));
+            for &procedure in own {
+                threads[procedure].push(thread);
+            }
         }
         Self { threads, procedures }
     }

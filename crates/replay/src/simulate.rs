@@ -161,7 +161,7 @@ fn note_started(program: &Program, before: &State, after: &State, witness: &mut 
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014).
+/// The generator `SplitMix64` (Steele, Lea and Flood, 2014).
 struct Random(u64);
 
 impl Random {

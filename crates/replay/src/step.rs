@@ -176,7 +176,6 @@ impl Configuration {
             return Err(StepError::NotAtSource);
         }
         let kind = match edge.action {
-            Action::Skip => StepKind::Step,
             Action::Read(location) => StepKind::Read(location),
             Action::Write(location) => StepKind::Write(location),
             Action::Acquire(lock) => self.acquire(thread, lock)?,
@@ -187,7 +186,9 @@ impl Configuration {
             Action::Return(_) => StepKind::Return(program.nodes[top]),
             Action::Start(started) => self.start(program, started)?,
             Action::Join(joined) => self.join(joined)?,
-            Action::Assert(_) | Action::BeginAtomic | Action::EndAtomic => StepKind::Step,
+            Action::Skip | Action::Assert(_) | Action::BeginAtomic | Action::EndAtomic => {
+                StepKind::Step
+            }
         };
         let stack = &mut self.threads[thread].stack;
         stack.pop();

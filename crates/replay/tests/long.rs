@@ -132,7 +132,7 @@ thread A main main {
         steps.push(WitnessStep { globals, locals, ..WitnessStep::plain(thread, step, None) });
     };
     for open in 1..=calls {
-        push(edge(if open == 1 { 0 } else { 1 }), false, open);
+        push(edge(usize::from(open != 1)), false, open);
     }
     let mut g = local(calls);
     push(edge(3), g, calls - 1);

@@ -298,7 +298,7 @@ impl<'p> Expansion<'p> {
         if !free {
             match self.symbols[top] {
                 ExpandedSymbol { activity: Activity::First, .. } => {
-                    self.first_steps(thread, shared)?
+                    self.first_steps(thread, shared)?;
                 }
                 ExpandedSymbol { activity: Activity::At(node), locals, .. } => {
                     self.steps(thread, shared, node, locals, start)?;

@@ -153,6 +153,9 @@ type Read<T> = Result<T, Mistake>;
 /// The words that begin a declaration.
 const ITEMS: [&str; 7] = ["lock", "set", "global", "numeral", "thread", "procedure", "label"];
 
+/// What an edge does with a thread that may be declared later.
+type ThreadAction = fn(ThreadId) -> Action;
+
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -171,7 +174,7 @@ struct Parser<'a> {
     /// The locals of the procedure that is being read.
     locals: Table,
     /// The edges that start or join threads, which may be declared later.
-    starts: Vec<(EdgeId, fn(ThreadId) -> Action, Reference)>,
+    starts: Vec<(EdgeId, ThreadAction, Reference)>,
     label_places: Vec<LabelAt>,
     /// Whether the expression that is being read may speak of values after the step.
     allows_next: bool,

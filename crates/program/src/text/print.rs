@@ -21,9 +21,10 @@ use std::fmt::Write;
 pub fn print(program: &Program) -> String {
     let text = String::from("program\n");
     let owned = program.procedures.iter().filter(|one| one.owner.is_some());
-    let owned_names = match program.has_shared_procedures() {
-        true => owned.map(|one| (one.owner, one.name.as_str())).collect(),
-        false => BTreeSet::new(),
+    let owned_names = if program.has_shared_procedures() {
+        owned.map(|one| (one.owner, one.name.as_str())).collect()
+    } else {
+        BTreeSet::new()
     };
     let mut printer = Printer { program, text, owned_names, next_node: 0, next_edge: 0 };
     for lock in &program.locks {

@@ -179,7 +179,6 @@ impl<'a> Locals<'a> {
             let mut after = before.clone();
             // The others are as the step wants them.
             match asks {
-                Asks::Nothing => {}
                 Asks::Start(started, earlier) if started != thread => {
                     after.threads[started].waits = true;
                     if let Some(earlier) = earlier.filter(|&earlier| earlier != thread) {
@@ -187,7 +186,7 @@ impl<'a> Locals<'a> {
                     }
                 }
                 Asks::End(joined) if joined != thread => after.threads[joined].stack.clear(),
-                Asks::Start(..) | Asks::End(_) => {}
+                Asks::Nothing | Asks::Start(..) | Asks::End(_) => {}
             }
             // An error is a step that this thread can never take here, such as the release of a lock
             // that it does not own.

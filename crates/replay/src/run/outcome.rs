@@ -169,7 +169,7 @@ impl State {
         let after = top.map(|&top| program.nodes[top]);
         let (globals, threads) = (self.globals.clone(), self.threads.clone());
         let mut next = Self { control, globals, threads };
-        self.act(program, thread, view, edge, &mut next)?;
+        next.act(program, thread, view, edge)?;
         let cells = self.cells(program, thread, view, edge, kind);
         let combinations =
             Combinations { program, thread, step, kind, view, update, cells, after, record };
@@ -240,14 +240,13 @@ impl State {
 
     /// What the action of an edge asks for and changes beside control and cells.
     fn act(
-        &self,
+        &mut self,
         program: &Program,
         thread: ThreadId,
         view: View<'_>,
         edge: Option<&Edge>,
-        next: &mut Self,
     ) -> Result<(), Refusal> {
-        let depth = &mut next.threads[thread].atomic_depth;
+        let depth = &mut self.threads[thread].atomic_depth;
         match edge.map(|edge| edge.action) {
             Some(Action::Assert(condition))
                 if !view.holds(Some(&program.conditions[condition])) =>
