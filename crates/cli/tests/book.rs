@@ -372,9 +372,10 @@ fn sections(text: &str) -> BTreeMap<String, String> {
     sections
 }
 
-/// Complaints that only very large inputs, inputs that are no text, and mistakes of ours cause, so
+/// Complaints that only very large inputs, inputs that are no text, limits and mistakes of ours cause, so
 /// that no example can show them.
 const NO_EXAMPLE: &[&str] = &[
+    "file-not-read",
     "file-too-large",
     "invalid-program",
     "no-shared-state",

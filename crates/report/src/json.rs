@@ -13,7 +13,7 @@
 //! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
 //!
-//! The answers themselves are in [`queries`] and [`reach`].
+//! The answers themselves are in `queries` and `reach`.
 //!
 //! # Invariants
 //! 1. The same answers give the same bytes, except for `seconds` and `peak_memory_bytes`.

@@ -1,7 +1,7 @@
 //! # Idea
 //! The answers for people: each violation with its interleaving, then what stayed open and why, a
 //! line of numbers, and what exactly a proof covers. What can be reached is one question, whose answer
-//! has a form of its own in [`reach`].
+//! has a form of its own in `reach`.
 //!
 //! # Invariants
 //! 1. Every violation is printed; only interleavings are limited, and the text says how many are

@@ -59,7 +59,7 @@ pub enum StackChoice {
 ///
 /// ```
 /// use selvedge_base::Budget;
-/// use selvedge_bounded::explicit::{ExplicitSearch, Stacks};
+/// use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 /// use selvedge_program::{Measure, Search, Target};
 ///
 /// let (program, _) = selvedge_program::text::parse(
@@ -69,7 +69,7 @@ pub enum StackChoice {
 /// let (target, measure) = (Target::Assertion, Measure::Contexts);
 /// let budget = Budget::new();
 /// let mut search =
-///     ExplicitSearch::new(&program, &target, measure, Stacks::Automatic, &budget).unwrap();
+///     ExplicitSearch::new(&program, &target, measure, StackChoice::Automatic, &budget).unwrap();
 /// let level = search.advance().unwrap();
 /// assert!(level.complete && level.reached.is_none());
 /// ```

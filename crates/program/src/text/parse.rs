@@ -309,7 +309,10 @@ impl Parser<'_> {
             let start = self.at;
             let procedure = match self.word() {
                 Some("procedure") => self.procedure(&owner, &mut own),
-                _ if self.is_at_end() => return self.unexpected("expected `procedure` or `}`"),
+                _ if self.is_at_end() => {
+                    self.procedures[thread] = Procedures { incomplete: true, ..own };
+                    return self.unexpected("expected `procedure` or `}`");
+                }
                 _ => self.unexpected("expected `procedure` or `}`"),
             };
             if procedure.is_err() {
