@@ -63,7 +63,7 @@ pub fn print(program: &Program) -> Result<String, Unprintable> {
 /// The program as text in a dialect.
 ///
 /// # Errors
-/// As [`print`]; in GETAFIX's dialect also if the program has several threads.
+/// As [`print()`]; in GETAFIX's dialect also if the program has several threads.
 pub fn print_in(program: &Program, dialect: Dialect) -> Result<String, Unprintable> {
     // Functions with the same text become one again below.
     let unshared = unshare(program);

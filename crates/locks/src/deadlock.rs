@@ -20,7 +20,7 @@
 //!
 //! # Invariants
 //! 1. Every deadlock that can happen is among the candidates, once, in the form of
-//!    [`selvedge_program::meeting`]: if a thread waits for `wants` while it holds `holds`, the pair is
+//!    [`selvedge_program::moment`]: if a thread waits for `wants` while it holds `holds`, the pair is
 //!    one of its waits.
 //! 2. Cycles come in the order of their lengths, cycles of one length in their own order.
 //! 3. Between two calls, every cycle shorter than `length` has been handed out.

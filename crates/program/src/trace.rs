@@ -1,6 +1,6 @@
 //! # Idea
 //! A trace is an executed interleaving: what the replayer gives back after it has executed a
-//! [`Witness`](crate::Witness) on the program, the same steps with what they did, where, and which
+//! [`Witness`] on the program, the same steps with what they did, where, and which
 //! values changed. Reports see traces only.
 //!
 //! Stacks are not stored: a thread begins with its main, [`StepKind::Call`] pushes and

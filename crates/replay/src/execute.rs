@@ -7,7 +7,7 @@
 //!
 //! # Source
 //! [`selvedge_program::data`] for the steps, [`selvedge_program::witness`] for witnesses;
-//! [`crate::check`], [`crate::moment`] and [`crate::run::target`] for the questions.
+//! `check`, `moment` and [`crate::run::target`] for the questions.
 //!
 //! # Requires
 //! The program is valid. Question and witness may be anything.

@@ -4,7 +4,7 @@
 //! before the end. What a real search leaves out is checked against this.
 //!
 //! # Source
-//! SEMANTICS, "The patterns"; paper 000 Problem 1; `selvedge_program::meeting`.
+//! SEMANTICS, "The patterns"; paper 000 Problem 1; `selvedge_program::moment`.
 
 use crate::definition::meets;
 use selvedge_program::{
