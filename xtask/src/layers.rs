@@ -22,7 +22,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
     ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "replay"]),
-    ("selvedge-report", &["base", "program"]),
+    ("selvedge-findings", &["base", "program"]),
+    ("selvedge-report", &["base", "program", "findings"]),
+    ("selvedge-library", &["base", "program", "analysis", "findings"]),
     ("selvedge-testkit", &["base", "program", "replay"]),
     (
         "selvedge",
@@ -37,7 +39,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "analysis",
             "bounded",
             "replay",
+            "findings",
             "report",
+            "library",
         ],
     ),
     (

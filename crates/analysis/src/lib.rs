@@ -23,7 +23,6 @@
 //! assert_eq!(violated.count(), 1);
 //! ```
 
-pub mod check;
 pub mod copies;
 pub mod deadlocks;
 pub mod driver;
@@ -32,7 +31,6 @@ pub mod prepared;
 pub mod registry;
 pub mod relation;
 
-pub use check::{CheckOptions, Checked, Fixes, check, findings};
 pub use copies::{Instance, instance};
 pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
 pub use driver::{InternalError, Options, Progress, Report, answer};

@@ -15,7 +15,6 @@ pub mod engine;
 pub mod event;
 pub mod expression;
 pub mod features;
-pub mod finding;
 pub mod ipa;
 pub mod lock_order;
 pub mod model;
@@ -39,7 +38,6 @@ pub use data::{
 pub use engine::{Decision, Engine, Explored, States};
 pub use event::{Event, Observable};
 pub use features::{Feature, Features};
-pub use finding::{CheckedFile, Finding, FindingKind, Fix, Tally};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{

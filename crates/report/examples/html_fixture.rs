@@ -9,7 +9,7 @@ mod common;
 #[path = "../tests/html_cases/mod.rs"]
 mod html_cases;
 
-use selvedge_program::CheckedFile;
+use selvedge_findings::CheckedFile;
 use selvedge_report::html::render;
 use std::path::PathBuf;
 

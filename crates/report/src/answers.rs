@@ -7,9 +7,10 @@ use crate::describe::list;
 use crate::diagnostic::Source;
 use crate::escape::visible;
 use selvedge_base::Diagnostic;
+use selvedge_findings::FindingKind;
 use selvedge_program::{
-    Answer, Bound, Explored, FindingKind, LevelCount, LocationId, Measure, NodeId, Program, Proof,
-    States, Statistics, ThreadId, Units, Unknown, Verdict,
+    Answer, Bound, Explored, LevelCount, LocationId, Measure, NodeId, Program, Proof, States,
+    Statistics, ThreadId, Units, Unknown, Verdict,
 };
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 
 use crate::diagnostic::Source;
 use selvedge_base::Diagnostic;
-use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
+use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 use std::time::Duration;
 
 /// The outcome of one run over some files.

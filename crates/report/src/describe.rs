@@ -5,10 +5,11 @@
 //! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
 
 use crate::escape::visible;
+use selvedge_findings::FindingKind;
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, FindingKind, IndexedSymbol, LocationId, Observable, Pattern,
-    PatternQuestion, Program, Question, Resource, StepKind, Target, ThreadId, UnitRole,
+    Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
+    Question, Resource, StepKind, Target, ThreadId, UnitRole,
 };
 use std::fmt::Display;
 

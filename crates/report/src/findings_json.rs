@@ -33,7 +33,8 @@
 use crate::checks::Checks;
 use crate::json::{FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, warnings, write_list};
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, Program, Tally};
+use selvedge_findings::{CheckedFile, Finding, Tally};
+use selvedge_program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -16,7 +16,7 @@ use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
 use crate::width::{clip, columns, padded};
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, FindingKind};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use std::fmt::Write as _;
 
 /// What to print.

@@ -26,9 +26,8 @@ use crate::ownership::{Bars, Standings};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{
-    Finding, FindingKind, LockId, Program, StepKind, ThreadId, Trace, TraceStep,
-};
+use selvedge_findings::{Finding, FindingKind};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 

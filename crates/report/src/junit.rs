@@ -23,7 +23,7 @@ use crate::interleaving::Detail;
 use crate::terminal::Terminal;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use selvedge_base::{LineIndex, Place};
-use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
+use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 use std::time::Duration;
 
 /// The width of the interleavings.

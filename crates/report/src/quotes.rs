@@ -12,7 +12,8 @@ use crate::interleaving::run;
 use crate::ownership::Standings;
 use crate::terminal::Terminal;
 use selvedge_base::{Place, SourceLabel, Span};
-use selvedge_program::{CheckedFile, Finding, FindingKind, Program, StepKind, ThreadId, TraceStep};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::{Program, StepKind, ThreadId, TraceStep};
 
 /// A place with what happens there.
 #[derive(Clone, PartialEq, Eq, Debug)]

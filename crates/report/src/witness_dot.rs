@@ -11,7 +11,8 @@ use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::ownership::Standings;
 use selvedge_base::{Id, Place};
-use selvedge_program::{Finding, Program, StepKind, ThreadId, Trace};
+use selvedge_findings::Finding;
+use selvedge_program::{Program, StepKind, ThreadId, Trace};
 use std::fmt::Write as _;
 
 /// Rows that are drawn; of longer interleavings the end.

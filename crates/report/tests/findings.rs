@@ -8,7 +8,8 @@ use checked::{
 };
 use insta::{assert_snapshot, with_settings};
 use selvedge_base::{Budget, Diagnostic, Span};
-use selvedge_program::{CheckedFile, Finding, FindingKind, Move, StepKind, TraceStep};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::{Move, StepKind, TraceStep};
 use selvedge_report::findings_text::{self, Options};
 use selvedge_report::{
     Checks, Detail, Source, Terminal, findings_json, json, junit, lock_order, quotes, sarif, text,

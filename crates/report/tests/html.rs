@@ -5,7 +5,8 @@ mod common;
 mod html_cases;
 
 use insta::assert_snapshot;
-use selvedge_program::{CheckedFile, FindingKind, StepKind};
+use selvedge_findings::{CheckedFile, FindingKind};
+use selvedge_program::StepKind;
 use selvedge_report::html::{Meta, render};
 use std::collections::BTreeSet;
 

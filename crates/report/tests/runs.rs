@@ -5,11 +5,12 @@ mod checked;
 
 use checked::{assert_dot, assert_harmless, assert_xml, lines_of_sarif, with_checks};
 use insta::assert_snapshot;
-use selvedge_analysis::{Options, Prepared, answer, findings, possible_deadlocks};
+use selvedge_analysis::{Options, Prepared, answer, possible_deadlocks};
 use selvedge_base::{Budget, Place};
+use selvedge_findings::{CheckedFile, FindingKind, findings};
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
-use selvedge_program::{CheckedFile, FindingKind, Program, Question, Target, Units};
+use selvedge_program::{Program, Question, Target, Units};
 use selvedge_report::html::{self, Meta};
 use selvedge_report::{junit, sarif, witness_dot};
 

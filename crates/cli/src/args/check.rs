@@ -4,7 +4,7 @@
 
 use super::{PatternChoice, ReportOptions, UnitChoice, parse_patterns, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
-use selvedge_program::FindingKind;
+use selvedge_findings::FindingKind;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -12,9 +12,10 @@ use super::cache::{Build, Cache, Key};
 use super::load::Loaded;
 use crate::progress;
 use crate::watchdog::Done;
-use selvedge_analysis::{CheckOptions, Checked, check};
 use selvedge_base::Budget;
-use selvedge_program::{CheckedFile, Program};
+use selvedge_findings::{Checked, CheckedFile};
+use selvedge_library::{CheckOptions, check};
+use selvedge_program::Program;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -116,7 +117,7 @@ fn answer(
     options: &CheckOptions,
     key: Option<&(&Cache, Key)>,
     budget: &Budget,
-    progress: &mut dyn FnMut(selvedge_program::FindingKind, usize, usize),
+    progress: &mut dyn FnMut(selvedge_findings::FindingKind, usize, usize),
 ) -> Result<Answer, String> {
     if let Some((cache, key)) = key
         && let Some(checked) = cache.get(key, program)

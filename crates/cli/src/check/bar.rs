@@ -4,7 +4,7 @@
 
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use selvedge_program::FindingKind;
+use selvedge_findings::FindingKind;
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
 use std::sync::{Mutex, PoisonError};

@@ -5,7 +5,7 @@
 //! # Invariants
 //! 1. The same findings give the same bytes, whatever their order.
 
-use selvedge_program::{CheckedFile, Finding, FindingKind};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -6,7 +6,8 @@ use super::open;
 use crate::args::{Format, ReportOptions};
 use crate::exit::Exit;
 use crate::output::Output;
-use selvedge_program::{CheckedFile, Program};
+use selvedge_findings::CheckedFile;
+use selvedge_program::Program;
 use selvedge_report::html::{self, Meta};
 use selvedge_report::{
     Answers, Checks, Detail, Terminal, findings_json, findings_text, json, junit, sarif, text,
@@ -104,7 +105,7 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
     let Answers { source, program, asked, answers, not_listed: (safe, open), unasked, .. } =
         answers;
     let mut checked =
-        selvedge_analysis::findings(program, asked.kind(), asked.subject(), answers, *unasked);
+        selvedge_findings::findings(program, asked.kind(), asked.subject(), answers, *unasked);
     for (_, tally) in &mut checked.tallies {
         tally.questions += (safe + open) as usize;
         tally.safe += *safe as usize;

@@ -10,9 +10,10 @@ use crate::args::check::CheckArgs;
 use crate::input::{self, Text};
 use crate::output::Output;
 use crate::select;
-use selvedge_analysis::{CheckOptions, Fixes, Options};
+use selvedge_analysis::Options;
 use selvedge_base::{Budget, Diagnostic};
-use selvedge_program::FindingKind;
+use selvedge_findings::FindingKind;
+use selvedge_library::{CheckOptions, Fixes};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -5,7 +5,8 @@
 use super::baseline::relative;
 use super::glob::FilePattern;
 use selvedge_base::{Diagnostic, Severity, Span};
-use selvedge_program::{CheckedFile, Finding, FindingKind, Program};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::Program;
 use std::path::Path;
 
 /// Conditions under which a finding does not count, and why.

@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
 use selvedge_base::{Budget, Diagnostic};
-use selvedge_program::CheckedFile;
+use selvedge_findings::CheckedFile;
 use selvedge_report::Checks;
 use std::fmt::Write as _;
 use std::io::IsTerminal;

@@ -15,9 +15,10 @@ use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_findings::FindingKind;
 use selvedge_program::copies::Asked;
 use selvedge_program::moment::races;
-use selvedge_program::{FindingKind, LocationId, Question, ThreadId, Unknown};
+use selvedge_program::{LocationId, Question, ThreadId, Unknown};
 use selvedge_report::{Answers, Asked as Selected};
 use std::time::Instant;
 

@@ -5,7 +5,8 @@
 
 use super::words::lock_class;
 use super::writer::Html;
-use selvedge_program::{Finding, FindingKind, LockId, Program, StepKind, ThreadId};
+use selvedge_findings::{Finding, FindingKind};
+use selvedge_program::{LockId, Program, StepKind, ThreadId};
 
 /// Draws the ring, if the finding is a deadlock whose blocked acquisitions are known.
 pub fn cycle(html: &mut Html, finding: &Finding, program: &Program) {

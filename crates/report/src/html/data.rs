@@ -19,7 +19,8 @@ use crate::escape::visible;
 use crate::interleaving::run;
 use crate::statement::{self, Value};
 use selvedge_base::Id;
-use selvedge_program::{CheckedFile, StepKind, TraceStep};
+use selvedge_findings::CheckedFile;
+use selvedge_program::{StepKind, TraceStep};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -20,7 +20,8 @@ use crate::escape::visible;
 use crate::interleaving::run;
 use crate::statement::{self, Value};
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, StepKind, TraceStep};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::{LockId, StepKind, TraceStep};
 use std::fmt::Write as _;
 
 /// The rows of one piece.

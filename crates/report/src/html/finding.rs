@@ -9,7 +9,8 @@ use super::writer::Html;
 use crate::describe::count;
 use crate::statement;
 use selvedge_base::Place;
-use selvedge_program::{CheckedFile, Finding, Program};
+use selvedge_findings::{CheckedFile, Finding};
+use selvedge_program::Program;
 
 /// A finding with the numbers that its links need.
 #[derive(Clone, Copy)]

@@ -17,7 +17,8 @@
 
 use crate::interleaving::events;
 use selvedge_base::IdVec;
-use selvedge_program::{Finding, LockId, Program, StepKind, ThreadId, Trace};
+use selvedge_findings::Finding;
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace};
 
 /// The arranged interleaving.
 pub struct DiagramLayout {

@@ -10,7 +10,7 @@ use super::summary::{COVERAGE, Totals, numbers, overview};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
-use selvedge_program::CheckedFile;
+use selvedge_findings::CheckedFile;
 
 /// What the page says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,8 @@
 
 use super::words::lock_class;
 use super::writer::Html;
-use selvedge_program::{CheckedFile, LockId};
+use selvedge_findings::CheckedFile;
+use selvedge_program::LockId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes the lines of a file; the ids of the lines are `s<number>-<line>`.

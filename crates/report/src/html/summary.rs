@@ -7,7 +7,7 @@ use super::finding::{badge, place_text, subject};
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
 use crate::describe::count;
-use selvedge_program::{CheckedFile, Finding, FindingKind, Tally};
+use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 
 /// The sums over all files.
 pub struct Totals {

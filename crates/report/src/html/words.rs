@@ -4,7 +4,8 @@
 
 use crate::describe::{self, count};
 use selvedge_base::Id;
-use selvedge_program::{FindingKind, LockId, StepKind};
+use selvedge_findings::FindingKind;
+use selvedge_program::{LockId, StepKind};
 
 /// The name of a kind of finding, as a title.
 pub fn kind_name(kind: FindingKind) -> String {

@@ -13,7 +13,8 @@ use crate::describe::{count, pending_sentence, sentence};
 use crate::escape::visible;
 use crate::interleaving::{events, run};
 use crate::ownership::Standings;
-use selvedge_program::{Finding, StepKind, ThreadId};
+use selvedge_findings::Finding;
+use selvedge_program::{StepKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

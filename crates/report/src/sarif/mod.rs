@@ -35,7 +35,8 @@ use log::{
 };
 use rules::rules;
 use selvedge_base::{LineIndex, Place};
-use selvedge_program::{CheckedFile, Finding, FindingKind, LockId, ThreadId};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::{LockId, ThreadId};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! The kinds of findings as SARIF rules, in the order of [`FindingKind::ALL`]. Their ids never change.
 
 use super::log::{Configuration, Help, Message, Rule, RuleProperties};
-use selvedge_program::FindingKind;
+use selvedge_findings::FindingKind;
 
 /// All rules.
 pub fn rules() -> Vec<Rule> {

@@ -2,12 +2,12 @@
 
 #![allow(dead_code, reason = "each user takes a part of it")]
 
-use selvedge_analysis::{
-    CheckOptions, EngineKind, Fixes, Options, Prepared, answer, check, possible_deadlocks,
-};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer, possible_deadlocks};
 use selvedge_base::Budget;
+use selvedge_findings::{CheckedFile, FindingKind};
+use selvedge_library::{CheckOptions, Fixes, check};
 use selvedge_program::moment::races;
-use selvedge_program::{CheckedFile, FindingKind, Program, Question, Statistics, Units};
+use selvedge_program::{Program, Question, Statistics, Units};
 use selvedge_report::{Answers, Asked, Checks, Source};
 use std::time::Duration;
 

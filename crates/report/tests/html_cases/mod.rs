@@ -5,9 +5,10 @@
 
 use crate::common::trace;
 use selvedge_base::{Id, IdVec, Place};
+use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally};
 use selvedge_program::{
-    AtomicSet, CheckedFile, Copies, Finding, FindingKind, Fix, Frame, Location, LocationId, Lock,
-    LockId, Procedure, Program, Start, Tally, Thread, ThreadId, Trace,
+    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Start,
+    Thread, ThreadId, Trace,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;

@@ -10,9 +10,9 @@
 //! 1. What is read has ids in the range of the program, so that nobody after this can be surprised.
 
 use super::digest;
-use selvedge_analysis::Checked;
 use selvedge_base::{Id, IdVec, Place};
-use selvedge_program::{Finding, FindingKind, Fix, Program, Tally};
+use selvedge_findings::{Checked, Finding, FindingKind, Fix, Tally};
+use selvedge_program::Program;
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};

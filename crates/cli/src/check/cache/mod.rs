@@ -23,7 +23,8 @@
 pub mod entry;
 pub mod revalidate;
 
-use selvedge_analysis::{CheckOptions, Checked, Fixes};
+use selvedge_findings::Checked;
+use selvedge_library::{CheckOptions, Fixes};
 use selvedge_program::{Program, Units};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

@@ -2,8 +2,9 @@
 //! A finding from the disk is believed only if its steps are executed again, for its own question, and
 //! make exactly its trace; and if what it says of itself is what such an answer says.
 
-use selvedge_analysis::check::group::group;
-use selvedge_program::{Answer, Finding, Program, Verdict};
+use selvedge_findings::Finding;
+use selvedge_findings::group;
+use selvedge_program::{Answer, Program, Verdict};
 use selvedge_replay::replay;
 
 /// Whether the trace of a finding is a run of the program that shows it.

@@ -1,7 +1,9 @@
 use super::*;
-use selvedge_analysis::{EngineKind, Options, check};
+use selvedge_analysis::{EngineKind, Options};
 use selvedge_base::{Budget, Id, Place};
-use selvedge_program::{FindingKind, LocationId, StepKind, Tally, ThreadId};
+use selvedge_findings::{FindingKind, Tally};
+use selvedge_library::check;
+use selvedge_program::{LocationId, StepKind, ThreadId};
 
 const SOURCE: &str = "\
 lock : l, m;
@@ -154,10 +156,10 @@ fn branches_are_told_apart_at_the_end() {
 fn traces_are_executed_again() {
     let program = program();
     let checked = answer(&program);
-    let holds = |finding: &selvedge_program::Finding| revalidate::holds(&program, finding);
+    let holds = |finding: &selvedge_findings::Finding| revalidate::holds(&program, finding);
     for finding in &checked.findings {
         assert!(holds(finding));
-        let tamper = |change: &dyn Fn(&mut selvedge_program::Finding)| {
+        let tamper = |change: &dyn Fn(&mut selvedge_findings::Finding)| {
             let mut changed = finding.clone();
             change(&mut changed);
             assert!(changed == *finding || !holds(&changed), "{changed:?}");

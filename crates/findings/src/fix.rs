@@ -2,102 +2,42 @@
 //! A fix is a guess that was checked: hold a lock around a unit, an access, or the block of another
 //! lock; change the model accordingly; ask the questions of the finding again, and all deadlock
 //! questions. Only a change after which the finding is gone and no new deadlock is there is
-//! suggested, the smallest first. The text names exactly the change that was made.
+//! suggested, the smallest first. The text names exactly the change that was made. Whoever has the
+//! engines asks; here are the changes.
 //!
 //! # Invariants
 //! 1. A fix only adds acquisitions, so no access loses a lock and no race and no atomicity violation
 //!    can be new.
 
-use super::group::{Group, unit_places};
-use super::walk::Walk;
-use super::wrap::{Region, wrap};
-use crate::deadlocks::possible_deadlocks;
-use crate::driver::{InternalError, Options, answer};
-use crate::prepared::Prepared;
-use selvedge_base::{Budget, IdVec, Place};
-use selvedge_program::{
-    Action, Deadlock, Finding, FindingKind, Fix, Lock, LockId, Program, Question, StepKind,
-    Successors, ThreadId, TraceStep, Verdict,
-};
-use std::collections::BTreeSet;
+use crate::finding::{Finding, FindingKind, Fix};
+use crate::group::{Group, unit_places};
+use crate::walk::Walk;
+use crate::wrap::{Region, wrap};
+use selvedge_base::{IdVec, Place};
+use selvedge_program::{Action, Lock, LockId, Program, Question, StepKind, Successors, TraceStep};
 
 /// How many of the program's locks are tried.
 const TRIED: usize = 8;
 
 /// Programs with more edges than this are not changed and checked again.
-const LARGEST: usize = 20_000;
+pub const LARGEST: usize = 20_000;
 
-/// Looks for fixes of one program's findings.
-pub struct Fixer<'a> {
-    program: &'a Program,
-    options: &'a Options,
-    budget: &'a Budget,
-    /// The deadlocks that the program has already; `None` if that is not known.
-    before: Option<BTreeSet<Deadlock>>,
-}
-
-impl<'a> Fixer<'a> {
-    /// A fixer for the findings of `program`.
-    ///
-    /// # Errors
-    /// If an engine contradicts itself.
-    pub fn new(
-        prepared: &Prepared<'a>,
-        options: &'a Options,
-        budget: &'a Budget,
-    ) -> Result<Self, InternalError> {
-        let program = prepared.program;
-        let small = program.edges.len() <= LARGEST;
-        let before = if small { deadlocks(prepared, options, budget)? } else { None };
-        Ok(Self { program, options, budget, before })
-    }
-
-    /// A fix for the finding, if one of the usual ones works.
-    ///
-    /// # Errors
-    /// If an engine contradicts itself.
-    pub fn find(&self, group: &Group) -> Result<Option<Fix>, InternalError> {
-        let Some(before) = &self.before else { return Ok(None) };
-        let Self { options, budget, .. } = *self;
-        for Candidate { fix, changed } in candidates(self.program, &group.finding) {
-            let changed = Prepared::new(&changed);
-            let report = answer(&changed, &group.questions, options, budget, &mut |_| {})?;
-            let gone = report.answers.iter().all(|answer| answer.verdict == Verdict::Safe);
-            if gone
-                && let Some(after) = deadlocks(&changed, options, budget)?
-                && after.is_subset(before)
-            {
-                return Ok(Some(fix));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// The deadlocks that can happen, or `None` if that is not known.
-fn deadlocks(
-    prepared: &Prepared<'_>,
-    options: &Options,
-    budget: &Budget,
-) -> Result<Option<BTreeSet<Deadlock>>, InternalError> {
-    let threads: Vec<ThreadId> = prepared.program.threads.ids().collect();
-    let possible = possible_deadlocks(prepared, &threads, budget);
-    if possible.unasked.is_some() {
-        return Ok(None);
-    }
-    let questions: Vec<Question> = possible.asked.into_iter().map(Question::Deadlock).collect();
-    let report = answer(prepared, &questions, options, budget, &mut |_| {})?;
-    let mut found = BTreeSet::new();
-    for answer in report.answers {
-        match (answer.question, answer.verdict) {
-            (Question::Deadlock(deadlock), Verdict::Violation(_)) => {
-                found.insert(deadlock);
-            }
-            (_, Verdict::Unknown(_)) => return Ok(None),
-            _ => {}
+/// A fix for the finding, if one of the usual ones works. `works` is asked whether a changed program
+/// answers these questions with *safe* and has no deadlock that the program does not have.
+///
+/// # Errors
+/// Those of `works`.
+pub fn find<E>(
+    program: &Program,
+    group: &Group,
+    mut works: impl FnMut(&Program, &[Question]) -> Result<bool, E>,
+) -> Result<Option<Fix>, E> {
+    for Candidate { fix, changed } in candidates(program, &group.finding) {
+        if works(&changed, &group.questions)? {
+            return Ok(Some(fix));
         }
     }
-    Ok(Some(found))
+    Ok(None)
 }
 
 /// A changed program with what to tell about the change.

@@ -1,12 +1,12 @@
 //! `check`: what becomes one finding, what is said about it, and that fixes work.
 
-use selvedge_analysis::check::wrap::{Region, wrap};
-use selvedge_analysis::{
-    CheckOptions, Checked, EngineKind, Fixes, Options, Prepared, answer, check,
-};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Place};
+use selvedge_findings::wrap::{Region, wrap};
+use selvedge_findings::{Checked, FindingKind};
+use selvedge_library::{CheckOptions, Fixes, check};
 use selvedge_program::moment::races;
-use selvedge_program::{Action, FindingKind, Lock, Program, Question, Successors, Units, Verdict};
+use selvedge_program::{Action, Lock, Program, Question, Successors, Units, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::some_patterns;

@@ -2,9 +2,10 @@
 //! A finding keeps its identity when unrelated lines are added or removed: what counts is who does
 //! what in which procedure, not on which line.
 
-use super::reason::condition;
-use super::walk::Walk;
-use selvedge_program::{FindingKind, Program, StepKind, Trace, TraceStep};
+use crate::finding::FindingKind;
+use crate::reason::condition;
+use crate::walk::Walk;
+use selvedge_program::{Program, StepKind, Trace, TraceStep};
 
 /// The identity of the finding that this trace shows; `subject` is what the user asked about, in the
 /// user's words.

@@ -2,27 +2,16 @@
 //! Everything that can be asked of a program, in one go: deadlocks, atomicity, races. Answers that
 //! are about the same conflict become one finding; findings are ranked, explained, and given a fix
 //! if one is known to work.
-//!
-//! The files: [`group`] (from answers to findings), [`walk`] (what a trace shows: open units, held
-//! locks, procedures), [`reason`] (the explaining sentence), [`fix`] and [`wrap`] (changed models that
-//! are checked again), [`fingerprint`].
 
-pub mod fingerprint;
-pub mod fix;
-pub mod group;
-pub mod reason;
-pub mod walk;
-pub mod wrap;
-
-use crate::deadlocks::possible_deadlocks;
-use crate::driver::{InternalError, Options, Progress, answer};
-use crate::prepared::Prepared;
-use crate::relation::answer_relation;
-use selvedge_base::Budget;
-use selvedge_program::{
-    Answer, Finding, FindingKind, PatternRelation, Program, Question, Tally, Units, Unknown,
-    Verdict, moment::races,
+use crate::fixes::{Fixer, deadlocks_among};
+use selvedge_analysis::{
+    InternalError, Options, Prepared, Progress, answer, answer_relation, possible_deadlocks,
 };
+use selvedge_base::Budget;
+use selvedge_findings::outcome::{rank, tally};
+use selvedge_findings::{Checked, Finding, FindingKind, group};
+use selvedge_program::moment::races;
+use selvedge_program::{PatternRelation, Program, Question, Units, Unknown};
 use std::collections::BTreeSet;
 
 /// What to ask.
@@ -49,17 +38,6 @@ pub enum Fixes {
     Skip,
 }
 
-/// What was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Checked {
-    /// The findings, the most important first.
-    pub findings: Vec<Finding>,
-    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
-    pub tallies: Vec<(FindingKind, Tally)>,
-    /// Why questions were left open, each reason once.
-    pub open: Vec<String>,
-}
-
 /// Asks everything about a valid program. `progress` hears what is done and in all, by kind.
 ///
 /// # Errors
@@ -74,6 +52,7 @@ pub fn check(
     let mut checked = Checked { findings: Vec::new(), tallies: Vec::new(), open: Vec::new() };
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
+    let mut deadlocks = None;
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
     for kind in FindingKind::CHECKED.into_iter().filter(|kind| options.kinds.contains(kind)) {
@@ -96,7 +75,10 @@ pub fn check(
                 };
             (answer(&prepared, &questions, analysis, budget, &mut note)?, 0, 0, unasked)
         };
-        groups.extend(group::group(program, &report.answers, ""));
+        groups.extend(group(program, &report.answers, ""));
+        if kind == FindingKind::Deadlock {
+            deadlocks = Some(deadlocks_among(&report.answers, unasked.as_ref()));
+        }
         let mut tally = tally(&report.answers, unasked.as_ref(), &mut open);
         tally.questions += (safe + unknown) as usize;
         tally.safe += safe as usize;
@@ -105,7 +87,7 @@ pub fn check(
     }
     let fixer = match options.fixes {
         Fixes::Look if !groups.is_empty() => {
-            Some(fix::Fixer::new(&prepared, &options.analysis, budget)?)
+            Some(Fixer::new(&prepared, deadlocks, &options.analysis, budget)?)
         }
         _ => None,
     };
@@ -119,65 +101,4 @@ pub fn check(
     rank(&mut checked.findings);
     checked.open = open.into_iter().collect();
     Ok(checked)
-}
-
-/// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a
-/// mistake; `subject` is the label, the state or the property that was asked about, in the user's
-/// words.
-pub fn findings(
-    program: &Program,
-    kind: Option<FindingKind>,
-    subject: &str,
-    answers: &[Answer],
-    unasked: Option<&Unknown>,
-) -> Checked {
-    let mut open = BTreeSet::new();
-    let tally = tally(answers, unasked, &mut open);
-    let groups = group::group(program, answers, subject);
-    let mut findings: Vec<Finding> = groups.into_iter().map(|group| group.finding).collect();
-    rank(&mut findings);
-    Checked {
-        findings,
-        tallies: kind.map(|kind| (kind, tally)).into_iter().collect(),
-        open: open.into_iter().collect(),
-    }
-}
-
-/// How many answers are what, where what could not be asked is one open question.
-fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<String>) -> Tally {
-    let mut tally = Tally { questions: answers.len(), ..Tally::default() };
-    if let Some(why) = unasked {
-        open.insert(why.to_string());
-        tally.questions += 1;
-        tally.unknown += 1;
-    }
-    for Answer { verdict, .. } in answers {
-        match verdict {
-            Verdict::Safe => tally.safe += 1,
-            Verdict::Violation(_) => tally.violated += 1,
-            Verdict::Unknown(why) => {
-                tally.unknown += 1;
-                open.insert(why.to_string());
-            }
-        }
-    }
-    tally
-}
-
-/// By kind, those that matter most first; within a kind what most questions show first, then
-/// what is shown in fewest steps, then the order of the source.
-fn rank(findings: &mut [Finding]) {
-    let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);
-    findings.sort_by(|a, b| {
-        let key = |finding: &Finding| {
-            (
-                order(finding.kind),
-                std::cmp::Reverse(finding.tags.len()),
-                finding.trace.steps.len(),
-                finding.places.clone(),
-                finding.threads.clone(),
-            )
-        };
-        key(a).cmp(&key(b))
-    });
 }

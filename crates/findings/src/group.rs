@@ -5,13 +5,14 @@
 //! the shortest interleaving and the names of all questions that show it. What a run reaches is a
 //! finding of its own.
 
-use super::fingerprint::fingerprint;
-use super::reason;
-use super::walk::Walk;
+use crate::finding::{Finding, FindingKind};
+use crate::fingerprint::fingerprint;
+use crate::reason;
+use crate::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
-    Answer, Finding, FindingKind, LocationId, PatternQuestion, Program, Question, StepKind, Target,
-    ThreadId, Trace, Verdict,
+    Answer, LocationId, PatternQuestion, Program, Question, StepKind, Target, ThreadId, Trace,
+    Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,10 +6,8 @@
 //! 1. The trace was executed by the replayer.
 //! 2. A fix was applied to the model, and the changed model does not have the finding any more.
 
-use crate::model::{LocationId, LockId, Program, ThreadId};
-use crate::question::Question;
-use crate::trace::Trace;
 use selvedge_base::Place;
+use selvedge_program::{LocationId, LockId, Question, ThreadId, Trace};
 
 /// What kind of mistake it is. Its rule id is stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -98,38 +96,4 @@ pub struct Finding {
     pub trace: Trace,
     /// A stable identity that survives changes of unrelated lines.
     pub fingerprint: String,
-}
-
-/// How many questions of one kind were asked of a file, and what became of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// Asked.
-    pub questions: usize,
-    /// With a violation.
-    pub violated: usize,
-    /// Proved safe.
-    pub safe: usize,
-    /// Left open.
-    pub unknown: usize,
-}
-
-/// One analysed file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CheckedFile {
-    /// Its name as given.
-    pub file: String,
-    /// Its text.
-    pub source: String,
-    /// What was understood.
-    pub program: Program,
-    /// The findings, the most important first.
-    pub findings: Vec<Finding>,
-    /// Findings that the configuration suppresses, with the reason given there.
-    pub suppressed: Vec<(Finding, String)>,
-    /// Findings that the baseline knows already.
-    pub known: Vec<Finding>,
-    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
-    pub tallies: Vec<(FindingKind, Tally)>,
-    /// Why questions were left open, each reason once.
-    pub open: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! Every sentence that explains a finding, for all patterns, races and deadlocks.
 
 use insta::assert_snapshot;
-use selvedge_analysis::check::reason;
 use selvedge_base::{Id, Place};
+use selvedge_findings::reason;
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{

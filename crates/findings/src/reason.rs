@@ -3,11 +3,12 @@
 //! two units orders them one way; the pattern orders them both ways, so no serial execution gives the
 //! same result. What is reached is a mistake because somebody says so; the sentence says what it is.
 
+use crate::finding::FindingKind;
 use selvedge_program::expression::{Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, FindingKind, Move, PatternQuestion, Program, Question, Resource,
-    StepKind, Trace, TraceStep, UnitRole,
+    Access, AccessKind, Action, Move, PatternQuestion, Program, Question, Resource, StepKind,
+    Trace, TraceStep, UnitRole,
 };
 use std::fmt;
 

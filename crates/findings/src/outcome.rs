@@ -1,0 +1,114 @@
+//! # Idea
+//! What became of the questions about a program, or about a file: the findings in the order in which
+//! they matter, and how many questions have which answer.
+
+use crate::finding::{Finding, FindingKind};
+use crate::group::group;
+use selvedge_program::{Answer, Program, Unknown, Verdict};
+use std::collections::BTreeSet;
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The findings, the most important first.
+    pub findings: Vec<Finding>,
+    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
+    pub tallies: Vec<(FindingKind, Tally)>,
+    /// Why questions were left open, each reason once.
+    pub open: Vec<String>,
+}
+
+/// How many questions of one kind were asked of a file, and what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Asked.
+    pub questions: usize,
+    /// With a violation.
+    pub violated: usize,
+    /// Proved safe.
+    pub safe: usize,
+    /// Left open.
+    pub unknown: usize,
+}
+
+/// One analysed file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckedFile {
+    /// Its name as given.
+    pub file: String,
+    /// Its text.
+    pub source: String,
+    /// What was understood.
+    pub program: Program,
+    /// The findings, the most important first.
+    pub findings: Vec<Finding>,
+    /// Findings that the configuration suppresses, with the reason given there.
+    pub suppressed: Vec<(Finding, String)>,
+    /// Findings that the baseline knows already.
+    pub known: Vec<Finding>,
+    /// What was asked, by kind, in the order of [`FindingKind::ALL`].
+    pub tallies: Vec<(FindingKind, Tally)>,
+    /// Why questions were left open, each reason once.
+    pub open: Vec<String>,
+}
+
+/// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a
+/// mistake; `subject` is the label, the state or the property that was asked about, in the user's
+/// words.
+pub fn findings(
+    program: &Program,
+    kind: Option<FindingKind>,
+    subject: &str,
+    answers: &[Answer],
+    unasked: Option<&Unknown>,
+) -> Checked {
+    let mut open = BTreeSet::new();
+    let tally = tally(answers, unasked, &mut open);
+    let groups = group(program, answers, subject);
+    let mut findings: Vec<Finding> = groups.into_iter().map(|group| group.finding).collect();
+    rank(&mut findings);
+    Checked {
+        findings,
+        tallies: kind.map(|kind| (kind, tally)).into_iter().collect(),
+        open: open.into_iter().collect(),
+    }
+}
+
+/// How many answers are what, where what could not be asked is one open question.
+pub fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<String>) -> Tally {
+    let mut tally = Tally { questions: answers.len(), ..Tally::default() };
+    if let Some(why) = unasked {
+        open.insert(why.to_string());
+        tally.questions += 1;
+        tally.unknown += 1;
+    }
+    for Answer { verdict, .. } in answers {
+        match verdict {
+            Verdict::Safe => tally.safe += 1,
+            Verdict::Violation(_) => tally.violated += 1,
+            Verdict::Unknown(why) => {
+                tally.unknown += 1;
+                open.insert(why.to_string());
+            }
+        }
+    }
+    tally
+}
+
+/// By kind, those that matter most first; within a kind what most questions show first, then
+/// what is shown in fewest steps, then the order of the source.
+pub fn rank(findings: &mut [Finding]) {
+    let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);
+    findings.sort_by(|a, b| {
+        let key = |finding: &Finding| {
+            (
+                order(finding.kind),
+                std::cmp::Reverse(finding.tags.len()),
+                finding.trace.steps.len(),
+                finding.places.clone(),
+                finding.threads.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+}
