@@ -24,13 +24,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "replay"]),
     ("selvedge-findings", &["base", "program"]),
     ("selvedge-report", &["base", "program", "findings"]),
-    ("selvedge-library", &["base", "program", "analysis", "findings"]),
+    (
+        "selvedge-library",
+        &["base", "syntax", "program", "analysis", "replay", "findings", "report"],
+    ),
     ("selvedge-testkit", &["base", "program", "replay"]),
     (
         "selvedge",
         &[
             "base",
-            "syntax",
             "program",
             "front-eml",
             "front-bool",

@@ -15,7 +15,10 @@ use meeting::{DeadlockArgs, RaceArgs};
 use reach::{ReachArgs, SequentializeArgs};
 use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
-use selvedge_program::{PATTERNS, Units};
+use selvedge_library::config::seconds;
+use selvedge_library::select::parse_patterns;
+use selvedge_program::Units;
+use selvedge_report::Patterns;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -224,7 +227,7 @@ pub struct AtomicityOptions {
     /// Which access patterns: `all`, `vaziri` (1 to 14), or numbers and ranges such as
     /// `12,17-20` [default: all, or vaziri with `--units paper`].
     #[arg(long, value_parser = parse_patterns)]
-    pub patterns: Option<PatternChoice>,
+    pub patterns: Option<Patterns>,
     /// What counts as one unit of the other thread. `paper` is the automaton of the tupling paper,
     /// which also reports harmless interleavings; it implies `--patterns vaziri`.
     #[arg(long, value_enum, default_value_t = UnitChoice::Exact)]
@@ -360,48 +363,6 @@ impl From<UnitChoice> for Units {
     }
 }
 
-/// Which patterns.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PatternChoice {
-    /// The 32.
-    All,
-    /// The 14 of Vaziri et al.
-    Vaziri,
-    /// Those with these numbers, in increasing order.
-    Numbers(Vec<u32>),
-}
-
-/// The patterns that a text on the command line or in a configuration stands for.
-pub fn parse_patterns(text: &str) -> Result<PatternChoice, String> {
-    match text {
-        "all" => return Ok(PatternChoice::All),
-        "vaziri" => return Ok(PatternChoice::Vaziri),
-        _ => {}
-    }
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (pattern_number(first)?, pattern_number(last)?);
-        if first > last {
-            return Err(format!("the range `{part}` is empty"));
-        }
-        numbers.extend(first..=last);
-    }
-    numbers.sort_unstable();
-    numbers.dedup();
-    Ok(PatternChoice::Numbers(numbers))
-}
-
-fn pattern_number(text: &str) -> Result<u32, String> {
-    let text = text.trim();
-    let count = PATTERNS.len() as u32;
-    match text.parse::<u32>() {
-        Ok(number) if (1..=count).contains(&number) => Ok(number),
-        Ok(number) => Err(format!("there is no pattern {number}; they are 1 to {count}")),
-        Err(_) => Err(format!("`{text}` is not `all`, `vaziri` or a number from 1 to {count}")),
-    }
-}
-
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds(text.parse().map_err(|_| "not a number of seconds".to_owned())?)
 }
@@ -413,15 +374,6 @@ pub fn parse_nodes(text: &str) -> Result<usize, String> {
         Ok(nodes) => Ok(nodes),
         Err(_) => Err("not a number of nodes".to_owned()),
     }
-}
-
-/// A time limit of so many seconds.
-pub fn seconds(seconds: f64) -> Result<Duration, String> {
-    if seconds.is_nan() || seconds < 0.0 {
-        return Err("a time limit is not negative".to_owned());
-    }
-    // Numbers beyond what a duration holds mean no limit, for all that anybody can tell.
-    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// The engines that decide questions of all these kinds.
@@ -439,22 +391,6 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn pattern_lists() {
-        assert_eq!(parse_patterns("all"), Ok(PatternChoice::All));
-        assert_eq!(parse_patterns("vaziri"), Ok(PatternChoice::Vaziri));
-        let numbers = |text| match parse_patterns(text) {
-            Ok(PatternChoice::Numbers(numbers)) => numbers,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(numbers("13,12"), [12, 13]);
-        assert_eq!(numbers("3-5,4, 1"), [1, 3, 4, 5]);
-        assert_eq!(numbers("1-32").len(), 32);
-        for wrong in ["", "0", "33", "1,", "x", "5-3", "-3", "1-99999999999"] {
-            assert!(parse_patterns(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

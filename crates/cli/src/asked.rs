@@ -6,8 +6,8 @@ use crate::args::reach::Asked;
 use crate::exit::Exit;
 use crate::input::{DataModel, Language};
 use crate::output::Output;
-use crate::target;
 use selvedge_base::Diagnostic;
+use selvedge_library::target;
 use selvedge_program::{Action, Target};
 use selvedge_report::{Sought, Source};
 

@@ -4,7 +4,7 @@
 //! below it is a function of its arguments.
 //!
 //! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
-//! [`input`] (files to models), [`select`] and [`target`] (names to ids), [`watchdog`], [`interrupt`] and
+//! [`input`] (files to models), [`watchdog`], [`interrupt`] and
 //! [`progress`] (what runs beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
 //! `selvedge check` needs.
 
@@ -17,8 +17,6 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
-mod select;
-mod target;
 mod watchdog;
 
 use clap::Parser as _;

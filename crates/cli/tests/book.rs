@@ -399,8 +399,10 @@ fn every_diagnostic_is_described_with_an_example() {
             }
         }
     }
-    // The command line has other words of this form; its codes follow a constructor or a name.
-    for file in files(&root().join("crates/cli/src"), "rs") {
+    // The command line and the library have other words of this form; their codes follow a
+    // constructor or a name.
+    let doors = ["crates/cli/src", "crates/library/src"].map(|folder| root().join(folder));
+    for file in doors.iter().flat_map(|folder| files(folder, "rs")) {
         let text = text_of(&file);
         let starts = ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = "];
         for start in starts.into_iter().chain(["self.complain(", "reader.complain(", "refused("]) {

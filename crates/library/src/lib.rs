@@ -1,9 +1,18 @@
 //! What every door to Selvedge calls, whether it is a command line, an editor or a web page.
 //!
 //! Where to start reading: [`check`](mod@check) asks everything about a program and gives back
-//! findings; the search for their fixes asks about changed programs.
+//! findings; the search for their fixes asks about changed programs. [`select`] and [`target`] turn
+//! names that a user gives into ids. [`config`], [`suppress`], [`baseline`] and [`cache`] are what a
+//! project keeps about its findings, as texts and data: where these are kept, the door knows.
 
+pub mod baseline;
+pub mod cache;
 pub mod check;
+pub mod config;
 mod fixes;
+pub mod glob;
+pub mod select;
+pub mod suppress;
+pub mod target;
 
 pub use check::{CheckOptions, Fixes, check};

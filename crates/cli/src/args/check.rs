@@ -2,9 +2,11 @@
 //! The arguments of `check`. What the configuration file can say as well is optional here, so that
 //! the command line can be told from the default.
 
-use super::{PatternChoice, ReportOptions, UnitChoice, parse_patterns, parse_seconds};
+use super::{ReportOptions, UnitChoice, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::FindingKind;
+use selvedge_library::select::parse_patterns;
+use selvedge_report::Patterns;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,7 +67,7 @@ pub struct CheckArgs {
     /// Which access patterns atomicity is about: `all`, `vaziri` (1 to 14), or numbers and ranges
     /// such as `12,17-20` [default: all, or vaziri with `--units paper`].
     #[arg(long, value_parser = parse_patterns)]
-    pub patterns: Option<PatternChoice>,
+    pub patterns: Option<Patterns>,
     /// What counts as one unit of the other thread [default: exact].
     #[arg(long, value_enum)]
     pub units: Option<UnitChoice>,

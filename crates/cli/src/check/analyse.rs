@@ -8,12 +8,13 @@
 //! 3. An answer goes into the cache only if nothing stopped the run before it was complete.
 
 use super::bar::{self, Position};
-use super::cache::{Build, Cache, Key};
+use super::cache::{self, Cache};
 use super::load::Loaded;
 use crate::progress;
 use crate::watchdog::Done;
 use selvedge_base::Budget;
 use selvedge_findings::{Checked, CheckedFile};
+use selvedge_library::cache::{Key, get, put};
 use selvedge_library::{CheckOptions, check};
 use selvedge_program::Program;
 use std::num::NonZeroUsize;
@@ -58,7 +59,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let (position, next) = (Position::default(), AtomicUsize::new(0));
     let answers: Mutex<Vec<Option<Result<Answer, String>>>> =
         Mutex::new(models.iter().map(|_| None).collect());
-    let build = Build::current();
+    let build = cache::build();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -120,7 +121,7 @@ fn answer(
     progress: &mut dyn FnMut(selvedge_findings::FindingKind, usize, usize),
 ) -> Result<Answer, String> {
     if let Some((cache, key)) = key
-        && let Some(checked) = cache.get(key, program)
+        && let Some(checked) = get(*cache, key, program)
     {
         return Ok(Answer { checked, from_cache: true });
     }
@@ -129,7 +130,7 @@ fn answer(
     if let Some((cache, key)) = key
         && budget.poll().is_none()
     {
-        cache.put(key, &checked, program);
+        put(*cache, key, &checked, program);
     }
     Ok(Answer { checked, from_cache: false })
 }

@@ -8,8 +8,9 @@
 //!    link is entered once.
 //! 2. Hidden files and folders are skipped, except those that are named on the command line.
 
+use selvedge_library::config::NAME;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The extensions that are looked for in folders.
 pub const EXTENSIONS: [&str; 2] = ["eml", "slv"];
@@ -116,4 +117,34 @@ fn inside(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// The configuration for a run on `first`: the nearest one in its folder or above, otherwise that of
+/// the current folder.
+pub fn configuration(first: &Path) -> Option<PathBuf> {
+    let start = std::path::absolute(first).ok()?;
+    let folders = start.ancestors().skip(usize::from(!start.is_dir()));
+    let above = folders.map(|folder| folder.join(NAME)).find(|path| path.is_file());
+    let path = above.or_else(|| Some(PathBuf::from(NAME)).filter(|path| path.is_file()))?;
+    // Reports name it as a person would.
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    Some(short.unwrap_or(path))
+}
+
+/// The name of a file as seen from `folder`, with `/` between its parts; as it is if the file is
+/// elsewhere.
+pub fn relative(file: &str, folder: &Path) -> String {
+    let absolute = |path: &Path| {
+        let path = std::path::absolute(path).ok()?;
+        Some(path.canonicalize().unwrap_or(path))
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let inside = absolute(Path::new(file))
+        .zip(absolute(folder))
+        .and_then(|(file, folder)| file.strip_prefix(folder).ok().map(Path::to_owned));
+    let path = inside.unwrap_or_else(|| PathBuf::from(file));
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
 }

@@ -8,14 +8,10 @@
 
 pub mod analyse;
 pub mod bar;
-pub mod baseline;
 pub mod cache;
-pub mod config;
 pub mod files;
-pub mod glob;
 pub mod load;
 pub mod open;
 pub mod publish;
 pub mod settings;
-pub mod suppress;
 pub mod watch;

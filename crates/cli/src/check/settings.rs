@@ -2,18 +2,18 @@
 //! What a run is to do: the command line where it says something, the configuration file where it
 //! does, defaults otherwise.
 
-use super::baseline::Baseline;
-use super::config::{self, Config};
-use super::suppress::Suppression;
-use crate::args::UnitChoice;
+use super::files;
 use crate::args::check::CheckArgs;
 use crate::input::{self, Text};
 use crate::output::Output;
-use crate::select;
 use selvedge_analysis::Options;
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::FindingKind;
-use selvedge_library::{CheckOptions, Fixes};
+use selvedge_library::baseline::Baseline;
+use selvedge_library::config::{self, Config};
+use selvedge_library::suppress::Suppression;
+use selvedge_library::{CheckOptions, Fixes, select};
+use selvedge_program::Units;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl Settings {
             Some(path) => Some(baseline(path, output)?),
             None => None,
         };
-        let units = args.units.or(config.units).unwrap_or(UnitChoice::Exact);
+        let units = args.units.map(Units::from).or(config.units).unwrap_or(Units::Exact);
         let choice = args.patterns.as_ref().or(config.patterns.as_ref());
         let patterns = match select::patterns(choice, units) {
             Ok((_, patterns)) => patterns,
@@ -74,13 +74,7 @@ impl Settings {
             (true, _, _) | (false, false, None | Some(true)) => Fixes::Look,
             (false, true, _) | (false, false, Some(false)) => Fixes::Skip,
         };
-        let options = CheckOptions {
-            kinds,
-            patterns,
-            units: units.into(),
-            analysis: Options::new(None),
-            fixes,
-        };
+        let options = CheckOptions { kinds, patterns, units, analysis: Options::new(None), fixes };
         Some(Self {
             summary: summary(&options),
             options,
@@ -98,7 +92,7 @@ impl Settings {
 
 fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<ConfigFile>)> {
     let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
-    let Some(path) = args.config.clone().or_else(|| config::find(first)) else {
+    let Some(path) = args.config.clone().or_else(|| files::configuration(first)) else {
         return Some((Config::default(), None));
     };
     let text = input::text(&path, output, &Budget::new()).ok()?;
@@ -136,7 +130,7 @@ fn summary(options: &CheckOptions) -> String {
             [number] => format!("pattern {number}"),
             ref numbers => format!("{} patterns", numbers.len()),
         });
-        if options.units == selvedge_program::Units::Paper {
+        if options.units == Units::Paper {
             parts.push("units as in the paper".to_owned());
         }
     }

@@ -6,9 +6,9 @@
 //! # Invariants
 //! 1. A look is taken before the analysis that it belongs to, so that no change is missed.
 
-use super::cache::digest;
-use super::{config, files};
+use super::files;
 use crate::args::check::CheckArgs;
+use selvedge_library::cache::digest;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -35,7 +35,7 @@ impl Look {
     pub fn new(args: &CheckArgs) -> Self {
         let (found, _) = files::find(&args.paths);
         let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
-        let configuration = args.config.clone().or_else(|| config::find(first));
+        let configuration = args.config.clone().or_else(|| files::configuration(first));
         let others = configuration.into_iter().chain(args.baseline.clone());
         let paths = found.into_iter().map(|found| found.path).chain(others);
         Self {

@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::input::{self, Model, Property};
 use crate::output::Output;
 use crate::progress;
-use crate::select;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
@@ -16,6 +15,7 @@ use selvedge_analysis::{
     instance,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_library::select;
 use selvedge_program::copies::{Asked, Enough, enough};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId};
@@ -142,7 +142,7 @@ impl<'a> Selection<'a> {
                 return Err(Exit::BadInput);
             }
         };
-        let patterns = select::patterns(options.patterns.as_ref(), options.units);
+        let patterns = select::patterns(options.patterns.as_ref(), options.units.into());
         let (patterns, numbers) = patterns.map_err(|message| {
             output.complain(&message);
             Exit::BadInput

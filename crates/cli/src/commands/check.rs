@@ -8,19 +8,20 @@
 use crate::args::Format;
 use crate::args::check::CheckArgs;
 use crate::check::analyse::{Analysed, Analysis, analyse};
-use crate::check::baseline::{self, Baseline};
 use crate::check::cache::{Cache, default_folder};
+use crate::check::files::{self, relative};
 use crate::check::load::{self, Loaded};
 use crate::check::publish::{self, Extent};
 use crate::check::settings::Settings;
 use crate::check::watch::Look;
-use crate::check::{files, suppress};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
+use selvedge_library::baseline::{self, Baseline};
+use selvedge_library::suppress;
 use selvedge_report::Checks;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -188,24 +189,14 @@ fn set_aside(
     let mut unused = Vec::new();
     if let Some(config) = &settings.config {
         let folder = config.path.parent().unwrap_or(Path::new(""));
-        unused = suppress::apply(&settings.suppressions, files, folder);
+        let relative = |file: &str| relative(file, folder);
+        unused = suppress::apply(&settings.suppressions, files, &relative);
         output.diagnostics(&unused, &config.text.source());
     }
     if let (Some(path), Some(known)) = (&args.baseline, &settings.baseline) {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let mut known = known.clone();
-        let mut names = Vec::new();
-        for file in &mut *files {
-            let name = baseline::relative(&file.file, folder);
-            for finding in std::mem::take(&mut file.findings) {
-                let covered = known.take(&baseline::entry(name.clone(), &finding));
-                if covered { &mut file.known } else { &mut file.findings }.push(finding);
-            }
-            if file.tallies.iter().all(|(_, tally)| tally.unknown == 0) {
-                names.push(name);
-            }
-        }
-        let gone = known.left(&names, &settings.options.kinds);
+        let relative = |file: &str| relative(file, folder);
+        let gone = baseline::set_aside(known.clone(), files, &settings.options.kinds, &relative);
         if gone > 0 {
             let what = selvedge_report::describe::count(gone, "finding");
             output.warn(&format!(
@@ -222,7 +213,9 @@ fn write_baseline(args: &CheckArgs, checks: &Checks<'_>, output: Output) -> Resu
     if checks.errors() > 0 || checks.totals().tally.unknown > 0 {
         output.warn("the baseline lacks what could not be read or decided");
     }
-    let baseline: Baseline = baseline::entries(checks.files, path).collect();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let relative = |file: &str| relative(file, folder);
+    let baseline: Baseline = baseline::entries(checks.files, &relative).collect();
     publish::write_file(path, baseline.render().as_bytes(), output)
 }
 

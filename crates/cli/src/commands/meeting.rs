@@ -9,13 +9,13 @@ use crate::exit::Exit;
 use crate::input::{self, Model};
 use crate::output::Output;
 use crate::progress;
-use crate::select;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_findings::FindingKind;
+use selvedge_library::select;
 use selvedge_program::copies::Asked;
 use selvedge_program::moment::races;
 use selvedge_program::{LocationId, Question, ThreadId, Unknown};

@@ -2,12 +2,10 @@
 //! A suppression is a list of conditions; a finding that meets all of them is shown apart and does
 //! not count. A suppression that no finding meets is probably out of date, which is worth a warning.
 
-use super::baseline::relative;
-use super::glob::FilePattern;
+use crate::glob::FilePattern;
 use selvedge_base::{Diagnostic, Severity, Span};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::Program;
-use std::path::Path;
 
 /// Conditions under which a finding does not count, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,16 +66,17 @@ impl Suppression {
 }
 
 /// Moves the findings that do not count, and warns of suppressions that could have been used by
-/// these files but were not. `folder` is that of the configuration.
+/// these files but were not. `relative` is the name of a file as seen from the folder of the
+/// configuration.
 pub fn apply(
     suppressions: &[Suppression],
     files: &mut [CheckedFile],
-    folder: &Path,
+    relative: &dyn Fn(&str) -> String,
 ) -> Vec<Diagnostic> {
     let mut used = vec![false; suppressions.len()];
     let mut could_be_used = vec![false; suppressions.len()];
     for file in files {
-        let names = [relative(&file.file, folder), file.file.replace('\\', "/")];
+        let names = [relative(&file.file), file.file.replace('\\', "/")];
         let complete = file.tallies.iter().all(|(_, tally)| tally.unknown == 0);
         for (suppression, could) in suppressions.iter().zip(&mut could_be_used) {
             let asked = |kind| file.tallies.iter().any(|&(asked, _)| asked == kind);

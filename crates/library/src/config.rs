@@ -6,15 +6,15 @@
 //! 1. A key that is not known is an error, so that a misspelt one is not silently without effect.
 //! 2. A suppression has a reason and at least one condition.
 
-use super::glob::FilePattern;
-use super::suppress::Suppression;
-use crate::args::{PatternChoice, UnitChoice, parse_patterns, seconds};
+use crate::glob::FilePattern;
+use crate::select::parse_patterns;
+use crate::suppress::Suppression;
 use selvedge_base::{Diagnostic, Span};
 use selvedge_findings::FindingKind;
-use selvedge_program::PATTERNS;
+use selvedge_program::{PATTERNS, Units};
+use selvedge_report::Patterns;
 use selvedge_syntax::nearest::nearest;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -26,9 +26,9 @@ pub const NAME: &str = "selvedge.toml";
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     /// Which patterns.
-    pub patterns: Option<PatternChoice>,
+    pub patterns: Option<Patterns>,
     /// What counts as one unit of the other thread.
-    pub units: Option<UnitChoice>,
+    pub units: Option<Units>,
     /// Which kinds of findings.
     pub only: Option<Vec<FindingKind>>,
     /// The time limit.
@@ -39,19 +39,6 @@ pub struct Config {
     pub fixes: Option<bool>,
     /// The findings that do not count.
     pub suppressions: Vec<Suppression>,
-}
-
-/// The configuration for a run on `first`: the nearest one in its folder or above, otherwise that of
-/// the current folder.
-pub fn find(first: &Path) -> Option<PathBuf> {
-    let start = std::path::absolute(first).ok()?;
-    let folders = start.ancestors().skip(usize::from(!start.is_dir()));
-    let above = folders.map(|folder| folder.join(NAME)).find(|path| path.is_file());
-    let path = above.or_else(|| Some(PathBuf::from(NAME)).filter(|path| path.is_file()))?;
-    // Reports name it as a person would.
-    let here = std::env::current_dir().ok();
-    let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    Some(short.unwrap_or(path))
 }
 
 /// Reads a configuration. It is complete if no complaint is an error.
@@ -73,6 +60,18 @@ pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
     (config, complaints)
 }
 
+/// A time limit of so many seconds.
+///
+/// # Errors
+/// If it is no time.
+pub fn seconds(seconds: f64) -> Result<Duration, String> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err("a time limit is not negative".to_owned());
+    }
+    // Numbers beyond what a duration holds mean no limit, for all that anybody can tell.
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
 const KEYS: [&str; 7] = ["fixes", "memory", "only", "patterns", "suppress", "timeout", "units"];
 const SUPPRESS_KEYS: [&str; 7] =
     ["file", "fingerprint", "line", "locations", "reason", "rule", "threads"];
@@ -91,7 +90,7 @@ impl Reader {
             match &**key.get_ref() {
                 "patterns" => config.patterns = self.patterns(value),
                 "units" => {
-                    let all = [("exact", UnitChoice::Exact), ("paper", UnitChoice::Paper)];
+                    let all = [("exact", Units::Exact), ("paper", Units::Paper)];
                     config.units = self.word(value, "kind of units", &all);
                 }
                 "only" => config.only = self.kinds(value),
@@ -170,7 +169,7 @@ impl Reader {
         (self.complaints.len() == before).then_some(entry)
     }
 
-    fn patterns(&mut self, value: &Value<'_>) -> Option<PatternChoice> {
+    fn patterns(&mut self, value: &Value<'_>) -> Option<Patterns> {
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Array(numbers) => {
@@ -353,8 +352,8 @@ mod tests {
              threads = [\"T1\"]\nlocations = ['x', \"y\"]\nfile = '**/*.eml'\nfingerprint = 'f'\n",
         );
         assert_eq!(complaints, []);
-        assert_eq!(config.patterns, Some(PatternChoice::Numbers(vec![12, 17])));
-        assert_eq!(config.units, Some(UnitChoice::Exact));
+        assert_eq!(config.patterns, Some(Patterns::Numbers(vec![12, 17])));
+        assert_eq!(config.units, Some(Units::Exact));
         assert_eq!(config.only, Some(vec![FindingKind::Race, FindingKind::Deadlock]));
         assert_eq!(config.timeout, Some(Duration::from_millis(1500)));
         assert_eq!((config.memory, config.fixes), (Some(2048), Some(false)));

@@ -8,7 +8,6 @@
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
 
 /// The version of the file's form.
 const VERSION: u32 = 1;
@@ -100,34 +99,43 @@ impl FromIterator<Entry> for Baseline {
 }
 
 /// The entry of a finding.
-pub fn entry(file: String, finding: &Finding) -> Entry {
+fn entry(file: String, finding: &Finding) -> Entry {
     Entry { file, rule: finding.kind.rule().to_owned(), fingerprint: finding.fingerprint.clone() }
 }
 
-/// The entries of all findings that are not suppressed, for a baseline at `path`.
-pub fn entries<'a>(files: &'a [CheckedFile], path: &'a Path) -> impl Iterator<Item = Entry> + 'a {
+/// The entries of all findings that are not suppressed. `relative` is the name of a file as seen from
+/// the folder of the baseline.
+pub fn entries(
+    files: &[CheckedFile],
+    relative: &dyn Fn(&str) -> String,
+) -> impl Iterator<Item = Entry> {
     files.iter().flat_map(move |file| {
-        let name = relative(&file.file, path.parent().unwrap_or(Path::new("")));
+        let name = relative(&file.file);
         let all = file.findings.iter().chain(&file.known);
         all.map(move |finding| entry(name.clone(), finding))
     })
 }
 
-/// The name of a file as seen from `folder`, with `/` between its parts; as it is if the file is
-/// elsewhere.
-pub fn relative(file: &str, folder: &Path) -> String {
-    let absolute = |path: &Path| {
-        let path = std::path::absolute(path).ok()?;
-        Some(path.canonicalize().unwrap_or(path))
-    };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let inside = absolute(Path::new(file))
-        .zip(absolute(folder))
-        .and_then(|(file, folder)| file.strip_prefix(folder).ok().map(Path::to_owned));
-    let path = inside.unwrap_or_else(|| PathBuf::from(file));
-    let parts = path.components().filter(|part| *part != Component::CurDir);
-    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
-    parts.join("/")
+/// Sets the findings aside that the baseline knows, and says how many of its findings about these
+/// files and kinds are gone.
+pub fn set_aside(
+    mut known: Baseline,
+    files: &mut [CheckedFile],
+    kinds: &[FindingKind],
+    relative: &dyn Fn(&str) -> String,
+) -> usize {
+    let mut names = Vec::new();
+    for file in files {
+        let name = relative(&file.file);
+        for finding in std::mem::take(&mut file.findings) {
+            let covered = known.take(&entry(name.clone(), &finding));
+            if covered { &mut file.known } else { &mut file.findings }.push(finding);
+        }
+        if file.tallies.iter().all(|(_, tally)| tally.unknown == 0) {
+            names.push(name);
+        }
+    }
+    known.left(&names, kinds)
 }
 
 #[cfg(test)]

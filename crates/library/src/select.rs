@@ -1,10 +1,9 @@
 //! # Idea
-//! From names on the command line to ids of the model. A name that does not exist is answered with
+//! From names that a user gives to ids of the model. A name that does not exist is answered with
 //! the one that was probably meant and the list of those that do.
 
-use crate::args::{PatternChoice, UnitChoice};
 use selvedge_base::{Diagnostic, Id, IdVec, Severity};
-use selvedge_program::{LocationId, PATTERNS, Pattern, Program, ThreadId};
+use selvedge_program::{LocationId, PATTERNS, Pattern, Program, ThreadId, Units};
 use selvedge_report::Patterns;
 use selvedge_syntax::nearest::nearest;
 
@@ -34,30 +33,59 @@ pub fn locations(
 ///
 /// # Errors
 /// If a pattern is not defined for these units.
-pub fn patterns(
-    choice: Option<&PatternChoice>,
-    units: UnitChoice,
-) -> Result<(Patterns, Vec<u32>), String> {
+pub fn patterns(choice: Option<&Patterns>, units: Units) -> Result<(Patterns, Vec<u32>), String> {
     let numbers = |wanted: fn(&Pattern) -> bool| {
         PATTERNS.iter().filter(|pattern| wanted(pattern)).map(|pattern| pattern.number).collect()
     };
     match (choice, units) {
-        (None | Some(PatternChoice::All), UnitChoice::Exact) => {
-            Ok((Patterns::All, numbers(|_| true)))
-        }
+        (None | Some(Patterns::All), Units::Exact) => Ok((Patterns::All, numbers(|_| true))),
         // `--units paper` implies the 14 patterns.
-        (None | Some(PatternChoice::All), UnitChoice::Paper) | (Some(PatternChoice::Vaziri), _) => {
+        (None | Some(Patterns::All), Units::Paper) | (Some(Patterns::Vaziri), _) => {
             Ok((Patterns::Vaziri, numbers(Pattern::is_vaziri)))
         }
-        (Some(PatternChoice::Numbers(chosen)), units) => {
+        (Some(Patterns::Numbers(chosen)), units) => {
             let vaziri: Vec<u32> = numbers(Pattern::is_vaziri);
             match chosen.iter().find(|number| !vaziri.contains(number)) {
-                Some(other) if units == UnitChoice::Paper => Err(format!(
+                Some(other) if units == Units::Paper => Err(format!(
                     "--units paper is defined for the patterns 1 to 14, not for {other}"
                 )),
                 _ => Ok((Patterns::Numbers(chosen.clone()), chosen.clone())),
             }
         }
+    }
+}
+
+/// The patterns that a text stands for: `all`, `vaziri`, or numbers and ranges such as `12,17-20`.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn parse_patterns(text: &str) -> Result<Patterns, String> {
+    match text {
+        "all" => return Ok(Patterns::All),
+        "vaziri" => return Ok(Patterns::Vaziri),
+        _ => {}
+    }
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (pattern_number(first)?, pattern_number(last)?);
+        if first > last {
+            return Err(format!("the range `{part}` is empty"));
+        }
+        numbers.extend(first..=last);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Patterns::Numbers(numbers))
+}
+
+fn pattern_number(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let count = PATTERNS.len() as u32;
+    match text.parse::<u32>() {
+        Ok(number) if (1..=count).contains(&number) => Ok(number),
+        Ok(number) => Err(format!("there is no pattern {number}; they are 1 to {count}")),
+        Err(_) => Err(format!("`{text}` is not `all`, `vaziri` or a number from 1 to {count}")),
     }
 }
 
@@ -99,4 +127,25 @@ fn select<I: Id, T>(
     let chosen =
         items.iter_enumerated().filter(|(_, item)| wanted.iter().any(|wanted| means(wanted, item)));
     Ok(chosen.map(|(id, _)| id).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pattern_lists() {
+        assert_eq!(parse_patterns("all"), Ok(Patterns::All));
+        assert_eq!(parse_patterns("vaziri"), Ok(Patterns::Vaziri));
+        let numbers = |text| match parse_patterns(text) {
+            Ok(Patterns::Numbers(numbers)) => numbers,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(numbers("13,12"), [12, 13]);
+        assert_eq!(numbers("3-5,4, 1"), [1, 3, 4, 5]);
+        assert_eq!(numbers("1-32").len(), 32);
+        for wrong in ["", "0", "33", "1,", "x", "5-3", "-3", "1-99999999999"] {
+            assert!(parse_patterns(wrong).is_err(), "{wrong}");
+        }
+    }
 }

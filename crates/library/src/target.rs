@@ -1,5 +1,5 @@
 //! # Idea
-//! From the text of `--target` and `--label` to what they mean in a program. A target is
+//! From the text of a target or a label to what it means in a program. A target is
 //! `shared|position,position,…`, one position per thread; the shared part is a number if the program
 //! has exactly one numeral, or values such as `x=1,y=0`, or `*`.
 
