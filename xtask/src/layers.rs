@@ -26,7 +26,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-report", &["base", "program", "findings"]),
     (
         "selvedge-library",
-        &["base", "syntax", "program", "analysis", "replay", "findings", "report"],
+        &[
+            "base",
+            "syntax",
+            "program",
+            "front-eml",
+            "front-bool",
+            "front-pds",
+            "front-property",
+            "analysis",
+            "replay",
+            "findings",
+            "report",
+        ],
     ),
     ("selvedge-testkit", &["base", "program", "replay"]),
     (
@@ -34,10 +46,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "base",
             "program",
-            "front-eml",
             "front-bool",
             "front-pds",
-            "front-property",
             "analysis",
             "bounded",
             "replay",

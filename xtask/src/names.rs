@@ -19,6 +19,7 @@ const SHARED: &[(&str, &str)] = &[
     ("Asked", "what is asked, as a report and as the number of copies need to know it"),
     ("Configuration", "the glossary has both: of a program, and of a pushdown system"),
     ("Dialect", "the models that are printed for tests know other dialects than the reader"),
+    ("Model", "what a user writes: read from texts, and made up by a test"),
     ("Options", "always with its module, as `text::Options`: what this function can be told"),
     ("Parsed", "what a front end returns, the same in each of them"),
     ("Process", "of the two languages that test programs are written in"),

@@ -8,90 +8,15 @@ use crate::output::Output;
 use crate::watchdog::within;
 use selvedge_analysis::Instance;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
+use selvedge_library::load::{self, TextComplaints, Texts};
+use selvedge_program::Program;
 use selvedge_program::copies::Asked;
-use selvedge_program::{Ipa, Program, Target};
-use selvedge_report::Source;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A text with the name to show for it.
-#[derive(Clone, Debug)]
-pub struct Text {
-    /// The path as given, or `<stdin>`.
-    pub name: String,
-    /// The text, without a byte-order mark.
-    pub text: String,
-}
-
-impl Text {
-    /// The same for the reports.
-    pub fn source(&self) -> Source<'_> {
-        Source { name: &self.name, text: &self.text }
-    }
-}
-
-/// A model and where it comes from.
-#[derive(Clone, Debug)]
-pub struct Model {
-    /// The source.
-    pub text: Text,
-    /// What the front end made of it.
-    pub program: Program,
-    /// What the front end had to say, and that did not stop it.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// The languages of models.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Language {
-    /// EML.
-    Eml,
-    /// The model's own text form.
-    TextForm,
-    /// Concurrent Boolean programs.
-    Boolean,
-    /// Concurrent pushdown systems.
-    Pushdown,
-}
-
-impl Language {
-    /// The language of a text: by the extension of its name, or by its first word.
-    fn of(path: &Path, text: &str) -> Self {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("slv") => return Self::TextForm,
-            Some("bp") => return Self::Boolean,
-            Some("pds") => return Self::Pushdown,
-            Some("eml") => return Self::Eml,
-            _ => {}
-        }
-        match first_word(text) {
-            "program" => Self::TextForm,
-            "decl" | "void" | "bool" | "dfs" => Self::Boolean,
-            _ if is_pushdown(text) => Self::Pushdown,
-            _ => Self::Eml,
-        }
-    }
-}
-
-/// A model with data, and what its files ask about it.
-#[derive(Clone, Debug)]
-pub struct DataModel {
-    /// The source.
-    pub text: Text,
-    /// The language that it is in.
-    pub language: Language,
-    /// What the front end made of it.
-    pub program: Program,
-    /// The target that a file beside it names, as it was written.
-    pub target: Option<(String, Target)>,
-    /// How many threads a start site may start, if some had to be cut off.
-    pub starts_per_site: Option<u32>,
-    /// Labels of the source that no thread can reach, because no thread has their procedure.
-    pub unused_labels: Vec<String>,
-    /// What the front end had to say, and that did not stop it.
-    pub warnings: Vec<Diagnostic>,
-}
+pub use selvedge_library::language::Language;
+pub use selvedge_library::load::{Model, Model as DataModel, Property, Text};
 
 /// How Boolean programs are to be read.
 #[derive(Clone, Copy, Default, Debug)]
@@ -111,9 +36,7 @@ const CHUNK: u64 = 1 << 20;
 
 /// Reads the model at `path`; `-` is standard input. Mistakes have been printed when this returns.
 pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit> {
-    let (input, reading) = (Files::at(path), Reading::default());
-    let DataModel { text, program, warnings, .. } = data_model(&input, reading, output, budget)?;
-    Ok(Model { text, program, warnings })
+    data_model(&Files::at(path), Reading::default(), output, budget)
 }
 
 /// Reads a model for questions of these kinds: where threads stand for any number of copies, with as
@@ -138,7 +61,7 @@ pub fn data_model(
     reading: Reading,
     output: Output,
     budget: &Budget,
-) -> Result<DataModel, Exit> {
+) -> Result<Model, Exit> {
     let (input, inner) = (input.clone(), budget.clone());
     let name = name(&input.file);
     let read = within(budget, move || read_data_model(&input, reading, output, &inner));
@@ -156,112 +79,48 @@ fn read_data_model(
     reading: Reading,
     output: Output,
     budget: &Budget,
-) -> Result<DataModel, Exit> {
-    let text = text(&input.file, output, budget)?;
-    let language = Language::of(&input.file, &text.text);
+) -> Result<Model, Exit> {
+    let program = text(&input.file, output, budget)?;
+    let language = Language::of(&program.name, &program.text);
     let misread = reading.dialect.is_some() && language != Language::Boolean;
     let misfit = misread.then_some("a dialect is for Boolean programs");
     if let Some(misfit) = misfit.or_else(|| input.misfit(language)) {
-        output.complain(&format!("{misfit}, and {} is none", text.name));
+        output.complain(&format!("{misfit}, and {} is none", program.name));
         return Err(Exit::BadInput);
     }
-    match language {
-        Language::Eml | Language::TextForm => {
-            let Model { text, program, warnings } =
-                parse(text, language == Language::TextForm, output)?;
-            Ok(DataModel {
-                text,
-                language,
-                program,
-                target: None,
-                starts_per_site: None,
-                unused_labels: Vec::new(),
-                warnings,
-            })
-        }
-        Language::Boolean => boolean(&text, input, reading, output),
-        Language::Pushdown => pushdown(text, input, output, budget),
+    let mut texts = Texts::from(program);
+    if language == Language::Pushdown {
+        texts.init = beside(input.init.as_deref(), &input.file, "init", output, budget)?;
+        texts.spec = beside(input.spec.as_deref(), &input.file, "spec", output, budget)?;
     }
+    let reading = load::Reading {
+        dialect: reading.dialect.map(Into::into),
+        starts_per_site: input.starts_per_site.or(reading.starts_per_site),
+    };
+    understood(load::load(&texts, reading), output)
 }
 
-fn boolean(
-    text: &Text,
-    input: &Files,
-    reading: Reading,
+/// Prints what there is to say about a model.
+pub fn understood(
+    (model, complaints): (Option<Model>, TextComplaints<'_>),
     output: Output,
-) -> Result<DataModel, Exit> {
-    let starts = input.starts_per_site.or(reading.starts_per_site);
-    let (model, diagnostics) = boolean_program(text, reading.dialect, starts);
-    output.diagnostics(&diagnostics, &text.source());
+) -> Result<Model, Exit> {
+    for (source, diagnostics) in &complaints {
+        output.diagnostics(diagnostics, source);
+    }
     model.ok_or(Exit::BadInput)
 }
 
 /// A model of a Boolean program once more, with another number of starts per site; `None` if that
 /// makes too large a program, or a limit is met before.
 pub fn with_starts(
-    model: &DataModel,
+    model: &Model,
     dialect: Option<Dialect>,
     starts: u32,
     budget: &Budget,
-) -> Option<DataModel> {
-    let text = model.text.clone();
-    within(budget, move || boolean_program(&text, dialect, Some(starts)).0).ok().flatten()
-}
-
-fn boolean_program(
-    text: &Text,
-    dialect: Option<Dialect>,
-    starts_per_site: Option<u32>,
-) -> (Option<DataModel>, Vec<Diagnostic>) {
-    let options =
-        selvedge_front_bool::Options { dialect: dialect.map(Into::into), starts_per_site };
-    let parsed = selvedge_front_bool::parse(&text.text, &options);
-    let model = parsed.program.map(|program| DataModel {
-        text: text.clone(),
-        language: Language::Boolean,
-        program,
-        target: None,
-        starts_per_site: parsed.limited_starts,
-        unused_labels: parsed.unused_labels,
-        warnings: parsed.diagnostics.clone(),
-    });
-    (model, parsed.diagnostics)
-}
-
-fn pushdown(text: Text, input: &Files, output: Output, budget: &Budget) -> Result<DataModel, Exit> {
-    let init = beside(input.init.as_deref(), &input.file, "init", output, budget)?;
-    let spec = beside(input.spec.as_deref(), &input.file, "spec", output, budget)?;
-    let content = |file: &Option<Text>| file.as_ref().map(|file| file.text.clone());
-    let parsed =
-        selvedge_front_pds::parse(&text.text, content(&init).as_deref(), content(&spec).as_deref());
-    let complain = |complaints: &[selvedge_front_pds::Complaint]| {
-        for (which, file) in [
-            (selvedge_front_pds::Input::Pds, Some(&text)),
-            (selvedge_front_pds::Input::Init, init.as_ref()),
-            (selvedge_front_pds::Input::Spec, spec.as_ref()),
-        ] {
-            let own = complaints.iter().filter(|complaint| complaint.input == which);
-            let own: Vec<Diagnostic> = own.map(|complaint| complaint.diagnostic.clone()).collect();
-            // What is said about a file that is not there is about the system.
-            output.diagnostics(&own, &file.unwrap_or(&text).source());
-        }
-    };
-    let parsed = parsed.map_err(|complaints| {
-        complain(&complaints);
-        Exit::BadInput
-    })?;
-    complain(&parsed.warnings);
-    let target = spec.as_ref().zip(parsed.target);
-    let target = target.map(|(spec, target)| (spec.text.trim().to_owned(), target));
-    Ok(DataModel {
-        language: Language::Pushdown,
-        program: parsed.program,
-        target,
-        starts_per_site: None,
-        unused_labels: Vec::new(),
-        warnings: parsed.warnings.into_iter().map(|warning| warning.diagnostic).collect(),
-        text,
-    })
+) -> Option<Model> {
+    let model = model.clone();
+    within(budget, move || model.with_starts(dialect.map(Into::into), starts)).ok().flatten()
 }
 
 /// The file that was named, or the one beside `file` with another extension, if there is one.
@@ -280,38 +139,6 @@ fn beside(
     }
     let path = file.with_extension(extension);
     if path.is_file() { text(&path, output, budget).map(Some) } else { Ok(None) }
-}
-
-/// Parses a text that is a model in text form if `in_text_form` says so or it begins like one, and
-/// EML otherwise.
-pub fn parse(text: Text, in_text_form: bool, output: Output) -> Result<Model, Exit> {
-    let in_text_form = in_text_form || first_word(&text.text) == "program";
-    let (program, diagnostics) = understand(&text.text, in_text_form);
-    output.diagnostics(&diagnostics, &text.source());
-    match program {
-        Some(program) => Ok(Model { text, program, warnings: diagnostics }),
-        None => Err(Exit::BadInput),
-    }
-}
-
-/// What the front end of the language makes of a text, and what it has to say.
-pub fn understand(text: &str, in_text_form: bool) -> (Option<Program>, Vec<Diagnostic>) {
-    if in_text_form {
-        return selvedge_program::text::parse(text);
-    }
-    let parsed = selvedge_front_eml::parse(text);
-    (parsed.program, parsed.diagnostics)
-}
-
-/// A property and where it comes from.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// The source.
-    pub text: Text,
-    /// One automaton per choice that the property leaves open.
-    pub automata: Vec<Ipa>,
-    /// What the front end had to say, and that did not stop it.
-    pub warnings: Vec<Diagnostic>,
 }
 
 /// Reads the property of `program` at `path`. Mistakes have been printed when this returns.
@@ -333,13 +160,13 @@ fn read_property(
     output: Output,
     budget: &Budget,
 ) -> Result<Property, Exit> {
-    let text = text(path, output, budget)?;
-    let (automata, diagnostics) = selvedge_front_property::parse(&text.text, program);
-    output.diagnostics(&diagnostics, &text.source());
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(Exit::BadInput);
-    }
-    Ok(Property { text, automata, warnings: diagnostics })
+    let property = load::property(text(path, output, budget)?, program);
+    let (text, diagnostics) = match &property {
+        Ok(property) => (&property.text, &property.warnings),
+        Err((text, diagnostics)) => (text, diagnostics),
+    };
+    output.diagnostics(diagnostics, &text.source());
+    property.map_err(|_| Exit::BadInput)
 }
 
 /// Reads a text file; `-` is standard input. Mistakes have been printed when this returns.
@@ -482,52 +309,4 @@ fn read(from: &mut impl Read, budget: &Budget) -> Result<Vec<u8>, NoBytes> {
 
 fn too_large() -> io::Error {
     io::Error::other("it has 512 MiB or more")
-}
-
-/// Whether a text begins like a pushdown system: with a number of shared states.
-fn is_pushdown(text: &str) -> bool {
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    let first = lines.filter(|line| !line.is_empty()).find_map(|line| line.chars().next());
-    first.is_some_and(|first| first.is_ascii_digit())
-}
-
-/// The first word after blanks and comments, or nothing if something else comes first.
-pub fn first_word(mut text: &str) -> &str {
-    loop {
-        text = text.trim_start();
-        if let Some(comment) = text.strip_prefix("//") {
-            text = comment.split_once('\n').map_or("", |(_, rest)| rest);
-        } else if let Some(comment) = text.strip_prefix("/*") {
-            text = comment.split_once("*/").map_or("", |(_, rest)| rest);
-        } else {
-            let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            return &text[..end.unwrap_or(text.len())];
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn languages_of_texts_without_a_name() {
-        let of = |text| Language::of(Path::new("-"), text);
-        assert_eq!(of("# shared states\n\n 2 # two\nPDA 0 1\n"), Language::Pushdown);
-        assert_eq!(of("void main() begin skip; end"), Language::Boolean);
-        assert_eq!(of("// 2\nprogram"), Language::TextForm);
-        for eml in ["", "#", "lock l;", "// 2\nprocess T { }"] {
-            assert_eq!(of(eml), Language::Eml, "{eml}");
-        }
-    }
-
-    #[test]
-    fn first_words() {
-        assert_eq!(first_word("program\n"), "program");
-        assert_eq!(first_word("  // program\n/* x */ process T"), "process");
-        assert_eq!(first_word("programs"), "programs");
-        for none in ["", "   ", "// program", "/* program", "; program"] {
-            assert_eq!(first_word(none), "", "{none}");
-        }
-    }
 }

@@ -9,10 +9,15 @@ pub mod baseline;
 pub mod cache;
 pub mod check;
 pub mod config;
+pub mod file;
 mod fixes;
 pub mod glob;
+pub mod language;
+pub mod load;
 pub mod select;
 pub mod suppress;
 pub mod target;
 
 pub use check::{CheckOptions, Fixes, check};
+pub use language::Language;
+pub use load::{Model, Property, Reading, Text, Texts, load};

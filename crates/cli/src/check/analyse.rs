@@ -9,12 +9,12 @@
 
 use super::bar::{self, Position};
 use super::cache::{self, Cache};
-use super::load::Loaded;
 use crate::progress;
 use crate::watchdog::Done;
 use selvedge_base::Budget;
 use selvedge_findings::{Checked, CheckedFile};
 use selvedge_library::cache::{Key, get, put};
+use selvedge_library::file::Loaded;
 use selvedge_library::{CheckOptions, check};
 use selvedge_program::Program;
 use std::num::NonZeroUsize;

@@ -5,9 +5,10 @@
 use super::atomicity;
 use crate::args::{DemoArgs, Format};
 use crate::exit::Exit;
-use crate::input::{self, Text};
+use crate::input;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
+use selvedge_library::load::{Reading, Text, Texts, load};
 use std::time::Instant;
 
 const NAME: &str = "examples/stack.eml";
@@ -24,8 +25,8 @@ pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
         return Ok(Exit::Success);
     }
     let start = Instant::now();
-    let text = Text { name: NAME.to_owned(), text: SOURCE.to_owned() };
-    let model = input::parse(text, false, output)?;
+    let texts = Texts::from(Text::new(NAME, SOURCE));
+    let model = input::understood(load(&texts, Reading::default()), output)?;
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
     let exit = atomicity::analyse(&model, &args.options, &watch, output)?;
     if args.options.report.format == Format::Text {

@@ -1,0 +1,84 @@
+//! # Idea
+//! One file of a check becomes a model and what there is to say about it. A file that cannot be read
+//! or understood is a complaint like any other, so that the other files are analysed all the same.
+
+use crate::language::{Language, extension, first_word};
+use crate::load::{Text, understand};
+use selvedge_analysis::copies::{FEW_COPIES, instance};
+use selvedge_base::{Diagnostic, Severity};
+use selvedge_program::Program;
+use selvedge_program::copies::Asked;
+
+/// A file that was looked at.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its name and text.
+    pub text: Text,
+    /// The language that it was read as.
+    pub language: &'static str,
+    /// The model, unless a complaint is an error; with as many copies of its threads as decide what
+    /// is asked.
+    pub program: Option<Program>,
+    /// With how many copies nothing beyond them is known, if so.
+    pub copies: Option<u32>,
+    /// What there is to say about it.
+    pub complaints: Vec<Diagnostic>,
+    /// Whether a limit was met before it was read.
+    pub stopped: bool,
+}
+
+impl Loaded {
+    /// What is understood of a text; one that is not `named` and does not say what it is, is EML.
+    pub fn new(text: Text, named: bool) -> Self {
+        let extension = extension(&text.name);
+        let (language, read) = match (extension, first_word(&text.text)) {
+            (Some("slv"), _) | (_, "program") => ("slv", Language::TextForm),
+            (Some("eml"), _) | (_, "lock" | "var" | "process") => ("eml", Language::Eml),
+            _ if !named => ("eml", Language::Eml),
+            _ => {
+                let help = match extension {
+                    Some("ipa") => {
+                        "a property is checked on a program: selvedge atomicity PROGRAM --property \
+                             FILE"
+                    }
+                    Some("bp" | "pds") => "programs with data are for `selvedge reach`",
+                    _ => "there are EML programs (.eml) and models in text form (.slv)",
+                };
+                let Text { name, text } = text;
+                let mut loaded = Loaded::refused(
+                    "unknown-format",
+                    name,
+                    text,
+                    "this is no file that Selvedge knows".to_owned(),
+                );
+                loaded.complaints[0].help = Some(help.to_owned());
+                return loaded;
+            }
+        };
+        let (program, mut complaints) = understand(&text.text, read);
+        let kinds = [Asked::Threads(2), Asked::Deadlocks];
+        let instance = program.map(|program| instance(program, &kinds, FEW_COPIES));
+        let copies = instance.as_ref().and_then(|instance| instance.limit);
+        let program = instance.map(|instance| instance.program);
+        if let Some(program) = &program
+            && program.threads.len() < 2
+            && !complaints.iter().any(|complaint| complaint.code == "no-atomicity-question")
+        {
+            let message = "fewer than two threads take part, so there is nothing to ask";
+            complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
+        }
+        Loaded { text, language, program, copies, complaints, stopped: false }
+    }
+
+    /// A file of which nothing is understood.
+    pub fn refused(code: &'static str, name: String, text: String, message: String) -> Loaded {
+        Loaded {
+            text: Text { name, text },
+            language: "",
+            program: None,
+            copies: None,
+            complaints: vec![Diagnostic::global(code, Severity::Error, message)],
+            stopped: false,
+        }
+    }
+}
