@@ -44,15 +44,9 @@ impl Loaded {
                     Some("bp" | "pds") => "programs with data are for `selvedge reach`",
                     _ => "there are EML programs (.eml) and models in text form (.slv)",
                 };
-                let Text { name, text } = text;
-                let mut loaded = Loaded::refused(
-                    "unknown-format",
-                    name,
-                    text,
-                    "this is no file that Selvedge knows".to_owned(),
-                );
-                loaded.complaints[0].help = Some(help.to_owned());
-                return loaded;
+                let message = "this is no file that Selvedge knows";
+                let complaint = Diagnostic::global("unknown-format", Severity::Error, message);
+                return Self::refused(text, complaint.with_help(help.to_owned()));
             }
         };
         let (program, mut complaints) = understand(&text.text, read);
@@ -67,18 +61,12 @@ impl Loaded {
             let message = "fewer than two threads take part, so there is nothing to ask";
             complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
         }
-        Loaded { text, language, program, copies, complaints, stopped: false }
+        Self { text, language, program, copies, complaints, stopped: false }
     }
 
     /// A file of which nothing is understood.
-    pub fn refused(code: &'static str, name: String, text: String, message: String) -> Loaded {
-        Loaded {
-            text: Text { name, text },
-            language: "",
-            program: None,
-            copies: None,
-            complaints: vec![Diagnostic::global(code, Severity::Error, message)],
-            stopped: false,
-        }
+    pub fn refused(text: Text, complaint: Diagnostic) -> Self {
+        let complaints = vec![complaint];
+        Self { text, language: "", program: None, copies: None, complaints, stopped: false }
     }
 }
