@@ -11,11 +11,14 @@
 //! 2. A part of a budget is used up at its own limit, or when the whole is; the whole does not
 //!    notice that a part is used up.
 //! 3. A budget without a limit of its own costs one relaxed load per poll.
+//! 4. Of pieces of work that are done one after the other, each with the [share](Budget::share) of as
+//!    many pieces as are left, none can leave the last one without time, and the last one has all
+//!    that is left.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// Why an analysis was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,7 +27,7 @@ pub enum StopReason {
     Timeout,
     /// The memory limit was reached.
     Memory,
-    /// The limit on steps was reached: the budget was polled as often as it allows.
+    /// The limit on work was reached: the budget was polled as often as it allows.
     Steps,
     /// Somebody asked for the end, by an interrupt from the keyboard for instance.
     Cancelled,
@@ -53,7 +56,7 @@ impl fmt::Display for StopReason {
         f.write_str(match self {
             Self::Timeout => "the time limit was reached",
             Self::Memory => "the memory limit was reached",
-            Self::Steps => "the limit on steps was reached",
+            Self::Steps => "the limit on work was reached",
             Self::Cancelled => "the run was interrupted",
         })
     }
@@ -62,16 +65,32 @@ impl fmt::Display for StopReason {
 /// A question to the host of an analysis: whether to stop.
 type Ask = Box<dyn Fn() -> Option<StopReason> + Send + Sync>;
 
+/// A point in time at which a budget is used up.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    /// Whether somebody else raises the flag then, so that polls need not read the clock.
+    watched: bool,
+}
+
 /// What a poll looks at beside the flag.
-enum Limit {
-    /// Nothing.
-    Flag,
+#[derive(Default)]
+struct Limit {
     /// The number of polls.
-    Steps(u64),
+    steps: Option<u64>,
     /// The clock.
-    Deadline(Instant),
+    deadline: Option<Deadline>,
     /// The host, at every so many polls.
-    Callback { every: u64, ask: Ask },
+    callback: Option<(u64, Ask)>,
+}
+
+impl Limit {
+    /// Whether a poll need not look at anything.
+    fn is_flag(&self) -> bool {
+        self.steps.is_none()
+            && self.deadline.is_none_or(|deadline| deadline.watched)
+            && self.callback.is_none()
+    }
 }
 
 /// What an analysis may still cost. Clones share it: it is a handle.
@@ -94,6 +113,8 @@ struct Shared {
     polls: AtomicU64,
     limit: Limit,
     whole: Option<Budget>,
+    /// The shares of it that may be in use.
+    shares: Mutex<Vec<Weak<Shared>>>,
 }
 
 /// Nothing but the flag can stop it.
@@ -112,18 +133,27 @@ impl Default for Budget {
 impl Budget {
     /// A budget that ends when it is raised.
     pub fn new() -> Self {
-        Self::made(Limit::Flag, None)
+        Self::made(Limit::default(), None)
     }
 
     /// A budget that the `steps`-th poll finds used up.
     pub fn with_steps(steps: u64) -> Self {
-        Self::made(Limit::Steps(steps), None)
+        Self::made(Limit { steps: Some(steps), ..Limit::default() }, None)
     }
 
     /// A budget that is used up at a point in time. Every poll reads the clock; who can start a
     /// thread had better let that one watch it, and [raise](Self::raise) the flag.
     pub fn with_deadline(deadline: Instant) -> Self {
-        Self::made(Limit::Deadline(deadline), None)
+        let deadline = Some(Deadline { at: deadline, watched: false });
+        Self::made(Limit { deadline, ..Limit::default() }, None)
+    }
+
+    /// A budget that somebody else raises at `deadline`, if there is one: polls do not read the clock,
+    /// but [shares](Self::share) know how much time is left. With `steps`, that poll finds it used
+    /// up, too.
+    pub fn watched(deadline: Option<Instant>, steps: Option<u64>) -> Self {
+        let deadline = deadline.map(|at| Deadline { at, watched: true });
+        Self::made(Limit { steps, deadline, callback: None }, None)
     }
 
     /// A budget that asks its host at every `every`-th poll whether to stop.
@@ -131,31 +161,89 @@ impl Budget {
         every: u64,
         ask: impl Fn() -> Option<StopReason> + Send + Sync + 'static,
     ) -> Self {
-        Self::made(Limit::Callback { every: every.max(1), ask: Box::new(ask) }, None)
+        let callback: (u64, Ask) = (every.max(1), Box::new(ask));
+        Self::made(Limit { callback: Some(callback), ..Limit::default() }, None)
     }
 
     /// A part of this budget with at most so many polls.
     #[must_use]
     pub fn part_with_steps(&self, steps: u64) -> Self {
-        Self::made(Limit::Steps(steps), Some(self.clone()))
+        Self::made(Limit { steps: Some(steps), ..Limit::default() }, Some(self.clone()))
     }
 
     /// A part of this budget that ends at a point in time at the latest.
     #[must_use]
     pub fn part_with_deadline(&self, deadline: Instant) -> Self {
-        Self::made(Limit::Deadline(deadline), Some(self.clone()))
+        let deadline = Some(Deadline { at: deadline, watched: false });
+        Self::made(Limit { deadline, ..Limit::default() }, Some(self.clone()))
     }
 
     /// A part of this budget that can be raised by itself.
     #[must_use]
     pub fn part(&self) -> Self {
-        Self::made(Limit::Flag, Some(self.clone()))
+        Self::made(Limit::default(), Some(self.clone()))
+    }
+
+    /// A part of this budget for one of `shares` pieces of work that are still to be done: of the
+    /// time and the steps that are left it may use its share. What it leaves is for the others.
+    #[must_use]
+    pub fn share(&self, shares: usize) -> Self {
+        let limit = if shares <= 1 {
+            Limit::default()
+        } else {
+            let now = Instant::now();
+            let part = |left: Duration| left / u32::try_from(shares).unwrap_or(u32::MAX);
+            let deadline =
+                self.deadline().map(|end| now + part(end.saturating_duration_since(now)));
+            Limit {
+                steps: self.steps_left().map(|left| (left / shares as u64).max(1)),
+                deadline: deadline.map(|at| Deadline { at, watched: false }),
+                callback: None,
+            }
+        };
+        let share = Self::made(limit, Some(self.clone()));
+        let mut shares = self.shares();
+        shares.retain(|one| one.strong_count() > 0);
+        shares.push(Arc::downgrade(&share.0));
+        drop(shares);
+        share
+    }
+
+    /// Uses up the [shares](Self::share) that are in use, and the budget itself if there are none. So
+    /// a limit that one piece of work meets need not be the end of the next one.
+    pub fn raise_shares(&self, reason: StopReason) {
+        let shares: Vec<Self> = self.shares().iter().filter_map(Weak::upgrade).map(Self).collect();
+        if shares.is_empty() {
+            self.raise(reason);
+        }
+        for share in shares {
+            share.raise(reason);
+        }
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Vec<Weak<Shared>>> {
+        self.0.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When it will be used up at the latest, if there is such a time.
+    fn deadline(&self) -> Option<Instant> {
+        let own = self.0.limit.deadline.map(|deadline| deadline.at);
+        let whole = self.0.whole.as_ref().and_then(Self::deadline);
+        own.into_iter().chain(whole).min()
+    }
+
+    /// How many polls are left, the one that finds it used up among them, if they are counted.
+    fn steps_left(&self) -> Option<u64> {
+        let own = self.0.limit.steps.map(|steps| steps.saturating_sub(self.polls()));
+        let whole = self.0.whole.as_ref().and_then(Self::steps_left);
+        own.into_iter().chain(whole).min()
     }
 
     fn made(limit: Limit, whole: Option<Self>) -> Self {
-        let plain = matches!(limit, Limit::Flag) && whole.is_none();
+        let plain = limit.is_flag() && whole.is_none();
         let state = AtomicU8::new(if plain { UNLIMITED } else { LIMITED });
-        Self(Arc::new(Shared { state, polls: AtomicU64::new(0), limit, whole }))
+        let (polls, shares) = (AtomicU64::new(0), Mutex::default());
+        Self(Arc::new(Shared { state, polls, limit, whole, shares }))
     }
 
     /// Uses the budget up. The first reason stays.
@@ -200,28 +288,24 @@ impl Budget {
     #[cold]
     fn look(&self, state: u8) -> Option<StopReason> {
         let Shared { polls, limit, whole, .. } = &*self.0;
-        let count = match limit {
-            Limit::Flag | Limit::Deadline(_) => 0,
-            Limit::Steps(_) | Limit::Callback { .. } => polls.fetch_add(1, Ordering::Relaxed) + 1,
-        };
+        let counted = limit.steps.is_some() || limit.callback.is_some();
+        let count = if counted { polls.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
         if let Some(reason) = StopReason::of_state(state) {
             return Some(reason);
         }
         let outer = whole.as_ref().and_then(Self::poll);
-        let reason = outer.or_else(|| match limit {
-            Limit::Flag => None,
-            Limit::Steps(steps) => (count >= *steps).then_some(StopReason::Steps),
-            Limit::Deadline(deadline) => {
-                (Instant::now() >= *deadline).then_some(StopReason::Timeout)
-            }
-            Limit::Callback { every, ask } => {
-                if count.is_multiple_of(*every) {
-                    ask()
-                } else {
-                    None
-                }
-            }
-        })?;
+        let passed = |deadline: Deadline| !deadline.watched && Instant::now() >= deadline.at;
+        let reason = if outer.is_some() {
+            outer
+        } else if limit.steps.is_some_and(|steps| count >= steps) {
+            Some(StopReason::Steps)
+        } else if limit.deadline.is_some_and(passed) {
+            Some(StopReason::Timeout)
+        } else {
+            let asked = limit.callback.as_ref().filter(|(every, _)| count.is_multiple_of(*every));
+            asked.and_then(|(_, ask)| ask())
+        };
+        let reason = reason?;
         self.raise(reason);
         // Another thread may have raised it for another reason meanwhile, which then stays.
         self.stopped()
@@ -237,7 +321,6 @@ impl fmt::Debug for Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn the_first_reason_stays() {
@@ -307,5 +390,63 @@ mod tests {
         assert_eq!(part.poll(), Some(StopReason::Memory));
         let late = whole.part_with_deadline(Instant::now());
         assert_eq!(late.poll(), Some(StopReason::Memory), "the whole was used up before");
+    }
+
+    #[test]
+    fn a_watched_deadline_is_raised_by_somebody_else() {
+        let budget = Budget::watched(Some(Instant::now()), Some(3));
+        let polls = [budget.poll(), budget.poll(), budget.poll()];
+        assert_eq!(polls, [None, None, Some(StopReason::Steps)]);
+        let budget = Budget::watched(None, None);
+        budget.raise(StopReason::Timeout);
+        assert_eq!(budget.poll(), Some(StopReason::Timeout));
+    }
+
+    #[test]
+    fn steps_are_shared_out() {
+        let whole = Budget::with_steps(100);
+        let used = |shares: usize, most: usize| {
+            let share = whole.share(shares);
+            let used = (1..=most).take_while(|_| share.poll().is_none()).count();
+            (used, share.stopped())
+        };
+        // A fourth of all; less than a third of what is left; half of the rest; and the rest.
+        assert_eq!(used(4, 1000), (24, Some(StopReason::Steps)));
+        assert_eq!(whole.stopped(), None);
+        assert_eq!(used(3, 5), (5, None));
+        assert_eq!(used(2, 1000), (34, Some(StopReason::Steps)));
+        assert_eq!(whole.stopped(), None);
+        assert_eq!(used(1, 1000), (34, Some(StopReason::Steps)));
+        assert_eq!(whole.stopped(), Some(StopReason::Steps));
+    }
+
+    #[test]
+    fn time_is_shared_out() {
+        let end = Instant::now() + Duration::from_secs(1000);
+        let whole = Budget::watched(Some(end), None);
+        let first = whole.share(4);
+        let left = first.deadline().expect("a share of the time") - Instant::now();
+        assert!((200..=250).contains(&left.as_secs()), "{left:?}");
+        // A share of a share.
+        let left = first.share(5).deadline().expect("a share of it") - Instant::now();
+        assert!((40..=50).contains(&left.as_secs()), "{left:?}");
+        assert_eq!(whole.share(1).deadline(), Some(end));
+        assert_eq!(Budget::new().share(3).deadline(), None);
+        let late = Budget::with_deadline(Instant::now()).share(2);
+        assert_eq!(late.poll(), Some(StopReason::Timeout));
+    }
+
+    #[test]
+    fn shares_are_raised_and_not_the_whole() {
+        let whole = Budget::new();
+        let (first, second) = (whole.share(2), whole.share(1));
+        whole.raise_shares(StopReason::Memory);
+        assert_eq!([first.poll(), second.poll()], [Some(StopReason::Memory); 2]);
+        assert_eq!(whole.poll(), None);
+        let third = whole.share(1);
+        assert_eq!(third.poll(), None, "it came later");
+        drop((first, second, third));
+        whole.raise_shares(StopReason::Memory);
+        assert_eq!(whole.poll(), Some(StopReason::Memory), "nobody else is there to stop");
     }
 }

@@ -5,14 +5,15 @@
 
 use crate::fixes::{Fixer, deadlocks_among};
 use selvedge_analysis::{
-    InternalError, Options, Prepared, Progress, answer, answer_relation, possible_deadlocks,
+    InternalError, Options, Prepared, Progress, RelationReport, answer, answer_relation,
+    possible_deadlocks,
 };
 use selvedge_base::Budget;
 use selvedge_findings::outcome::{rank, tally};
 use selvedge_findings::{Checked, Finding, FindingKind, group};
 use selvedge_program::moment::races;
-use selvedge_program::{PatternRelation, Program, Question, Units, Unknown};
-use std::collections::BTreeSet;
+use selvedge_program::{Answer, PatternRelation, Program, Question, Units, Unknown, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What to ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,36 +54,15 @@ pub fn check(
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
     let mut deadlocks = None;
-    let threads: Vec<_> = program.threads.ids().collect();
-    let locations: Vec<_> = program.locations.ids().collect();
-    for kind in FindingKind::CHECKED.into_iter().filter(|kind| options.kinds.contains(kind)) {
-        let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
-        let analysis = &options.analysis;
-        let (report, safe, unknown, unasked) = if kind == FindingKind::Atomicity {
-            let patterns = &options.patterns;
-            let relation = PatternRelation::new(patterns, options.units, &threads, &locations);
-            let answered = answer_relation(&prepared, &relation, analysis, budget, &mut note)?;
-            (answered.report, answered.safe, answered.unknown, None)
-        } else {
-            let (questions, unasked): (Vec<Question>, Option<Unknown>) =
-                if kind == FindingKind::Race {
-                    let all = races(&threads, &locations);
-                    (all.into_iter().map(Question::Race).collect(), None)
-                } else {
-                    let possible = possible_deadlocks(&prepared, &threads, budget);
-                    let asked = possible.asked.into_iter().map(Question::Deadlock);
-                    (asked.collect(), possible.unasked)
-                };
-            (answer(&prepared, &questions, analysis, budget, &mut note)?, 0, 0, unasked)
-        };
-        groups.extend(group(program, &report.answers, ""));
+    for (kind, asked) in ask_all(&prepared, options, budget, progress)? {
+        groups.extend(group(program, &asked.answers, ""));
         if kind == FindingKind::Deadlock {
-            deadlocks = Some(deadlocks_among(&report.answers, unasked.as_ref()));
+            deadlocks = Some(deadlocks_among(&asked.answers, asked.unasked.as_ref()));
         }
-        let mut tally = tally(&report.answers, unasked.as_ref(), &mut open);
-        tally.questions += (safe + unknown) as usize;
-        tally.safe += safe as usize;
-        tally.unknown += unknown as usize;
+        let mut tally = tally(&asked.answers, asked.unasked.as_ref(), &mut open);
+        tally.questions += (asked.safe + asked.unknown) as usize;
+        tally.safe += asked.safe as usize;
+        tally.unknown += asked.unknown as usize;
         checked.tallies.push((kind, tally));
     }
     let fixer = match options.fixes {
@@ -101,4 +81,94 @@ pub fn check(
     rank(&mut checked.findings);
     checked.open = open.into_iter().collect();
     Ok(checked)
+}
+
+/// The kinds of findings, those whose questions cost least first.
+const CHEAPEST_FIRST: [FindingKind; 3] =
+    [FindingKind::Deadlock, FindingKind::Race, FindingKind::Atomicity];
+
+/// The answers to all questions about findings of one kind.
+#[derive(Default)]
+struct AskedKind {
+    answers: Vec<Answer>,
+    /// How many more are safe.
+    safe: u64,
+    /// How many more are open.
+    unknown: u64,
+    /// Why there are questions that could not be asked, if so.
+    unasked: Option<Unknown>,
+}
+
+/// Asks about findings of all kinds, in the order of [`FindingKind::CHECKED`]. Each kind has its share
+/// of the budget, the cheapest first, so none takes the time of the others; what a share was too small
+/// for is asked again with what is left in the end.
+fn ask_all(
+    prepared: &Prepared<'_>,
+    options: &CheckOptions,
+    budget: &Budget,
+    progress: &mut dyn FnMut(FindingKind, usize, usize),
+) -> Result<BTreeMap<FindingKind, AskedKind>, InternalError> {
+    let wanted = |kind: &FindingKind| options.kinds.contains(kind);
+    let mut all: BTreeMap<FindingKind, AskedKind> = BTreeMap::new();
+    let mut left: Vec<FindingKind> = CHEAPEST_FIRST.into_iter().filter(wanted).collect();
+    // The last kind of a pass has all that is left, so each pass leaves fewer of them.
+    while !left.is_empty() {
+        let mut cut = Vec::new();
+        for (at, &kind) in left.iter().enumerate() {
+            let share = budget.share(left.len() - at);
+            let before = all.remove(&kind).unwrap_or_default();
+            let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
+            all.insert(kind, ask(prepared, kind, before, options, &share, &mut note)?);
+            if share.stopped().is_some() {
+                cut.push(kind);
+            }
+        }
+        if budget.poll().is_some() {
+            break;
+        }
+        left = cut;
+    }
+    Ok(all)
+}
+
+/// Asks about findings of one kind; answers that are known already are kept.
+fn ask(
+    prepared: &Prepared<'_>,
+    kind: FindingKind,
+    before: AskedKind,
+    options: &CheckOptions,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<AskedKind, InternalError> {
+    let threads: Vec<_> = prepared.program.threads.ids().collect();
+    let locations: Vec<_> = prepared.program.locations.ids().collect();
+    let analysis = &options.analysis;
+    if kind == FindingKind::Atomicity {
+        let relation = PatternRelation::new(&options.patterns, options.units, &threads, &locations);
+        let RelationReport { report, safe, unknown } =
+            answer_relation(prepared, &relation, analysis, budget, progress)?;
+        return Ok(AskedKind { answers: report.answers, safe, unknown, unasked: None });
+    }
+    let (questions, unasked): (Vec<Question>, Option<Unknown>) = if kind == FindingKind::Race {
+        (races(&threads, &locations).into_iter().map(Question::Race).collect(), None)
+    } else {
+        let possible = possible_deadlocks(prepared, &threads, budget);
+        (possible.asked.into_iter().map(Question::Deadlock).collect(), possible.unasked)
+    };
+    // The questions come in a fixed order, so those that were asked before are the first ones.
+    if questions.len() < before.answers.len() {
+        return Ok(before);
+    }
+    let mut known: Vec<Option<Answer>> = before.answers.into_iter().map(decided).collect();
+    known.resize(questions.len(), None);
+    let open = questions.iter().zip(&known).filter(|(_, known)| known.is_none());
+    let open: Vec<Question> = open.map(|(question, _)| question.clone()).collect();
+    let mut new = answer(prepared, &open, analysis, budget, progress)?.answers.into_iter();
+    let answers = known.into_iter().filter_map(|known| known.or_else(|| new.next())).collect();
+    Ok(AskedKind { answers, safe: 0, unknown: 0, unasked })
+}
+
+/// An answer that a larger share of the budget would not change.
+fn decided(answer: Answer) -> Option<Answer> {
+    (!matches!(answer.verdict, Verdict::Unknown(Unknown::Stopped(_)))).then_some(answer)
 }
