@@ -278,6 +278,16 @@ impl Budget {
         own.or_else(|| self.0.whole.as_ref()?.stopped())
     }
 
+    /// Whether to stop, and why, without counting as a poll and without asking the host: for those who
+    /// wait for work to end, and look as often as they like.
+    pub fn peek(&self) -> Option<StopReason> {
+        let passed = |deadline: Deadline| !deadline.watched && Instant::now() >= deadline.at;
+        if self.stopped().is_none() && self.0.limit.deadline.is_some_and(passed) {
+            self.raise(StopReason::Timeout);
+        }
+        self.stopped().or_else(|| self.0.whole.as_ref()?.peek())
+    }
+
     /// How often it was polled. Only budgets with a limit on polls or a callback count, and a
     /// budget counts no polls of its parts.
     pub fn polls(&self) -> u64 {
@@ -360,6 +370,17 @@ mod tests {
         let now = Instant::now();
         assert_eq!(Budget::with_deadline(now).poll(), Some(StopReason::Timeout));
         assert_eq!(Budget::with_deadline(now + Duration::from_secs(1000)).poll(), None);
+    }
+
+    #[test]
+    fn who_waits_looks_without_working() {
+        let budget = Budget::with_steps(1);
+        assert_eq!([budget.peek(), budget.peek()], [None, None]);
+        assert_eq!(budget.poll(), Some(StopReason::Steps));
+        assert_eq!(budget.peek(), Some(StopReason::Steps));
+        let late = Budget::with_deadline(Instant::now());
+        assert_eq!(late.part().peek(), Some(StopReason::Timeout));
+        assert_eq!(Budget::watched(Some(Instant::now()), None).peek(), None);
     }
 
     #[test]

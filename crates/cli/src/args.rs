@@ -264,6 +264,9 @@ pub struct AtomicityOptions {
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// How many copies of processes there are.
+    #[command(flatten)]
+    pub copies: CopyOptions,
     /// Leave the interleavings out of the output.
     #[arg(long)]
     pub no_witness: bool,
@@ -287,6 +290,15 @@ pub struct LimitOptions {
     /// Stop above this much memory; what is not decided then is unknown.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
+    /// Stop after this much work, counted in steps of the analysis; what is not decided then is
+    /// unknown. Unlike time it is the same on every machine.
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_work: Option<u64>,
+}
+
+/// How many copies of processes there are.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct CopyOptions {
     /// How many copies of a process there are at most where no number is known to decide the
     /// question.
     #[arg(long, value_name = "NUMBER", default_value_t = selvedge_analysis::copies::FEW_COPIES)]
@@ -306,6 +318,9 @@ pub struct ShowArgs {
     /// The form of the output; `model` is the text form that can be read again.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
 }
 
 /// When to use colours.

@@ -184,10 +184,19 @@ pub fn text(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> 
     })
 }
 
-/// The same, left behind if the budget is used up.
-pub fn text_within(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> {
+/// Reads a text file and makes something of it; both is left behind if the budget is used up.
+pub fn read_within<T: Send + 'static>(
+    path: &Path,
+    output: Output,
+    budget: &Budget,
+    understand: impl FnOnce(&Text) -> T + Send + 'static,
+) -> Result<(Text, T), Exit> {
     let (inner, file) = (budget.clone(), path.to_owned());
-    let read = within(budget, move || text(&file, output, &inner));
+    let read = within(budget, move || {
+        let text = text(&file, output, &inner)?;
+        let understood = understand(&text);
+        Ok((text, understood))
+    });
     read.unwrap_or_else(|reason| Err(not_read(&name(path), reason, output)))
 }
 

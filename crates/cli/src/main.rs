@@ -4,7 +4,7 @@
 //! below it is a function of its arguments.
 //!
 //! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
-//! [`input`] (files to models), [`watchdog`], [`interrupt`] and
+//! [`input`] (files to models), [`unread`] (files that a limit cut short), [`watchdog`], [`interrupt`] and
 //! [`progress`] (what runs beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
 //! `selvedge check` needs.
 
@@ -17,6 +17,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod unread;
 mod watchdog;
 
 use clap::Parser as _;

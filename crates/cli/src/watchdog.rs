@@ -24,6 +24,8 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// How many bytes the process may use.
     pub memory: Option<u64>,
+    /// How many steps the analysis may take.
+    pub work: Option<u64>,
 }
 
 impl Limits {
@@ -33,6 +35,7 @@ impl Limits {
             // A deadline beyond what the clock can show is none.
             deadline: options.timeout.and_then(|timeout| start.checked_add(timeout)),
             memory: options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            work: options.max_work,
         }
     }
 }
@@ -83,7 +86,7 @@ impl Watch {
     pub fn new(limits: Limits, start: Instant) -> Self {
         let watch = Self {
             start,
-            budget: Budget::new(),
+            budget: Budget::watched(limits.deadline, limits.work),
             done: Arc::default(),
             peak: Arc::default(),
             _listener: Listener::new(),
@@ -144,7 +147,8 @@ pub fn within<T: Send + 'static>(
                 Ok(()) => unreachable!("the worker sends before it ends"),
             },
         }
-        late = late.or_else(|| Some((Instant::now(), budget.poll()?)));
+        // How often this looks depends on the machine, so it must not count as work.
+        late = late.or_else(|| Some((Instant::now(), budget.peek()?)));
         if let Some((since, reason)) = late
             && since.elapsed() >= GRACE
         {
@@ -177,7 +181,7 @@ fn check(limits: Limits, budget: &Budget, peak: &AtomicU64) {
     if let Some(used) = memory_in_use() {
         peak.fetch_max(used, Ordering::Relaxed);
         if limits.memory.is_some_and(|limit| used > limit) {
-            budget.raise(StopReason::Memory);
+            budget.raise_shares(StopReason::Memory);
         }
     }
 }
@@ -208,20 +212,31 @@ mod tests {
     #[test]
     fn deadlines_are_raised() {
         let deadline = Some(Instant::now() + Duration::from_millis(30));
-        let reason = run(Limits { deadline, memory: None }, until_raised);
+        let reason = run(Limits { deadline, memory: None, work: None }, until_raised);
         assert_eq!(reason, Some(StopReason::Timeout));
     }
 
     #[test]
     fn memory_limits_are_raised() {
-        let reason = run(Limits { deadline: None, memory: Some(1) }, until_raised);
+        let reason = run(Limits { deadline: None, memory: Some(1), work: None }, until_raised);
         assert_eq!(reason, Some(StopReason::Memory));
+    }
+
+    #[test]
+    fn work_is_counted() {
+        let limits = Limits { deadline: None, memory: None, work: Some(3) };
+        let watch = Watch::new(limits, Instant::now());
+        // Waiting for a reader is no work.
+        let wait = || std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(within(watch.budget(), wait), Ok(()));
+        let polls: Vec<_> = (0..3).map(|_| watch.budget().poll()).collect();
+        assert_eq!(polls, [None, None, Some(StopReason::Steps)]);
     }
 
     #[test]
     fn nothing_is_raised_without_limits() {
         let pause = |_: &Budget| std::thread::sleep(Duration::from_millis(30));
-        assert_eq!(run(Limits { deadline: None, memory: None }, pause), None);
+        assert_eq!(run(Limits { deadline: None, memory: None, work: None }, pause), None);
     }
 
     #[test]

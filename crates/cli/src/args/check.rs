@@ -71,12 +71,18 @@ pub struct CheckArgs {
     /// What counts as one unit of the other thread [default: exact].
     #[arg(long, value_enum)]
     pub units: Option<UnitChoice>,
-    /// Stop after this time, over all files; undecided questions are unknown.
+    /// Stop after this time, over all files, each of which has its share; undecided questions are
+    /// unknown.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
-    /// Stop above this much memory, over all files; undecided questions are unknown.
+    /// Stop above this much memory with the files that are being analysed; undecided questions are
+    /// unknown.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
+    /// Stop with each file after this much work, counted in steps of the analysis; undecided questions
+    /// are unknown. Unlike time it is the same on every machine.
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_work: Option<u64>,
     /// Look for fixes, each by checking a changed model again; this is the default.
     #[arg(long, overrides_with = "no_fixes")]
     pub fixes: bool,

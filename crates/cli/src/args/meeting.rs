@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
-use super::{LimitOptions, ReportOptions, parse_nodes};
+use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
@@ -69,6 +69,9 @@ pub struct MeetingOptions {
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// How many copies of processes there are.
+    #[command(flatten)]
+    pub copies: CopyOptions,
     /// Leave the interleavings out of the output.
     #[arg(long)]
     pub no_witness: bool,

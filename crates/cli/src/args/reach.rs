@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
-use super::{LimitOptions, ReportOptions, parse_nodes};
+use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
 use crate::input::Language;
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -158,6 +158,9 @@ pub struct ReachArgs {
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// How many copies of processes there are.
+    #[command(flatten)]
+    pub copies: CopyOptions,
     /// Leave the run out of the output.
     #[arg(long)]
     pub no_witness: bool,
@@ -199,4 +202,7 @@ pub struct SequentializeArgs {
     /// Where to write the program [default: standard output].
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
 }

@@ -1,8 +1,8 @@
 //! # Idea
 //! The arguments of `replay` and `simulate`, which execute a model.
 
-use super::LimitOptions;
 use super::reach::Input;
+use super::{CopyOptions, LimitOptions};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -37,6 +37,9 @@ pub struct ReplayArgs {
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// How many copies of processes there are.
+    #[command(flatten)]
+    pub copies: CopyOptions,
 }
 
 /// The arguments of `simulate`.
@@ -57,4 +60,7 @@ pub struct SimulateArgs {
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// How many copies of processes there are.
+    #[command(flatten)]
+    pub copies: CopyOptions,
 }

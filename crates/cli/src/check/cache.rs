@@ -55,6 +55,8 @@ pub fn default_folder() -> Option<PathBuf> {
 impl Store for Cache {
     fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(key);
+        // Before it is opened: to open a pipe is to wait for who writes into it.
+        std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
         let file = File::open(&path).ok()?;
         let mut bytes = Vec::new();
         (&file).take(LARGEST as u64 + 1).read_to_end(&mut bytes).ok()?;

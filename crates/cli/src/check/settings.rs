@@ -4,6 +4,7 @@
 
 use super::files;
 use crate::args::check::CheckArgs;
+use crate::exit::Exit;
 use crate::input::{self, Text};
 use crate::output::Output;
 use selvedge_analysis::Options;
@@ -49,11 +50,11 @@ impl Settings {
     /// Reads the files that say what to do. Mistakes have been printed when this returns.
     ///
     /// # Errors
-    /// `None`, because everything was said.
-    pub fn read(args: &CheckArgs, output: Output) -> Option<Self> {
-        let (config, file) = configuration(args, output)?;
+    /// If there is a mistake, or a limit was met before the files were read.
+    pub fn read(args: &CheckArgs, output: Output, budget: &Budget) -> Result<Self, Exit> {
+        let (config, file) = configuration(args, output, budget)?;
         let baseline = match &args.baseline {
-            Some(path) => Some(baseline(path, output)?),
+            Some(path) => Some(baseline(path, output, budget)?),
             None => None,
         };
         let units = args.units.map(Units::from).or(config.units).unwrap_or(Units::Exact);
@@ -62,7 +63,7 @@ impl Settings {
             Ok((_, patterns)) => patterns,
             Err(message) => {
                 output.complain(&message);
-                return None;
+                return Err(Exit::BadInput);
             }
         };
         let asked = args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect());
@@ -75,7 +76,7 @@ impl Settings {
             (false, true, _) | (false, false, Some(false)) => Fixes::Skip,
         };
         let options = CheckOptions { kinds, patterns, units, analysis: Options::new(None), fixes };
-        Some(Self {
+        Ok(Self {
             summary: summary(&options),
             options,
             timeout: args.timeout.or(config.timeout),
@@ -90,27 +91,31 @@ impl Settings {
     }
 }
 
-fn configuration(args: &CheckArgs, output: Output) -> Option<(Config, Option<ConfigFile>)> {
+fn configuration(
+    args: &CheckArgs,
+    output: Output,
+    budget: &Budget,
+) -> Result<(Config, Option<ConfigFile>), Exit> {
     let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let Some(path) = args.config.clone().or_else(|| files::configuration(first)) else {
-        return Some((Config::default(), None));
+        return Ok((Config::default(), None));
     };
-    let text = input::text(&path, output, &Budget::new()).ok()?;
-    let (config, complaints) = config::parse(&text.text);
+    let read = |text: &Text| config::parse(&text.text);
+    let (text, (config, complaints)) = input::read_within(&path, output, budget, read)?;
     output.diagnostics(&complaints, &text.source());
-    let usable = !complaints.iter().any(Diagnostic::is_error);
-    usable.then_some((config, Some(ConfigFile { text, path })))
+    if complaints.iter().any(Diagnostic::is_error) {
+        return Err(Exit::BadInput);
+    }
+    Ok((config, Some(ConfigFile { text, path })))
 }
 
-fn baseline(path: &Path, output: Output) -> Option<Baseline> {
-    let text = input::text(path, output, &Budget::new()).ok()?;
-    match Baseline::parse(&text.text) {
-        Ok(baseline) => Some(baseline),
-        Err(message) => {
-            output.complain(&format!("{} is no baseline: {message}", text.name));
-            None
-        }
-    }
+fn baseline(path: &Path, output: Output, budget: &Budget) -> Result<Baseline, Exit> {
+    let read = |text: &Text| Baseline::parse(&text.text);
+    let (text, baseline) = input::read_within(path, output, budget, read)?;
+    baseline.map_err(|message| {
+        output.complain(&format!("{} is no baseline: {message}", text.name));
+        Exit::BadInput
+    })
 }
 
 /// The options in words, for the reports.

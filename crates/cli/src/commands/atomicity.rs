@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::input::{self, Model, Property};
 use crate::output::Output;
 use crate::progress;
+use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
@@ -19,7 +20,8 @@ use selvedge_library::select;
 use selvedge_program::copies::{Asked, Enough, enough};
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId};
-use selvedge_report::{Answers, Asked as Selected};
+use selvedge_report::{Answers, Asked as Selected, Patterns};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -30,7 +32,8 @@ const SHOWN_WITNESSES: usize = 5;
 pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let model = input::model(&args.file, output, watch.budget())?;
+    let model = input::model(&args.file, output, watch.budget())
+        .map_err(|exit| unread(&args.file, &args.options, &watch).publish(exit, output))?;
     analyse(&model, &args.options, &watch, output)
 }
 
@@ -41,13 +44,17 @@ pub fn analyse(
     watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
-    let most = options.limits.copies;
+    let most = options.copies.copies;
     // A property names copies, and how many it needs is known when it was read.
     let kinds: &[Asked] = if options.property.is_some() { &[] } else { &[Asked::Threads(2)] };
     let Instance { program, limit } = instance(given.program.clone(), kinds, most);
     let model = &Model { program, ..given.clone() };
     let property = match &options.property {
-        Some(path) => Some(input::property(path, &model.program, output, watch.budget())?),
+        Some(path) => {
+            let property = input::property(path, &model.program, output, watch.budget());
+            let file = Path::new(&model.text.name);
+            Some(property.map_err(|exit| unread(file, options, watch).publish(exit, output))?)
+        }
         None => None,
     };
     let copies = match &property {
@@ -96,6 +103,21 @@ pub fn analyse(
     };
     publish::answers(&answers, &options.report, extent, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
+}
+
+/// What to say if the model or its property is not read to the end.
+fn unread<'a>(file: &'a Path, options: &'a AtomicityOptions, watch: &'a Watch) -> Unread<'a> {
+    let property = options.property.as_ref().map(|path| path.to_str().unwrap_or_default());
+    let patterns = select::patterns(options.patterns.as_ref(), options.units.into());
+    let (patterns, _) = patterns.unwrap_or((Patterns::All, Vec::new()));
+    Unread {
+        file,
+        asked: property
+            .map_or(Selected::Patterns(patterns, options.units.into()), Selected::Property),
+        engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
+        report: &options.report,
+        watch,
+    }
 }
 
 /// Whether so many copies decide a property, as many threads as it names taking part.

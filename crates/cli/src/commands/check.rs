@@ -23,11 +23,12 @@ use selvedge_findings::CheckedFile;
 use selvedge_library::baseline::{self, Baseline};
 use selvedge_library::file::Loaded;
 use selvedge_library::suppress;
+use selvedge_program::Program;
 use selvedge_report::Checks;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many findings are shown in full if nothing else is said.
 const SHOWN_FINDINGS: usize = 10;
@@ -81,23 +82,31 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     {
         somebody_reads = separate(number, output);
     }
-    let Some(settings) = Settings::read(args, output) else {
-        return Ended { exit: Exit::BadInput, somebody_reads };
+    // The configuration may set limits, and is read under those of the command line.
+    let mebibytes = |memory: u64| memory.saturating_mul(1 << 20);
+    let first = Watch::new(limits(args.timeout, args.memory.map(mebibytes), start), start);
+    let settings = match Settings::read(args, output, first.budget()) {
+        Ok(settings) => settings,
+        Err(exit) => {
+            let files = match first.budget().stopped() {
+                Some(reason) if exit == Exit::Unknown => {
+                    let why = format!("the settings were not read to their end: {reason}");
+                    let names = args.paths.iter().map(|path| path.display().to_string());
+                    names.map(|name| unread(&name, why.clone())).collect()
+                }
+                _ => Vec::new(),
+            };
+            return Ended { exit: nothing_read(exit, &files, args, start, output), somebody_reads };
+        }
     };
-    let limits = Limits {
-        // A deadline beyond what the clock can show is none.
-        deadline: settings.timeout.and_then(|timeout| start.checked_add(timeout)),
-        memory: settings.memory,
-    };
-    let watch = Watch::new(limits, start);
+    let watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
+    drop(first);
     let loaded = read(args, output, watch.budget());
-    if loaded.iter().any(|file| file.stopped) {
-        exits.push(Exit::Unknown);
-    }
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,
         budget: watch.budget(),
+        work: args.max_work,
         cache: cache.as_ref(),
         jobs: args.jobs,
     };
@@ -106,6 +115,10 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         output.complain(&format!("internal error: {bug}"));
         exits.push(Exit::Internal);
     }
+    let stopped = loaded.iter().filter(|file| file.stopped);
+    analysed
+        .files
+        .extend(stopped.map(|file| unread(&file.text.name, file.complaints[0].message.clone())));
     let unused = set_aside(args, &settings, &mut analysed.files, output);
     let mut complaints: Vec<_> = loaded
         .iter()
@@ -136,6 +149,42 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     Ended { exit: worst(&exits), somebody_reads }
 }
 
+/// The limits of a run that began at `start`.
+fn limits(timeout: Option<Duration>, memory: Option<u64>, start: Instant) -> Limits {
+    // A deadline beyond what the clock can show is none. How much work a file may be is for the file.
+    Limits { deadline: timeout.and_then(|timeout| start.checked_add(timeout)), memory, work: None }
+}
+
+/// A file of which nothing is known, because a limit was met before it was read.
+fn unread(name: &str, why: String) -> CheckedFile {
+    CheckedFile {
+        file: name.to_owned(),
+        source: String::new(),
+        program: Program::default(),
+        findings: Vec::new(),
+        suppressed: Vec::new(),
+        known: Vec::new(),
+        tallies: Vec::new(),
+        open: vec![why],
+    }
+}
+
+/// Ends a run that got no further than its settings. A limit is an outcome, so it is reported.
+fn nothing_read(
+    exit: Exit,
+    files: &[CheckedFile],
+    args: &CheckArgs,
+    start: Instant,
+    output: Output,
+) -> Exit {
+    if files.is_empty() || args.report.format == Format::Text {
+        return exit;
+    }
+    let checks = Checks { files, complaints: Vec::new(), elapsed: start.elapsed() };
+    let extent = Extent { witnesses: None, verbose: false, stats: false };
+    publish::report(&checks, &args.report, extent, output).map_or_else(|exit| exit, |_| exit)
+}
+
 /// A browser that shows the page already needs no second one.
 fn round_opens(round: Round) -> bool {
     !matches!(round, Round::Later(_))
@@ -155,7 +204,10 @@ fn separate(number: usize, output: Output) -> bool {
 fn read(args: &CheckArgs, output: Output, budget: &Budget) -> Vec<Loaded> {
     let (found, mistakes) = files::find(&args.paths);
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
-    loaded.extend(found.iter().map(|found| load::load(found, budget)));
+    // A file that is not read to its end leaves time for the others, and to analyse them.
+    let pieces = |at: usize| 2 * found.len() - at;
+    let load = |(at, found)| load::load(found, &budget.share(pieces(at)));
+    loaded.extend(found.iter().enumerate().map(load));
     for file in &loaded {
         output.diagnostics(&file.complaints, &file.text.source());
     }

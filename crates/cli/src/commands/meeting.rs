@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::input::{self, Model};
 use crate::output::Output;
 use crate::progress;
+use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, Report, lock_order, possible_deadlocks,
@@ -20,6 +21,7 @@ use selvedge_program::copies::Asked;
 use selvedge_program::moment::races;
 use selvedge_program::{LocationId, Question, ThreadId, Unknown};
 use selvedge_report::{Answers, Asked as Selected};
+use std::path::Path;
 use std::time::Instant;
 
 /// How many interleavings are printed if nothing else is said.
@@ -29,9 +31,12 @@ const SHOWN_WITNESSES: usize = 5;
 pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let most = args.options.limits.copies;
+    let most = args.options.copies.copies;
     let kinds = [Asked::Threads(2)];
-    let (model, copies) = input::instance(&args.file, &kinds, most, output, watch.budget())?;
+    let instance = input::instance(&args.file, &kinds, most, output, watch.budget());
+    let (model, copies) = instance.map_err(|exit| {
+        unread(&args.file, Moment::Race, &args.options, &watch).publish(exit, output)
+    })?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let locations = select::locations(&model.program, args.locations.as_deref());
     let (threads, locations) = match (threads, locations) {
@@ -51,9 +56,13 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
 pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let most = args.options.limits.copies;
+    let most = args.options.copies.copies;
     let kinds = [Asked::Deadlocks];
-    let (model, copies) = input::instance(&args.file, &kinds, most, output, watch.budget())?;
+    let instance = input::instance(&args.file, &kinds, most, output, watch.budget());
+    let (model, copies) = instance.map_err(|exit| match args.dot {
+        true => exit,
+        false => unread(&args.file, Moment::Deadlock, &args.options, &watch).publish(exit, output),
+    })?;
     let threads = select::threads(&model.program, args.options.threads.as_deref());
     let threads = threads.map_err(|wrong| {
         output.diagnostics(&wrong, &model.text.source());
@@ -65,6 +74,17 @@ pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let locations = model.program.locations.ids().collect();
     let asked = Selection { copies, moment: Moment::Deadlock, threads, locations };
     answer(&model, &asked, &args.options, &watch, output)
+}
+
+/// What to say if the model is not read to the end.
+fn unread<'a>(
+    file: &'a Path,
+    moment: Moment,
+    options: &'a MeetingOptions,
+    watch: &'a Watch,
+) -> Unread<'a> {
+    let engine = options.engine.unwrap_or(EngineKind::Tupling).name();
+    Unread { file, asked: moment.asked(), engine, report: &options.report, watch }
 }
 
 /// What is asked about a model.

@@ -2,13 +2,14 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
-use crate::args::reach::{ReachArgs, StatesForm};
+use crate::args::reach::{Asked as Asking, ReachArgs, StatesForm};
 use crate::asked;
 use crate::check::publish::{self, Extent};
 use crate::exit::Exit;
 use crate::input::{self, DataModel, Language, Reading};
 use crate::output::Output;
 use crate::progress;
+use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{
     EngineKind, Instance, InternalError, Options, Prepared, Report, answer, instance, projection,
@@ -34,8 +35,9 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(1) };
-    let mut model = input::data_model(&args.input.files, reading, output, watch.budget())?;
-    let Instance { program, limit: copies } = instance(model.program, &[], args.limits.copies);
+    let model = input::data_model(&args.input.files, reading, output, watch.budget());
+    let mut model = model.map_err(|exit| unread(args, &watch).publish(exit, output))?;
+    let Instance { program, limit: copies } = instance(model.program, &[], args.copies.copies);
     model.program = program;
     let rounds_only = |engine: &EngineKind| !engine.bounds_contexts() && args.contexts.is_some();
     if let Some(engine) = args.engine.filter(rounds_only) {
@@ -94,6 +96,27 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     };
     publish::answers(&answers, &args.report, extent, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
+}
+
+/// What to say if the model is not read to the end.
+fn unread<'a>(args: &'a ReachArgs, watch: &'a Watch) -> Unread<'a> {
+    let Asking { label, target, .. } = &args.asked;
+    let label = label.as_deref().map(Sought::Label);
+    let sought = label.or_else(|| target.as_deref().map(Sought::State));
+    let measure = if args.contexts.is_some() { Measure::Contexts } else { Measure::Rounds };
+    Unread {
+        file: &args.input.files.file,
+        asked: Asked::Reach(Reach {
+            sought: sought.unwrap_or(Sought::Assertions),
+            measure,
+            show_states: args.states.is_some(),
+            projection: None,
+            starts_per_site: None,
+        }),
+        engine: args.engine.map_or("none", EngineKind::name),
+        report: &args.report,
+        watch,
+    }
 }
 
 /// The answer about a model.

@@ -4,7 +4,7 @@
 
 use crate::args::replay::{ReplayArgs, SimulateArgs};
 use crate::exit::Exit;
-use crate::input::{self, Reading};
+use crate::input::{self, Reading, Text};
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
 use selvedge_base::Budget;
@@ -25,8 +25,9 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let budget = watch.budget();
-    let report = input::text_within(&args.witness, output, budget)?;
-    let document: Value = serde_json::from_str(&report.text).map_err(|error| {
+    let read = |report: &Text| serde_json::from_str(&report.text);
+    let (report, document) = input::read_within(&args.witness, output, budget, read)?;
+    let document: Value = document.map_err(|error| {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
     })?;
@@ -131,7 +132,7 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(SIMULATED_STARTS) };
     let model = input::data_model(&args.input.files, reading, output, watch.budget())?;
-    let program = &selvedge_analysis::instance(model.program, &[], args.limits.copies).program;
+    let program = &selvedge_analysis::instance(model.program, &[], args.copies.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
     // A run that the replayer does not execute is a bug of ours.
     let trace = execute(program, &witness).map_err(|error| {

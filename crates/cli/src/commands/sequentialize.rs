@@ -7,15 +7,18 @@ use crate::asked;
 use crate::exit::Exit;
 use crate::input::{self, DataModel, Reading};
 use crate::output::Output;
-use selvedge_base::Budget;
+use crate::watchdog::{Limits, Watch, within};
 use selvedge_bounded::sequentialize::sequentialize_towards;
 use selvedge_report::Sought;
 use selvedge_report::escape::visible;
+use std::time::Instant;
 
 /// Runs the command.
 pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let watch = Watch::new(Limits::new(args.limits, start), start);
     let reading = Reading { dialect: args.input_dialect, ..Reading::default() };
-    let model = input::data_model(&args.files, reading, output, &Budget::new())?;
+    let model = input::data_model(&args.files, reading, output, watch.budget())?;
     let (question, target) = asked::asked(&args.asked, &model, output)?;
     let refuse = |why: String| {
         output.complain(&format!("{} cannot be sequentialized: {why}", model.text.name));
@@ -25,10 +28,19 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
         let why = "nothing is asked; name a label with --label or a state with --target";
         return Err(refuse(why.to_owned()));
     };
-    let sequential = sequentialize_towards(&model.program, &target, args.rounds)
-        .map_err(|why| refuse(why.to_string()))?;
-    let body = selvedge_front_bool::print_in(&sequential.program, args.dialect.into())
-        .map_err(|why| refuse(why.to_string()))?;
+    let (program, rounds, dialect) = (model.program.clone(), args.rounds, args.dialect);
+    // Half a program asks another question, so it is written as a whole or not at all.
+    let body = within(watch.budget(), move || {
+        let sequential =
+            sequentialize_towards(&program, &target, rounds).map_err(|why| why.to_string())?;
+        selvedge_front_bool::print_in(&sequential.program, dialect.into())
+            .map_err(|why| why.to_string())
+    });
+    let body = body.map_err(|reason| {
+        output.complain(&format!("{} was not sequentialized: {reason}", model.text.name));
+        Exit::Unknown
+    })?;
+    let body = body.map_err(refuse)?;
     let text = header(&model, &question, args.rounds) + &body;
     match &args.output {
         None => output.print(&text)?,

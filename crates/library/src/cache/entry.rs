@@ -33,7 +33,13 @@ pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
 }
 
 /// The answer in an entry with this key about `program`, or `None` if the bytes are anything else.
-pub fn read(bytes: &[u8], key: &str, program: &Program) -> Option<Checked> {
+/// It is also none if `go_on` says so before all interleavings were executed.
+pub fn read(
+    bytes: &[u8],
+    key: &str,
+    program: &Program,
+    go_on: &dyn Fn() -> bool,
+) -> Option<Checked> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once('\n')?;
     let sum = head.strip_prefix(FORM)?.strip_prefix(' ')?;
@@ -44,7 +50,8 @@ pub fn read(bytes: &[u8], key: &str, program: &Program) -> Option<Checked> {
     if answer.key != key {
         return None;
     }
-    let findings = answer.findings.into_iter().map(|finding| finding.restore(program));
+    let restore = |finding: StoredFinding| finding.restore(program).filter(|_| go_on());
+    let findings = answer.findings.into_iter().map(restore);
     let tallies = answer.tallies.into_iter().map(|StoredTally(rule, counts)| {
         let [questions, violated, safe, unknown] = counts;
         Some((kind(&rule)?, Tally { questions, violated, safe, unknown }))

@@ -22,6 +22,7 @@ pub mod revalidate;
 mod tests;
 
 use crate::check::{CheckOptions, Fixes};
+use selvedge_base::Budget;
 use selvedge_findings::Checked;
 use selvedge_program::{Program, Units};
 use sha2::{Digest, Sha256};
@@ -84,12 +85,20 @@ impl fmt::Display for Key {
     }
 }
 
-/// The answer with this key about `program`, if there is one that can be believed.
-pub fn get(store: &dyn Store, key: &Key, program: &Program) -> Option<Checked> {
+/// Entries up to this size are read whatever the limits of the run are: that takes a moment.
+const SMALL: usize = 1 << 18;
+
+/// The answer with this key about `program`, if there is one that can be believed. A large one is none
+/// if the budget is used up before its interleavings were executed again.
+pub fn get(store: &dyn Store, key: &Key, program: &Program, budget: &Budget) -> Option<Checked> {
     let bytes = store.get(key).filter(|bytes| bytes.len() <= LARGEST)?;
-    let checked = entry::read(&bytes, &key.0, program)?;
-    let holds = checked.findings.iter().all(|finding| revalidate::holds(program, finding));
-    holds.then_some(checked)
+    let go_on = || bytes.len() <= SMALL || budget.peek().is_none();
+    if !go_on() {
+        return None;
+    }
+    let checked = entry::read(&bytes, &key.0, program, &go_on)?;
+    let holds = |finding| go_on() && revalidate::holds(program, finding);
+    checked.findings.iter().all(holds).then_some(checked)
 }
 
 /// Keeps an answer if it is complete. Says whether it did.

@@ -62,12 +62,12 @@ fn what_is_put_is_got() {
     }
     assert!(checked.findings.iter().any(|finding| finding.fix.is_some()));
     let key = Key::new("build", "eml", SOURCE, &options());
-    assert_eq!(get(&cache, &key, &program), None);
+    assert_eq!(get(&cache, &key, &program, &Budget::new()), None);
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program), Some(checked.clone()));
+    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked.clone()));
     // The same again does no harm.
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program), Some(checked));
+    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked));
 }
 
 /// Everything that the answer depends on is part of the key.
@@ -97,6 +97,25 @@ fn keys_differ() {
     assert_eq!(keys[0], Key::new(build, "eml", SOURCE, &options));
 }
 
+/// Small entries are read whatever the limits are; what takes long to execute again is not.
+#[test]
+fn large_entries_are_read_within_the_limits() {
+    let (cache, program) = (Memory::default(), program());
+    let mut checked = answer(&program);
+    let key = Key::new("build", "eml", SOURCE, &options());
+    let spent = Budget::new();
+    spent.raise(selvedge_base::StopReason::Timeout);
+    assert!(put(&cache, &key, &checked, &program));
+    assert_eq!(get(&cache, &key, &program, &spent), Some(checked.clone()));
+    let all = checked.findings.clone();
+    while entry::write(&checked, "", &program).len() <= SMALL {
+        checked.findings.extend(all.clone());
+    }
+    assert!(put(&cache, &key, &checked, &program));
+    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked));
+    assert_eq!(get(&cache, &key, &program, &spent), None);
+}
+
 #[test]
 fn open_answers_are_not_kept() {
     let (cache, program) = (Memory::default(), program());
@@ -107,7 +126,7 @@ fn open_answers_are_not_kept() {
     checked.open.clear();
     checked.tallies[0].1.unknown = 1;
     assert!(!put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program), None);
+    assert_eq!(get(&cache, &key, &program, &Budget::new()), None);
 }
 
 /// Any byte that is changed, any cut and any addition makes an entry none.
@@ -116,20 +135,20 @@ fn damaged_entries_are_ignored() {
     let program = program();
     let checked = answer(&program);
     let bytes = entry::write(&checked, "key", &program);
-    assert_eq!(entry::read(&bytes, "key", &program), Some(checked));
-    assert_eq!(entry::read(&bytes, "other key", &program), None);
+    assert_eq!(entry::read(&bytes, "key", &program, &|| true), Some(checked));
+    assert_eq!(entry::read(&bytes, "other key", &program, &|| true), None);
     let mut at = 0;
     while at < bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
-        assert_eq!(entry::read(&damaged, "key", &program), None, "byte {at}");
-        assert_eq!(entry::read(&bytes[..at], "key", &program), None, "cut at {at}");
+        assert_eq!(entry::read(&damaged, "key", &program, &|| true), None, "byte {at}");
+        assert_eq!(entry::read(&bytes[..at], "key", &program, &|| true), None, "cut at {at}");
         at += 1 + at / 7;
     }
     let longer = [&bytes[..], b" "].concat();
-    assert_eq!(entry::read(&longer, "key", &program), None);
+    assert_eq!(entry::read(&longer, "key", &program, &|| true), None);
     for foreign in [&b""[..], b"\n", b"\xff\xfe", b"{}", b"selvedge-answer-1 \n{}"] {
-        assert_eq!(entry::read(foreign, "key", &program), None);
+        assert_eq!(entry::read(foreign, "key", &program, &|| true), None);
     }
 }
 
@@ -140,7 +159,7 @@ fn entries_about_other_programs_are_ignored() {
     let bytes = entry::write(&checked, "key", &program());
     let small = "var : x; process A { main { read x; } } process B { main { write x; } }";
     let small = selvedge_front_eml::parse(small).program.expect("a program");
-    assert_eq!(entry::read(&bytes, "key", &small), None);
+    assert_eq!(entry::read(&bytes, "key", &small, &|| true), None);
 }
 
 /// Steps of a branch look alike; what counts is where the trace can end.

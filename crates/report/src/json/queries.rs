@@ -16,7 +16,7 @@
 //! | `cycles[].locks` | the locks that they hold |
 //! | `cycles[].waits` | `thread`, and the locks that it `holds` and `wants`; instead of a lock `end of W` where `W` is joined |
 //! | `open` | with `deadlock`: what was left open, each `threads`, `locks`, `waits` and `reason`; the first three are empty if the cycles could not be listed |
-//! | `reason` | of what is unknown: which limit was met |
+//! | `reason` | of what is unknown: which limit was met; of the whole run, not with `deadlock`, if a limit was met before there were questions |
 //! | `witness` | of a violation, not with `--no-witness`: the interleaving; up to the moment with `race` and `deadlock` |
 //! | `next` | of a race or a deadlock, not with `--no-witness`: the two accesses, or the blocked acquisitions in the order of the cycle |
 //! | `witness[].thread` | who moves |
@@ -28,7 +28,7 @@
 //! `acquire`, `release`, `begin-unit` and `end-unit` are the outermost ones only; inner ones are
 //! `step`.
 
-use super::{WitnessEntry, Witnesses, write_list};
+use super::{WitnessEntry, Witnesses, field, json, write_list};
 use crate::answers::{Answers, Asked};
 use crate::describe::indexed_symbol;
 use selvedge_program::{
@@ -49,6 +49,9 @@ pub(super) fn write(
         wanted.filter_map(move |answer| Entry::new(answer, answers, witnesses))
     };
     if answers.asked != Asked::Deadlock {
+        if let Some(why) = answers.unasked {
+            field(out, "reason", json(&why.to_string())?)?;
+        }
         return write_list(out, "queries", entries(|_| true));
     }
     let unasked = answers.unasked.map(|why| Entry {

@@ -48,7 +48,7 @@ pub(super) fn write(
     };
     let bound = answers.bound(about.measure);
     let measure = bound.measure.word();
-    if let Some(why) = why {
+    if let Some(why) = why.or(answers.unasked) {
         field(out, "reason", json(&why.to_string())?)?;
     }
     field(out, "question", json(&Described::new(about.sought))?)?;
