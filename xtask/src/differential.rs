@@ -7,7 +7,7 @@ pub fn run(programs: u64) -> Result<String, String> {
     let status = Command::new(env!("CARGO"))
         .args(["test", "--release", "--package", "selvedge-analysis"])
         .args(["--package", "selvedge-bounded"])
-        .args(["--test", "differential", "--test", "reach_differential"])
+        .args(["--test", "differential", "--test", "reach_differential", "--test", "joins"])
         .args(["--test", "explicit_random", "--test", "explicit_proofs"])
         .args(["--", "--nocapture"])
         .env("SELVEDGE_PROGRAMS", programs.to_string())

@@ -103,7 +103,7 @@ const ALL_RUNS: &str = "all executions, any number of context switches, any recu
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
 
 /// What the searches over data take.
-const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, AtomicSections, Volatile];
+const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
 
 impl EngineKind {
     /// All engines.

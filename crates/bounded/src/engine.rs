@@ -1,6 +1,6 @@
 //! # Idea
 //! The searches of this crate as engines. What an engine is asked becomes a target for a search over
-//! data: locks become shared variables where there are any ([`crate::monitor`]), a pattern or an
+//! data: locks and joins become shared variables where there are any ([`crate::monitor`]), a pattern or an
 //! automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
 //! a limit, and the run that was found is translated back to the program that was asked about.
 //!
@@ -11,7 +11,7 @@
 //! 3. A violation that was found is returned whatever limit is met after it.
 
 use crate::explicit::{ExplicitSearch, StackChoice};
-use crate::monitor::{StepMap, locks_to_data, monitor, original};
+use crate::monitor::{StepMap, joins_to_data, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::Slice;
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
@@ -223,10 +223,13 @@ impl<'p> Bounded<'p> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
             return Ok(States::Visible(search.visible_states(limit)?));
         }
-        let locks = origin.map_or_else(Vec::new, |origin| {
-            origin.locks.keys().map(|&lock| self.program.locks[lock].name.clone()).collect()
-        });
-        Ok(States::Shared { locks, states: running.search().states(limit)? })
+        let mut others = Vec::new();
+        if let Some(StepMap { ended, locks, .. }) = origin {
+            let name = |thread| format!("ended({})", self.program.threads[thread].name);
+            others.extend(ended.keys().map(|&thread| name(thread)));
+            others.extend(locks.keys().map(|&lock| self.program.locks[lock].name.clone()));
+        }
+        Ok(States::Shared { others, states: running.search().states(limit)? })
     }
 }
 
@@ -266,7 +269,7 @@ impl<'p> Translated<'p> {
         Self::unlocked(slice, program, &target, budget)
     }
 
-    /// The question about a slice of a program, or about all of it, without locks.
+    /// The question about a slice of a program, or about all of it, without locks and joins.
     fn unlocked(
         slice: Option<Slice>,
         program: &'p Program,
@@ -275,6 +278,15 @@ impl<'p> Translated<'p> {
     ) -> Result<Self, Unknown> {
         let part = slice.as_ref().map_or(program, |slice| &slice.program);
         if program.locks.is_empty() {
+            if let Some((without, origin)) = joins_to_data(part) {
+                let target = origin.target(target);
+                return Ok(Self {
+                    slice,
+                    program: Cow::Owned(without),
+                    target,
+                    origin: Some(origin),
+                });
+            }
             let program = match &slice {
                 Some(slice) => Cow::Owned(slice.program.clone()),
                 None => Cow::Borrowed(program),

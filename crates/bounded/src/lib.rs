@@ -2,7 +2,7 @@
 //!
 //! Where to start reading: [`symbolic`] (the lazy and the eager search over decision diagrams),
 //! [`mod@sequentialize`] (the reduction of a concurrent program to a sequential one),
-//! [`mod@monitor`] (questions about locks and units as questions about data), [`expand`] (a program
+//! [`mod@monitor`] (questions about locks, joins and units as questions about data), [`expand`] (a program
 //! as shared states, stack symbols and successors), [`explicit`] (search over these by contexts or
 //! rounds), [`reduction`] (one pushdown system for all threads).
 

@@ -5,15 +5,15 @@ mod common;
 
 use common::{oracle, rounds};
 use selvedge_base::Budget;
-use selvedge_bounded::monitor::{Monitored, locks_to_data, monitor, original};
+use selvedge_bounded::monitor::{Monitored, joins_to_data, locks_to_data, monitor, original};
 use selvedge_locks::tupling::Tupling;
 use selvedge_lower::LockSet;
 use selvedge_program::{
-    IndexedSymbol, Move, Observable, Program, Question, StepKind, Successors, Target, ThreadId,
-    UnitRole, Units, Verdict, Witness, WitnessStep, validate,
+    Action, IndexedSymbol, Move, Observable, Program, Question, StepKind, Successors, Target,
+    ThreadId, UnitRole, Units, Verdict, Witness, WitnessStep, validate,
 };
 use selvedge_replay::{Configuration, State, replay};
-use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::generate::{Shape, random_model, with_starts};
 use selvedge_testkit::queries::{all_patterns, describe, random_automaton, some_patterns};
 use selvedge_testkit::rng::Rng;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -241,6 +241,37 @@ fn locks_as_data_allow_the_same_schedules() {
         compared += 1;
     }
     assert!(compared > 30, "{compared}");
+}
+
+/// With and without the locks as data, too.
+#[test]
+fn joins_as_data_allow_the_same_schedules() {
+    let (mut compared, mut joins) = (0, 0);
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { processes: (2, 2), functions: 1, statements: 3, ..Shape::TINY };
+        let mut model = random_model(&mut rng, &shape);
+        for _ in 0..2 {
+            model = with_starts(&mut rng, model);
+        }
+        let program = model.to_program();
+        let Some((without, origin)) = joins_to_data(&program) else { continue };
+        assert_eq!(validate::validate(&without), [], "seed {seed}");
+        let Some(expected) = schedules(&program, 9) else { continue };
+        let found = unlocked_schedules(&without, &origin.moves, 9);
+        assert_eq!(found, expected, "seed {seed}");
+        let (unlocked, origin) =
+            locks_to_data(&program, &LockSet::new(), &Budget::new()).expect("it is nested");
+        assert_eq!(validate::validate(&unlocked), [], "seed {seed}");
+        assert_eq!(unlocked_schedules(&unlocked, &origin.moves, 9), expected, "seed {seed}");
+        let is_join = |&(_, step): &(ThreadId, Move)| match step {
+            Move::Edge(edge) => matches!(program.edges[edge].action, Action::Join(_)),
+            Move::Return => false,
+        };
+        joins += usize::from(expected.iter().flatten().any(is_join));
+        compared += 1;
+    }
+    assert!(compared > 100 && joins > 10, "{compared} {joins}");
 }
 
 type Steps = Vec<(ThreadId, Move)>;

@@ -64,10 +64,10 @@ pub struct Explored {
 /// The first states of a search, in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum States {
-    /// Values of the globals, and whether locks are held.
+    /// Values of the globals, whether joined threads have ended, and whether locks are held.
     Shared {
-        /// The names of the locks whose state follows the globals in every valuation.
-        locks: Vec<String>,
+        /// The names of what follows the globals in every valuation.
+        others: Vec<String>,
         /// The states.
         states: Vec<Valuation>,
     },

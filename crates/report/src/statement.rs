@@ -241,17 +241,17 @@ pub fn values<'p>(
     values
 }
 
-/// All globals with their values, numerals first, then the locks whose state follows the globals.
+/// All globals with their values, numerals first, then what follows the globals.
 pub fn shared_state<'p>(
     program: &'p Program,
-    locks: &'p [String],
+    others: &'p [String],
     globals: &Valuation,
 ) -> Vec<(&'p str, Value)> {
     let all: Vec<(Variable, bool)> =
         program.globals.ids().map(|id| (Variable::Global(id), globals.get(id))).collect();
     let mut state = values(program, None, globals, &all);
-    let held = globals.0.iter().skip(program.globals.len());
-    state.extend(locks.iter().zip(held).map(|(name, &held)| (name.as_str(), Value::Bit(held))));
+    let rest = globals.0.iter().skip(program.globals.len());
+    state.extend(others.iter().zip(rest).map(|(name, &value)| (name.as_str(), Value::Bit(value))));
     state
 }
 

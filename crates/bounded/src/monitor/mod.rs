@@ -1,6 +1,6 @@
 //! # Idea
-//! Questions about locks and units of work for engines that know only data. Locks become shared
-//! Booleans; a pattern or an automaton becomes a counter of its phases beside them, which the threads
+//! Questions about locks, joins and units of work for engines that know only data. Locks become shared
+//! Booleans, and so do the ends of threads that are joined; a pattern or an automaton becomes a counter of its phases beside them, which the threads
 //! move on when they take the next access. The target is a label: the node behind the last access.
 //!
 //! # Source
@@ -17,8 +17,11 @@
 //!    control state ([`selvedge_lower`]); and a unit that has begun to match cannot end before it has
 //!    matched, since a run in which it does ends in no violation.
 
+mod ended;
 mod phases;
 mod unlocked;
+
+pub use ended::joins_to_data;
 
 use phases::Phases;
 use selvedge_base::{Budget, IdVec};
@@ -27,6 +30,7 @@ use selvedge_program::{
     EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern,
     Target, ThreadId, Unknown, Valuation, Witness, WitnessStep,
 };
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use unlocked::unlocked;
 
@@ -41,13 +45,32 @@ pub struct StepMap {
     pub nodes: IdVec<NodeId, Option<NodeId>>,
     /// The globals that say whether a lock is held.
     pub locks: BTreeMap<LockId, GlobalId>,
+    /// The globals that say whether a joined thread has ended.
+    pub ended: BTreeMap<ThreadId, GlobalId>,
 }
 
 impl StepMap {
+    /// The map of two translations: first `first`, then this one.
+    #[must_use]
+    pub fn after(self, first: &Self) -> Self {
+        let step = |step: Move| match step {
+            Move::Edge(edge) => first.moves[edge],
+            Move::Return => Move::Return,
+        };
+        let mut locks = first.locks.clone();
+        locks.extend(self.locks);
+        let mut ended = first.ended.clone();
+        ended.extend(self.ended);
+        Self {
+            moves: self.moves.iter().map(|&one| step(one)).collect(),
+            matched: self.matched,
+            nodes: self.nodes.iter().map(|node| node.and_then(|node| first.nodes[node])).collect(),
+            locks,
+            ended,
+        }
+    }
+
     /// What is to be reached in the new program instead of this in the original one.
-    ///
-    /// # Requires
-    /// The locks that the target names are among [`StepMap::locks`].
     pub fn target(&self, target: &Target) -> Target {
         let standing_for = |wanted: &[NodeId]| -> Vec<NodeId> {
             let stands = |(node, old): (NodeId, &Option<NodeId>)| {
@@ -59,14 +82,20 @@ impl StepMap {
             Target::Assertion => Target::Assertion,
             Target::Label(nodes) => Target::Label(standing_for(nodes)),
             Target::State(pattern) => {
-                let mut globals = pattern.globals.clone();
-                globals.extend(pattern.locks.iter().map(|&(lock, held)| (self.locks[&lock], held)));
+                // Locks that are still locks stay in the pattern.
+                let (mut globals, mut locks) = (pattern.globals.clone(), Vec::new());
+                for &(lock, held) in &pattern.locks {
+                    match self.locks.get(&lock) {
+                        Some(&global) => globals.push((global, held)),
+                        None => locks.push((lock, held)),
+                    }
+                }
                 let position = |position: &Position| match position {
                     Position::At(nodes) => Position::At(standing_for(nodes)),
                     other => other.clone(),
                 };
                 let threads = pattern.threads.iter().map(position).collect();
-                Target::State(StatePattern { globals, locks: Vec::new(), threads })
+                Target::State(StatePattern { globals, locks, threads })
             }
         }
     }
@@ -83,8 +112,18 @@ pub struct Monitored {
     pub origin: StepMap,
 }
 
-/// The program with its locks as data: those that more than one thread uses, and those given. Reads,
-/// writes and units are steps without meaning in it.
+impl Monitored {
+    /// The same as what became of the program before a first translation.
+    fn from_first(self, first: Option<&StepMap>) -> Self {
+        match first {
+            Some(first) => Self { origin: self.origin.after(first), ..self },
+            None => self,
+        }
+    }
+}
+
+/// The program with its joins and its locks as data: those that more than one thread uses, and those
+/// given. Reads, writes and units are steps without meaning in it.
 ///
 /// # Errors
 /// If locks or units are not nested, or if the budget was raised.
@@ -93,12 +132,13 @@ pub fn locks_to_data(
     locks: &LockSet,
     budget: &Budget,
 ) -> Result<(Program, StepMap), Unknown> {
+    let (program, first) = without_joins(program);
     let everyone: Vec<ThreadId> = program.threads.ids().collect();
-    let built = unlocked(program, &everyone, None, locks, budget)?;
+    let built = unlocked(&program, &everyone, None, locks, budget)?.from_first(first.as_ref());
     Ok((built.program, built.origin))
 }
 
-/// The program with its locks as data and a monitor for the query. Threads that take no part in the
+/// The program with its joins and locks as data and a monitor for the query. Threads that take no part in the
 /// query stay where they are, unless there is data that they could change.
 ///
 /// # Errors
@@ -112,12 +152,22 @@ pub fn monitor(
         let why = "context-bounded decides atomicity only; use tupling for races and deadlocks";
         return Err(Unknown::Unsupported(why.to_owned()));
     };
+    let (program, first) = without_joins(program);
     // Who takes no part can stay where it is, unless the others depend on what it computes or starts.
-    let others = [Feature::Values, Feature::AtomicSections, Feature::Starts, Feature::Joins];
+    let others = [Feature::Values, Feature::AtomicSections, Feature::Starts];
     let features = program.features();
     let is_alone = others.iter().all(|&feature| !features.contains(feature));
     let participants = if is_alone { question.threads() } else { program.threads.ids().collect() };
-    unlocked(program, &participants, Some(&phases), &LockSet::new(), budget)
+    let built = unlocked(&program, &participants, Some(&phases), &LockSet::new(), budget)?;
+    Ok(built.from_first(first.as_ref()))
+}
+
+/// The program with its joins as data, if it has some.
+fn without_joins(program: &Program) -> (Cow<'_, Program>, Option<StepMap>) {
+    match joins_to_data(program) {
+        Some((without, first)) => (Cow::Owned(without), Some(first)),
+        None => (Cow::Borrowed(program), None),
+    }
 }
 
 /// A witness of the new program as one of the original program.

@@ -13,7 +13,6 @@ use super::phases::Phases;
 use super::{Monitored, StepMap};
 use crate::expr::{all, current, join_all};
 use crate::names::Names;
-use crate::unsupported::no_joins;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredThread, lower, shared_locks_of};
@@ -33,7 +32,6 @@ pub fn unlocked(
     wanted: &LockSet,
     budget: &Budget,
 ) -> Result<Monitored, Unknown> {
-    no_joins(source)?;
     let acting = participants.iter().copied();
     let mut tracked = shared_locks_of(source, &Successors::new(source), acting);
     for lock in wanted.iter() {

@@ -9,7 +9,8 @@
 //! Paper 001 §2.1 and Fig. 1 for the reduction, §2.3 for more than two threads, §3.2 for Boolean
 //! programs, with the corrections of ERRATA (001). Deviations: a thread may leave before the last
 //! round, which then does nothing in the rounds that follow; a statement is one guarded edge per
-//! round instead of a chain of tests; threads may wait for their start, and enter atomic sections.
+//! round instead of a chain of tests; threads may wait for their start and for the end of others, and
+//! enter atomic sections.
 //!
 //! # Requires
 //! A valid program without locks.
@@ -27,9 +28,9 @@ mod steps;
 mod variables;
 
 use crate::expr::{all, current};
+use crate::monitor::joins_to_data;
 use crate::names::Names;
 use crate::unsupported::Unsupported;
-use crate::unsupported::no_joins;
 use depth::{Depths, depths};
 use procedure::{Entered, Translation};
 use selvedge_base::{Id, IdVec, Place};
@@ -76,6 +77,12 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
+    let globals = program.globals.len();
+    let ended = joins_to_data(program);
+    let (program, target) = match &ended {
+        Some((without, origin)) => (without, &origin.target(target)),
+        None => (program, target),
+    };
     // Each translated procedure knows its thread.
     let unshared = unshare(program);
     let (program, target) = (&*unshared.program, &target_of(&unshared, target));
@@ -124,7 +131,8 @@ pub fn sequentialize_towards(
         }
     }
     let last = rounds as usize - 1;
-    let shared = variables.shared.iter().map(|copies| copies.rounds[last]).collect();
+    let shared = variables.shared.iter().take(globals);
+    let shared = shared.map(|copies| copies.rounds[last]).collect();
     Ok(Sequential { program: out, target: Target::Assertion, done, shared })
 }
 
@@ -153,7 +161,6 @@ fn check(program: &Program, successors: &Successors, rounds: u32) -> Result<(), 
         let message = format!("the sequential program for {rounds} rounds would be too large");
         return Err(Unsupported::new(Place::NONE, message));
     }
-    no_joins(program)?;
     let locks = |edge: &&Edge| matches!(edge.action, Action::Acquire(_) | Action::Release(_));
     if let Some(edge) = program.edges.iter().find(locks) {
         return Err(Unsupported::new(edge.place, "locks have to become data first"));

@@ -241,7 +241,7 @@ impl Body<'_, '_> {
                 parts.starts = Some(thread);
                 self.start_reaches(source, thread, &parts);
             }
-            Action::Join(_) => unreachable!("joins were refused"),
+            Action::Join(_) => unreachable!("joins have become data"),
             Action::BeginAtomic => parts.own_assignments = self.deeper(),
             Action::EndAtomic => {
                 if self.all.depths.inside[edge.source] == Inside::Never {

@@ -122,9 +122,9 @@ impl Serialize for Values<'_> {
 
 fn list(program: &Program, listed: &States) -> io::Result<String> {
     let entries: Result<Vec<String>, _> = match listed {
-        States::Shared { locks, states: all } => all
+        States::Shared { others, states: all } => all
             .iter()
-            .map(|state| json(&Values(statement::shared_state(program, locks, state))))
+            .map(|state| json(&Values(statement::shared_state(program, others, state))))
             .collect(),
         States::Visible(all) => {
             all.iter().map(|state| json(&statement::visible_text(program, state))).collect()

@@ -84,10 +84,10 @@ fn states(out: &mut String, answers: &Answers<'_>, measure: Measure) {
     }
     match answers.listed() {
         None => {}
-        Some(States::Shared { locks, states: all }) => {
+        Some(States::Shared { others, states: all }) => {
             for state in all {
                 let text =
-                    statement::joined(&statement::shared_state(answers.program, locks, state));
+                    statement::joined(&statement::shared_state(answers.program, others, state));
                 let _ = writeln!(out, "  {}", visible(&text));
             }
             omitted(out, all.len() as u128, answers.levels().last().map(|last| last.shared));
