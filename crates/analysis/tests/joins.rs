@@ -100,17 +100,20 @@ fn compare(program: &Program, rng: &mut Rng, seed: u64, tally: &mut Tally) {
             if measure == Measure::Contexts && !engine.bounds_contexts() {
                 continue;
             }
-            let limit = Some(1 + rng.below(MOST as usize) as u32);
+            let limit = 1 + rng.below(MOST as usize);
             let max_nodes = Some(50_000);
-            let options = Options { measure, limit, max_nodes, ..Options::new(Some(engine)) };
-            let within = expected.levels[limit.unwrap() as usize - 1].reached[at];
+            let options = Options {
+                measure,
+                limit: Some(limit as u32),
+                max_nodes,
+                ..Options::new(Some(engine))
+            };
+            let within = expected.levels[limit - 1].reached[at];
             let ever = expected.levels[MOST as usize - 1].reached[at];
             let verdict = one(program, &question, &options).verdict.map(|_| ());
             let what = || {
                 let (name, text) = (engine.name(), text::print(program));
-                format!(
-                    "seed {seed}, {name}, {limit:?} {measure:?}, {target:?}: {verdict:?}\n{text}"
-                )
+                format!("seed {seed}, {name}, {limit} {measure:?}, {target:?}: {verdict:?}\n{text}")
             };
             tally.questions += 1;
             match verdict {

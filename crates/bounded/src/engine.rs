@@ -1,7 +1,7 @@
 //! # Idea
 //! The searches of this crate as engines. What an engine is asked becomes a target for a search over
-//! data: locks and joins become shared variables where there are any ([`crate::monitor`]), a pattern or an
-//! automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
+//! data: locks and joins become shared variables where there are any ([`crate::monitor`]), a pattern
+//! or an automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
 //! a limit, and the run that was found is translated back to the program that was asked about.
 //!
 //! # Invariants

@@ -14,14 +14,15 @@ pub struct Unsupported {
     pub message: String,
 }
 
-/// Refuses a program that waits for the end of a thread: nothing here keeps track of that.
+/// Refuses a program that waits for the end of a thread: joins become data before a search
+/// ([`joins_to_data`](crate::monitor::joins_to_data)).
 ///
 /// # Errors
 /// If there is a join; the first one is named.
 pub(crate) fn no_joins(program: &Program) -> Result<(), Unsupported> {
     let join = program.edges.iter().find(|edge| matches!(edge.action, Action::Join(_)));
     match join {
-        Some(edge) => Err(Unsupported::new(edge.place, "this engine does not handle joins")),
+        Some(edge) => Err(Unsupported::new(edge.place, "joins have to become data first")),
         None => Ok(()),
     }
 }

@@ -114,7 +114,7 @@ pub struct Monitored {
 
 impl Monitored {
     /// The same as what became of the program before a first translation.
-    fn from_first(self, first: Option<&StepMap>) -> Self {
+    fn after(self, first: Option<&StepMap>) -> Self {
         match first {
             Some(first) => Self { origin: self.origin.after(first), ..self },
             None => self,
@@ -134,7 +134,7 @@ pub fn locks_to_data(
 ) -> Result<(Program, StepMap), Unknown> {
     let (program, first) = without_joins(program);
     let everyone: Vec<ThreadId> = program.threads.ids().collect();
-    let built = unlocked(&program, &everyone, None, locks, budget)?.from_first(first.as_ref());
+    let built = unlocked(&program, &everyone, None, locks, budget)?.after(first.as_ref());
     Ok((built.program, built.origin))
 }
 
@@ -159,7 +159,7 @@ pub fn monitor(
     let is_alone = others.iter().all(|&feature| !features.contains(feature));
     let participants = if is_alone { question.threads() } else { program.threads.ids().collect() };
     let built = unlocked(&program, &participants, Some(&phases), &LockSet::new(), budget)?;
-    Ok(built.from_first(first.as_ref()))
+    Ok(built.after(first.as_ref()))
 }
 
 /// The program with its joins as data, if it has some.
