@@ -5,6 +5,7 @@
 //! names that a user gives into ids. [`config`], [`suppress`], [`baseline`] and [`cache`] are what a
 //! project keeps about its findings, as texts and data: where these are kept, the door knows.
 
+pub mod ask;
 pub mod baseline;
 pub mod cache;
 pub mod check;
@@ -14,10 +15,13 @@ mod fixes;
 pub mod glob;
 pub mod language;
 pub mod load;
+pub mod reach;
 pub mod select;
 pub mod suppress;
 pub mod target;
 
+pub use ask::{Decided, Inquiry, Questions, Refusal, Request, Subject};
 pub use check::{CheckOptions, Fixes, check};
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
+pub use reach::{ReachError, ReachRequest, Reached, reach};

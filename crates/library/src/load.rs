@@ -12,7 +12,7 @@ use selvedge_program::{Ipa, Program, Target};
 use selvedge_report::Source;
 
 /// A text with the name to show for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
     /// The name of its file, or what stands for it.
     pub name: String,

@@ -1,0 +1,305 @@
+//! # Idea
+//! One analysis of one model, in three steps: what is asked ([`Inquiry::new`]: names become threads and
+//! locations, the model gets as many copies of its threads as decide the questions), what the answers
+//! are ([`Inquiry::decide`]), and what the reports need to know of both ([`Inquiry::answers`]). What
+//! is asked is known before the work begins, so whoever waits can be told.
+
+use crate::load::{Model, Property, Text, property};
+use crate::select;
+use selvedge_analysis::relation::LISTED;
+use selvedge_analysis::{
+    EngineKind, Instance, InternalError, Options, Prepared, Progress, RelationReport, Report,
+    answer, answer_relation, instance, possible_deadlocks,
+};
+use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_program::copies::{Asked as Kind, Enough, enough};
+use selvedge_program::moment::races;
+use selvedge_program::question::pattern_questions;
+use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId, Units, Unknown};
+use selvedge_report::{Answers, Asked, Patterns};
+use std::time::Duration;
+
+/// What to ask about a model, and whom to ask about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// What to ask.
+    pub subject: Subject,
+    /// Only about these threads.
+    pub threads: Option<Vec<String>>,
+    /// Only about these locations.
+    pub locations: Option<Vec<String>>,
+    /// How many copies of a thread there are where no number is known to decide the questions.
+    pub copies: u32,
+}
+
+/// What can be asked of a model without values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Whether units of work conflict as patterns say.
+    Patterns {
+        /// Which patterns; all that there are for these units if none are named.
+        patterns: Option<Patterns>,
+        /// What counts as a unit of the other thread.
+        units: Units,
+        /// Whether every question is listed, however many there are.
+        list_all: bool,
+    },
+    /// Whether an execution drives this property to its last state.
+    Property(Text),
+    /// Whether two threads can be about to access one location.
+    Races,
+    /// Whether threads can wait in a cycle.
+    Deadlocks,
+}
+
+/// Why something is not asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Mistakes in a text, or names that do not exist in it.
+    Complaints(Text, Vec<Diagnostic>),
+    /// What is asked does not fit together.
+    Message(String),
+}
+
+/// What is asked about a model.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    /// The model, with as many copies of its threads as decide the questions.
+    pub model: Model,
+    /// The threads that take part.
+    pub threads: Vec<ThreadId>,
+    /// The locations that take part.
+    pub locations: Vec<LocationId>,
+    /// The questions, as far as they are known before the work begins.
+    pub questions: Questions,
+    /// The property that is asked about.
+    pub property: Option<Property>,
+    /// Says why there is nothing to ask, if nobody has said so yet.
+    pub trivial: Option<Diagnostic>,
+    /// With how many copies nothing beyond them is known.
+    copies: Option<u32>,
+    /// The patterns and their units, if they are asked about.
+    patterns: Option<(Patterns, Units)>,
+}
+
+/// Questions about one model.
+#[derive(Clone, Debug)]
+pub enum Questions {
+    /// These.
+    Listed(Vec<Question>),
+    /// Patterns, too many to be listed.
+    Relation(PatternRelation),
+    /// Deadlocks: the code suggests the cycles.
+    Deadlocks,
+}
+
+/// The answers to an inquiry.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// The answers that are listed.
+    pub report: Report,
+    /// How many more are safe, and how many more are open.
+    pub not_listed: (u64, u64),
+    /// Why there are questions that could not be asked, if so.
+    pub unasked: Option<Unknown>,
+    engine: EngineKind,
+}
+
+impl Inquiry {
+    /// Asks something about a model.
+    ///
+    /// # Errors
+    /// If names do not exist, or the property has mistakes.
+    pub fn new(given: Model, request: Request) -> Result<Self, Refusal> {
+        let Request { subject, threads, locations, copies: most } = request;
+        // A property names copies, and how many it needs is known when it was read.
+        let kinds: &[Kind] = match &subject {
+            Subject::Property(_) => &[],
+            Subject::Patterns { .. } | Subject::Races => &[Kind::Threads(2)],
+            Subject::Deadlocks => &[Kind::Deadlocks],
+        };
+        let known = matches!(subject, Subject::Property(_)).then(|| given.program.clone());
+        let Instance { program, limit } = instance(given.program, kinds, most);
+        let model = Model { program, ..given };
+        let program = &model.program;
+        let threads = select::threads(program, threads.as_deref());
+        let locations = select::locations(program, locations.as_deref());
+        let (threads, locations) = match (threads, locations) {
+            (Ok(threads), Ok(locations)) => (threads, locations),
+            (threads, locations) => {
+                let mut wrong = threads.err().unwrap_or_default();
+                wrong.extend(locations.err().unwrap_or_default());
+                return Err(Refusal::Complaints(model.text, wrong));
+            }
+        };
+        let mut inquiry = Self {
+            model,
+            threads,
+            locations,
+            questions: Questions::Deadlocks,
+            property: None,
+            trivial: None,
+            copies: limit,
+            patterns: None,
+        };
+        match subject {
+            Subject::Patterns { patterns, units, list_all } => {
+                inquiry.ask_patterns(patterns.as_ref(), units, list_all)?;
+            }
+            Subject::Property(text) => inquiry.ask_property(text, known.as_ref(), most)?,
+            Subject::Races => {
+                let races = races(&inquiry.threads, &inquiry.locations);
+                let listed = races.into_iter().map(Question::Race).collect();
+                inquiry.questions = Questions::Listed(listed);
+            }
+            Subject::Deadlocks => {}
+        }
+        inquiry.trivial = inquiry.nothing_to_ask();
+        Ok(inquiry)
+    }
+
+    fn ask_patterns(
+        &mut self,
+        patterns: Option<&Patterns>,
+        units: Units,
+        list_all: bool,
+    ) -> Result<(), Refusal> {
+        let (patterns, numbers) = select::patterns(patterns, units).map_err(Refusal::Message)?;
+        let Self { model, threads, locations, .. } = &*self;
+        let relation = PatternRelation::new(&numbers, units, threads, locations);
+        self.questions = if relation.count(&model.program) > LISTED && !list_all {
+            Questions::Relation(relation)
+        } else {
+            let listed = pattern_questions(&model.program, &numbers, units, threads, locations);
+            Questions::Listed(listed.into_iter().map(Question::Pattern).collect())
+        };
+        self.patterns = Some((patterns, units));
+        Ok(())
+    }
+
+    /// `given` is the program with threads that stand for any number of copies.
+    fn ask_property(
+        &mut self,
+        text: Text,
+        given: Option<&Program>,
+        most: u32,
+    ) -> Result<(), Refusal> {
+        let property = property(text, &self.model.program)
+            .map_err(|(text, wrong)| Refusal::Complaints(text, wrong))?;
+        // As many threads as it names take part.
+        let named = property.automata.iter().map(|automaton| automaton.participants().len());
+        let asked = Kind::Threads(named.max().unwrap_or(0) as u32);
+        if let Some(Enough::Exactly(numbers)) = given.map(|given| enough(given, asked))
+            && numbers.iter().all(|&number| number <= most)
+        {
+            self.copies = None;
+        }
+        let automata = property.automata.iter().cloned().map(Question::Automaton);
+        self.questions = Questions::Listed(automata.collect());
+        self.property = Some(property);
+        Ok(())
+    }
+
+    fn nothing_to_ask(&self) -> Option<Diagnostic> {
+        const CODE: &str = "no-atomicity-question";
+        let said = self.model.warnings.iter().any(|warning| warning.code == CODE);
+        let few = self.threads.len() < 2;
+        let (code, message) = match (&self.questions, &self.patterns) {
+            _ if said || self.property.is_some() => return None,
+            (Questions::Listed(listed), Some(_)) if listed.is_empty() => {
+                let message = if few {
+                    "fewer than two threads take part, so no atomicity question arises"
+                } else if self.locations.is_empty() {
+                    "no shared location takes part, so no atomicity question arises"
+                } else {
+                    "the patterns asked for need two locations of one atomic set, so no question \
+                     arises"
+                };
+                (CODE, message)
+            }
+            (_, Some(_)) => return None,
+            _ if few => {
+                ("nothing-to-ask", "fewer than two threads take part, so there is nothing to ask")
+            }
+            (Questions::Listed(_), None) if self.locations.is_empty() => {
+                ("nothing-to-ask", "no shared location takes part, so there is nothing to ask")
+            }
+            _ => return None,
+        };
+        Some(Diagnostic::global(code, Severity::Warning, message))
+    }
+
+    /// Decides the questions.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself, or claims an interleaving that does not replay.
+    pub fn decide(
+        &self,
+        options: Options,
+        budget: &Budget,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Decided, InternalError> {
+        let options = Options { copies: self.copies, ..options };
+        let engine = options.engine.unwrap_or(EngineKind::Tupling);
+        let prepared = Prepared::new(&self.model.program);
+        let mut unasked = None;
+        let cycles: Vec<Question>;
+        let questions = match &self.questions {
+            Questions::Listed(questions) => questions,
+            Questions::Deadlocks => {
+                let possible = possible_deadlocks(&prepared, &self.threads, budget);
+                unasked = possible.unasked;
+                cycles = possible.asked.into_iter().map(Question::Deadlock).collect();
+                &cycles
+            }
+            Questions::Relation(relation) => {
+                let RelationReport { report, safe, unknown } =
+                    answer_relation(&prepared, relation, &options, budget, progress)?;
+                return Ok(Decided { report, not_listed: (safe, unknown), unasked, engine });
+            }
+        };
+        let report = answer(&prepared, questions, &options, budget, progress)?;
+        Ok(Decided { report, not_listed: (0, 0), unasked, engine })
+    }
+
+    /// What was asked, as the reports tell it.
+    pub fn asked(&self) -> Asked<'_> {
+        match (&self.questions, &self.property, &self.patterns) {
+            (_, Some(property), _) => Asked::Property(&property.text.name),
+            (_, _, Some((patterns, units))) => Asked::Patterns(patterns.clone(), *units),
+            (Questions::Deadlocks, _, _) => Asked::Deadlock,
+            _ => Asked::Race,
+        }
+    }
+
+    /// What the reports need.
+    pub fn answers<'a>(
+        &'a self,
+        decided: &'a Decided,
+        elapsed: Duration,
+        peak_memory: Option<u64>,
+    ) -> Answers<'a> {
+        let Self { model, threads, locations, property, trivial, .. } = self;
+        let Decided { report, not_listed, unasked, engine } = decided;
+        let of_model = model.warnings.iter().chain(trivial).map(|one| (model.text.source(), one));
+        let of_property = property.iter().flat_map(|property| {
+            property.warnings.iter().map(|warning| (property.text.source(), warning))
+        });
+        Answers {
+            source: model.text.source(),
+            program: &model.program,
+            asked: self.asked(),
+            threads,
+            locations,
+            engine: engine.name(),
+            chosen: report.chosen,
+            answers: &report.answers,
+            unasked: unasked.as_ref(),
+            not_listed: *not_listed,
+            statistics: &report.statistics,
+            elapsed,
+            peak_memory,
+            warnings: of_model.chain(of_property).collect(),
+        }
+    }
+}
