@@ -47,7 +47,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "base",
             "program",
             "front-bool",
-            "front-pds",
             "analysis",
             "bounded",
             "replay",

@@ -6,17 +6,14 @@ use crate::args::reach::{Dialect, Files};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
-use selvedge_analysis::Instance;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
+use selvedge_library::Language;
 use selvedge_library::load::{self, TextComplaints, Texts};
-use selvedge_program::Program;
-use selvedge_program::copies::Asked;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use selvedge_library::language::Language;
-pub use selvedge_library::load::{Model, Model as DataModel, Property, Text};
+pub use selvedge_library::load::{Model, Text};
 
 /// How Boolean programs are to be read.
 #[derive(Clone, Copy, Default, Debug)]
@@ -39,21 +36,6 @@ pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit
     data_model(&Files::at(path), Reading::default(), output, budget)
 }
 
-/// Reads a model for questions of these kinds: where threads stand for any number of copies, with as
-/// many as decide them, or with `most`, which is returned then. Mistakes have been printed when this
-/// returns.
-pub fn instance(
-    path: &Path,
-    asked: &[Asked],
-    most: u32,
-    output: Output,
-    budget: &Budget,
-) -> Result<(Model, Option<u32>), Exit> {
-    let model = model(path, output, budget)?;
-    let Instance { program, limit } = selvedge_analysis::instance(model.program, asked, most);
-    Ok((Model { program, ..model }, limit))
-}
-
 /// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been
 /// printed when this returns.
 pub fn data_model(
@@ -69,7 +51,7 @@ pub fn data_model(
 }
 
 /// Says that a limit was met before a file was read.
-fn not_read(name: &str, reason: StopReason, output: Output) -> Exit {
+pub fn not_read(name: &str, reason: StopReason, output: Output) -> Exit {
     output.complain(&format!("{name} was not read to its end: {reason}"));
     Exit::Unknown
 }
@@ -139,34 +121,6 @@ fn beside(
     }
     let path = file.with_extension(extension);
     if path.is_file() { text(&path, output, budget).map(Some) } else { Ok(None) }
-}
-
-/// Reads the property of `program` at `path`. Mistakes have been printed when this returns.
-pub fn property(
-    path: &Path,
-    program: &Program,
-    output: Output,
-    budget: &Budget,
-) -> Result<Property, Exit> {
-    let (path, inner, program) = (path.to_owned(), budget.clone(), program.clone());
-    let name = name(&path);
-    let read = within(budget, move || read_property(&path, &program, output, &inner));
-    read.unwrap_or_else(|reason| Err(not_read(&name, reason, output)))
-}
-
-fn read_property(
-    path: &Path,
-    program: &Program,
-    output: Output,
-    budget: &Budget,
-) -> Result<Property, Exit> {
-    let property = load::property(text(path, output, budget)?, program);
-    let (text, diagnostics) = match &property {
-        Ok(property) => (&property.text, &property.warnings),
-        Err((text, diagnostics)) => (text, diagnostics),
-    };
-    output.diagnostics(diagnostics, &text.source());
-    property.map_err(|_| Exit::BadInput)
 }
 
 /// Reads a text file; `-` is standard input. Mistakes have been printed when this returns.

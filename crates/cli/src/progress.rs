@@ -1,14 +1,16 @@
 //! # Idea
 //! A bar on a terminal for runs that take longer than a second: queries done, and the one that is
 //! being worked on. It is drawn by a thread of its own, because a single query may take long; the
-//! analysis only stores a number.
+//! analysis only notes where it is.
 
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use selvedge_analysis::Progress;
 use selvedge_program::{Measure, Program, Question};
 use selvedge_report::describe;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a run may take without a bar.
@@ -21,26 +23,47 @@ pub fn wanted() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Shows the progress until the work is done. `answered` is the number of queries done.
-pub fn show(program: &Program, queries: &[Question], answered: &AtomicUsize, done: &Done) {
+/// Where the analysis is.
+#[derive(Debug, Default)]
+pub struct Position(Mutex<State>);
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    done: usize,
+    total: usize,
+    question: Option<Question>,
+}
+
+impl Position {
+    /// Notes how far it is.
+    pub fn note(&self, at: &Progress<'_>) {
+        let question = at.question.cloned();
+        *self.state() = State { done: at.done, total: at.total, question };
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shows the progress until the work is done.
+pub fn show(program: &Program, position: &Position, done: &Done) {
     if done.wait(PATIENCE) {
         return;
     }
-    let bar = ProgressBar::with_draw_target(
-        Some(queries.len() as u64),
-        ProgressDrawTarget::stderr_with_hz(20),
-    )
-    .with_elapsed(PATIENCE);
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(20))
+        .with_elapsed(PATIENCE);
     if let Ok(style) =
         ProgressStyle::with_template("{bar:30} {pos}/{len} queries, {elapsed}, {wide_msg}")
     {
         bar.set_style(style.progress_chars("=> "));
     }
     loop {
-        let position = answered.load(Ordering::Relaxed);
-        bar.set_position(position as u64);
-        if let Some(query) = queries.get(position) {
-            bar.set_message(current(query, program));
+        let State { done: answered, total, question } = position.state().clone();
+        bar.set_length(total as u64);
+        bar.set_position(answered as u64);
+        if let Some(question) = &question {
+            bar.set_message(current(question, program));
         }
         bar.tick();
         if done.wait(PERIOD) {
@@ -71,10 +94,11 @@ pub fn show_level(measure: Measure, level: &AtomicU32, done: &Done) {
     spinner.finish_and_clear();
 }
 
-fn current(query: &Question, program: &Program) -> String {
-    let name = match query {
-        Question::Pattern(query) => format!("pattern {}", query.pattern.number),
-        _ => "property".to_owned(),
+fn current(question: &Question, program: &Program) -> String {
+    let name = match question {
+        Question::Pattern(pattern) => format!("pattern {} ", pattern.pattern.number),
+        Question::Automaton(_) => "property ".to_owned(),
+        _ => String::new(),
     };
-    format!("{name} {} {}", describe::parties(query, program), describe::asked(query, program))
+    format!("{name}{} {}", describe::parties(question, program), describe::asked(question, program))
 }

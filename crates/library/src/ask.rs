@@ -54,7 +54,7 @@ pub enum Subject {
 
 /// Why something is not asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Refusal {
+pub enum InquiryError {
     /// Mistakes in a text, or names that do not exist in it.
     Complaints(Text, Vec<Diagnostic>),
     /// What is asked does not fit together.
@@ -110,7 +110,7 @@ impl Inquiry {
     ///
     /// # Errors
     /// If names do not exist, or the property has mistakes.
-    pub fn new(given: Model, request: Request) -> Result<Self, Refusal> {
+    pub fn new(given: Model, request: Request) -> Result<Self, InquiryError> {
         let Request { subject, threads, locations, copies: most } = request;
         // A property names copies, and how many it needs is known when it was read.
         let kinds: &[Kind] = match &subject {
@@ -129,7 +129,7 @@ impl Inquiry {
             (threads, locations) => {
                 let mut wrong = threads.err().unwrap_or_default();
                 wrong.extend(locations.err().unwrap_or_default());
-                return Err(Refusal::Complaints(model.text, wrong));
+                return Err(InquiryError::Complaints(model.text, wrong));
             }
         };
         let mut inquiry = Self {
@@ -163,8 +163,9 @@ impl Inquiry {
         patterns: Option<&Patterns>,
         units: Units,
         list_all: bool,
-    ) -> Result<(), Refusal> {
-        let (patterns, numbers) = select::patterns(patterns, units).map_err(Refusal::Message)?;
+    ) -> Result<(), InquiryError> {
+        let (patterns, numbers) =
+            select::patterns(patterns, units).map_err(InquiryError::Message)?;
         let Self { model, threads, locations, .. } = &*self;
         let relation = PatternRelation::new(&numbers, units, threads, locations);
         self.questions = if relation.count(&model.program) > LISTED && !list_all {
@@ -183,9 +184,9 @@ impl Inquiry {
         text: Text,
         given: Option<&Program>,
         most: u32,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), InquiryError> {
         let property = property(text, &self.model.program)
-            .map_err(|(text, wrong)| Refusal::Complaints(text, wrong))?;
+            .map_err(|(text, wrong)| InquiryError::Complaints(text, wrong))?;
         // As many threads as it names take part.
         let named = property.automata.iter().map(|automaton| automaton.participants().len());
         let asked = Kind::Threads(named.max().unwrap_or(0) as u32);

@@ -20,8 +20,8 @@ pub mod select;
 pub mod suppress;
 pub mod target;
 
-pub use ask::{Decided, Inquiry, Questions, Refusal, Request, Subject};
+pub use ask::{Decided, Inquiry, InquiryError, Questions, Request, Subject};
 pub use check::{CheckOptions, Fixes, check};
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
-pub use reach::{ReachError, ReachRequest, Reached, reach};
+pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};

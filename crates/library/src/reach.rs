@@ -52,7 +52,7 @@ pub enum ReachError {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Reached<'a> {
+pub struct ReachOutcome<'a> {
     /// The model that was searched last.
     pub model: Model,
     /// The answer.
@@ -113,7 +113,7 @@ pub fn reach<'a>(
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
     larger: &mut dyn FnMut(&Model, u32) -> Option<Model>,
-) -> Result<Reached<'a>, ReachError> {
+) -> Result<ReachOutcome<'a>, ReachError> {
     let Instance { program, limit } = instance(given.program, &[], request.copies);
     let given = Model { program, ..given };
     let mut reached = attempt(given, request, limit, budget, progress)?;
@@ -137,7 +137,7 @@ fn attempt<'a>(
     copies: Option<u32>,
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Reached<'a>, ReachError> {
+) -> Result<ReachOutcome<'a>, ReachError> {
     let program = &model.program;
     let target = target(&model, sought(&model, request.sought)).map_err(ReachError::Wrong)?;
     let options = Options { copies, ..options(request, &model) };
@@ -153,17 +153,24 @@ fn attempt<'a>(
     }
     let (threads, locations) = (program.threads.ids(), program.locations.ids());
     let (threads, locations) = (threads.collect(), locations.collect());
-    Ok(Reached { model, report, projected, options, request, threads, locations })
+    Ok(ReachOutcome { model, report, projected, options, request, threads, locations })
+}
+
+impl ReachRequest<'_> {
+    /// What a bound counts: what the request says, or what is natural for the model.
+    pub fn measure(&self, model: &Model) -> Measure {
+        let contexts = self.options.engine.is_none_or(EngineKind::bounds_contexts);
+        match (self.bound, model.language) {
+            (Some(bound), _) => bound.measure,
+            (None, Language::Pushdown) if contexts => Measure::Contexts,
+            (None, _) => Measure::Rounds,
+        }
+    }
 }
 
 fn options(request: &ReachRequest<'_>, model: &Model) -> Options {
-    let contexts = request.options.engine.is_none_or(EngineKind::bounds_contexts);
-    let natural = match model.language {
-        Language::Pushdown if contexts => Measure::Contexts,
-        _ => Measure::Rounds,
-    };
     Options {
-        measure: request.bound.map_or(natural, |bound| bound.measure),
+        measure: request.measure(model),
         limit: request.bound.map(|bound| bound.limit),
         visible: model.language == Language::Pushdown,
         starts_per_site: model.starts_per_site,
@@ -171,7 +178,7 @@ fn options(request: &ReachRequest<'_>, model: &Model) -> Options {
     }
 }
 
-impl Reached<'_> {
+impl ReachOutcome<'_> {
     fn answer(&self) -> &Answer {
         &self.report.answers[0]
     }

@@ -2,9 +2,9 @@
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
 use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
-use crate::input::Language;
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
+use selvedge_library::Language;
 use std::path::{Path, PathBuf};
 
 /// Shown after the help of `reach`.

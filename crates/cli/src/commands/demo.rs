@@ -28,7 +28,7 @@ pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
     let texts = Texts::from(Text::new(NAME, SOURCE));
     let model = input::understood(load(&texts, Reading::default()), output)?;
     let watch = Watch::new(Limits::new(args.options.limits, start), start);
-    let exit = atomicity::analyse(&model, &args.options, &watch, output)?;
+    let exit = atomicity::analyse(model, &args.options, &watch, output)?;
     if args.options.report.format == Format::Text {
         output.print(&format!(
             "\nThis was `selvedge atomicity {NAME}`, which exits with {}; \

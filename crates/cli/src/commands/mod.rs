@@ -3,6 +3,7 @@
 mod atomicity;
 mod check;
 mod demo;
+mod inquiry;
 mod manual;
 mod meeting;
 mod patterns;

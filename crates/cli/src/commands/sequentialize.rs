@@ -5,10 +5,11 @@
 use crate::args::reach::SequentializeArgs;
 use crate::asked;
 use crate::exit::Exit;
-use crate::input::{self, DataModel, Reading};
+use crate::input::{self, Model, Reading};
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_bounded::sequentialize::sequentialize_towards;
+use selvedge_library::reach::{sought, target};
 use selvedge_report::Sought;
 use selvedge_report::escape::visible;
 use std::time::Instant;
@@ -19,7 +20,9 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let reading = Reading { dialect: args.input_dialect, ..Reading::default() };
     let model = input::data_model(&args.files, reading, output, watch.budget())?;
-    let (question, target) = asked::asked(&args.asked, &model, output)?;
+    let question = sought(&model, asked::wanted(&args.asked));
+    let target = target(&model, question)
+        .map_err(|diagnostic| asked::wrong(&args.asked, *diagnostic, output))?;
     let refuse = |why: String| {
         output.complain(&format!("{} cannot be sequentialized: {why}", model.text.name));
         Exit::BadInput
@@ -52,7 +55,7 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
     Ok(Exit::Success)
 }
 
-fn header(model: &DataModel, question: &Sought<'_>, rounds: u32) -> String {
+fn header(model: &Model, question: &Sought<'_>, rounds: u32) -> String {
     let name = visible(&model.text.name);
     let rounds = selvedge_program::Measure::Rounds.count(rounds);
     let reached = match question {

@@ -1,0 +1,68 @@
+//! # Idea
+//! What `atomicity`, `race` and `deadlock` share: from a model and what is asked about it to answers
+//! under the limits, and from the answers to the screen.
+
+use crate::args::ReportOptions;
+use crate::check::publish::{self, Extent};
+use crate::exit::Exit;
+use crate::input;
+use crate::output::Output;
+use crate::progress::{self, Position};
+use crate::watchdog::{Done, Watch, within};
+use selvedge_analysis::Options;
+use selvedge_base::Budget;
+use selvedge_library::{Inquiry, InquiryError, Model, Request};
+
+/// Asks something about a model. Mistakes have been printed when this returns.
+pub fn inquire(
+    model: Model,
+    request: Request,
+    output: Output,
+    budget: &Budget,
+) -> Result<Inquiry, Exit> {
+    let name = model.text.name.clone();
+    let inquiry = within(budget, move || Inquiry::new(model, request))
+        .map_err(|reason| input::not_read(&name, reason, output))?;
+    let inquiry = inquiry.map_err(|refusal| {
+        match refusal {
+            InquiryError::Complaints(text, wrong) => output.diagnostics(&wrong, &text.source()),
+            InquiryError::Message(message) => output.complain(&message),
+        }
+        Exit::BadInput
+    })?;
+    if let Some(property) = &inquiry.property {
+        output.diagnostics(&property.warnings, &property.text.source());
+    }
+    Ok(inquiry)
+}
+
+/// Answers what is asked, and prints the answers.
+pub fn answer(
+    inquiry: &Inquiry,
+    analysis: Options,
+    report: &ReportOptions,
+    extent: Extent,
+    watch: &Watch,
+    output: Output,
+) -> Result<Exit, Exit> {
+    output.diagnostics(inquiry.trivial.as_slice(), &inquiry.model.text.source());
+    let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
+    let decided = std::thread::scope(|scope| {
+        if wanted {
+            scope.spawn(|| progress::show(&inquiry.model.program, &position, &done));
+        }
+        let _end = done.guard();
+        inquiry.decide(analysis, watch.budget(), &mut |at| {
+            if wanted {
+                position.note(&at);
+            }
+        })
+    });
+    let decided = decided.map_err(|error| {
+        output.complain(&format!("internal error: {error}"));
+        Exit::Internal
+    })?;
+    let answers = inquiry.answers(&decided, watch.elapsed(), watch.peak_memory());
+    publish::answers(&answers, report, extent, output)?;
+    Ok(Exit::from_verdict(answers.verdict()))
+}
