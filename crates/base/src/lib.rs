@@ -1,7 +1,7 @@
 //! The bottom of Selvedge: what every other crate needs and nothing else.
 //!
 //! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
-//! - [`place`]: byte spans, lines and columns.
+//! - [`place`]: byte spans; places in files: lines and columns, or what else is known.
 //! - [`diagnostic`]: complaints about input, as data.
 //! - [`budget`]: what an analysis may cost, polled by engines that read no clock.
 //!
@@ -23,4 +23,4 @@ pub mod place;
 pub use budget::{Budget, StopReason};
 pub use diagnostic::{Diagnostic, Severity, SourceLabel};
 pub use id::{Id, IdVec};
-pub use place::{LineIndex, Place, Span};
+pub use place::{FileId, FilePosition, LineIndex, Place, Span};

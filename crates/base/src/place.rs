@@ -1,11 +1,15 @@
 //! # Idea
-//! Front ends work with byte [`Span`]s; everything after them works with [`Place`]s (line and
-//! column), because a model may come from something that has no bytes of source any more.
+//! Front ends work with byte [`Span`]s; everything after them works with [`Place`]s, because a model
+//! may come from something that has no bytes of source any more, and from many files. A place says
+//! what is known and no more: a file, and in it a line and a column, a line alone, an offset alone,
+//! or nothing.
 //!
 //! # Invariants
 //! 1. Lines and columns count from 1; a column counts characters, not bytes.
-//! 2. [`Place::NONE`] (0:0) is the only place with a zero in it, and means "no place is known".
+//! 2. [`Place::NONE`] is the only place of which nothing is known, not even that it lies in another
+//!    file than the one that was read.
 
+use crate::id::Id as _;
 use std::fmt;
 use std::ops::Range;
 
@@ -36,28 +40,118 @@ impl Span {
     }
 }
 
-/// A line and a column, both from 1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+crate::define_id!(
+    /// A file that places lie in: the one that was read ([`FileId::READ`]) or one that the program
+    /// names, from 1.
+    FileId
+);
+
+impl FileId {
+    /// The file that was read.
+    pub const READ: Self = Self(0);
+}
+
+/// Where something is, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {
-    /// The line, from 1.
-    pub line: u32,
-    /// The column in characters, from 1.
-    pub column: u32,
+    /// The file.
+    pub file: FileId,
+    /// Where in the file.
+    pub position: FilePosition,
+}
+
+/// Where in a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum FilePosition {
+    /// That is not known.
+    #[default]
+    Unknown,
+    /// In this line, from 1.
+    Line {
+        /// The line.
+        line: u32,
+        /// The column in characters, from 1, if it is known.
+        column: Option<u32>,
+    },
+    /// At this offset in what the file is named after, which has no lines: a class, or a method of
+    /// it.
+    Offset(u32),
 }
 
 impl Place {
     /// No place is known.
-    pub const NONE: Self = Self { line: 0, column: 0 };
+    pub const NONE: Self = Self { file: FileId::READ, position: FilePosition::Unknown };
 
-    /// The place `line:column`.
+    /// The place `line:column` of the file that was read.
     pub const fn new(line: u32, column: u32) -> Self {
-        Self { line, column }
+        Self { file: FileId::READ, position: FilePosition::Line { line, column: Some(column) } }
+    }
+
+    /// Somewhere in this line of the file that was read.
+    pub const fn in_line(line: u32) -> Self {
+        Self { file: FileId::READ, position: FilePosition::Line { line, column: None } }
+    }
+
+    /// At this offset in the file that was read.
+    pub const fn at_offset(offset: u32) -> Self {
+        Self { file: FileId::READ, position: FilePosition::Offset(offset) }
+    }
+
+    /// The same position in another file.
+    #[must_use]
+    pub const fn in_file(self, file: FileId) -> Self {
+        Self { file, position: self.position }
+    }
+
+    /// The line, if it is known.
+    pub const fn line(self) -> Option<u32> {
+        match self.position {
+            FilePosition::Line { line, .. } => Some(line),
+            FilePosition::Unknown | FilePosition::Offset(_) => None,
+        }
+    }
+
+    /// The column, if it is known.
+    pub const fn column(self) -> Option<u32> {
+        match self.position {
+            FilePosition::Line { column, .. } => column,
+            FilePosition::Unknown | FilePosition::Offset(_) => None,
+        }
+    }
+
+    /// The offset, if that is what is known.
+    pub const fn offset(self) -> Option<u32> {
+        match self.position {
+            FilePosition::Offset(offset) => Some(offset),
+            FilePosition::Unknown | FilePosition::Line { .. } => None,
+        }
     }
 }
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// As the text form of programs writes it behind `@`: `12:3`, or `1:12:3` in file 1; `12:_` without
+/// a column; `+37` and `1+37` for an offset; `1` for somewhere in file 1.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
+        let file = self.file.index();
+        let elsewhere = self.file != FileId::READ;
+        match self.position {
+            FilePosition::Line { .. } if elsewhere => write!(f, "{file}:")?,
+            FilePosition::Offset(_) if elsewhere => write!(f, "{file}")?,
+            _ => {}
+        }
+        match self.position {
+            FilePosition::Unknown if elsewhere => write!(f, "{file}"),
+            FilePosition::Unknown => f.write_str("0:0"),
+            FilePosition::Line { line, column: Some(column) } => write!(f, "{line}:{column}"),
+            FilePosition::Line { line, column: None } => write!(f, "{line}:_"),
+            FilePosition::Offset(offset) => write!(f, "+{offset}"),
+        }
     }
 }
 
@@ -104,6 +198,21 @@ mod tests {
         assert_eq!(index.place(6), Place::new(2, 1));
         assert_eq!(index.place(7), Place::new(3, 1));
         assert_eq!(index.place(99), Place::new(3, 3));
+    }
+
+    #[test]
+    fn places_say_what_they_know() {
+        let file = FileId::from_index(2);
+        let shown = |place: Place| (place.to_string(), place.in_file(file).to_string());
+        let pair = |own: &str, other: &str| (own.to_owned(), other.to_owned());
+        assert_eq!(shown(Place::new(12, 3)), pair("12:3", "2:12:3"));
+        assert_eq!(shown(Place::in_line(12)), pair("12:_", "2:12:_"));
+        assert_eq!(shown(Place::at_offset(37)), pair("+37", "2+37"));
+        assert_eq!(shown(Place::NONE), pair("0:0", "2"));
+        assert_eq!((Place::new(12, 3).line(), Place::new(12, 3).column()), (Some(12), Some(3)));
+        assert_eq!((Place::in_line(12).line(), Place::in_line(12).column()), (Some(12), None));
+        let offset = Place::at_offset(37);
+        assert_eq!((offset.line(), offset.column(), offset.offset()), (None, None, Some(37)));
     }
 
     #[test]

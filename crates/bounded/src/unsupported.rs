@@ -1,15 +1,14 @@
 //! # Idea
 //! A transformation that cannot be applied to a program says where and why.
 
-use selvedge_base::Place;
 use selvedge_program::{Action, Program, Unknown};
 use std::fmt;
 
 /// The program has something that a transformation does not handle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
-    /// Where, as far as the model knows.
-    pub place: Place,
+    /// Where, if that is known: `12:3`, or `A.java:12:3`.
+    pub at: Option<String>,
     /// What is not handled.
     pub message: String,
 }
@@ -22,23 +21,24 @@ pub struct Unsupported {
 pub(crate) fn no_joins(program: &Program) -> Result<(), Unsupported> {
     let join = program.edges.iter().find(|edge| matches!(edge.action, Action::Join(_)));
     match join {
-        Some(edge) => Err(Unsupported::new(edge.place, "joins have to become data first")),
+        Some(edge) => {
+            Err(Unsupported::new(program.located(edge.place), "joins have to become data first"))
+        }
         None => Ok(()),
     }
 }
 
 impl Unsupported {
-    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
-        Self { place, message: message.into() }
+    pub(crate) fn new(at: Option<String>, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
     }
 }
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place == Place::NONE {
-            f.write_str(&self.message)
-        } else {
-            write!(f, "{}: {}", self.place, self.message)
+        match &self.at {
+            Some(at) => write!(f, "{at}: {}", self.message),
+            None => f.write_str(&self.message),
         }
     }
 }

@@ -71,13 +71,17 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
             let name = &program.threads[thread].name;
             let unit = Region::scope(program, &successors, thread, place, Action::BeginUnit);
             if !unit.is_empty() {
-                return Some((format!("the unit of {name} at line {}", place.line), place, unit));
+                return Some((
+                    format!("the unit of {name} at {}", program.place_in_words(place)),
+                    place,
+                    unit,
+                ));
             }
             let access = finding.trace.steps.iter().find(|step| {
                 step.thread == thread && step.place == place && step.matched.is_some()
             })?;
             Some((
-                format!("{name}'s access at line {}", place.line),
+                format!("{name}'s access at {}", program.place_in_words(place)),
                 place,
                 Region::accesses(program, thread, place, action(access)?),
             ))
@@ -120,7 +124,7 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
         .filter_map(|step| {
             let name = &program.threads[step.thread].name;
             Some((
-                format!("at {name}'s access at line {}", step.place.line),
+                format!("at {name}'s access at {}", program.place_in_words(step.place)),
                 step.place,
                 Region::accesses(program, step.thread, step.place, action(step)?),
             ))
@@ -188,11 +192,11 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
         candidates.push(Candidate {
             fix: Fix {
                 text: format!(
-                    "In {}, also hold `{}` around the block that takes `{}` at line {}.",
+                    "In {}, also hold `{}` around the block that takes `{}` at {}.",
                     program.threads[step.thread].name,
                     program.locks[wants].name,
                     program.locks[holds].name,
-                    place.line
+                    program.place_in_words(place)
                 ),
                 places: vec![place],
             },

@@ -25,7 +25,7 @@ pub const NESTING_LIMIT: usize = 256;
 /// Reads a text of less than 4 GiB; what could be read and, in `complaints`, what could not.
 pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
     let cursor = Cursor::new(text, complaints);
-    let mut parser = Parser { cursor, function_column: 0, pending: Pending::default() };
+    let mut parser = Parser { cursor, function_column: None, pending: Pending::default() };
     parser.file()
 }
 
@@ -39,7 +39,7 @@ struct Pending<'a> {
 struct Parser<'a, 'c> {
     cursor: Cursor<'a, 'c, Kind>,
     /// The column in which the current function begins.
-    function_column: u32,
+    function_column: Option<u32>,
     pending: Pending<'a>,
 }
 

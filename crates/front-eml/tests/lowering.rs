@@ -193,7 +193,7 @@ fn language_of_graph(program: &Program, entry: NodeId, exit: NodeId) -> BTreeSet
                 other => panic!("EML has no {other:?}"),
             };
             let mut longer = word.clone();
-            longer.extend(event.map(|event| (event, edge.place.line)));
+            longer.extend(event.map(|event| (event, edge.place.line().unwrap_or(0))));
             if longer.len() <= LONGEST && seen.insert((edge.target, longer.clone())) {
                 work.push((edge.target, longer));
             }

@@ -116,7 +116,14 @@ fn read_back(program: &Program) -> BTreeSet<Rule> {
         };
         let thread =
             program.procedures[program.nodes[edge.source]].owner.expect("not shared").index();
-        rules.insert((thread, from, labels[&edge.source], to, word, edge.place.line));
+        rules.insert((
+            thread,
+            from,
+            labels[&edge.source],
+            to,
+            word,
+            edge.place.line().unwrap_or(0),
+        ));
     }
     rules
 }

@@ -3,7 +3,7 @@
 //! not count. A suppression that no finding meets is probably out of date, which is worth a warning.
 
 use crate::glob::FilePattern;
-use selvedge_base::{Diagnostic, Severity, Span};
+use selvedge_base::{Diagnostic, FileId, Place, Severity, Span};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::Program;
 
@@ -16,13 +16,14 @@ pub struct Suppression {
     pub rule: Option<FindingKind>,
     /// The finding has this identity.
     pub fingerprint: Option<String>,
-    /// The finding is in such a file, seen from the folder of the configuration or as given.
+    /// The finding is in such a file, seen from the folder of the configuration or as given, or one
+    /// of its conflicting steps is in a file of this name that the program comes from.
     pub file: Option<FilePattern>,
     /// These threads take part.
     pub threads: Vec<String>,
     /// It is about these locations.
     pub locations: Vec<String>,
-    /// One of its conflicting steps is on this line.
+    /// One of its conflicting steps in that file is on this line.
     pub line: Option<u32>,
     /// Where the configuration says so.
     pub span: Span,
@@ -49,6 +50,14 @@ impl Suppression {
         self.file.as_ref().is_none_or(matches)
     }
 
+    /// Whether it is about a file that the program names.
+    fn about_other(&self, file: FileId, program: &Program) -> bool {
+        program.file(file).is_some_and(|file| {
+            let name = file.name.replace('\\', "/");
+            self.file.as_ref().is_none_or(|pattern| pattern.matches(&name))
+        })
+    }
+
     fn covers(&self, finding: &Finding, program: &Program, names: &[String]) -> bool {
         let thread = |name: &String| {
             finding.threads.iter().any(|&thread| program.threads[thread].name == *name)
@@ -56,12 +65,17 @@ impl Suppression {
         let location = |name: &String| {
             finding.locations.iter().any(|&location| program.locations[location].name == *name)
         };
-        self.about_file(names)
-            && self.rule.is_none_or(|rule| rule == finding.kind)
+        let about_file = self.about_file(names);
+        let in_file = |place: &&Place| about_file || self.about_other(place.file, program);
+        let mut places = finding.places.iter().filter(in_file);
+        let fits = match self.line {
+            Some(line) => places.any(|place| place.line() == Some(line)),
+            None => about_file || places.next().is_some(),
+        };
+        fits && self.rule.is_none_or(|rule| rule == finding.kind)
             && self.fingerprint.as_ref().is_none_or(|print| *print == finding.fingerprint)
             && self.threads.iter().all(thread)
             && self.locations.iter().all(location)
-            && self.line.is_none_or(|line| finding.places.iter().any(|place| place.line == line))
     }
 }
 
@@ -80,8 +94,10 @@ pub fn apply(
         let complete = file.tallies.iter().all(|(_, tally)| tally.unknown == 0);
         for (suppression, could) in suppressions.iter().zip(&mut could_be_used) {
             let asked = |kind| file.tallies.iter().any(|&(asked, _)| asked == kind);
-            *could |=
-                complete && suppression.about_file(&names) && suppression.rule.is_none_or(asked);
+            let program = &file.program;
+            let about = suppression.about_file(&names)
+                || program.file_ids().any(|other| suppression.about_other(other, program));
+            *could |= complete && about && suppression.rule.is_none_or(asked);
         }
         for finding in std::mem::take(&mut file.findings) {
             let mut covered = None;

@@ -36,7 +36,7 @@ fn summary(checked: &Checked) -> Vec<String> {
         .iter()
         .map(|finding| {
             let lines: Vec<String> =
-                finding.places.iter().map(|place| place.line.to_string()).collect();
+                finding.places.iter().map(|place| place.line().unwrap_or(0).to_string()).collect();
             let fix = finding.fix.as_ref().map_or("no fix", |fix| &fix.text);
             format!("{} {} | {} | {fix}", finding.kind.rule(), lines.join(","), finding.reason)
         })

@@ -42,18 +42,17 @@ pub struct Scopes {
 /// The program does not nest its locks and units.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotNested {
-    /// Where.
-    pub place: Place,
+    /// Where, if that is known: `12:3`, or `A.java:12:3`.
+    pub at: Option<String>,
     /// What is wrong.
     pub message: String,
 }
 
 impl fmt::Display for NotNested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place == Place::NONE {
-            f.write_str(&self.message)
-        } else {
-            write!(f, "{}: {}", self.place, self.message)
+        match &self.at {
+            Some(at) => write!(f, "{at}: {}", self.message),
+            None => f.write_str(&self.message),
         }
     }
 }
@@ -96,7 +95,7 @@ impl Scopes {
                         Some(other) if other == next => {}
                         Some(_) => {
                             return Err(NotNested {
-                                place: edge.place,
+                                at: program.located(edge.place),
                                 message: format!(
                                     "two paths through {} meet with different locks or units open",
                                     procedure.name
@@ -108,7 +107,7 @@ impl Scopes {
             }
             if scopes.of_node[procedure.exit].is_some_and(|stack| stack != empty) {
                 return Err(NotNested {
-                    place: procedure.end,
+                    at: program.located(procedure.end),
                     message: format!("{} returns with a lock or a unit open", procedure.name),
                 });
             }
@@ -161,5 +160,5 @@ fn not_open(program: &Program, place: Place, scope: Scope) -> NotNested {
                         a unit"
             .to_owned(),
     };
-    NotNested { place, message }
+    NotNested { at: program.located(place), message }
 }

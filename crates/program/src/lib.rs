@@ -15,6 +15,7 @@ pub mod engine;
 pub mod event;
 pub mod expression;
 pub mod features;
+pub mod files;
 pub mod ipa;
 pub mod lock_order;
 pub mod model;
@@ -38,6 +39,7 @@ pub use data::{
 pub use engine::{Decision, Engine, Explored, States};
 pub use event::{Event, Observable};
 pub use features::{Feature, Features};
+pub use files::SourceFile;
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{

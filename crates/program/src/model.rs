@@ -31,8 +31,12 @@
 //! 10. A start names a thread that waits. A thread comes after one with a smaller id that waits. A
 //!     join names a thread that stands for one.
 //! 11. Only reads and writes are volatile.
+//! 12. Places lie in the file that was read or in one that the program names. These have different
+//!     names, without control characters, neither empty nor longer than
+//!     [`LONGEST_FILE_NAME`](crate::files::LONGEST_FILE_NAME). Lines and columns count from 1.
 
 use crate::data::{Expr, Frame, Global, Numeral, Passing, Update};
+use crate::files::SourceFile;
 use selvedge_base::{IdVec, Place, define_id};
 
 define_id!(
@@ -92,6 +96,8 @@ define_id!(
 /// A concurrent program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
+    /// The files that it comes from beside the one that was read, see [`crate::files`].
+    pub files: Vec<SourceFile>,
     /// The reentrant locks.
     pub locks: IdVec<LockId, Lock>,
     /// The atomic sets.

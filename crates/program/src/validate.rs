@@ -4,8 +4,9 @@
 
 mod data;
 
+use crate::files::mistake_in_file_name;
 use crate::model::{Action, Copies, Program, ThreadId};
-use selvedge_base::{Id, Place};
+use selvedge_base::{FileId, Id, Place};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -27,6 +28,7 @@ impl fmt::Display for Breach {
 /// All breaches of the model's invariants; empty for a valid program.
 pub fn validate(program: &Program) -> Vec<Breach> {
     let mut validator = Validator { program, breaches: Vec::new() };
+    validator.files();
     validator.declarations();
     validator.procedures();
     validator.edges();
@@ -59,6 +61,31 @@ struct Validator<'a> {
 impl Validator<'_> {
     fn breach(&mut self, place: Place, message: String) {
         self.breaches.push(Breach { place, message });
+    }
+
+    fn files(&mut self) {
+        let program = self.program;
+        let nowhere = Place::NONE;
+        self.unique("file", program.files.iter().map(|file| (file.name.as_str(), nowhere)));
+        for mistake in program.files.iter().filter_map(|file| mistake_in_file_name(&file.name)) {
+            self.breach(nowhere, mistake);
+        }
+        let frames = program.procedures.iter().flat_map(|one| &one.frame.locals);
+        let places = program.locks.iter().map(|one| one.place);
+        let places = places.chain(program.locations.iter().map(|one| one.place));
+        let places = places.chain(program.globals.iter().map(|one| one.place));
+        let places = places.chain(program.threads.iter().map(|one| one.place));
+        let places = places.chain(program.procedures.iter().flat_map(|one| [one.place, one.end]));
+        let places = places.chain(frames.map(|one| one.place));
+        let places = places.chain(program.edges.iter().map(|one| one.place));
+        for place in places {
+            if place.file != FileId::READ && program.file(place.file).is_none() {
+                self.breach(place, "a place lies in a file that does not exist".to_owned());
+            }
+            if place.line() == Some(0) || place.column() == Some(0) {
+                self.breach(place, "lines and columns count from 1".to_owned());
+            }
+        }
     }
 
     fn declarations(&mut self) {
@@ -291,6 +318,20 @@ mod tests {
 
     #[test]
     fn declarations_refer_to_what_exists() {
+        assert_eq!(
+            spoilt(|program| program.locks[id::<LockId>(0)].place = Place::new(7, 7).in_file(id(1))),
+            ["1:7:7: a place lies in a file that does not exist"]
+        );
+        assert_eq!(
+            spoilt(|program| program.threads[id::<ThreadId>(0)].place = Place::new(7, 0)),
+            ["7:0: lines and columns count from 1"]
+        );
+        let file = |name: &str| crate::files::SourceFile { name: name.to_owned() };
+        assert_eq!(spoilt(|program| program.files = vec![file("A"), file("B")]), [""; 0]);
+        assert_eq!(
+            spoilt(|program| program.files = vec![file("A"), file("A"), file("")]),
+            ["0:0: file A is declared twice", "0:0: the name of a file is empty"]
+        );
         assert_eq!(
             spoilt(|program| program.locations[id::<LocationId>(0)].atomic_set = id(9)),
             ["2:1: location x is in no atomic set"]

@@ -1,7 +1,7 @@
 // The list of findings and its filters. A finding is shown if it fits every group of filters; within
 // a group of chips one of the pressed ones is enough.
 
-const entries = [...document.querySelectorAll(".entries > li")].map((item) => {
+const entries = [...document.querySelectorAll(".entries > li[data-f]")].map((item) => {
   const index = Number(item.dataset.f);
   const finding = page.findings[index];
   const reason = document.querySelector(`#f${index} h2`).textContent;
@@ -31,14 +31,28 @@ function applyFilter() {
     const fits = words.every((word) => entry.words.includes(word))
       && (kinds.length === 0 || kinds.includes(finding.kind))
       && (tags.length === 0 || finding.tags.some((tag) => tags.includes(tag)))
-      && (file === "" || finding.file === Number(file));
+      && (file === "" || (finding.group ?? finding.file) === Number(file));
     entry.item.hidden = !fits;
     shown += fits ? 1 : 0;
   }
+  hideEmptyHeadings();
   const all = entries.length;
   const noun = all === 1 ? "finding" : "findings";
   document.getElementById("shown").textContent = shown === all ? `${all} ${noun}` : `${shown} of ${all} ${noun}`;
   document.getElementById("nothing").hidden = shown > 0;
+}
+
+/** The names of files are shown if one of the findings below them is. */
+function hideEmptyHeadings() {
+  let heading = null;
+  for (const item of document.querySelector(".entries").children) {
+    if (item.classList.contains("file")) {
+      heading = item;
+      heading.hidden = true;
+    } else if (heading && !item.hidden) {
+      heading.hidden = false;
+    }
+  }
 }
 
 function markEntry(index) {

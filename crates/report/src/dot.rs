@@ -7,8 +7,9 @@
 //! a backslash starts an escape of labels and is doubled as well.
 
 use crate::escape::visible;
+use crate::places::short;
 use crate::statement;
-use selvedge_base::{Id, Place};
+use selvedge_base::Id;
 use selvedge_program::{Action, Edge, NodeId, Program};
 use std::fmt::Write as _;
 
@@ -86,10 +87,8 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         | Action::BeginAtomic
         | Action::EndAtomic => statement::statement(program, edge),
     };
-    match (what.is_empty(), edge.place == Place::NONE) {
-        (true, _) | (_, true) => what,
-        (false, false) => format!("{what} :{}", edge.place.line),
-    }
+    let place = short(edge.place, program);
+    if what.is_empty() || place.is_empty() { what } else { format!("{what} {place}") }
 }
 
 /// A DOT string.

@@ -17,7 +17,7 @@
 //! | `findings[].tags` | the questions that found it, as in `pattern-12`, `write-write`, `cycle-2` |
 //! | `findings[].threads` | who takes part; for atomicity the thread of the broken unit first |
 //! | `findings[].locations`, `.locks` | what it is about; locks in the order of the cycle |
-//! | `findings[].places` | `line` and `column` of the conflicting steps, the first is where to look |
+//! | `findings[].places` | `line` and `column` of the conflicting steps, the first is where to look; `file` if it is not this one, `offset` where there are no lines |
 //! | `findings[].reason` | why it is a mistake, in one sentence |
 //! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
 //! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
@@ -32,6 +32,7 @@
 
 use crate::checks::Checks;
 use crate::json::{FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, warnings, write_list};
+use crate::places::PlaceFields;
 use selvedge_base::Place;
 use selvedge_findings::{CheckedFile, Finding, Tally};
 use selvedge_program::Program;
@@ -83,7 +84,7 @@ struct Entry<'a> {
     threads: Vec<&'a str>,
     locations: Vec<&'a str>,
     locks: Vec<&'a str>,
-    places: Vec<PlaceEntry>,
+    places: Vec<PlaceFields<'a>>,
     reason: &'a str,
     fix: Option<FixEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +98,9 @@ impl<'a> Entry<'a> {
         let thread = |&id: &_| program.threads[id].name.as_str();
         let location = |&id: &_| program.locations[id].name.as_str();
         let lock = |&id: &_| program.locks[id].name.as_str();
+        let places = |places: &[Place]| {
+            places.iter().map(|&place| PlaceFields::new(place, program)).collect()
+        };
         Self {
             rule: finding.kind.rule(),
             fingerprint: &finding.fingerprint,
@@ -122,23 +126,9 @@ impl<'a> Entry<'a> {
 }
 
 #[derive(Serialize)]
-struct PlaceEntry {
-    line: Option<u32>,
-    column: Option<u32>,
-}
-
-fn places(places: &[Place]) -> Vec<PlaceEntry> {
-    let entry = |place: &Place| {
-        let known = *place != Place::NONE;
-        PlaceEntry { line: known.then_some(place.line), column: known.then_some(place.column) }
-    };
-    places.iter().map(entry).collect()
-}
-
-#[derive(Serialize)]
 struct FixEntry<'a> {
     text: &'a str,
-    places: Vec<PlaceEntry>,
+    places: Vec<PlaceFields<'a>>,
 }
 
 #[derive(Serialize)]

@@ -11,11 +11,11 @@ use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail};
+use crate::places::{by_file, first_place, located, within};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
 use crate::width::{clip, columns, padded};
-use selvedge_base::Place;
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use std::fmt::Write as _;
 
@@ -81,11 +81,25 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
             number => terminal.paint(Tone::Bad, count(number, "finding")),
         };
         let _ = writeln!(out, "{}: {what}", terminal.paint(Tone::Heading, name));
-        let shown = &file.findings[..file.findings.len().min(left)];
-        left -= shown.len();
-        entries(out, shown, file, found <= EXPLAINED, terminal);
-        if shown.len() < file.findings.len() {
-            let _ = writeln!(out, "  … and {}", file.findings.len() - shown.len());
+        let groups = by_file(file);
+        let mut listed = 0;
+        for (group, findings) in &groups {
+            let shown = &findings[..findings.len().min(left)];
+            if shown.is_empty() {
+                break;
+            }
+            left -= shown.len();
+            listed += shown.len();
+            // A program of one file needs no further name.
+            if let Some(other) = file.program.file(*group) {
+                let _ = writeln!(out, " {}", terminal.paint(Tone::Heading, visible(&other.name)));
+            } else if groups.len() > 1 {
+                let _ = writeln!(out, " {}", terminal.paint(Tone::Heading, visible(&file.file)));
+            }
+            entries(out, shown, file, found <= EXPLAINED, terminal);
+        }
+        if listed < file.findings.len() {
+            let _ = writeln!(out, "  … and {}", file.findings.len() - listed);
         }
         let unknown: usize = file.tallies.iter().map(|(_, tally)| tally.unknown).sum();
         if unknown > 0 || !file.open.is_empty() {
@@ -114,7 +128,7 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
 /// One line per finding, its parts aligned, and its reason if there is room.
 fn entries(
     out: &mut String,
-    findings: &[Finding],
+    findings: &[&Finding],
     file: &CheckedFile,
     explained: bool,
     terminal: Terminal,
@@ -122,8 +136,9 @@ fn entries(
     let parts: Vec<[String; 3]> = findings
         .iter()
         .map(|finding| {
-            let place = finding.places.first().copied().unwrap_or(Place::NONE);
-            let place = if place == Place::NONE { "-".to_owned() } else { place.to_string() };
+            let place = within(first_place(finding));
+            let place = place.trim_start_matches(':');
+            let place = if place.is_empty() { "-" } else { place }.to_owned();
             [kind_name(finding.kind).to_owned(), place, parties(finding, file)]
         })
         .collect();
@@ -173,7 +188,10 @@ fn parties(finding: &Finding, file: &CheckedFile) -> String {
 }
 
 fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: Terminal) {
-    let all = checks.files.iter().flat_map(|file| file.findings.iter().map(move |own| (own, file)));
+    let all = checks.files.iter().flat_map(|file| {
+        let grouped = by_file(file).into_iter().flat_map(|(_, findings)| findings);
+        grouped.map(move |own| (own, file))
+    });
     let found = checks.totals().findings;
     let shown = match options.witnesses {
         Witnesses::Hidden => return,
@@ -182,12 +200,8 @@ fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: 
     for (at, (finding, file)) in all.take(shown).enumerate() {
         let heading = format!("{} of {found}: {}", at + 1, kind_name(finding.kind));
         let heading = terminal.paint(Tone::Bad, heading);
-        let place = finding.places.first().copied().unwrap_or(Place::NONE);
-        let name = visible(&file.file);
-        let _ = match place {
-            Place::NONE => writeln!(out, "{heading}  {name}"),
-            place => writeln!(out, "{heading}  {name}:{place}"),
-        };
+        let place = located(&file.file, first_place(finding), &file.program);
+        let _ = writeln!(out, "{heading}  {place}");
         let _ = writeln!(out, "{}", render_finding(finding, file, options.detail, terminal));
     }
     if shown < found {

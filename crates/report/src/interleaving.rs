@@ -23,6 +23,7 @@ pub mod run;
 use crate::describe::{list, object};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
+use crate::places::short;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
@@ -129,7 +130,7 @@ fn lay_out_with(
     let names = columns
         .iter()
         .map(|&thread| MARK + width::columns(&visible(&program.threads[thread].name)));
-    let widest = rows.iter().map(Cell::needed).chain(names).max().unwrap_or(0);
+    let widest = rows.iter().map(|row| Cell::needed(row, program)).chain(names).max().unwrap_or(0);
     let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
     for bars in bars {
         let width = widest.min(available.saturating_sub(GAP + bars.width));
@@ -431,7 +432,7 @@ fn table(
     for (row, bars) in rows.iter().zip(&bars.rows) {
         let cells = columns.iter().enumerate().map(|(at, &thread)| {
             let cell = if thread == row.thread {
-                Cell::new(row, width).draw(width, row.tone(), terminal)
+                Cell::new(row, width, program).draw(width, row.tone(), terminal)
             } else {
                 " ".repeat(width)
             };
@@ -451,7 +452,8 @@ fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
     let names = program.threads.iter().map(|thread| width::columns(&visible(&thread.name)));
     let name_width = names.max().unwrap_or(0).min(terminal.width / 4);
     let available = terminal.width.saturating_sub(MARGIN + name_width + GAP).max(NARROWEST);
-    let width = rows.iter().map(Cell::needed).max().unwrap_or(0).min(available);
+    let needed = rows.iter().map(|row| Cell::needed(row, program));
+    let width = needed.max().unwrap_or(0).min(available);
     let mut out = String::new();
     let mut last = None;
     for row in rows {
@@ -459,7 +461,7 @@ fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
         let name = if last == Some(row.thread) { "" } else { &program.threads[row.thread].name };
         last = Some(row.thread);
         let name = padded(&clip(&visible(name), name_width), name_width);
-        let cell = Cell::new(row, width).draw(width, row.tone(), terminal);
+        let cell = Cell::new(row, width, program).draw(width, row.tone(), terminal);
         line(&mut out, &[terminal.paint(Tone::Heading, name), cell]);
     }
     out
@@ -470,7 +472,7 @@ fn line(out: &mut String, cells: &[String]) {
     let _ = writeln!(out, "{}{}", " ".repeat(MARGIN), joined.trim_end());
 }
 
-/// A row in its column: mark, indented text, line number at the right.
+/// A row in its column: mark, indented text, place at the right.
 struct Cell {
     mark: String,
     text: String,
@@ -478,21 +480,21 @@ struct Cell {
 }
 
 impl Cell {
-    fn new(row: &Row<'_>, width: usize) -> Self {
+    fn new(row: &Row<'_>, width: usize, program: &Program) -> Self {
         let mark = match (row.role, row.matched) {
             (RowRole::Pending, _) => "=>".to_owned(),
             (_, Some(number)) => format!("*{number}"),
             (_, None) => String::new(),
         };
-        let place = row.place_text();
+        let place = short(row.place, program);
         let room =
             width.saturating_sub(MARK + width::columns(&place) + usize::from(!place.is_empty()));
         Self { mark, text: clip(&row.indented(), room), place }
     }
 
     /// The width at which nothing of a row is clipped.
-    fn needed(row: &Row<'_>) -> usize {
-        MARK + width::columns(&row.indented()) + 2 + width::columns(&row.place_text())
+    fn needed(row: &Row<'_>, program: &Program) -> usize {
+        MARK + width::columns(&row.indented()) + 2 + width::columns(&short(row.place, program))
     }
 
     /// The cell, filled up with blanks to `width`.
@@ -517,10 +519,6 @@ impl Row<'_> {
 
     fn indented(&self) -> String {
         format!("{}{}", "  ".repeat(self.depth.min(DEEPEST)), self.text)
-    }
-
-    fn place_text(&self) -> String {
-        if self.place == Place::NONE { String::new() } else { format!(":{}", self.place.line) }
     }
 
     fn tone(&self) -> Option<Tone> {

@@ -24,6 +24,7 @@ mod reach;
 use crate::answers::{Answers, Asked, Patterns};
 use crate::describe::{action, object};
 use crate::diagnostic::Source;
+use crate::places::PlaceFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
 use selvedge_program::{Program, Question, Statistics, Trace, TraceStep, Units};
@@ -174,21 +175,19 @@ struct Step<'a> {
     thread: &'a str,
     action: &'static str,
     object: Option<&'a str>,
-    line: Option<u32>,
-    column: Option<u32>,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<u32>,
 }
 
 impl<'a> Step<'a> {
     fn new(step: &TraceStep, program: &'a Program) -> Self {
-        let known = step.place != Place::NONE;
         Self {
             thread: &program.threads[step.thread].name,
             action: action(step.kind),
             object: object(step.kind, program),
-            line: known.then_some(step.place.line),
-            column: known.then_some(step.place.column),
+            place: PlaceFields::new(step.place, program),
             matched: step.matched,
         }
     }
@@ -240,8 +239,8 @@ pub(crate) struct Warning<'a> {
     code: &'static str,
     message: &'a str,
     file: &'a str,
-    line: Option<u32>,
-    column: Option<u32>,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
 }
 
 pub(crate) fn warnings<'a>(complaints: &[(Source<'a>, &'a Diagnostic)]) -> Vec<Warning<'a>> {
@@ -252,8 +251,7 @@ pub(crate) fn warnings<'a>(complaints: &[(Source<'a>, &'a Diagnostic)]) -> Vec<W
             code: warning.code,
             message: &warning.message,
             file: source.name,
-            line: place.map(|place| place.line),
-            column: place.map(|place| place.column),
+            place: PlaceFields::within(place.unwrap_or(Place::NONE)),
         }
     };
     complaints.iter().map(warning).collect()

@@ -1,6 +1,6 @@
 //! # Idea
 //! The findings as `JUnit` XML, for the dashboards of CI servers: a suite per file; in it a failed test
-//! per finding, a skipped one per finding that does not count, and per kind of finding without any a
+//! per finding (whose class is the file that it lies in), a skipped one per finding that does not count, and per kind of finding without any a
 //! passed test, or one with an error if questions were left open. A file that could not be read is a
 //! suite with an error.
 //!
@@ -20,6 +20,7 @@ use crate::describe::{count, kind_name, proved};
 use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
+use crate::places::{first_place, located, other_file};
 use crate::terminal::Terminal;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use selvedge_base::{LineIndex, Place};
@@ -48,7 +49,9 @@ fn suite(file: &CheckedFile) -> TestSuite {
             Standing::Suppressed(why) => skipped(&format!("suppressed: {why}")),
             Standing::Known => skipped("known from the baseline"),
         };
-        suite.add_test_case(case(&file.file, &case_name(finding, file), status));
+        // Dashboards group tests by this name.
+        let lies_in = other_file(first_place(finding), &file.program).unwrap_or(&file.file);
+        suite.add_test_case(case(lies_in, &case_name(finding, file), status));
     }
     for &(kind, tally) in &file.tallies {
         let name = format!("no {}", kind_name(kind));
@@ -100,10 +103,9 @@ fn case_name(finding: &Finding, file: &CheckedFile) -> String {
 }
 
 fn failure(finding: &Finding, file: &CheckedFile) -> TestCaseStatus {
-    let place = finding.places.first().copied().unwrap_or(Place::NONE);
-    let at = match place {
+    let at = match first_place(finding) {
         Place::NONE => String::new(),
-        place => format!("{}:{place}: ", file.file),
+        place => format!("{}: ", located(&file.file, place, &file.program)),
     };
     let text = render_finding(finding, file, Detail::Events, Terminal::plain(WIDTH));
     let mut short: String = text.chars().take(LONGEST).collect();

@@ -12,7 +12,7 @@
 //! The findings of a whole check are written from one [`Checks`] by [`findings_text`] (with the
 //! quoted source of [`quotes`]), [`findings_json`], [`sarif`], [`junit`] and [`html`]; [`lock_order`]
 //! and [`witness_dot`] draw graphs. [`describe`] has the words they share, [`escape`] keeps control
-//! characters of the input away from the terminal.
+//! characters of the input away from the terminal, and [`places`] says how a place is written.
 //!
 //! ```
 //! use selvedge_base::{Diagnostic, Span};
@@ -41,6 +41,7 @@ pub mod model;
 pub mod model_json;
 pub mod outline;
 mod ownership;
+pub mod places;
 pub mod quotes;
 pub mod replay_json;
 pub mod sarif;

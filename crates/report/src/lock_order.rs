@@ -10,6 +10,7 @@
 use crate::dot::quoted;
 use crate::escape::visible;
 use crate::outline::components;
+use crate::places::short;
 use selvedge_base::{Id, Place};
 use selvedge_program::{LockId, LockOrderEdge, Program, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,8 +55,8 @@ fn label(statements: &BTreeSet<(ThreadId, Place)>, program: &Program) -> String 
     let mut by_thread: BTreeMap<ThreadId, Vec<String>> = BTreeMap::new();
     for &(thread, place) in statements.iter().take(NAMED) {
         let lines = by_thread.entry(thread).or_default();
-        let line = format!(":{}", place.line);
-        if place != Place::NONE && !lines.contains(&line) {
+        let line = short(place, program);
+        if !line.is_empty() && !lines.contains(&line) {
             lines.push(line);
         }
     }

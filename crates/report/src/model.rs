@@ -5,6 +5,7 @@
 use crate::describe::{count, list};
 use crate::escape::visible;
 use crate::outline::{ProcedureOutline, outline};
+use crate::places::short;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::{IdVec, Place};
@@ -37,6 +38,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
         out.push('\n');
         describe_thread(&mut out, thread, program, &sharing, &outlines, terminal);
     }
+    files(&mut out, program, terminal);
     globals(&mut out, program, terminal);
     locks(&mut out, program, &outlines, terminal);
     locations(&mut out, program, &outlines, terminal);
@@ -53,15 +55,15 @@ fn describe_thread(
 ) {
     let own = &program.threads[thread];
     let heading = format!("thread {}", visible(&own.name));
-    let place = line_of(own.place);
-    let _ = writeln!(out, "{}{place}", terminal.paint(Tone::Heading, heading));
+    let place = line_of(own.place, program);
+    let _ = writeln!(out, "{}{}", terminal.paint(Tone::Heading, heading), place.trim_end());
     let procedures: Vec<ProcedureId> = sharing.procedures(thread).to_vec();
     let name = |id: ProcedureId| visible(&program.procedures[id].name);
     let widest = procedures.iter().map(|&id| columns(&name(id))).max().unwrap_or(0);
     for id in procedures {
         let facts = facts(id, thread, program, &outlines[id]);
-        let place = line_of(program.procedures[id].place);
-        let _ = writeln!(out, "  {}{place:<8}{}", padded(&name(id), widest), facts.join("; "));
+        let place = line_of(program.procedures[id].place, program);
+        let _ = writeln!(out, "  {}{place}{}", padded(&name(id), widest), facts.join("; "));
     }
 }
 
@@ -110,6 +112,17 @@ fn facts(
     facts
 }
 
+/// The names in full; places have their last parts.
+fn files(out: &mut String, program: &Program, terminal: Terminal) {
+    if program.files.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "files"));
+    for file in &program.files {
+        let _ = writeln!(out, "  {}", visible(&file.name));
+    }
+}
+
 fn globals(out: &mut String, program: &Program, terminal: Terminal) {
     if program.globals.is_empty() {
         return;
@@ -122,8 +135,9 @@ fn globals(out: &mut String, program: &Program, terminal: Terminal) {
             Some(true) => "true at first",
             Some(false) => "false at first",
         };
-        let (name, place) = (padded(&visible(&global.name), widest), line_of(global.place));
-        let _ = writeln!(out, "  {name}{place:<8}{first}");
+        let (name, place) =
+            (padded(&visible(&global.name), widest), line_of(global.place, program));
+        let _ = writeln!(out, "  {name}{place}{first}");
     }
 }
 
@@ -140,9 +154,9 @@ fn locks(
     let widest = widest(program.locks.iter().map(|lock| lock.name.as_str()));
     for (id, lock) in program.locks.iter_enumerated() {
         let takers = users(program, outlines, |own| own.locks.contains(&id));
-        let place = line_of(lock.place);
+        let place = line_of(lock.place, program);
         let name = padded(&visible(&lock.name), widest);
-        let _ = writeln!(out, "  {name}{place:<8}taken by {takers}");
+        let _ = writeln!(out, "  {name}{place}taken by {takers}");
     }
 }
 
@@ -161,11 +175,11 @@ fn locations(
         let readers = users(program, outlines, |own| own.reads.contains(&id));
         let writers = users(program, outlines, |own| own.writes.contains(&id));
         let set = visible(&program.atomic_sets[location.atomic_set].name);
-        let place = line_of(location.place);
+        let place = line_of(location.place, program);
         let name = padded(&visible(&location.name), widest);
         let _ = writeln!(
             out,
-            "  {name}{place:<8}atomic set {set}; read by {readers}; written by {writers}"
+            "  {name}{place}atomic set {set}; read by {readers}; written by {writers}"
         );
     }
 }
@@ -188,6 +202,11 @@ fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(|name| columns(&visible(name))).max().unwrap_or(0)
 }
 
-fn line_of(place: Place) -> String {
-    if place == Place::NONE { "  ".to_owned() } else { format!("  :{}", place.line) }
+/// Room for a place of the file that was read.
+const PLACE_WIDTH: usize = 8;
+
+/// Where something is declared, as a column.
+fn line_of(place: Place, program: &Program) -> String {
+    let shown = padded(&format!("  {}", short(place, program)), PLACE_WIDTH);
+    if columns(&shown) > PLACE_WIDTH { shown + "  " } else { shown }
 }

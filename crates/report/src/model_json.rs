@@ -4,6 +4,7 @@
 
 use crate::json::FORMAT;
 use crate::outline::{ProcedureOutline, outline};
+use crate::places::PlaceFields;
 use selvedge_base::Place;
 use selvedge_program::{ProcedureId, Program, Sharing};
 use serde::Serialize;
@@ -15,13 +16,22 @@ pub fn render(name: &str, program: &Program) -> String {
     let document = Document {
         format: FORMAT,
         file: name,
-        globals: program.globals.iter().map(|one| Named::new(&one.name, one.place)).collect(),
-        locks: program.locks.iter().map(|lock| Named::new(&lock.name, lock.place)).collect(),
+        files: program.files.iter().map(|file| file.name.as_str()).collect(),
+        globals: program
+            .globals
+            .iter()
+            .map(|one| Named::new(&one.name, one.place, program))
+            .collect(),
+        locks: program
+            .locks
+            .iter()
+            .map(|lock| Named::new(&lock.name, lock.place, program))
+            .collect(),
         locations: program
             .locations
             .iter()
             .map(|location| LocationEntry {
-                name: Named::new(&location.name, location.place),
+                name: Named::new(&location.name, location.place, program),
                 atomic_set: &program.atomic_sets[location.atomic_set].name,
             })
             .collect(),
@@ -29,7 +39,7 @@ pub fn render(name: &str, program: &Program) -> String {
             .threads
             .iter_enumerated()
             .map(|(id, thread)| ThreadEntry {
-                name: Named::new(&thread.name, thread.place),
+                name: Named::new(&thread.name, thread.place, program),
                 main: &program.procedures[thread.main].name,
                 procedures: sharing
                     .procedures(id)
@@ -47,6 +57,8 @@ pub fn render(name: &str, program: &Program) -> String {
 struct Document<'a> {
     format: u32,
     file: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<&'a str>,
     threads: Vec<ThreadEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     globals: Vec<Named<'a>>,
@@ -57,14 +69,13 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Named<'a> {
     name: &'a str,
-    line: Option<u32>,
-    column: Option<u32>,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
 }
 
 impl<'a> Named<'a> {
-    fn new(name: &'a str, place: Place) -> Self {
-        let known = place != Place::NONE;
-        Self { name, line: known.then_some(place.line), column: known.then_some(place.column) }
+    fn new(name: &'a str, place: Place, program: &'a Program) -> Self {
+        Self { name, place: PlaceFields::new(place, program) }
     }
 }
 
@@ -110,7 +121,7 @@ impl<'a> ProcedureEntry<'a> {
         let names: Vec<&str> = frame.locals.iter().map(|local| local.name.as_str()).collect();
         let (parameters, locals) = names.split_at(frame.parameters);
         Self {
-            name: Named::new(&procedure.name, procedure.place),
+            name: Named::new(&procedure.name, procedure.place, program),
             nodes: own.nodes,
             edges: own.edges,
             parameters: parameters.to_vec(),

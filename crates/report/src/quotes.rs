@@ -11,7 +11,7 @@ use crate::diagnostic::{Source, quote};
 use crate::interleaving::run;
 use crate::ownership::Standings;
 use crate::terminal::Terminal;
-use selvedge_base::{Place, SourceLabel, Span};
+use selvedge_base::{FileId, Place, SourceLabel, Span};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::{Program, StepKind, ThreadId, TraceStep};
 
@@ -89,7 +89,10 @@ fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
 pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> String {
     let mut labels: Vec<SourceLabel> = Vec::new();
     for remark in remarks(finding, &file.program) {
-        let Some(span) = statement(&file.source, remark.place) else { continue };
+        // Of other files than the one that was read there is no text.
+        let own = (remark.place.file == FileId::READ).then_some(&file.source);
+        let span = own.and_then(|text| statement(text, remark.place));
+        let Some(span) = span else { continue };
         // The mark is that of the interleaving.
         let mark = remark.matched.map_or(String::new(), |number| format!("*{number} "));
         let text = format!("{mark}{}", remark.text);
@@ -108,17 +111,22 @@ pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> Stri
     quote(first, rest, &source, terminal) + "\n"
 }
 
-/// The bytes of the statement that begins at a place, or `None` if the text has no such place.
+/// The bytes of the statement that begins at a place, or `None` if the text has no such place. Where
+/// the column is not known, that is the line without the blanks at its ends.
 fn statement(text: &str, place: Place) -> Option<Span> {
-    if place == Place::NONE {
-        return None;
-    }
-    let line_start = match place.line {
+    let line_start = match place.line()? {
+        0 => return None,
         1 => 0,
         line => text.match_indices('\n').nth(line as usize - 2)?.0 + 1,
     };
     let line = text[line_start..].split('\n').next()?;
-    let column = line.char_indices().nth(place.column as usize - 1)?.0;
+    let Some(column) = place.column() else {
+        let shown = line.trim();
+        let start = line_start + line.len() - line.trim_start().len();
+        let end = u32::try_from(start + shown.len()).ok()?;
+        return (!shown.is_empty()).then_some(Span::new(u32::try_from(start).ok()?, end));
+    };
+    let column = line.char_indices().nth((column as usize).checked_sub(1)?)?.0;
     let rest = &line[column..];
     let mut open = 0usize;
     let end = rest.char_indices().find_map(|(at, c)| match c {
@@ -161,5 +169,11 @@ mod tests {
         assert_eq!(of(4, 9), Some("f(g(), \"};\")"));
         assert_eq!(of(9, 1), None);
         assert_eq!(statement(text, Place::NONE), None);
+        assert_eq!(statement(text, Place::at_offset(3)), None);
+        assert_eq!((of(2, 0), of(0, 2)), (None, None));
+        let line = |line| statement(text, Place::in_line(line)).map(|span| &text[span.range()]);
+        assert_eq!(line(3), Some("f"));
+        assert_eq!(line(2), Some("lé { read x; write y }"));
+        assert_eq!((line(0), line(5), line(9)), (None, None, None));
     }
 }

@@ -13,6 +13,7 @@ use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail, OwnershipStyle};
+use crate::places::located;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::Place;
@@ -123,7 +124,7 @@ fn headers(
         for (part, &width) in parts.iter().zip(&widths) {
             let _ = write!(line, "  {}", padded(part, width));
         }
-        format!("{line}  {}", position(answers.source.name, first_place(trace)))
+        format!("{line}  {}", located(answers.source.name, first_place(trace), answers.program))
     };
     all.iter().zip(found).map(header).collect()
 }
@@ -147,11 +148,6 @@ fn parts(question: &Question, answers: &Answers<'_>) -> Vec<String> {
 fn first_place(trace: &Trace) -> Place {
     let matched = || trace.steps.iter().find(|step| step.matched.is_some());
     trace.next.first().or_else(matched).map_or(Place::NONE, |step| step.place)
-}
-
-fn position(file: &str, place: Place) -> String {
-    let file = visible(file);
-    if place == Place::NONE { file.into_owned() } else { format!("{file}:{place}") }
 }
 
 /// Open questions, those with the same reason together.

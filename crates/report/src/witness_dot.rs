@@ -10,7 +10,8 @@
 use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::ownership::Standings;
-use selvedge_base::{Id, Place};
+use crate::places::short;
+use selvedge_base::Id;
 use selvedge_findings::Finding;
 use selvedge_program::{Program, StepKind, ThreadId, Trace};
 use std::fmt::Write as _;
@@ -45,7 +46,8 @@ pub fn render(finding: &Finding, program: &Program) -> String {
         let name = format!("thread {}", program.threads[thread].name);
         let _ = writeln!(out, "    label={};", quoted(&name));
         for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.thread == thread) {
-            let _ = writeln!(out, "    s{at} [label={}{}];", quoted(&label(row)), looks(row));
+            let _ =
+                writeln!(out, "    s{at} [label={}{}];", quoted(&label(row, program)), looks(row));
         }
         out.push_str("  }\n");
     }
@@ -104,13 +106,10 @@ fn lanes(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
     lanes
 }
 
-fn label(row: &Row<'_>) -> String {
+fn label(row: &Row<'_>, program: &Program) -> String {
     let mark = row.matched.map_or(String::new(), |number| format!("*{number} "));
-    let place = match row.place {
-        Place::NONE => String::new(),
-        place => format!(" :{}", place.line),
-    };
-    format!("{mark}{}{place}", row.text)
+    let label = format!("{mark}{} {}", row.text, short(row.place, program));
+    label.trim_end().to_owned()
 }
 
 fn looks(row: &Row<'_>) -> &'static str {

@@ -54,8 +54,9 @@ pub struct Tokens<'a, K: TokenKind> {
     body: &'a str,
     /// The first byte of `body` in the whole text.
     base: usize,
-    /// The place of byte `counted` of `body`.
-    place: Place,
+    /// The line and the column of byte `counted` of `body`.
+    line: u32,
+    column: u32,
     counted: usize,
     /// Characters that are no token, found since they were last taken.
     complaints: Vec<Diagnostic>,
@@ -69,7 +70,8 @@ impl<'a, K: TokenKind> Tokens<'a, K> {
             scanner: K::scan(body),
             body,
             base: text.len() - body.len(),
-            place: Place::new(1, 1),
+            line: 1,
+            column: 1,
             counted: 0,
             complaints: Vec::new(),
         }
@@ -106,15 +108,16 @@ impl<'a, K: TokenKind> Tokens<'a, K> {
     fn token(&mut self, kind: K, range: Range<usize>) -> Token<'a, K> {
         for &byte in &self.body.as_bytes()[self.counted..range.start] {
             if byte == b'\n' {
-                self.place = Place::new(self.place.line + 1, 1);
+                (self.line, self.column) = (self.line + 1, 1);
             } else if byte & 0xC0 != 0x80 {
                 // Continuation bytes of UTF-8 do not start a character.
-                self.place.column += 1;
+                self.column += 1;
             }
         }
         self.counted = range.start;
         let span = self.span(&range);
-        Token { kind, text: &self.body[range], span, place: self.place }
+        let place = Place::new(self.line, self.column);
+        Token { kind, text: &self.body[range], span, place }
     }
 
     fn span(&self, range: &Range<usize>) -> Span {

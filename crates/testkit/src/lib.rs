@@ -6,6 +6,7 @@
 //! - [`boolean`]: the same for concurrent Boolean programs, which can also be printed in Boppo's
 //!   dialect.
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
+//! - [`files`]: programs whose statements come from many files.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
 //!   words of the definition and without any thought of cost.
@@ -27,6 +28,7 @@ pub mod boolean;
 pub mod build;
 pub mod definition;
 pub mod family;
+pub mod files;
 pub mod generate;
 pub mod getafix;
 pub mod lock_words;

@@ -44,6 +44,7 @@ pub fn unlocked(
         }
     })?;
     let mut out = Program {
+        files: source.files.clone(),
         globals: source.globals.clone(),
         updates: source.updates.clone(),
         conditions: source.conditions.clone(),

@@ -64,7 +64,7 @@ pub fn depths(program: &Program, successors: &Successors) -> Result<Depths, Unsu
                 Action::Return(_) => returns = true,
                 Action::BeginAtomic if depth == DEPTH_LIMIT => {
                     let message = format!("atomic sections nest deeper than {DEPTH_LIMIT}");
-                    return Err(Unsupported::new(edge.place, message));
+                    return Err(Unsupported::new(program.located(edge.place), message));
                 }
                 Action::BeginAtomic => pending.push((edge.target, entry, depth + 1)),
                 Action::EndAtomic if depth == 0 => {}

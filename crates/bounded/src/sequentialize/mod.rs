@@ -89,7 +89,7 @@ pub fn sequentialize_towards(
     let successors = Successors::new(program);
     check(program, &successors, rounds)?;
     let depths = depths(program, &successors)?;
-    let mut out = Program::default();
+    let mut out = Program { files: program.files.clone(), ..Program::default() };
     let variables = Variables::declare(program, rounds, depths.counted, &mut out);
     let there = positions(program, target, &mut out);
     let steps = Steps::new(program, target);
@@ -154,21 +154,24 @@ fn target_of(unshared: &Unshared<'_>, target: &Target) -> Target {
 
 fn check(program: &Program, successors: &Successors, rounds: u32) -> Result<(), Unsupported> {
     if rounds == 0 {
-        return Err(Unsupported::new(Place::NONE, "there has to be at least one round"));
+        return Err(Unsupported::new(None, "there has to be at least one round"));
     }
     let size = program.edges.len() + program.nodes.len() + 2 * program.globals.len();
     if size.saturating_mul(rounds as usize) > SIZE_LIMIT {
         let message = format!("the sequential program for {rounds} rounds would be too large");
-        return Err(Unsupported::new(Place::NONE, message));
+        return Err(Unsupported::new(None, message));
     }
     let locks = |edge: &&Edge| matches!(edge.action, Action::Acquire(_) | Action::Release(_));
     if let Some(edge) = program.edges.iter().find(locks) {
-        return Err(Unsupported::new(edge.place, "locks have to become data first"));
+        return Err(Unsupported::new(
+            program.located(edge.place),
+            "locks have to become data first",
+        ));
     }
     // Units without nesting could block, which nothing here would notice.
     match Scopes::new(program, successors) {
         Ok(_) => Ok(()),
-        Err(not_nested) => Err(Unsupported::new(not_nested.place, not_nested.message)),
+        Err(not_nested) => Err(Unsupported::new(not_nested.at, not_nested.message)),
     }
 }
 

@@ -101,7 +101,7 @@ impl<'a> Parser<'a, '_> {
 
     /// `[dfs] void f(a, b) begin .. end`, at its first word.
     fn function(&mut self) -> Option<Function<'a>> {
-        let column = self.cursor.current.place.column;
+        let column = self.cursor.current.place.column();
         if self.cursor.at(Kind::Dfs) {
             let place = self.cursor.bump().place;
             self.file.traits.boppo.get_or_insert(("dfs", place));
@@ -168,7 +168,7 @@ impl<'a> Parser<'a, '_> {
         function.body = self.statements(0);
         // A function that begins further to the right is not the next one.
         while self.cursor.current.kind.starts_function()
-            && self.cursor.current.place.column > column
+            && self.cursor.current.place.column() > column
         {
             self.nested_function();
             let more = self.statements(0);

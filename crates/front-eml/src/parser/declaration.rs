@@ -291,7 +291,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn function(&mut self, file: &mut File<'a>) -> Option<Function<'a>> {
         let Pending { mut prefixes, name } = std::mem::take(&mut self.pending);
         let first = prefixes.first().map(|prefix| prefix.place).or(name.map(|name| name.place));
-        self.function_column = first.unwrap_or(self.cursor.current.place).column;
+        self.function_column = first.unwrap_or(self.cursor.current.place).column();
         let name = if name.is_some() { name } else { self.function_start(&mut prefixes) };
         let Some(name) = name else {
             self.skip_to_function();

@@ -464,7 +464,7 @@ impl<'a> Parser<'a, '_> {
     /// nested and is read here; otherwise a brace is missing before it, every block ends, and the
     /// caller keeps what it has read of the function. Returns whether a brace is missing.
     fn nested_function(&mut self, start: Token<'a>) -> bool {
-        let nested = start.place.column > self.function_column;
+        let nested = start.place.column() > self.function_column;
         let remark =
             if nested { "functions cannot be nested" } else { "a `}` is missing before this" };
         let help = if nested {

@@ -10,7 +10,7 @@
 //! 1. What is read has ids in the range of the program, so that nobody after this can be surprised.
 
 use super::digest;
-use selvedge_base::{Id, IdVec, Place};
+use selvedge_base::{FileId, FilePosition, Id, IdVec, Place};
 use selvedge_findings::{Checked, Finding, FindingKind, Fix, Tally};
 use selvedge_program::Program;
 use selvedge_replay::replay;
@@ -18,7 +18,7 @@ use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-3";
+pub const FORM: &str = "selvedge-answer-4";
 
 /// The bytes of an entry about `program`.
 pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
@@ -88,13 +88,34 @@ struct StoredFinding {
     fingerprint: String,
 }
 
-/// A line and a column.
-type StoredPlace = (u32, u32);
+/// A file with what is known of the line, the column and the offset in it.
+#[derive(Serialize, Deserialize)]
+struct StoredPlace(u32, Option<u32>, Option<u32>, Option<u32>);
+
+impl StoredPlace {
+    fn new(place: Place) -> Self {
+        let file = place.file.index() as u32;
+        Self(file, place.line(), place.column(), place.offset())
+    }
+
+    fn restore(&self, program: &Program) -> Option<Place> {
+        let Self(file, line, column, offset) = *self;
+        let file = FileId::from_index(file as usize);
+        if file != FileId::READ {
+            program.file(file)?;
+        }
+        let position = match (line, offset) {
+            (Some(line), _) => FilePosition::Line { line, column },
+            (None, Some(offset)) => FilePosition::Offset(offset),
+            (None, None) => FilePosition::Unknown,
+        };
+        Some(Place { file, position })
+    }
+}
 
 impl StoredFinding {
     fn new(finding: &Finding, program: &Program) -> Self {
-        let places =
-            |places: &[Place]| places.iter().map(|place| (place.line, place.column)).collect();
+        let places = |places: &[Place]| places.iter().copied().map(StoredPlace::new).collect();
         Self {
             rule: finding.kind.rule().to_owned(),
             tags: finding.tags.clone(),
@@ -110,8 +131,8 @@ impl StoredFinding {
     }
 
     fn restore(self, program: &Program) -> Option<Finding> {
-        let places = |places: Vec<StoredPlace>| {
-            places.into_iter().map(|(line, column)| Place::new(line, column)).collect()
+        let places = |places: Vec<StoredPlace>| -> Option<Vec<Place>> {
+            places.iter().map(|place| place.restore(program)).collect()
         };
         let question = self.replay.question()?;
         let witness = self.replay.witness(program).ok()?;
@@ -122,9 +143,12 @@ impl StoredFinding {
             threads: ids(&self.threads, &program.threads)?,
             locations: ids(&self.locations, &program.locations)?,
             locks: ids(&self.locks, &program.locks)?,
-            places: places(self.places),
+            places: places(self.places)?,
             reason: self.reason,
-            fix: self.fix.map(|(text, at)| Fix { text, places: places(at) }),
+            fix: match self.fix {
+                Some((text, at)) => Some(Fix { text, places: places(at)? }),
+                None => None,
+            },
             question,
             trace,
             fingerprint: self.fingerprint,

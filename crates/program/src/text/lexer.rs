@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 /// The signs of one character.
-const SIGNS: &str = "@:{},()&|^=!*'.";
+const SIGNS: &str = "@:{},()&|^=!*'.+";
 
 /// A token.
 #[derive(Clone, Debug)]

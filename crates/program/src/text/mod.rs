@@ -15,7 +15,10 @@
 //! ```
 //!
 //! Nodes are numbered per procedure. Places (`@line:column`) may be left out, which means that they
-//! are not known. A name that is not made of letters, digits and `_` is written in double quotes, as
+//! are not known. A program that comes from many files names them, from 1 on, before their places:
+//! `file 1 "A.java"`, and then `@1:12:3` is line 12, column 3 of that file. Where the column is not
+//! known, `_` stands for it (`@12:_`, `@1:12:_`); what has no lines has offsets (`@+37`, `@1+37`); and
+//! `@1` is somewhere in file 1. A name that is not made of letters, digits and `_` is written in double quotes, as
 //! `"java.util.Stack.pop"`. Atomic sets may be opened several times. `//` starts a comment. The
 //! actions are `skip`, `read x`, `write x`, `acquire l`, `release l`, `begin`, `end`, `call p`, `start t`
 //! (a thread that `waits`) and `join t`. A procedure that several threads run stands outside of them;

@@ -9,6 +9,7 @@
 
 mod data;
 mod expression;
+mod files;
 
 use super::lexer::{Kind, Token, tokens};
 use crate::copies::{MOST_COPIES, copy_name};
@@ -21,7 +22,7 @@ use data::LabelAt;
 use selvedge_base::{Diagnostic, Id, IdVec, Place, Severity, Span};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Reads a program; `None` iff there is an error among the diagnostics.
 pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
@@ -39,6 +40,9 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         // An honest text mentions nearly every node; a hostile one names a number.
         nodes_left: 1_000_000 + text.len(),
         program: Program::default(),
+        files: Table::default(),
+        missing_files: BTreeSet::new(),
+        every_file_is_known: true,
         locks: Table::default(),
         sets: Table::default(),
         locations: Table::default(),
@@ -151,7 +155,8 @@ struct Mistake;
 type Read<T> = Result<T, Mistake>;
 
 /// The words that begin a declaration.
-const ITEMS: [&str; 7] = ["lock", "set", "global", "numeral", "thread", "procedure", "label"];
+const ITEMS: [&str; 8] =
+    ["file", "lock", "set", "global", "numeral", "thread", "procedure", "label"];
 
 /// What an edge does with a thread that may be declared later.
 type ThreadAction = fn(ThreadId) -> Action;
@@ -162,6 +167,11 @@ struct Parser<'a> {
     at: usize,
     nodes_left: usize,
     program: Program,
+    files: Table,
+    /// Numbers of files that were named and not declared.
+    missing_files: BTreeSet<u32>,
+    /// Whether every declaration of a file could be read.
+    every_file_is_known: bool,
     locks: Table,
     sets: Table,
     locations: Table,
@@ -194,6 +204,7 @@ impl Parser<'_> {
         while !self.is_at_end() && !self.complaints.is_full() {
             let start = self.at;
             let item = match self.word() {
+                Some("file") => self.source_file(),
                 Some("lock") => self.lock(),
                 Some("set") => self.set(),
                 Some("global") => self.global(),
@@ -669,17 +680,6 @@ impl Parser<'_> {
         };
         self.at += 1;
         Ok(Reference { name, span })
-    }
-
-    fn optional_place(&mut self) -> Read<Place> {
-        if !self.is_sign('@') {
-            return Ok(Place::NONE);
-        }
-        self.at += 1;
-        let line = self.number()?;
-        self.sign(':')?;
-        let column = self.number()?;
-        Ok(Place::new(line, column))
     }
 
     /// Goes to the first line that starts behind the token `start`, from where the mistake is.

@@ -27,6 +27,11 @@ pub fn print(program: &Program) -> String {
         BTreeSet::new()
     };
     let mut printer = Printer { program, text, owned_names, next_node: 0, next_edge: 0 };
+    for (at, file) in program.files.iter().enumerate() {
+        printer.put(format_args!("file {} ", at + 1));
+        write_quoted(&file.name, &mut printer.text).expect("a string can be written to");
+        printer.text.push('\n');
+    }
     for lock in &program.locks {
         printer.put(format_args!("lock {}", Word(&lock.name)));
         printer.place(lock.place);
@@ -385,19 +390,24 @@ impl std::fmt::Display for Word<'_> {
         if bare {
             return f.write_str(self.0);
         }
-        f.write_char('"')?;
-        for character in self.0.chars() {
-            match character {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
-                '\t' => f.write_str("\\t")?,
-                other if other.is_control() => {
-                    write!(f, "\\u{{{:x}}}", u32::from(other))?;
-                }
-                other => f.write_char(other)?,
-            }
-        }
-        f.write_char('"')
+        write_quoted(self.0, f)
     }
+}
+
+/// A name in double quotes, with its escapes.
+fn write_quoted(name: &str, out: &mut impl Write) -> std::fmt::Result {
+    out.write_char('"')?;
+    for character in name.chars() {
+        match character {
+            '"' => out.write_str("\\\"")?,
+            '\\' => out.write_str("\\\\")?,
+            '\n' => out.write_str("\\n")?,
+            '\t' => out.write_str("\\t")?,
+            other if other.is_control() => {
+                write!(out, "\\u{{{:x}}}", u32::from(other))?;
+            }
+            other => out.write_char(other)?,
+        }
+    }
+    out.write_char('"')
 }

@@ -4,7 +4,7 @@ mod random;
 use super::{parse, print};
 use crate::validate::validate;
 use random::{Random, random_program};
-use selvedge_base::Diagnostic;
+use selvedge_base::{Diagnostic, FileId, Id as _, Place, Severity};
 
 const EXAMPLE: &str = "\
 program
@@ -62,17 +62,110 @@ fn the_examples_of_the_documentation_read() {
 fn every_valid_program_reads_back_as_itself() {
     let mut edges = 0;
     let mut on_data = 0;
+    let mut elsewhere = 0;
     for seed in 0..3000 {
-        let program = random_program(&mut Random(seed));
+        let program = random_program(&mut Random::new(seed));
         assert_eq!(validate(&program), [], "seed {seed}");
         edges += program.edges.len();
         let with_data = program.edges.iter().filter(|edge| edge.action.is_about_data());
         on_data += with_data.count();
+        elsewhere += program.edges.iter().filter(|edge| edge.place.file != FileId::READ).count();
         let text = print(&program);
         assert_eq!(parse(&text), (Some(program), vec![]), "seed {seed}\n{text}");
     }
     assert!(edges > 10_000, "the generator makes programs that are worth it: {edges} edges");
     assert!(on_data > 3000, "{on_data} of them on data");
+    assert!(elsewhere > 500, "{elsewhere} of them in other files");
+}
+
+const FILES: &str = "\
+program
+file 1 \"src/A.java\"
+file 2 \"B\"
+lock l @1:3:8
+lock m @2
+set s { x @1:4:_, y @12:_ }
+thread T @2+37 main m {
+  procedure m @+5 end @2:9:1 nodes 2 entry 0 exit 1 {
+    0 -> 1 read x @1:8:9
+  }
+}
+";
+
+#[test]
+fn places_name_their_files() {
+    let (program, diagnostics) = parse(FILES);
+    assert_eq!(diagnostics, []);
+    let program = program.expect("no errors");
+    assert_eq!(print(&program), FILES);
+    let file = |number: usize| FileId::from_index(number);
+    let of_locks: Vec<Place> = program.locks.iter().map(|lock| lock.place).collect();
+    assert_eq!(of_locks, [Place::new(3, 8).in_file(file(1)), Place::NONE.in_file(file(2))]);
+    let of_locations: Vec<Place> = program.locations.iter().map(|one| one.place).collect();
+    assert_eq!(of_locations, [Place::in_line(4).in_file(file(1)), Place::in_line(12)]);
+    assert_eq!(program.threads.as_slice()[0].place, Place::at_offset(37).in_file(file(2)));
+    let procedure = &program.procedures.as_slice()[0];
+    assert_eq!(procedure.place, Place::at_offset(5));
+    assert_eq!(procedure.end, Place::new(9, 1).in_file(file(2)));
+    assert_eq!(program.edges.as_slice()[0].place, Place::new(8, 9).in_file(file(1)));
+}
+
+#[test]
+fn zero_stands_for_what_is_not_known() {
+    let read = |place: &str| {
+        let text = format!("program file 1 \"A\" lock l {place}");
+        let (program, diagnostics) = parse(&text);
+        assert_eq!(diagnostics, []);
+        program.expect("no errors").locks.as_slice()[0].place
+    };
+    let file = FileId::from_index(1);
+    assert_eq!((read("@0:0"), read("@0:7"), read("@0")), (Place::NONE, Place::NONE, Place::NONE));
+    assert_eq!((read("@7:0"), read("@0:7:3")), (Place::in_line(7), Place::new(7, 3)));
+    assert_eq!(read("@1:7:0"), Place::in_line(7).in_file(file));
+    assert_eq!(read("@1:0:0"), Place::NONE.in_file(file));
+}
+
+/// The codes of the diagnostics of a text with these declarations.
+fn codes(declarations: &str) -> Vec<(&'static str, Severity)> {
+    let found = check(&format!("program\n{declarations}\n"));
+    found.iter().map(|one| (one.code, one.severity)).collect()
+}
+
+#[test]
+fn one_slip_with_files_is_one_message() {
+    let error = |code| [(code, Severity::Error)];
+    let locks = "lock l @1:1:1\nlock m @1:2:2\nlock n @1+3\nlock o @1";
+    assert_eq!(codes(locks), error("unknown-file"));
+    assert_eq!(codes("lock l @1:1:1\nfile 1 \"A\"\nlock m @1:1:1"), error("unknown-file"));
+    // Places in a file whose declaration could not be read are no further mistakes.
+    assert_eq!(codes(&format!("file \"A\"\n{locks}")), error("unexpected-text"));
+    assert_eq!(codes(&format!("file 2 \"A\"\n{locks}")), error("unexpected-text"));
+    assert_eq!(codes(&format!("file 1\n{locks}")), error("unexpected-text"));
+    assert_eq!(codes("file 1 \"A\"\nfile 1 \"B\""), error("unexpected-text"));
+    assert_eq!(codes("file 1 \"A\"\nfile 2 \"A\"\nlock l @2:1:1"), error("duplicate-name"));
+    for place in ["@1:", "@1:1:", "@+", "@1+", "@", "@:", "@1:1:1:1", "@_", "@1:x", "@1 + x"] {
+        let found = codes(&format!("file 1 \"A\"\nlock l {place}\nlock m"));
+        assert_eq!(found, error("unexpected-text"), "{place}");
+    }
+    assert_eq!(codes("lock l @99999999999:1:1"), error("number-too-large"));
+    assert_eq!(codes("lock l @4294967295:1:1"), error("unknown-file"));
+}
+
+#[test]
+fn hostile_names_of_files_are_reported() {
+    let error = [("bad-file-name", Severity::Error)];
+    let long = "a".repeat(100_000);
+    for name in ["", " ", "a\\nb", "\\u{1b}[31m", "\\u{0}", &long] {
+        assert_eq!(codes(&format!("file 1 \"{name}\"\nlock l @1:1:1")), error, "{name:.20}");
+    }
+    let warning = [("bad-file-name", Severity::Warning)];
+    for name in ["/etc/passwd", "../../A.java", "a/../b", "C:\\\\a", "\\\\\\\\host\\\\a"] {
+        assert_eq!(codes(&format!("file 1 \"{name}\"\nlock l @1:1:1")), warning, "{name}");
+    }
+    assert_eq!(codes("file 1 \"a\\qb\""), [("unknown-escape", Severity::Error)]);
+    // The message does not repeat the name.
+    let found = check(&format!("program\nfile 1 \"{long}\"\nfile 2 \"{long}\"\n"));
+    assert!(found.iter().all(|one| one.message.len() < 200), "{found:?}");
 }
 
 fn check(text: &str) -> Vec<Diagnostic> {
@@ -116,12 +209,16 @@ fn mutants_do_no_harm() {
         "do x := F",
         "(*)",
         "label L at T1 main 0",
+        "@1:2:3",
+        "@1+2",
+        "@2:_",
+        "file 1 \"A\"",
     ];
-    for example in [EXAMPLE, data::EXAMPLE] {
+    for example in [EXAMPLE, data::EXAMPLE, FILES] {
         let count = example.lines().count();
         let mut accepted = 0;
         for seed in 0..3000 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let mut lines: Vec<String> = example.lines().map(str::to_owned).collect();
             for _ in 0..=random.below(3) {
                 let at = random.below(lines.len());

@@ -5,8 +5,8 @@
 //! | field | meaning |
 //! |---|---|
 //! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]` |
-//! | `findings[]` | `id` for links, `file`, `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, and with values `first[]` |
-//! | a step | `[thread, kind, object, line, matched]`; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
+//! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, and with values `first[]` |
+//! | a step | `[thread, kind, object, line, matched]`; the line is 0 where the page has none; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
 //! | a value | `[name, value]` of a global, as text |
 //!
 //! # Invariants
@@ -18,7 +18,7 @@ use super::words::kind_class;
 use crate::escape::visible;
 use crate::interleaving::run;
 use crate::statement::{self, Value};
-use selvedge_base::Id;
+use selvedge_base::{FileId, Id};
 use selvedge_findings::CheckedFile;
 use selvedge_program::{StepKind, TraceStep};
 use serde::Serialize;
@@ -60,6 +60,8 @@ struct Thread {
 struct Entry {
     id: String,
     file: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<usize>,
     kind: &'static str,
     tags: Vec<String>,
     lanes: Vec<usize>,
@@ -131,6 +133,7 @@ impl Entry {
         Self {
             id,
             file: at.file,
+            group: (at.group != at.file).then_some(at.group),
             kind: kind_class(finding.kind),
             tags: finding.tags.iter().map(|tag| visible(tag).into_owned()).collect(),
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
@@ -144,7 +147,9 @@ impl Entry {
 impl Step {
     fn new(step: &TraceStep, statement: Option<String>, values: Vec<Named>) -> Self {
         let (kind, object) = code(step.kind);
-        let (thread, line) = (step.thread.index(), step.place.line);
+        // The page has the lines of the file that was read only.
+        let line = step.place.line().filter(|_| step.place.file == FileId::READ).unwrap_or(0);
+        let thread = step.thread.index();
         let matched = step.matched.unwrap_or(0);
         let said = statement.map(|text| visible(&text).into_owned());
         match said {

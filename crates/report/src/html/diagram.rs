@@ -18,8 +18,9 @@ use super::writer::Html;
 use crate::describe::{action, count, object};
 use crate::escape::visible;
 use crate::interleaving::run;
+use crate::places::short;
 use crate::statement::{self, Value};
-use selvedge_base::Place;
+use selvedge_base::{FileId, Place};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::{LockId, StepKind, TraceStep};
 use std::fmt::Write as _;
@@ -34,8 +35,10 @@ const DEEPEST: usize = 8;
 pub struct At {
     /// The number of the finding.
     pub finding: usize,
-    /// The number of the file.
+    /// The number of the file that was read.
     pub file: usize,
+    /// The number of the file that the finding lies in: that one, or one that the program names.
+    pub group: usize,
     /// How many lines of source the page has of it.
     pub lines: usize,
     /// How many steps to show at most.
@@ -45,8 +48,9 @@ pub struct At {
 impl At {
     /// Writes `text` as a link to the line of `place`, if the page has that line.
     pub fn link(self, html: &mut Html, class: &str, place: Place, text: impl FnOnce(&mut Html)) {
-        if (1..=self.lines).contains(&(place.line as usize)) {
-            let target = format!("#s{}-{}", self.file, place.line);
+        let own = (place.file == FileId::READ).then(|| place.line()).flatten();
+        if let Some(line) = own.filter(|&line| (1..=self.lines).contains(&(line as usize))) {
+            let target = format!("#s{}-{line}", self.file);
             html.element("a", &[("class", class), ("href", &target)], text);
         } else {
             html.element("span", &[("class", class)], text);
@@ -291,9 +295,12 @@ impl Drawing<'_> {
         if place == Place::NONE {
             return;
         }
-        self.at.link(html, "at", place, |html| {
-            html.leaf("span", &[("class", "sr")], "line ");
-            html.text(place.line);
+        self.at.link(html, "at", place, |html| match place.line() {
+            Some(line) if place.file == FileId::READ => {
+                html.leaf("span", &[("class", "sr")], "line ");
+                html.text(line);
+            }
+            _ => html.text(short(place, &self.file.program)),
         });
     }
 

@@ -7,8 +7,9 @@ use super::diagram::{At, diagram};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
+use crate::places::{first_place, located, other_file, short};
 use crate::statement;
-use selvedge_base::Place;
+use selvedge_base::{FileId, Place};
 use selvedge_findings::{CheckedFile, Finding};
 use selvedge_program::Program;
 
@@ -23,6 +24,13 @@ pub struct Numbered<'a> {
     pub at: At,
 }
 
+impl<'a> Numbered<'a> {
+    /// The name of the file that the finding lies in.
+    pub fn lies_in(&self) -> &'a str {
+        other_file(first_place(self.finding), &self.file.program).unwrap_or(&self.file.file)
+    }
+}
+
 /// Writes the entry of the list.
 pub fn entry(html: &mut Html, numbered: Numbered<'_>) {
     let Numbered { finding, file, at } = numbered;
@@ -32,7 +40,7 @@ pub fn entry(html: &mut Html, numbered: Numbered<'_>) {
         html.element("a", &[("href", &target), ("class", "entry")], |html| {
             badge(html, finding);
             subject(html, finding, file);
-            html.leaf("span", &[("class", "where")], place_text(file, finding.places.first()));
+            html.leaf("span", &[("class", "where")], place_text(file, finding));
         });
     });
     html.line_break();
@@ -91,20 +99,20 @@ pub fn subject(html: &mut Html, finding: &Finding, file: &CheckedFile) {
     });
 }
 
-/// `stack.eml:12`.
-pub fn place_text(file: &CheckedFile, place: Option<&Place>) -> String {
-    match place {
-        Some(&place) if place != Place::NONE => format!("{}:{}", file.file, place.line),
-        _ => file.file.clone(),
-    }
+/// Where to look for a finding: `stack.eml:12`.
+pub fn place_text(file: &CheckedFile, finding: &Finding) -> String {
+    let place = first_place(finding);
+    // A page shows lines; columns are for editors.
+    let place = place.line().map_or(place, |line| Place::in_line(line).in_file(place.file));
+    located(&file.file, place, &file.program)
 }
 
 fn where_to_look(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
-    let place = finding.places.first().copied().unwrap_or(Place::NONE);
-    at.link(html, "where line", place, |html| html.text(place_text(file, Some(&place))));
+    let place = first_place(finding);
+    at.link(html, "where line", place, |html| html.text(place_text(file, finding)));
 }
 
-fn fix(html: &mut Html, Numbered { finding, at, .. }: Numbered<'_>) {
+fn fix(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
     let Some(fix) = &finding.fix else { return };
     html.element("div", &[("class", "fix")], |html| {
         html.element("p", &[], |html| {
@@ -113,8 +121,16 @@ fn fix(html: &mut Html, Numbered { finding, at, .. }: Numbered<'_>) {
             html.sentence(&fix.text);
             for (position, place) in fix.places.iter().filter(|&&it| it != Place::NONE).enumerate()
             {
-                html.text(if position == 0 { " Line " } else { ", " });
-                at.link(html, "line", *place, |html| html.text(place.line));
+                let own = place.line().filter(|_| place.file == FileId::READ);
+                html.text(match (position, own) {
+                    (0, Some(_)) => " Line ",
+                    (0, None) => " At ",
+                    _ => ", ",
+                });
+                at.link(html, "line", *place, |html| match own {
+                    Some(line) => html.text(line),
+                    None => html.text(short(*place, &file.program)),
+                });
             }
         });
         let checked = "The changed model was checked again: this finding is gone.";

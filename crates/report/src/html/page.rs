@@ -10,7 +10,9 @@ use super::summary::{COVERAGE, Totals, numbers, overview};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
+use crate::places::by_file;
 use selvedge_findings::CheckedFile;
+use std::collections::BTreeMap;
 
 /// What the page says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +69,7 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
             html.asset(&[ICONS]);
             html.leaf("a", &[("class", "skip"), ("href", "#view")], "Skip to the finding");
             banner(html, meta, &totals);
-            list(html, files, &findings, &totals);
+            list(html, &findings, &totals);
             html.element("main", &[("id", "view"), ("tabindex", "-1")], |html| {
                 overview(html, files, &totals);
                 for &numbered in &findings {
@@ -100,16 +102,26 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
 fn numbered(files: &[CheckedFile]) -> Vec<Numbered<'_>> {
     let number: usize = files.iter().map(|file| file.findings.len()).sum();
     let most = (ROWS / number.max(1)).clamp(FEWEST_ROWS, MOST_ROWS);
-    let all = files.iter().enumerate().flat_map(|(file, checked)| {
-        let lines = checked.source.lines().count();
-        checked.findings.iter().map(move |finding| (file, lines, checked, finding))
-    });
-    all.enumerate()
-        .map(|(position, (number, lines, file, finding))| {
-            let at = At { finding: position, file: number, lines, most };
-            Numbered { finding, file, at }
-        })
-        .collect()
+    let mut names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
+    let mut all = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let lines = file.source.lines().count();
+        for (own, findings) in by_file(file) {
+            let group = file.program.file(own).map_or(number, |other| {
+                // Programs may share a file.
+                let known = names.iter().position(|&name| name == other.name);
+                known.unwrap_or_else(|| {
+                    names.push(&other.name);
+                    names.len() - 1
+                })
+            });
+            for finding in findings {
+                let at = At { finding: all.len(), file: number, group, lines, most };
+                all.push(Numbered { finding, file, at });
+            }
+        }
+    }
+    all
 }
 
 fn head(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
@@ -173,7 +185,7 @@ fn banner(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
     html.line_break();
 }
 
-fn list(html: &mut Html, files: &[CheckedFile], findings: &[Numbered<'_>], totals: &Totals) {
+fn list(html: &mut Html, findings: &[Numbered<'_>], totals: &Totals) {
     if findings.is_empty() {
         return;
     }
@@ -189,15 +201,21 @@ fn list(html: &mut Html, files: &[CheckedFile], findings: &[Numbered<'_>], total
             ];
             html.void("input", &attributes);
             kind_chips(html, totals);
-            if files.iter().filter(|file| !file.findings.is_empty()).count() > 1 {
-                file_choice(html, files);
-            }
+            file_choice(html, findings);
             tag_chips(html, findings);
         });
         html.leaf("p", &[("class", "shown"), ("id", "shown")], count(findings.len(), "finding"));
         html.line_break();
         html.element("ol", &[("class", "entries"), ("role", "list")], |html| {
+            let mut group = None;
             for &numbered in findings {
+                // A program of one file needs no further name.
+                if group.replace(numbered.at.group) != Some(numbered.at.group)
+                    && !numbered.file.program.files.is_empty()
+                {
+                    html.leaf("li", &[("class", "file")], numbered.lies_in());
+                    html.line_break();
+                }
                 entry(html, numbered);
             }
         });
@@ -232,20 +250,26 @@ fn chip(html: &mut Html, name: &str, number: usize) {
     html.leaf("span", &[("class", "count")], number);
 }
 
-fn file_choice(html: &mut Html, files: &[CheckedFile]) {
+/// A choice of the files that findings lie in, if there are several.
+fn file_choice(html: &mut Html, findings: &[Numbered<'_>]) {
+    let mut groups: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
+    for numbered in findings {
+        groups.entry(numbered.at.group).or_insert((numbered.lies_in(), 0)).1 += 1;
+    }
+    if groups.len() < 2 {
+        return;
+    }
     html.element("select", &[("id", "file"), ("aria-label", "File")], |html| {
         html.leaf("option", &[("value", "")], "All files");
-        for (number, file) in files.iter().enumerate() {
-            if !file.findings.is_empty() {
-                let text = format!("{} ({})", file.file, file.findings.len());
-                html.leaf("option", &[("value", &number.to_string())], text);
-            }
+        for (number, (name, found)) in groups {
+            let text = format!("{name} ({found})");
+            html.leaf("option", &[("value", &number.to_string())], text);
         }
     });
 }
 
 fn tag_chips(html: &mut Html, findings: &[Numbered<'_>]) {
-    let mut tags = std::collections::BTreeMap::new();
+    let mut tags = BTreeMap::new();
     for tag in findings.iter().flat_map(|numbered| &numbered.finding.tags) {
         *tags.entry(&**tag).or_insert(0usize) += 1;
     }

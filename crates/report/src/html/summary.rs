@@ -284,7 +284,7 @@ fn quiet_list(html: &mut Html, title: &str, findings: &[(&CheckedFile, &Finding,
                 badge(html, finding);
                 subject(html, finding, file);
                 html.text(" ");
-                html.leaf("span", &[("class", "where")], place_text(file, finding.places.first()));
+                html.leaf("span", &[("class", "where")], place_text(file, finding));
                 html.element("p", &[], |html| html.sentence(&finding.reason));
                 if let Some(why) = why {
                     html.element("p", &[("class", "quiet")], |html| {

@@ -23,6 +23,8 @@
 //! | `witness[].action` | `begin-unit`, `end-unit`, `acquire`, `release`, `read`, `write`, `call`, `return` or `step` |
 //! | `witness[].object` | the lock, location or procedure, or null |
 //! | `witness[].line`, `.column` | the statement, from 1; null where none is known |
+//! | `witness[].file` | the file of the statement, only if it is not the one that was analysed |
+//! | `witness[].offset` | where the statement is in a file without lines |
 //! | `witness[].matched` | on the accesses that the query asks for only: which one, from 1 |
 //!
 //! `acquire`, `release`, `begin-unit` and `end-unit` are the outermost ones only; inner ones are

@@ -14,15 +14,17 @@
 //! | `initial` | the globals at the beginning of the witness |
 //! | `witness` | the steps in order |
 //! | `witness[].thread`, `.action`, `.object`, `.line`, `.column` | who does what where |
+//! | `witness[].file`, `.offset` | the file if it is not the one that was analysed, and where in it if that has no lines |
 //! | `witness[].values` | the variables that have another value afterwards |
 //! | `witness[].context`, `.round` | which context and round it belongs to, from 1 |
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
 //! | `witness[].fails` | true on an assertion that fails |
-//! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` of every statement on a run to the target within them |
+//! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
 use super::{Options, Witnesses, field, json, write_list};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
+use crate::places::PlaceFields;
 use crate::replay_json::Replay;
 use crate::statement::{self, Value};
 use selvedge_base::Place;
@@ -138,8 +140,8 @@ struct Step<'a> {
     thread: &'a str,
     action: &'static str,
     object: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
     values: Values<'a>,
     context: u32,
     round: u32,
@@ -171,15 +173,13 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             }
             Move::Return => ("return", None),
         };
-        let known = step.place != Place::NONE;
         let open = values.stack(step.thread).iter();
         let stack = new.then(|| open.map(|&id| program.procedures[id].name.as_str()).collect());
         all.push(Step {
             thread: &program.threads[step.thread].name,
             action,
             object,
-            line: known.then_some(step.place.line),
-            column: known.then_some(step.place.column),
+            place: PlaceFields::new(step.place, program),
             values: Values(values.after(step)),
             context,
             round,
@@ -194,8 +194,8 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
 struct Statement<'a> {
     thread: &'a str,
     procedure: &'a str,
-    line: u32,
-    column: u32,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
 }
 
 #[derive(Serialize)]
@@ -217,8 +217,7 @@ fn projected<'a>(program: &'a Program, projection: &Projection) -> Projected<'a>
             threads.map(|&thread| Statement {
                 thread: &program.threads[thread].name,
                 procedure: &procedure.name,
-                line: edge.place.line,
-                column: edge.place.column,
+                place: PlaceFields::new(edge.place, program),
             })
         })
         .collect();

@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 const MOST: usize = 5_000;
 
 /// The code flow of a finding, or none if nothing happens in it.
-pub fn code_flows<'a>(reporter: Reporter<'a>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
+pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
     let program = &reporter.file.program;
     let mut now = Standings::new(program);
     let mut values = run::Values::new(&finding.trace, program);

@@ -187,6 +187,15 @@ pub struct PhysicalLocation {
     pub artifact_location: ArtifactLocation,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<PlaceProperties>,
+}
+
+/// §3.8 property bag of a place that has no lines.
+#[derive(Serialize)]
+pub struct PlaceProperties {
+    /// The offset in what the artifact is named after.
+    pub offset: u32,
 }
 
 /// §3.30 region.
@@ -194,7 +203,8 @@ pub struct PhysicalLocation {
 #[serde(rename_all = "camelCase")]
 pub struct Region {
     pub start_line: u32,
-    pub start_column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_column: Option<u32>,
 }
 
 /// §3.33 logicalLocation.

@@ -12,7 +12,9 @@
 //! # Invariants
 //! 1. Either every result has `suppressions` or none (§3.27.23); the same holds for `baselineState`
 //!    (§3.27.24).
-//! 2. A thread flow is not empty (§3.37.6), and a region has lines and columns from 1 (§3.30).
+//! 2. A thread flow is not empty (§3.37.6), and a region has a line from 1 (§3.30), and a column from
+//!    1 if that is known. What has only an offset has no region: its numbers need not be those of
+//!    bytes or characters.
 //! 3. Names are escaped ([`visible`]): they are shown and not looked up; JSON has the exact ones.
 //! 4. The same findings give the same bytes: there is no time, no GUID and no absolute path but what
 //!    was given on the command line.
@@ -28,10 +30,12 @@ use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::list;
 use crate::escape::visible;
 use crate::json::TOOL;
+use crate::places::{first_place, other_file};
 use crate::quotes::{Remark, remarks};
 use log::{
     Artifact, ArtifactLocation, Descriptor, Driver, Invocation, Location, Log, LogicalLocation,
-    Message, Notification, PhysicalLocation, Properties, Region, Resulting, Run, Suppression, Tool,
+    Message, Notification, PhysicalLocation, PlaceProperties, Properties, Region, Resulting, Run,
+    Suppression, Tool,
 };
 use rules::rules;
 use selvedge_base::{LineIndex, Place};
@@ -58,9 +62,10 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
     let any_suppressed = checks.files.iter().any(|file| !file.suppressed.is_empty());
     let any_known = checks.files.iter().any(|file| !file.known.is_empty());
     let mut results = Vec::new();
+    let artifacts = Artifacts::new(checks);
     for (index, file) in checks.files.iter().enumerate() {
         for (finding, standing) in all_findings(file) {
-            let mut result = Reporter { file, index }.result(finding);
+            let mut result = Reporter { file, index, artifacts: &artifacts }.result(finding);
             if any_suppressed {
                 result.suppressions = Some(match standing {
                     Standing::Suppressed(why) => vec![Suppression {
@@ -86,14 +91,7 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
             execution_successful: checks.errors() == 0,
             tool_execution_notifications: notifications(checks),
         }],
-        artifacts: checks
-            .files
-            .iter()
-            .map(|file| Artifact {
-                location: artifact_location(&file.file, None),
-                roles: ["analysisTarget"],
-            })
-            .collect(),
+        artifacts: artifacts.list(checks),
         column_kind: "unicodeCodePoints",
         results,
     }
@@ -131,20 +129,60 @@ fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
     notifications
 }
 
-/// A file with its position among the artifacts.
-#[derive(Clone, Copy)]
-struct Reporter<'a> {
-    file: &'a CheckedFile,
-    index: usize,
+/// The files that findings lie in beside those that were analysed, in the order in which they are
+/// met. Programs may share one.
+struct Artifacts<'a> {
+    /// How many were analysed.
+    analysed: usize,
+    others: Vec<&'a str>,
 }
 
-impl<'a> Reporter<'a> {
+impl<'a> Artifacts<'a> {
+    fn new(checks: &Checks<'a>) -> Self {
+        let mut artifacts = Self { analysed: checks.files.len(), others: Vec::new() };
+        for file in checks.files.iter().filter(|file| !file.program.files.is_empty()) {
+            for (finding, _) in all_findings(file) {
+                let steps = finding.trace.steps.iter().chain(&finding.trace.next);
+                let places = steps.map(|step| step.place).chain(finding.places.iter().copied());
+                let fixes = finding.fix.iter().flat_map(|fix| fix.places.iter().copied());
+                for place in places.chain(fixes) {
+                    let other = other_file(place, &file.program);
+                    artifacts.others.extend(other.filter(|&name| artifacts.index(name).is_none()));
+                }
+            }
+        }
+        artifacts
+    }
+
+    /// The position of another file among all artifacts.
+    fn index(&self, name: &str) -> Option<usize> {
+        Some(self.analysed + self.others.iter().position(|other| *other == name)?)
+    }
+
+    /// §3.24.6: what was to be analysed, and other files in which results lie.
+    fn list(&self, checks: &Checks<'_>) -> Vec<Artifact> {
+        let artifact =
+            |file: &str, role| Artifact { location: artifact_location(file, None), roles: [role] };
+        let analysed = checks.files.iter().map(|file| artifact(&file.file, "analysisTarget"));
+        let others = self.others.iter().map(|file| artifact(file, "resultFile"));
+        analysed.chain(others).collect()
+    }
+}
+
+/// A file with its position among the artifacts.
+#[derive(Clone, Copy)]
+struct Reporter<'a, 'r> {
+    file: &'a CheckedFile,
+    index: usize,
+    artifacts: &'r Artifacts<'a>,
+}
+
+impl<'a> Reporter<'a, '_> {
     fn result(self, finding: &'a Finding) -> Resulting<'a> {
         let program = &self.file.program;
         let remarks = remarks(finding, program);
         // The first place is where to look; the remarks tell the story in its order.
-        let first = finding.places.first().copied().unwrap_or(Place::NONE);
-        let mut location = Location::new(self.physical(first));
+        let mut location = Location::new(self.physical(first_place(finding)));
         let last = finding.trace.steps.last().filter(|_| finding.kind.is_reached());
         let thread = last.map(|step| step.thread).or(finding.threads.first().copied());
         location.logical_locations =
@@ -198,7 +236,10 @@ impl<'a> Reporter<'a> {
     }
 
     fn physical(self, place: Place) -> PhysicalLocation {
-        physical(&self.file.file, Some(self.index), place)
+        match other_file(place, &self.file.program) {
+            Some(other) => physical(other, self.artifacts.index(other), place),
+            None => physical(&self.file.file, Some(self.index), place),
+        }
     }
 
     fn logical(self, thread: ThreadId) -> LogicalLocation<'a> {
@@ -219,9 +260,9 @@ impl<'a> Reporter<'a> {
 }
 
 fn physical(file: &str, index: Option<usize>, place: Place) -> PhysicalLocation {
-    let region = (place != Place::NONE)
-        .then_some(Region { start_line: place.line, start_column: place.column });
-    PhysicalLocation { artifact_location: artifact_location(file, index), region }
+    let region = place.line().map(|line| Region { start_line: line, start_column: place.column() });
+    let properties = place.offset().map(|offset| PlaceProperties { offset });
+    PhysicalLocation { artifact_location: artifact_location(file, index), region, properties }
 }
 
 fn artifact_location(file: &str, index: Option<usize>) -> ArtifactLocation {

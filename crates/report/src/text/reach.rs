@@ -2,11 +2,12 @@
 //! The answer for people: the run to the target context by context, or how far the proof goes; then
 //! what exactly it covers.
 
-use super::{Options, Witnesses, fill, position};
+use super::{Options, Witnesses, fill};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::describe::count;
 use crate::escape::visible;
 use crate::interleaving::run;
+use crate::places::{located, other_file};
 use crate::statement;
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
@@ -54,7 +55,7 @@ fn violation(
         Sought::States => "a state is reached".to_owned(),
     };
     let last = trace.steps.last().map_or(Place::NONE, |step| step.place);
-    let at = position(answers.source.name, last);
+    let at = located(answers.source.name, last, answers.program);
     let bounds = format!(
         "{} in {}",
         Measure::Contexts.count(trace.contexts()),
@@ -130,21 +131,33 @@ fn projection(out: &mut String, answers: &Answers<'_>, projected: &Projection, t
     for id in program.procedures.ids() {
         let own =
             |node: selvedge_program::NodeId| program.nodes[node] == id && nodes.contains(&node);
-        let lines: BTreeSet<u32> = program
-            .edges
-            .iter()
-            .filter(|edge| own(edge.source) && edge.place != Place::NONE)
-            .map(|edge| edge.place.line)
-            .collect();
-        if lines.is_empty() {
-            continue;
-        }
-        let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+        let places = program.edges.iter().filter(|edge| own(edge.source)).map(|edge| edge.place);
+        let places: BTreeSet<Place> = places.collect();
+        let places: Vec<Place> = places.into_iter().collect();
         let qualified = program.qualified_name(id);
         let name = visible(&qualified);
-        out.push_str(&fill(&format!("{name}: lines {}", lines.join(" ")), terminal.width));
+        for same_file in places.chunk_by(|one, other| one.file == other.file) {
+            let file = other_file(same_file[0], program);
+            let file = file.map_or(String::new(), |file| format!(" in {}", visible(file)));
+            for (what, numbers) in [
+                ("lines", numbers(same_file, Place::line)),
+                ("offsets", numbers(same_file, Place::offset)),
+            ] {
+                if !numbers.is_empty() {
+                    let text = format!("{name}{file}: {what} {numbers}");
+                    out.push_str(&fill(&text, terminal.width));
+                }
+            }
+        }
     }
     out.push('\n');
+}
+
+/// The different lines or offsets of places, in order.
+fn numbers(places: &[Place], number: impl Fn(Place) -> Option<u32>) -> String {
+    let numbers: BTreeSet<u32> = places.iter().filter_map(|&place| number(place)).collect();
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    numbers.join(" ")
 }
 
 fn verdict(

@@ -26,7 +26,8 @@ pub fn check_text(file: &str, text: &str) -> CheckedFile {
     check_program(file, text, program)
 }
 
-fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
+/// Checks a program under this name.
+pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
     let options = CheckOptions {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
@@ -48,6 +49,11 @@ fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
     }
 }
 
+/// A name that begins with `what` and that no format can show as it is.
+pub fn hostile_name(what: &str) -> String {
+    format!("{what}<b>&\"'\u{1b}[31m\u{202e}\n\\](http://x) {{0}} `%s")
+}
+
 /// A program with every kind of finding in which nothing has a harmless name.
 pub fn hostile_file() -> CheckedFile {
     let text = "lock : a, b; var : x, y;
@@ -56,7 +62,7 @@ pub fn hostile_file() -> CheckedFile {
         process T2 { main { unit { write x; read y; } synchronized(b) { synchronized(a) { skip; } } } }
         // \u{1b}[31m <b>&\"' \u{202e}";
     let mut program = selvedge_front_eml::parse(text).program.expect("valid");
-    let evil = |what: &str| format!("{what}<b>&\"'\u{1b}[31m\u{202e}\n\\](http://x) {{0}} `%s");
+    let evil = hostile_name;
     for id in program.threads.ids() {
         program.threads[id].name = evil(&program.threads[id].name);
     }

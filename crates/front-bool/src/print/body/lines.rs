@@ -57,11 +57,13 @@ impl Writer<'_> {
         let name = |goal: &JumpTarget| labels.get(goal).map_or("", |names| names[0].as_str());
         let getafix = self.dialect == Dialect::Getafix;
         let mut text = String::new();
-        let mut line = 0;
+        let mut last = None;
         for item in &self.items {
-            if item.place.line != 0 && item.place.line != line {
-                line = item.place.line;
-                text.extend(["    // line ", &line.to_string(), "\n"]);
+            let place = item.place;
+            let origin = (place.file, place.line(), place.offset());
+            let known = place.line().or(place.offset()).is_some();
+            if known && last.replace(origin) != Some(origin) {
+                text.extend(["    // ", &self.program.place_in_words(place), "\n"]);
             }
             text.push_str("    ");
             let own = item.at.as_ref().and_then(|at| labels.get(at));

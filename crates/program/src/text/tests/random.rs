@@ -1,17 +1,23 @@
 //! Random programs that satisfy the invariants of the model, with all that it has.
 
 use crate::data::{Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Variable};
+use crate::files::SourceFile;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Copies, Edge, GlobalId, Label, LocalId, Location, LocationId,
     Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
 };
-use selvedge_base::{Id, IdVec, Place};
+use selvedge_base::{FileId, Id, IdVec, Place};
 
-/// A small generator of pseudo-random numbers (splitmix64).
-pub struct Random(pub u64);
+/// A small generator of pseudo-random numbers (splitmix64), with the number of files that places may
+/// lie in.
+pub struct Random {
+    state: u64,
+    files: usize,
+}
 
 /// Names that mean something else in another place.
-const WORDS: [&str; 17] = [
+const WORDS: [&str; 18] = [
+    "file",
     "volatile",
     "copies",
     "waits",
@@ -32,9 +38,13 @@ const WORDS: [&str; 17] = [
 ];
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed, files: 0 }
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
@@ -53,11 +63,15 @@ impl Random {
     }
 
     pub fn place(&mut self) -> Place {
-        match self.below(4) {
+        let line = self.below(100) as u32 + 1;
+        let place = match self.below(7) {
             0 => Place::NONE,
             1 => Place::new(u32::MAX, 1),
-            _ => Place::new(self.below(100) as u32 + 1, self.below(80) as u32 + 1),
-        }
+            2 => Place::in_line(line),
+            3 => Place::at_offset(line - 1),
+            _ => Place::new(line, self.below(80) as u32 + 1),
+        };
+        place.in_file(FileId::from_index(self.below(self.files + 1)))
     }
 
     /// A name that no other index has.
@@ -86,6 +100,14 @@ struct Plan {
 
 pub fn random_program(random: &mut Random) -> Program {
     let mut program = Program::default();
+    if random.below(3) == 0 {
+        for at in 0..random.below(3) {
+            let odd = ["A", "a b/", "\"", "b\\", "é\u{202E}", "a//", "7", "file"];
+            let name = format!("{}{at}", odd[random.below(odd.len())]);
+            program.files.push(SourceFile { name });
+        }
+        random.files = program.files.len();
+    }
     for at in 0..random.below(4) {
         program.locks.push(Lock { name: random.name(at), place: random.place() });
     }
