@@ -370,6 +370,46 @@ fn closed_pipes() {
 }
 
 #[test]
+fn findings_of_several_files() {
+    let model = include_str!("../../../examples/two-files.slv");
+    let project = Project::new("files", &[("m/a.slv", model)]);
+    let (code, value) = project.json(&["."]);
+    assert_eq!((code, count(&value, "findings")), (Some(1), 3));
+    for (conditions, suppressed) in [
+        ("file = 'm/a.slv'", 3),
+        ("file = 'src/shop/Seller.java'", 2),
+        ("file = 'Seller.java'", 2),
+        ("file = 'Seller.java'\nline = 12", 1),
+        ("file = 'Auditor.java'\nline = 12", 0),
+        ("file = 'Auditor.java'\nline = 8", 1),
+        ("line = 12", 1),
+        ("file = 'shop.Log'", 1),
+        ("file = 'shop.Log'\nrule = 'deadlock'", 0),
+        ("file = 'Nobody.java'", 0),
+    ] {
+        project.write("selvedge.toml", &format!("[[suppress]]\nreason = 'known'\n{conditions}\n"));
+        let (_, value) = project.json(&["."]);
+        assert_eq!(count(&value, "suppressed"), suppressed, "{conditions}");
+        let warned = project.check(&["."]).stderr.contains("unused-suppression");
+        // A file that nothing comes from may be one of another run.
+        let unused = suppressed == 0 && !conditions.contains("Nobody");
+        assert_eq!(warned, unused, "{conditions}");
+    }
+    project.write("selvedge.toml", "");
+    // What the cache keeps of places is what was found.
+    let cached = ["check", "--cache-dir", "kept", "--format", "json", "m/a.slv"];
+    let findings = |text: &str| {
+        let value: Value = serde_json::from_str(text).expect("JSON");
+        value["files"].clone()
+    };
+    let first = project.run(&cached).stdout;
+    assert_eq!(findings(&project.run(&cached).stdout), findings(&first));
+    project.write("report.json", &first);
+    let replayed = project.run(&["replay", "m/a.slv", "report.json"]);
+    assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+}
+
+#[test]
 fn suppressions() {
     let project = Project::new("suppress", &[("m/a.eml", RACY)]);
     let (_, all) = project.json(&["m"]);

@@ -37,8 +37,7 @@ impl Parser<'_> {
         } else if leads_out(&name.name) {
             let message = "the name of a file leads out of the folder that it is seen from";
             let diagnostic = Diagnostic::error("bad-file-name", message, name.span, "here");
-            let help =
-                "it is shown in reports and never opened; relative names are found by others";
+            let help = "it is shown in reports and never opened; give it as seen from the root of the sources";
             self.complaints.push(diagnostic.with_severity(Severity::Warning).with_help(help));
         }
         // A name that is taken takes its number all the same.
