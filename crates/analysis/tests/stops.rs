@@ -4,6 +4,7 @@
 
 use selvedge_analysis::{EngineKind, InternalError, Options, Prepared, answer, possible_deadlocks};
 use selvedge_base::{Budget, StopReason};
+use selvedge_bounded::projection;
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{Answer, Measure, Program, Question, Target, Units, Unknown, Verdict};
@@ -20,6 +21,12 @@ struct Sample {
     program: Program,
     questions: Vec<Question>,
 }
+
+const JOINED: &str = "
+    lock : l;
+    var : x;
+    process Worker waits { main { if (*) main(); synchronized(l) { write x; } } }
+    process Main { main { start Worker; read x; join Worker; label after: write x; } }";
 
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
@@ -44,6 +51,12 @@ fn samples() -> Vec<Sample> {
         let program = parsed.program.expect("it is a program");
         samples.push(Sample { name, program, questions: vec![Question::Reach(Target::Assertion)] });
     }
+    let name = "a thread that is joined";
+    let program = selvedge_front_eml::parse(JOINED).program.expect("it is a program");
+    let label = program.labels.iter().map(|label| label.node).collect();
+    let mut questions = vec![Question::Reach(Target::Label(label)), Question::States];
+    questions.extend(about_locks(&program));
+    samples.push(Sample { name, program, questions });
     let name = "examples/recursive-walk.pds";
     let [init, spec] = ["init", "spec"].map(|one| read(&name.replace("pds", one)));
     let parsed = selvedge_front_pds::parse(&read(name), Some(&init), Some(&spec));
@@ -150,4 +163,26 @@ fn states_are_counted_completely_or_not_at_all() {
             }
         }
     }
+}
+
+#[test]
+fn projections_are_complete_or_not_at_all() {
+    let mut stopped = 0;
+    for sample in samples() {
+        for question in &sample.questions {
+            let Question::Reach(target) = question else { continue };
+            let project = |budget: &Budget| projection(&sample.program, target, 2, budget);
+            let whole = Budget::with_steps(u64::MAX);
+            let unstopped = project(&whole).expect("it is supported");
+            for last in last_polls(whole.polls()) {
+                let what = format!("{}: {last} of {} polls", sample.name, whole.polls());
+                match project(&Budget::with_steps(last)) {
+                    Ok(nodes) => assert_eq!(nodes, unstopped, "{what}"),
+                    Err(Unknown::Stopped(StopReason::Steps)) => stopped += 1,
+                    Err(other) => panic!("{what}: {other}"),
+                }
+            }
+        }
+    }
+    assert!(stopped > 20, "{stopped} projections were stopped");
 }

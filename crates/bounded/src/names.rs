@@ -2,17 +2,19 @@
 //! Names for the variables and procedures of a program that a transformation makes: readable, valid
 //! identifiers, and all different.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names that are taken.
 pub struct Names {
     taken: BTreeSet<String>,
+    /// The next number to try behind a name that is taken.
+    next: BTreeMap<String, u64>,
 }
 
 impl Names {
     /// No names are taken but these.
     pub fn avoiding<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        Self { taken: names.map(str::to_owned).collect() }
+        Self { taken: names.map(str::to_owned).collect(), next: BTreeMap::new() }
     }
 
     /// A free name like the one wished for, which is taken from now on.
@@ -22,13 +24,17 @@ impl Names {
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
             name.insert(0, '_');
         }
-        let mut number = 2;
-        let base = name.clone();
-        while !self.taken.insert(name.clone()) {
-            name = format!("{base}__{number}");
-            number += 1;
+        if self.taken.insert(name.clone()) {
+            return name;
         }
-        name
+        let number = self.next.entry(name.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{name}__{number}");
+            *number += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! 2. The index, once built, holds every transition; changing the automaton drops it.
 
 use crate::system::{Configuration, State, Symbol};
-use selvedge_base::{Id, IdVec, define_id};
+use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::OnceLock;
 
@@ -168,19 +168,28 @@ impl PAutomaton {
 
     /// Whether a configuration is in the set.
     pub fn accepts(&self, configuration: &Configuration) -> bool {
-        self.accepting_path(configuration).is_some()
+        let path = self.accepting_path(configuration, &Budget::new());
+        path.is_ok_and(|path| path.is_some())
     }
 
     /// The transitions that read the stack of `configuration`, top first, up to an accepting node.
     /// `None` if the configuration is not in the set.
-    pub fn accepting_path(&self, configuration: &Configuration) -> Option<Vec<TransitionId>> {
+    ///
+    /// # Errors
+    /// The reason of a stopped budget.
+    pub fn accepting_path(
+        &self,
+        configuration: &Configuration,
+        budget: &Budget,
+    ) -> Result<Option<Vec<TransitionId>>, StopReason> {
         if configuration.state.index() >= self.controls {
-            return None;
+            return Ok(None);
         }
         // `layers[k]` holds the transitions that can be the `k`-th, one for each node they enter.
         let mut layers: Vec<Vec<TransitionId>> = Vec::with_capacity(configuration.stack.len());
         let mut current = vec![self.control(configuration.state)];
         for &symbol in &configuration.stack {
+            budget.check()?;
             let mut layer = Vec::new();
             let mut seen = BTreeSet::new();
             for &node in &current {
@@ -193,7 +202,9 @@ impl PAutomaton {
             current = layer.iter().map(|&id| self.transitions[id].to).collect();
             layers.push(layer);
         }
-        let mut node = current.into_iter().find(|&node| self.accepting[node])?;
+        let Some(mut node) = current.into_iter().find(|&node| self.accepting[node]) else {
+            return Ok(None);
+        };
         let mut path = Vec::with_capacity(layers.len());
         for layer in layers.iter().rev() {
             let entering = layer.iter().find(|&&id| self.transitions[id].to == node);
@@ -202,7 +213,7 @@ impl PAutomaton {
             node = self.transitions[id].from;
         }
         path.reverse();
-        Some(path)
+        Ok(Some(path))
     }
 
     /// Whether the set is empty.
@@ -220,6 +231,7 @@ impl PAutomaton {
     pub fn shortest_at(&self, states: impl IntoIterator<Item = State>) -> Option<Configuration> {
         let known = states.into_iter().filter(|state| state.index() < self.controls);
         let word = shortest_word(
+            &Budget::new(),
             known.map(|state| (state, self.control(state))),
             |node| self.accepting[node],
             |node, next| {
@@ -228,14 +240,22 @@ impl PAutomaton {
                 }
             },
         );
-        word.map(|(state, stack)| Configuration { state, stack })
+        word.ok().flatten().map(|(state, stack)| Configuration { state, stack })
     }
 
     /// A configuration that is in both sets, with a stack as short as possible.
-    pub fn shortest_common(&self, other: &Self) -> Option<Configuration> {
+    ///
+    /// # Errors
+    /// The reason of a stopped budget.
+    pub fn shortest_common(
+        &self,
+        other: &Self,
+        budget: &Budget,
+    ) -> Result<Option<Configuration>, StopReason> {
         let controls = self.controls.min(other.controls);
         let starts = (0..controls).map(State::from_index);
         let word = shortest_word(
+            budget,
             starts.map(|state| (state, (self.control(state), other.control(state)))),
             |(a, b)| self.accepting[a] && other.accepting[b],
             |(a, b), next| {
@@ -246,7 +266,7 @@ impl PAutomaton {
                 }
             },
         );
-        word.map(|(state, stack)| Configuration { state, stack })
+        Ok(word?.map(|(state, stack)| Configuration { state, stack }))
     }
 
     /// The automaton with these parts.
@@ -304,12 +324,16 @@ impl Index {
     }
 }
 
+/// How many nodes are visited between two looks at the budget.
+const POLL_EVERY: usize = 1024;
+
 /// Breadth-first search for the nearest goal; the word on the way to it.
 fn shortest_word<N: Copy + Ord>(
+    budget: &Budget,
     starts: impl Iterator<Item = (State, N)>,
     is_goal: impl Fn(N) -> bool,
     successors: impl Fn(N, &mut dyn FnMut(Symbol, N)),
-) -> Option<(State, Vec<Symbol>)> {
+) -> Result<Option<(State, Vec<Symbol>)>, StopReason> {
     /// A node of the search tree: the start it belongs to, or its parent and the symbol.
     enum SearchNode {
         Start(State),
@@ -325,6 +349,11 @@ fn shortest_word<N: Copy + Ord>(
         }
     }
     while let Some(at) = queue.pop_front() {
+        if at.is_multiple_of(POLL_EVERY)
+            && let Some(reason) = budget.poll()
+        {
+            return Err(reason);
+        }
         let node = tree[at].0;
         if is_goal(node) {
             let mut stack = Vec::new();
@@ -333,7 +362,7 @@ fn shortest_word<N: Copy + Ord>(
                 match tree[place].1 {
                     SearchNode::Start(state) => {
                         stack.reverse();
-                        return Some((state, stack));
+                        return Ok(Some((state, stack)));
                     }
                     SearchNode::Step(parent, symbol) => {
                         stack.push(symbol);
@@ -349,7 +378,7 @@ fn shortest_word<N: Copy + Ord>(
             }
         });
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -391,9 +420,12 @@ mod tests {
         assert_eq!(long.shortest(), Some(configuration(0, &[1])));
         assert_eq!(other.shortest_at([State::from_index(0)]), Some(configuration(0, &[0, 0, 1])));
         assert_eq!(other.shortest_at([State::from_index(9)]), None);
-        assert_eq!(long.shortest_common(&other), Some(configuration(0, &[0, 0, 1])));
+        assert_eq!(
+            long.shortest_common(&other, &Budget::new()),
+            Ok(Some(configuration(0, &[0, 0, 1])))
+        );
         assert!(PAutomaton::new(2).is_empty());
-        assert_eq!(PAutomaton::new(2).shortest_common(&long), None);
+        assert_eq!(PAutomaton::new(2).shortest_common(&long, &Budget::new()), Ok(None));
     }
 
     #[test]
@@ -407,6 +439,9 @@ mod tests {
         assert!(!automaton.accepts(&configuration(0, &[0, 1])));
         let second = automaton.add_transition(live, b, end);
         automaton.accept(end);
-        assert_eq!(automaton.accepting_path(&configuration(0, &[0, 1])), Some(vec![first, second]));
+        assert_eq!(
+            automaton.accepting_path(&configuration(0, &[0, 1]), &Budget::new()),
+            Ok(Some(vec![first, second]))
+        );
     }
 }

@@ -33,13 +33,14 @@
 //! .unwrap();
 //! let start = named.configuration("run main").unwrap();
 //! let initial = PAutomaton::singleton(named.pds.states, &start);
-//! let reached = post_star(&named.pds, &initial, Reasons::new(), &Budget::new()).unwrap();
+//! let budget = Budget::new();
+//! let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
 //!
 //! // Stacks are written top first.
 //! let deep = named.configuration("run f back back back end").unwrap();
 //! assert!(reached.automaton.accepts(&deep));
 //! let end = named.configuration("run end").unwrap();
-//! let run = run_from_post_star(&named.pds, &reached, &end, 1000).unwrap();
+//! let run = run_from_post_star(&named.pds, &reached, &end, 1000, &budget).unwrap();
 //! assert_eq!(named.pds.replay(&run.start, &run.rules), Ok(end));
 //! ```
 //!

@@ -18,9 +18,11 @@ use crate::automaton::{Node, PAutomaton, TransitionId};
 use crate::reason::NoReasons;
 use crate::system::{Configuration, State, Symbol};
 use crate::weight::WeightDomain;
-use crate::weighted::{Fact, FactId, Facts, History, Item, Part, StackOrder, WeightedSaturation};
+use crate::weighted::{
+    Fact, FactId, Facts, History, Item, POLL_EVERY, Part, StackOrder, Stopped, WeightedSaturation,
+};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, define_id};
+use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
 
 /// A regular set of configurations to ask for.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +53,14 @@ impl<W: Clone + Eq, H> WeightedSaturation<W, H> {
     /// `query`, for `pre*` of all runs from one of `query` to an input configuration.
     ///
     /// # Errors
-    /// Those of the domain.
+    /// Those of the domain, and the reason of a stopped budget.
     pub fn value<'a, D: WeightDomain<Weight = W>>(
         &self,
         domain: &mut D,
         query: impl Into<Query<'a>>,
-    ) -> Result<W, D::Error> {
-        let reading = Reading::new(self, domain, query.into(), NoReasons)?;
+        budget: &Budget,
+    ) -> Result<W, Stopped<D::Error>> {
+        let reading = Reading::new(self, domain, query.into(), NoReasons, budget)?;
         let mut value = domain.zero();
         for (_, weight) in reading.starts() {
             value = domain.combine(&value, weight)?;
@@ -68,14 +71,15 @@ impl<W: Clone + Eq, H> WeightedSaturation<W, H> {
     /// The combine-over-all-paths value of one configuration.
     ///
     /// # Errors
-    /// Those of the domain.
+    /// Those of the domain, and the reason of a stopped budget.
     pub fn value_of<D: WeightDomain<Weight = W>>(
         &self,
         domain: &mut D,
         configuration: &Configuration,
-    ) -> Result<W, D::Error> {
+        budget: &Budget,
+    ) -> Result<W, Stopped<D::Error>> {
         let query = PAutomaton::singleton(self.automaton.automaton.controls(), configuration);
-        self.value(domain, &query)
+        self.value(domain, &query, budget)
     }
 }
 
@@ -133,9 +137,10 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
         domain: &mut D,
         query: Query,
         history: H,
-    ) -> Result<Self, D::Error> {
+        budget: &Budget,
+    ) -> Result<Self, Stopped<D::Error>> {
         let weighted = &saturated.automaton;
-        let product = Product::new(&weighted.automaton, query);
+        let product = Product::new(&weighted.automaton, query, budget).map_err(Stopped::Budget)?;
         let mut facts = Facts::new(domain, history);
         let fact_of = |pair: Pair| {
             let (from, to) = product.pairs[pair];
@@ -147,7 +152,7 @@ impl<W: Clone + Eq, H: History<W>> Reading<W, H> {
                 facts.contribute(fact_of(pair), product.postorder[pair], weight, &[])?;
             }
         }
-        while let Some((id, fact, fresh)) = facts.take_next() {
+        while let Some((id, fact, fresh)) = facts.take(budget)? {
             let after = product.ids[&(fact.from, fact.to)];
             for &(transition, before) in product.entering(after) {
                 let weight = &weighted.weights[transition];
@@ -195,14 +200,14 @@ struct Product {
 }
 
 impl Product {
-    fn new(automaton: &PAutomaton, query: Query) -> Self {
+    fn new(automaton: &PAutomaton, query: Query, budget: &Budget) -> Result<Self, StopReason> {
         let mut product = Self {
             pairs: IdVec::new(),
             ids: FxHashMap::default(),
             postorder: IdVec::new(),
             entering: IdVec::new(),
         };
-        let mut finished = 0;
+        let (mut finished, mut looks) = (0, 0usize);
         for node in query.starts(automaton.controls()) {
             let (start, new) = product.intern((node, node));
             if !new {
@@ -212,6 +217,10 @@ impl Product {
             let mut stack = vec![(start, product.leaving(start, automaton, query))];
             while let Some((pair, leaving)) = stack.last_mut() {
                 let pair = *pair;
+                if looks.is_multiple_of(POLL_EVERY) {
+                    budget.check()?;
+                }
+                looks += 1;
                 if let Some((transition, next)) = leaving.pop() {
                     let (next, new) = product.intern(next);
                     product.entering[next].push((transition, pair));
@@ -226,7 +235,7 @@ impl Product {
                 }
             }
         }
-        product
+        Ok(product)
     }
 
     fn intern(&mut self, nodes: (Node, Node)) -> (Pair, bool) {

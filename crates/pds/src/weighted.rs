@@ -230,7 +230,7 @@ pub(crate) struct Item<W> {
 
 /// How many facts are taken from the worklist between two looks at the budget. Operations on
 /// weights can be slow, so this is less than without weights.
-const POLL_EVERY: usize = 64;
+pub(crate) const POLL_EVERY: usize = 64;
 
 impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
     pub(crate) fn new(domain: &'d mut D, history: H) -> Self {
@@ -321,17 +321,12 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
             return Err(Stopped::Budget(reason));
         }
         self.taken += 1;
-        Ok(self.take_next())
-    }
-
-    /// The same without a look at the budget.
-    pub(crate) fn take_next(&mut self) -> Option<(FactId, Fact, D::Weight)> {
-        let Reverse(place) = self.worklist.pop()?;
+        let Some(Reverse(place)) = self.worklist.pop() else { return Ok(None) };
         self.current = place;
         let id = place.2;
         let item = &mut self.items[id];
         let fresh = item.fresh.take().expect("invariant 3");
-        Some((id, item.fact, fresh))
+        Ok(Some((id, item.fact, fresh)))
     }
 
     /// Reads the result. `finals` are the final weights of the input, for all nodes.

@@ -45,8 +45,8 @@ use selvedge_base::{Budget, Id, IdVec};
 /// let reached =
 ///     weighted_post_star(&named.pds, &lengths, &mut MinPlus, &initial, NoReasons, &budget).unwrap();
 /// let goal = named.configuration("q b b b a").unwrap();
-/// assert_eq!(reached.value_of(&mut MinPlus, &goal), Ok(Some(3)));
-/// assert_eq!(reached.value_of(&mut MinPlus, &start), Ok(Some(0)));
+/// assert_eq!(reached.value_of(&mut MinPlus, &goal, &budget), Ok(Some(3)));
+/// assert_eq!(reached.value_of(&mut MinPlus, &start, &budget), Ok(Some(0)));
 /// ```
 ///
 /// # Errors

@@ -18,9 +18,11 @@
 use crate::system::{Configuration, Pds, RuleId, State, Symbol};
 use crate::value::{Query, Reading};
 use crate::weight::WitnessDomain;
-use crate::weighted::{FactId, IncrementId, Increments, Part, StackOrder, WeightedSaturation};
+use crate::weighted::{
+    FactId, IncrementId, Increments, Part, StackOrder, Stopped, WeightedSaturation,
+};
 use crate::witness::{NoRun, Run, Task, Work, undo};
-use selvedge_base::{Id, IdVec};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 
 /// Why there is no run for an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +31,8 @@ pub enum NoWeightedRun<E> {
     NotInValue,
     /// The run is longer than the caller allows.
     TooLong,
+    /// The budget was used up before the run was known.
+    Stopped(StopReason),
     /// The domain breaks a promise of [`WitnessDomain`].
     BrokenDomain,
     /// An operation of the domain failed.
@@ -40,6 +44,7 @@ impl<E> From<NoRun> for NoWeightedRun<E> {
         match reason {
             NoRun::NotAccepted => Self::NotInValue,
             NoRun::TooLong => Self::TooLong,
+            NoRun::Stopped(reason) => Self::Stopped(reason),
         }
     }
 }
@@ -53,6 +58,7 @@ impl<E> From<NoRun> for NoWeightedRun<E> {
 ///
 /// # Panics
 /// If `saturated` does not come from `post*`.
+#[expect(clippy::too_many_arguments, reason = "what the saturation had, the question, two limits")]
 pub fn weighted_run_from_post_star<'a, L, D: WitnessDomain>(
     pds: &Pds<L>,
     weights: &IdVec<RuleId, D::Weight>,
@@ -61,9 +67,10 @@ pub fn weighted_run_from_post_star<'a, L, D: WitnessDomain>(
     query: impl Into<Query<'a>>,
     element: &D::Element,
     max: usize,
+    budget: &Budget,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, StackOrder::BottomFirst, "not the result of post*");
-    let mut rebuild = Rebuild { weights, domain, saturated };
+    let mut rebuild = Rebuild { weights, domain, saturated, budget };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     let end = Configuration { state: path.state, stack: path.stack };
@@ -86,9 +93,10 @@ pub fn weighted_run_from_pre_star<'a, D: WitnessDomain>(
     query: impl Into<Query<'a>>,
     element: &D::Element,
     max: usize,
+    budget: &Budget,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, StackOrder::TopFirst, "not the result of pre*");
-    let mut rebuild = Rebuild { weights, domain, saturated };
+    let mut rebuild = Rebuild { weights, domain, saturated, budget };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     Ok(Run { start: Configuration { state: path.state, stack: path.stack }, rules })
@@ -113,6 +121,7 @@ struct Rebuild<'a, D: WitnessDomain> {
     weights: &'a IdVec<RuleId, D::Weight>,
     domain: &'a mut D,
     saturated: &'a WeightedSaturation<D::Weight, Increments<D::Weight>>,
+    budget: &'a Budget,
 }
 
 impl<D: WitnessDomain> Rebuild<'_, D> {
@@ -122,8 +131,12 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         query: Query,
         element: &D::Element,
     ) -> Result<Path<D::Element>, NoWeightedRun<D::Error>> {
-        let reading = Reading::new(self.saturated, self.domain, query, Increments::new())
-            .map_err(NoWeightedRun::Domain)?;
+        let history = Increments::new();
+        let reading = Reading::new(self.saturated, self.domain, query, history, self.budget)
+            .map_err(|stopped| match stopped {
+                Stopped::Budget(reason) => NoWeightedRun::Stopped(reason),
+                Stopped::Domain(error) => NoWeightedRun::Domain(error),
+            })?;
         let mut start = None;
         for (pair, weight) in reading.starts() {
             if self.domain.contains(weight, element).map_err(NoWeightedRun::Domain)? {
@@ -137,6 +150,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         let mut facts = Vec::new();
         let mut goal = Obligation { fact: pair, element: element.clone(), bound: None };
         loop {
+            self.budget.check().map_err(NoWeightedRun::Stopped)?;
             let increment = self.choose(&reading.history, &goal)?;
             let [first, second] = reading.history.parts(increment) else { break };
             let (Part::Fact(first_fact, first), Part::Fact(second_fact, second)) = (first, second)
@@ -180,7 +194,8 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         let history = &self.saturated.history;
         let mut work = Work::new(max);
         work.then(goals.into_iter().map(Task::Run))?;
-        work.finish(|work, goal: Obligation<D::Element>| {
+        let budget = self.budget;
+        work.finish(budget, |work, goal: Obligation<D::Element>| {
             let increment = self.choose(history, &goal)?;
             let parts = history.parts(increment);
             let elements = self.split_all(goal.element, parts)?;

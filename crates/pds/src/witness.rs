@@ -19,12 +19,13 @@
 //! # Invariants
 //! 1. Whatever is on the work stack is expanded into older transitions only, so the work ends.
 //! 2. Rules that are emitted or on the work stack are never more than the limit.
+//! 3. The budget is asked while a path is read and while it is expanded.
 
 use crate::post_star::PostStar;
 use crate::pre_star::PreStar;
 use crate::reason::{PostReason, PreReason, Reasons};
 use crate::system::{Configuration, Pds, Rhs, RuleId};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id, StopReason};
 
 /// A run: where it starts and the rules it takes. [`Pds::replay`] executes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +44,14 @@ pub enum NoRun {
     /// The run is longer than the caller allows. Runs can be exponentially long in the size of the
     /// system.
     TooLong,
+    /// The budget was used up before the run was known.
+    Stopped(StopReason),
+}
+
+impl From<StopReason> for NoRun {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
 }
 
 /// A run from a configuration of the input of `post*` to `configuration`, with at most `max` rules.
@@ -53,9 +62,10 @@ pub enum NoRun {
 ///
 /// let named = text::parse("p a -> q b a\nq b -> p\n").unwrap();
 /// let initial = PAutomaton::singleton(named.pds.states, &named.configuration("p a").unwrap());
-/// let reached = post_star(&named.pds, &initial, Reasons::new(), &Budget::new()).unwrap();
+/// let budget = Budget::new();
+/// let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
 /// let goal = named.configuration("q b a").unwrap();
-/// let run = run_from_post_star(&named.pds, &reached, &goal, 100).unwrap();
+/// let run = run_from_post_star(&named.pds, &reached, &goal, 100, &budget).unwrap();
 /// assert_eq!(named.pds.replay(&run.start, &run.rules), Ok(goal));
 /// ```
 ///
@@ -66,8 +76,10 @@ pub fn run_from_post_star<L>(
     saturated: &PostStar<Reasons<PostReason>>,
     configuration: &Configuration,
     max: usize,
+    budget: &Budget,
 ) -> Result<Run, NoRun> {
-    let path = saturated.automaton.accepting_path(configuration).ok_or(NoRun::NotAccepted)?;
+    let path = saturated.automaton.accepting_path(configuration, budget)?;
+    let path = path.ok_or(NoRun::NotAccepted)?;
     let mut work = Work::new(max);
     if path.is_empty() {
         // The empty stack: either an input configuration, or the last symbol was popped.
@@ -79,7 +91,7 @@ pub fn run_from_post_star<L>(
         // The top comes first and is pushed first, so it is expanded last.
         work.stack.push(Task::Run(transition));
     }
-    let rules = work.finish(|work, transition| match saturated.reasons.of(transition) {
+    let rules = work.finish(budget, |work, transition| match saturated.reasons.of(transition) {
         PostReason::Initial | PostReason::Entry => Ok(()),
         PostReason::Step(rule, before) | PostReason::Push(rule, before) => {
             work.then([Task::Run(before), Task::Take(rule)])
@@ -100,13 +112,15 @@ pub fn run_from_pre_star(
     saturated: &PreStar<Reasons<PreReason>>,
     configuration: &Configuration,
     max: usize,
+    budget: &Budget,
 ) -> Result<Run, NoRun> {
-    let path = saturated.automaton.accepting_path(configuration).ok_or(NoRun::NotAccepted)?;
+    let path = saturated.automaton.accepting_path(configuration, budget)?;
+    let path = path.ok_or(NoRun::NotAccepted)?;
     let mut work = Work::new(max);
     for &transition in path.iter().rev() {
         work.stack.push(Task::Run(transition));
     }
-    let rules = work.finish(|work, transition| match saturated.reasons.of(transition) {
+    let rules = work.finish(budget, |work, transition| match saturated.reasons.of(transition) {
         PreReason::Initial => Ok(()),
         PreReason::Pop(rule) => work.then([Task::Take(rule)]),
         PreReason::Step(rule, after) => work.then([Task::Take(rule), Task::Run(after)]),
@@ -116,6 +130,9 @@ pub fn run_from_pre_star(
     })?;
     Ok(Run { start: configuration.clone(), rules })
 }
+
+/// How many tasks are done between two looks at the budget.
+const POLL_EVERY: u32 = 1024;
 
 /// Something that is still to be done, in the order of the run.
 pub(crate) enum Task<T> {
@@ -154,9 +171,17 @@ impl<T> Work<T> {
     /// Expands until nothing is left and returns the rules in the order of the run.
     pub(crate) fn finish<E: From<NoRun>>(
         mut self,
+        budget: &Budget,
         mut expand: impl FnMut(&mut Self, T) -> Result<(), E>,
     ) -> Result<Vec<RuleId>, E> {
+        let mut done = 0u32;
         while let Some(task) = self.stack.pop() {
+            if done.is_multiple_of(POLL_EVERY)
+                && let Some(reason) = budget.poll()
+            {
+                return Err(NoRun::Stopped(reason).into());
+            }
+            done = done.wrapping_add(1);
             match task {
                 Task::Take(rule) => self.rules.push(rule),
                 Task::Run(part) => expand(&mut self, part)?,

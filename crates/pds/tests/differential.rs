@@ -65,9 +65,9 @@ fn post_star_is_what_naive_pre_star_says_and_its_runs_replay() {
         assert_eq!(distinct.len(), reached.automaton.transitions().len(), "seed {seed}: twice");
         for goal in oracle::all_configurations(pds.states, pds.symbols, 3) {
             let naive = oracle::pre_star(&pds, &PAutomaton::singleton(pds.states, &goal));
-            let expected = naive.shortest_common(&initial).is_some();
+            let expected = naive.shortest_common(&initial, &Budget::new()).unwrap().is_some();
             assert_eq!(reached.automaton.accepts(&goal), expected, "seed {seed}: {goal:?}");
-            match run_from_post_star(&pds, &reached, &goal, MAX_RUN) {
+            match run_from_post_star(&pds, &reached, &goal, MAX_RUN, &Budget::new()) {
                 Ok(run) => {
                     positives += 1;
                     assert!(initial.accepts(&run.start), "seed {seed}: starts elsewhere");
@@ -109,7 +109,7 @@ fn pre_star_is_the_naive_one_and_its_runs_replay() {
             assert!(reason.premises().all(|premise| premise < id), "seed {seed}: {reason:?}");
         }
         for start in oracle::all_configurations(pds.states, pds.symbols, 3) {
-            match run_from_pre_star(&reaching, &start, MAX_RUN) {
+            match run_from_pre_star(&reaching, &start, MAX_RUN, &Budget::new()) {
                 Ok(run) => {
                     positives += 1;
                     let end = pds.replay(&run.start, &run.rules).expect("every rule applies");
@@ -187,10 +187,13 @@ fn exponential_runs_are_refused_and_linear_ones_of_any_length_built() {
     let end = named.configuration("p").unwrap();
     let initial = PAutomaton::singleton(named.pds.states, &start);
     let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
-    assert_eq!(run_from_post_star(&named.pds, &reached, &end, MAX_RUN), Err(NoRun::TooLong));
+    assert_eq!(
+        run_from_post_star(&named.pds, &reached, &end, MAX_RUN, &Budget::new()),
+        Err(NoRun::TooLong)
+    );
     let goal = PAutomaton::singleton(named.pds.states, &end);
     let reaching = pre_star(&named.pds, &goal, Reasons::new(), &budget).unwrap();
-    assert_eq!(run_from_pre_star(&reaching, &start, MAX_RUN), Err(NoRun::TooLong));
+    assert_eq!(run_from_pre_star(&reaching, &start, MAX_RUN, &Budget::new()), Err(NoRun::TooLong));
 
     let mut long = String::new();
     for k in 0..200_000 {
@@ -200,11 +203,24 @@ fn exponential_runs_are_refused_and_linear_ones_of_any_length_built() {
     let initial = PAutomaton::singleton(named.pds.states, &named.configuration("p a0").unwrap());
     let reached = post_star(&named.pds, &initial, Reasons::new(), &budget).unwrap();
     let goal = named.configuration("p a200000").unwrap();
-    let run = run_from_post_star(&named.pds, &reached, &goal, 200_000).unwrap();
+    let run = run_from_post_star(&named.pds, &reached, &goal, 200_000, &Budget::new()).unwrap();
     assert_eq!(run.rules.len(), 200_000);
     assert_eq!(named.pds.replay(&run.start, &run.rules), Ok(goal.clone()));
-    let short = run_from_post_star(&named.pds, &reached, &goal, 199_999);
+    let short = run_from_post_star(&named.pds, &reached, &goal, 199_999, &Budget::new());
     assert_eq!(short, Err(NoRun::TooLong));
+
+    // A run that is being rebuilt can be stopped, and so can the search for its end.
+    let counted = Budget::with_steps(u64::MAX);
+    run_from_post_star(&named.pds, &reached, &goal, 200_000, &counted).unwrap();
+    assert!(counted.polls() > 100, "{}", counted.polls());
+    for last in [1, 2, counted.polls() / 2, counted.polls()] {
+        let stopped =
+            run_from_post_star(&named.pds, &reached, &goal, 200_000, &Budget::with_steps(last));
+        assert_eq!(stopped, Err(NoRun::Stopped(StopReason::Steps)), "{last}");
+    }
+    let common = |budget: &Budget| reached.automaton.shortest_common(&initial, budget);
+    assert_eq!(common(&Budget::with_steps(1)), Err(StopReason::Steps));
+    assert!(common(&Budget::new()).unwrap().is_some());
 }
 
 /// Checks weighted saturation against the value of all short runs: that value must be included in
@@ -231,8 +247,8 @@ where
     let pre = pre.unwrap();
 
     // Forwards and backwards must give the same value of the same question.
-    let forwards = post.value(domain, &query).unwrap();
-    let backwards = pre.value_of(domain, &start).unwrap();
+    let forwards = post.value(domain, &query, &Budget::new()).unwrap();
+    let backwards = pre.value_of(domain, &start, &Budget::new()).unwrap();
     assert_eq!(forwards, backwards, "seed {seed}: post* and pre* differ");
 
     let short = |domain: &mut D, steps| {
@@ -315,14 +331,29 @@ where
     let post = post.unwrap();
     let pre = weighted_pre_star(&pds, &weights, domain, &unit_ends, Increments::new(), &budget);
     let pre = pre.unwrap();
-    let value = post.value(domain, &ends).unwrap();
-    assert_eq!(value, pre.value(domain, &starts).unwrap(), "seed {seed}");
+    let value = post.value(domain, &ends, &Budget::new()).unwrap();
+    assert_eq!(value, pre.value(domain, &starts, &Budget::new()).unwrap(), "seed {seed}");
     let found = elements(&value);
     for element in &found {
-        let forwards =
-            weighted_run_from_post_star(&pds, &weights, domain, &post, &ends, element, MAX_RUN);
-        let backwards =
-            weighted_run_from_pre_star(&weights, domain, &pre, &starts, element, MAX_RUN);
+        let forwards = weighted_run_from_post_star(
+            &pds,
+            &weights,
+            domain,
+            &post,
+            &ends,
+            element,
+            MAX_RUN,
+            &Budget::new(),
+        );
+        let backwards = weighted_run_from_pre_star(
+            &weights,
+            domain,
+            &pre,
+            &starts,
+            element,
+            MAX_RUN,
+            &Budget::new(),
+        );
         for run in [forwards, backwards] {
             let run = run.unwrap_or_else(|reason| panic!("seed {seed}: {element:?}: {reason:?}"));
             assert!(starts.accepts(&run.start), "seed {seed}: starts elsewhere");
@@ -333,7 +364,16 @@ where
         }
     }
     if !domain.contains(&value, absent).unwrap() {
-        let none = weighted_run_from_post_star(&pds, &weights, domain, &post, &ends, absent, 9);
+        let none = weighted_run_from_post_star(
+            &pds,
+            &weights,
+            domain,
+            &post,
+            &ends,
+            absent,
+            9,
+            &Budget::new(),
+        );
         assert!(matches!(none, Err(NoWeightedRun::NotInValue)), "seed {seed}");
     }
     found.len()
@@ -391,17 +431,21 @@ fn program_like_systems_give_the_same_answers_in_both_directions() {
         let post = weighted_post_star(&pds, &weights, domain, &initial, history, &budget);
         let post = post.unwrap();
         let pre = weighted_pre_star(&pds, &weights, domain, &goal, NoReasons, &budget).unwrap();
-        let value = post.value(domain, &goal.automaton).unwrap();
-        assert_eq!(value, pre.value(domain, &initial.automaton).unwrap(), "seed {seed}");
+        let value = post.value(domain, &goal.automaton, &Budget::new()).unwrap();
+        assert_eq!(
+            value,
+            pre.value(domain, &initial.automaton, &Budget::new()).unwrap(),
+            "seed {seed}"
+        );
         let anywhere: Vec<State> = (0..pds.states).map(State::from_index).collect();
         let automaton = PAutomaton::any_stack(pds.states, pds.symbols, anywhere.iter().copied());
         let anywhere = anywhere.as_slice();
-        let value = post.value(domain, anywhere).unwrap();
-        assert_eq!(value, post.value(domain, &automaton).unwrap(), "seed {seed}");
+        let value = post.value(domain, anywhere, &Budget::new()).unwrap();
+        assert_eq!(value, post.value(domain, &automaton, &Budget::new()).unwrap(), "seed {seed}");
+        let first = PAutomaton::any_stack(pds.states, pds.symbols, [anywhere[0]]);
         assert_eq!(
-            post.value(domain, &anywhere[..1]).unwrap(),
-            post.value(domain, &PAutomaton::any_stack(pds.states, pds.symbols, [anywhere[0]]))
-                .unwrap(),
+            post.value(domain, &anywhere[..1], &Budget::new()).unwrap(),
+            post.value(domain, &first, &Budget::new()).unwrap(),
         );
         for (i, j) in value.pairs() {
             positives += 1;
@@ -413,6 +457,7 @@ fn program_like_systems_give_the_same_answers_in_both_directions() {
                 anywhere,
                 &(i, j),
                 1_000_000,
+                &Budget::new(),
             )
             .unwrap();
             assert_eq!(run.start, start);

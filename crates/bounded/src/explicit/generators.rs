@@ -257,7 +257,10 @@ impl Proof<'_, '_> {
             let first = self.expansion.first(thread);
             *top = Some(self.class(first));
         }
-        for shared in self.expansion.initial()? {
+        for (count, shared) in self.expansion.initial()?.into_iter().enumerate() {
+            if count % POLL_EVERY == 0 {
+                budget.check().map_err(Failed::Stopped)?;
+            }
             let view = self.view(shared, firsts.clone())?;
             for thread in 0..threads.len() {
                 self.fact(thread, view, BOTTOM);

@@ -13,7 +13,7 @@ use super::phases::Phases;
 use super::{Monitored, StepMap};
 use crate::expr::{all, current, join_all};
 use crate::names::Names;
-use selvedge_base::{Budget, Id, IdVec, Place};
+use selvedge_base::{Budget, Id, IdVec, Place, StopReason};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredThread, lower, shared_locks_of};
 use selvedge_pds::{Rhs, Symbol};
@@ -81,12 +81,9 @@ pub fn unlocked(
     };
     for (id, thread) in lowered.threads.iter_enumerated() {
         if participants.contains(&id) {
-            build.thread(id, thread);
+            build.thread(id, thread, budget).map_err(Unknown::Stopped)?;
         } else {
             build.bystander(id);
-        }
-        if let Some(reason) = budget.poll() {
-            return Err(Unknown::Stopped(reason));
         }
     }
     let target = Target::Label(build.found);
@@ -132,7 +129,12 @@ impl Build<'_> {
         self.out.threads.push(Thread { main, ..thread.clone() });
     }
 
-    fn thread(&mut self, id: ThreadId, lowered: &LoweredThread) {
+    fn thread(
+        &mut self,
+        id: ThreadId,
+        lowered: &LoweredThread,
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         let first = self.out.procedures.len();
         let main = ProcedureId::from_index(first);
         self.out.threads.push(Thread { main, ..self.source.threads[id].clone() });
@@ -152,11 +154,13 @@ impl Build<'_> {
         }
         let mut names = Names::avoiding(std::iter::empty());
         for range in contexts {
+            budget.check()?;
             let from = &self.source.procedures
                 [self.source.nodes[node_of[Symbol::from_index(range.start)]]];
             let name = names.fresh(&from.name);
             self.procedure(id, lowered, &node_of, &procedure_of, range, from, name);
         }
+        Ok(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one lowered procedure")]

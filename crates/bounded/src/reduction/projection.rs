@@ -18,7 +18,7 @@ use super::threads::{Gamma, LocationId, Threads};
 use super::witness::final_configurations;
 use crate::explicit::goal::TargetTest;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_pds::{
     Configuration, NoReasons, Node, PAutomaton, State, Symbol, post_star, pre_star,
 };
@@ -87,10 +87,11 @@ fn project(
     let begin = threads.symbol(Gamma::Begin(ThreadId::from_index(0)));
     let start = Configuration { state: single.start, stack: vec![begin] };
     let start = PAutomaton::singleton(single.pds.states, &start);
-    let target = final_configurations(threads, single, &met);
+    let target = final_configurations(threads, single, &met, budget)?;
     let after = post_star(&single.pds, &start, NoReasons, budget).map_err(Unknown::Stopped)?;
     let before = pre_star(&single.pds, &target, NoReasons, budget).map_err(Unknown::Stopped)?;
-    for (state, symbol) in common_heads(&after.automaton, &before.automaton) {
+    let heads = common_heads(&after.automaton, &before.automaton, budget);
+    for (state, symbol) in heads.map_err(Unknown::Stopped)? {
         let control = &single.controls[state];
         let gamma = threads.gamma(symbol);
         let layout = threads.expansion.layout();
@@ -117,8 +118,15 @@ fn project(
     Ok(())
 }
 
+/// How many pairs of nodes are looked at between two looks at the budget.
+const POLL_EVERY: usize = 1024;
+
 /// The heads of the configurations that are in both sets.
-fn common_heads(a: &PAutomaton, b: &PAutomaton) -> BTreeSet<(State, Symbol)> {
+fn common_heads(
+    a: &PAutomaton,
+    b: &PAutomaton,
+    budget: &Budget,
+) -> Result<BTreeSet<(State, Symbol)>, StopReason> {
     // The product, from the control locations on.
     let mut numbers: FxHashMap<(Node, Node), usize> = FxHashMap::default();
     let mut pairs: Vec<(Node, Node)> = Vec::new();
@@ -133,6 +141,9 @@ fn common_heads(a: &PAutomaton, b: &PAutomaton) -> BTreeSet<(State, Symbol)> {
     }
     let mut at = 0;
     while at < pairs.len() {
+        if at.is_multiple_of(POLL_EVERY) {
+            budget.check()?;
+        }
         let (left, right) = pairs[at];
         for &(symbol, id) in a.outgoing(left) {
             for &(_, other) in b.reading(right, symbol) {
@@ -153,12 +164,17 @@ fn common_heads(a: &PAutomaton, b: &PAutomaton) -> BTreeSet<(State, Symbol)> {
     let mut ends: Vec<bool> =
         pairs.iter().map(|&(left, right)| a.is_accepting(left) && b.is_accepting(right)).collect();
     let mut pending: Vec<usize> = (0..pairs.len()).filter(|&at| ends[at]).collect();
+    let mut looks = 0usize;
     while let Some(at) = pending.pop() {
+        if looks.is_multiple_of(POLL_EVERY) {
+            budget.check()?;
+        }
+        looks += 1;
         for &before in &entering[at] {
             if !std::mem::replace(&mut ends[before], true) {
                 pending.push(before);
             }
         }
     }
-    heads.into_iter().filter(|&(_, next)| ends[next]).map(|(head, _)| head).collect()
+    Ok(heads.into_iter().filter(|&(_, next)| ends[next]).map(|(head, _)| head).collect())
 }

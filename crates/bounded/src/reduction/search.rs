@@ -97,7 +97,13 @@ impl Search for PdsSearch<'_> {
                 |state: &State| ends_in_target(threads, &self.goal, &single.controls[*state]);
             let reaching: Vec<State> = single.finals.iter().copied().filter(reaches).collect();
             if self.run.is_none() && !reaching.is_empty() {
-                self.run = Some(run_to(threads, &single, &reaching, &self.budget)?);
+                match run_to(threads, &single, &reaching, &self.budget) {
+                    Ok(run) => self.run = Some(run),
+                    Err(failure) => {
+                        self.cut = Some(failure.clone());
+                        return Err(failure);
+                    }
+                }
             }
             for end in ends(threads, &single) {
                 self.states.add(threads, end);

@@ -108,12 +108,11 @@ pub fn single(
     heads.enter((start, first));
     let mut steps = 0u32;
     while let Some((entry, head)) = heads.pending.pop() {
-        steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(1024)
-            && let Some(reason) = budget.poll()
-        {
-            return Err(Unknown::Stopped(reason));
+        // Also before the first one: there can be many systems, and each of them small.
+        if steps.is_multiple_of(1024) {
+            budget.check().map_err(Unknown::Stopped)?;
         }
+        steps = steps.wrapping_add(1);
         let known = heads.rules.get(&head).copied();
         let (from, to) = if let Some(known) = known {
             known

@@ -178,15 +178,19 @@ impl<'p> SpdsSearch<'p> {
         let first = tuples.start(flag, &self.reachable).map_err(exhausted)?;
         initial.weights = IdVec::filled(first, initial.weights.len());
         let reached = weighted_post_star(&pds, &weights, &mut tuples, &initial, NoReasons, &budget)
-            .map_err(|stopped| match stopped {
-                Stopped::Budget(reason) => Unknown::Stopped(reason),
-                Stopped::Domain(error) => exhausted(error),
-            })?;
+            .map_err(stopped)?;
         let query = with_top(last, pds.symbols);
-        let value = reached.value(&mut tuples, &query).map_err(exhausted)?;
+        let value = reached.value(&mut tuples, &query, &budget).map_err(stopped)?;
         self.nodes = self.nodes.max(tuples.nodes());
         let locations = 0..self.threads.locations();
         tuples.ends(&value, locations).map_err(exhausted)
+    }
+}
+
+fn stopped(why: Stopped<Exhausted>) -> Unknown {
+    match why {
+        Stopped::Budget(reason) => Unknown::Stopped(reason),
+        Stopped::Domain(error) => exhausted(error),
     }
 }
 

@@ -55,12 +55,10 @@ pub fn universe(threads: &mut Threads<'_>, budget: &Budget) -> Result<Universe, 
     }
     let mut taken = 0u32;
     while let Some((location, symbol)) = unfold.pending.pop() {
-        taken = taken.wrapping_add(1);
-        if taken.is_multiple_of(1024)
-            && let Some(reason) = budget.poll()
-        {
-            return Err(Unknown::Stopped(reason));
+        if taken.is_multiple_of(1024) {
+            budget.check().map_err(Unknown::Stopped)?;
         }
+        taken = taken.wrapping_add(1);
         if unfold.heads.len() > MOST_HEADS {
             return Err(Unknown::Unsupported(format!(
                 "the symbolic pushdown system handles at most {MOST_HEADS} pairs of shared state \

@@ -18,6 +18,9 @@ use selvedge_program::{Failure, ThreadId, Unknown, Witness};
 /// Runs with more rules than this are not built.
 const MOST_RULES: usize = 5_000_000;
 
+/// How many symbols are looked at between two looks at the budget.
+const POLL_EVERY: usize = 1024;
+
 /// A run of the program that ends in one of these control locations.
 ///
 /// # Errors
@@ -33,15 +36,15 @@ pub fn run_to(
     let initial = PAutomaton::singleton(single.pds.states, &start);
     let reached =
         post_star(&single.pds, &initial, Reasons::new(), budget).map_err(Unknown::Stopped)?;
-    let end = reached
-        .automaton
-        .shortest_common(&final_configurations(threads, single, ends))
-        .ok_or_else(|| Failure::fault("the target is not reached any more"))?;
-    let rules = match run_from_post_star(&single.pds, &reached, &end, MOST_RULES) {
+    let ends = final_configurations(threads, single, ends, budget)?;
+    let end = reached.automaton.shortest_common(&ends, budget).map_err(Unknown::Stopped)?;
+    let end = end.ok_or_else(|| Failure::fault("the target is not reached any more"))?;
+    let rules = match run_from_post_star(&single.pds, &reached, &end, MOST_RULES, budget) {
         Ok(run) => run.rules,
         Err(NoRun::NotAccepted) => {
             return Err(Failure::fault("a configuration that is reached has no run"));
         }
+        Err(NoRun::Stopped(reason)) => return Err(Unknown::Stopped(reason).into()),
         Err(NoRun::TooLong) => {
             let limit = MOST_RULES as u64;
             return Err(Unknown::WitnessTooLong { steps: limit + 1, limit }.into());
@@ -53,11 +56,15 @@ pub fn run_to(
 }
 
 /// All configurations with `e_{n+1}` on top and one of these control locations.
+///
+/// # Errors
+/// If it was interrupted.
 pub fn final_configurations(
     threads: &mut Threads<'_>,
     single: &Single,
     ends: &[State],
-) -> PAutomaton {
+    budget: &Budget,
+) -> Result<PAutomaton, Unknown> {
     let last = threads.symbol(Gamma::Final);
     let mut automaton = PAutomaton::new(single.pds.states);
     let below = automaton.add_node();
@@ -66,10 +73,13 @@ pub fn final_configurations(
         let end = automaton.control(end);
         automaton.add_transition(end, last, below);
     }
-    for symbol in (0..single.pds.symbols).map(Symbol::from_index) {
-        automaton.add_transition(below, symbol, below);
+    for symbol in 0..single.pds.symbols {
+        if symbol.is_multiple_of(POLL_EVERY) {
+            budget.check().map_err(Unknown::Stopped)?;
+        }
+        automaton.add_transition(below, Symbol::from_index(symbol), below);
     }
-    automaton
+    Ok(automaton)
 }
 
 /// The steps in the order in which they happen.

@@ -16,8 +16,9 @@
 //! # Invariants
 //! 1. Body 0 is the first activation of main; nobody calls it.
 //! 2. Moves are sorted by their source.
+//! 3. Every fixpoint asks the budget.
 
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{
     Action, EdgeId, Expr, Move, NodeId, ProcedureId, Program, Start, Successors, ThreadId, Variable,
 };
@@ -84,6 +85,9 @@ pub(super) struct ThreadBodies {
     pub(super) recursive: bool,
 }
 
+/// How many steps are looked at between two looks at the budget.
+const POLL_EVERY: usize = 1024;
+
 /// Which of the two reductions to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reductions {
@@ -95,17 +99,22 @@ pub(super) struct Reductions {
 
 impl ThreadBodies {
     /// The control flow of a thread.
+    ///
+    /// # Errors
+    /// The reason of a stopped budget.
     pub(super) fn new(
         program: &Program,
         successors: &Successors,
         thread: ThreadId,
         reductions: Reductions,
-    ) -> Self {
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
         let main = program.threads[thread].main;
         let mut numbers: BTreeMap<ProcedureId, usize> = BTreeMap::new();
         let mut procedures = vec![main];
         let mut bodies: Vec<Body> = Vec::new();
         while let Some(&procedure) = procedures.get(bodies.len()) {
+            budget.check()?;
             let first = bodies.is_empty();
             let waits = first && program.threads[thread].start != Start::AtFirst;
             let mut number = |callee: ProcedureId| {
@@ -118,12 +127,12 @@ impl ThreadBodies {
         }
         let mut control = Self { recursive: is_recursive(&bodies), bodies };
         for body in &mut control.bodies {
-            body.find_live(program, reductions.liveness);
+            body.find_live(program, reductions.liveness, budget)?;
         }
         if reductions.switches {
             control.find_switches(program);
         }
-        control
+        Ok(control)
     }
 
     /// Marks the points behind steps that touch something shared, and those where threads begin.
@@ -286,12 +295,17 @@ impl Body {
 
     /// Finds the locals that matter at each point; without `reduce`, all of them matter at every
     /// node.
-    fn find_live(&mut self, program: &Program, reduce: bool) {
+    fn find_live(
+        &mut self,
+        program: &Program,
+        reduce: bool,
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         let locals = program.procedures[self.procedure].frame.locals.len();
         if !reduce {
             let live = |point: &Point| vec![matches!(point, Point::Node(_)); locals];
             self.live = self.points.iter().map(live).collect();
-            return;
+            return Ok(());
         }
         self.live = vec![vec![false; locals]; self.points.len()];
         let mut always = vec![false; locals];
@@ -301,7 +315,10 @@ impl Body {
         let mut changed = true;
         while changed {
             changed = false;
-            for branch in self.branches.iter().rev() {
+            for (looks, branch) in self.branches.iter().rev().enumerate() {
+                if looks.is_multiple_of(POLL_EVERY) {
+                    budget.check()?;
+                }
                 let mut before = match branch.way {
                     Way::Go(target) | Way::Call { target, .. } => self.live[target].clone(),
                     Way::Return => vec![false; locals],
@@ -328,6 +345,7 @@ impl Body {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -366,36 +384,43 @@ fn in_order(program: &Program, successors: &Successors, procedure: ProcedureId) 
 
 fn is_recursive(bodies: &[Body]) -> bool {
     // A body is done when all that it calls are; what remains is on a cycle or calls one.
-    let mut open: Vec<BTreeSet<usize>> = bodies
-        .iter()
-        .map(|body| {
-            let callee = |branch: &Branch| match branch.way {
-                Way::Call { callee, .. } => Some(callee),
-                _ => None,
-            };
-            body.branches.iter().filter_map(callee).collect()
-        })
-        .collect();
-    let mut done: Vec<bool> = vec![false; bodies.len()];
-    loop {
-        let ready = (0..bodies.len()).find(|&at| !done[at] && open[at].is_empty());
-        let Some(ready) = ready else { break };
-        done[ready] = true;
-        for calls in &mut open {
-            calls.remove(&ready);
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
+    let mut open: Vec<usize> = vec![0; bodies.len()];
+    for (at, body) in bodies.iter().enumerate() {
+        for branch in &body.branches {
+            if let Way::Call { callee, .. } = branch.way {
+                callers[callee].push(at);
+                open[at] += 1;
+            }
         }
     }
-    done.contains(&false)
+    let mut ready: Vec<usize> = (0..bodies.len()).filter(|&at| open[at] == 0).collect();
+    let mut done = 0;
+    while let Some(at) = ready.pop() {
+        done += 1;
+        for &caller in &callers[at] {
+            open[caller] -= 1;
+            if open[caller] == 0 {
+                ready.push(caller);
+            }
+        }
+    }
+    done < bodies.len()
 }
 
 /// The greatest number of atomic sections that a thread can be in at once, or `None` if it is more
 /// than `limit`.
+///
+/// # Errors
+/// The reason of a stopped budget.
 pub(super) fn atomic_depth(
     program: &Program,
     controls: &[ThreadBodies],
     limit: u32,
-) -> Option<u32> {
+    budget: &Budget,
+) -> Result<Option<u32>, StopReason> {
     let mut most = 0;
+    let mut looks = 0usize;
     for control in controls {
         // By body and depth at its entry: the depths at its points.
         let mut reached: BTreeSet<(usize, u32, usize, u32)> = BTreeSet::new();
@@ -403,12 +428,16 @@ pub(super) fn atomic_depth(
         let mut called: BTreeSet<(usize, u32, usize, u32, usize)> = BTreeSet::new();
         let mut work = vec![(0, 0, control.bodies[0].entry, 0)];
         while let Some(fact) = work.pop() {
+            if looks.is_multiple_of(POLL_EVERY) {
+                budget.check()?;
+            }
+            looks += 1;
             if !reached.insert(fact) {
                 continue;
             }
             let (body, entered, point, depth) = fact;
             if depth > limit {
-                return None;
+                return Ok(None);
             }
             most = most.max(depth);
             for branch in control.bodies[body].from(point) {
@@ -442,5 +471,5 @@ pub(super) fn atomic_depth(
             }
         }
     }
-    Some(most)
+    Ok(Some(most))
 }

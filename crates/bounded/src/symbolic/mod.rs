@@ -181,12 +181,11 @@ impl SymbolicSearch {
         };
         let reductions = Reductions { liveness: true, switches };
         let successors = Successors::new(program);
-        let controls: Vec<ThreadBodies> = program
-            .threads
-            .ids()
-            .map(|thread| ThreadBodies::new(program, &successors, thread, reductions))
-            .collect();
-        let Some(depth) = atomic_depth(program, &controls, MOST_SECTIONS) else {
+        let bodies = |thread| ThreadBodies::new(program, &successors, thread, reductions, budget);
+        let controls: Result<Vec<ThreadBodies>, _> = program.threads.ids().map(bodies).collect();
+        let controls = controls.map_err(Unknown::Stopped)?;
+        let depth = atomic_depth(program, &controls, MOST_SECTIONS, budget);
+        let Some(depth) = depth.map_err(Unknown::Stopped)? else {
             let text = format!("more than {MOST_SECTIONS} atomic sections can be open at once");
             return Err(unsupported(&text));
         };
@@ -381,7 +380,8 @@ impl Setting {
                 trails.push(Trail::default());
                 continue;
             }
-            let control = ThreadBodies::new(program, &successors, thread, everything);
+            let control = ThreadBodies::new(program, &successors, thread, everything, &self.budget)
+                .map_err(Unknown::Stopped)?;
             let trail = find_trail(&frame, program, thread, &control, interface, goal, MOST_STEPS);
             trails.push(match trail {
                 Ok(trail) => trail,

@@ -351,6 +351,7 @@ impl TrailSearch<'_> {
         // Calls that have returned after where the walk is, with the state right after the call.
         let mut open: Vec<(usize, Assignment)> = Vec::new();
         loop {
+            space.check()?;
             if trail.steps.len() > limit {
                 return Err(NoTrail::TooLong);
             }

@@ -261,7 +261,7 @@ impl<'p> TuplingBdd<'p> {
         }
         let saturated = self.saturate(key, class, role)?;
         let space = self.spaces.get_mut(&key).expect("saturation made it");
-        let tuples = space.tuples(&self.encoding, &saturated)?;
+        let tuples = space.tuples(&self.encoding, &saturated, &self.budget)?;
         self.product_rules += saturated.product.pds.rules.len() as u64;
         self.increments += saturated.increments() as u64;
         let saturated = tuples.is_some().then_some(saturated);
@@ -331,12 +331,11 @@ impl<'p> TuplingBdd<'p> {
                 Err(reason) => return Ok(stopped(reason)),
             };
             let space = self.spaces.get_mut(&key).expect("saturation made it");
-            let rules = match space.run(&saturated, tuple, left) {
+            let rules = match space.run(&saturated, tuple, left, &self.budget) {
                 Ok(run) => run.rules,
                 Err(NoWeightedRun::TooLong) => return too_long(limit.saturating_add(1)),
-                Err(NoWeightedRun::Domain(reason)) => {
-                    return Ok(stopped(reason));
-                }
+                Err(NoWeightedRun::Stopped(reason)) => return Ok(stopped(reason.into())),
+                Err(NoWeightedRun::Domain(reason)) => return Ok(stopped(reason)),
                 Err(NoWeightedRun::NotInValue | NoWeightedRun::BrokenDomain) => {
                     return Err(Fault("a tuple has no run".to_owned()));
                 }

@@ -46,6 +46,13 @@ pub struct Saturated {
     saturation: WeightedSaturation<Weight, Increments<Weight>>,
 }
 
+fn exhausted(stopped: Stopped<Exhausted>) -> Exhausted {
+    match stopped {
+        Stopped::Budget(reason) => Exhausted::Budget(reason),
+        Stopped::Domain(error) => error,
+    }
+}
+
 impl Saturated {
     /// How many increments are kept.
     pub fn increments(&self) -> usize {
@@ -101,10 +108,7 @@ impl Workspace {
         let history = Increments::new();
         let saturation =
             weighted_post_star(&product.pds, &weights, &mut self.domain, &initial, history, budget)
-                .map_err(|stopped| match stopped {
-                    Stopped::Budget(reason) => Exhausted::Budget(reason),
-                    Stopped::Domain(error) => error,
-                })?;
+                .map_err(exhausted)?;
         let ends = product.ends();
         Ok(Saturated { product, weights, ends, saturation })
     }
@@ -117,8 +121,10 @@ impl Workspace {
         &mut self,
         encoding: &Encoding,
         saturated: &Saturated,
+        budget: &Budget,
     ) -> Result<Option<TupleSet<Node>>, Exhausted> {
-        let value = saturated.saturation.value(&mut self.domain, &saturated.ends)?;
+        let value = saturated.saturation.value(&mut self.domain, &saturated.ends, budget);
+        let value = value.map_err(exhausted)?;
         let all = (0, self.domain.vocabulary().phases() - 1);
         let node = value.term(all).cloned();
         node.map(|node| TupleSet::new(&self.domain, encoding, node)).transpose()
@@ -133,6 +139,7 @@ impl Workspace {
         saturated: &Saturated,
         histories: &HistoryBits,
         max: u64,
+        budget: &Budget,
     ) -> Result<Run, NoWeightedRun<Exhausted>> {
         // Invariant 1.
         let before = vec![false; self.domain.vocabulary().width()];
@@ -145,6 +152,7 @@ impl Workspace {
             &saturated.ends,
             &tuple,
             usize::try_from(max).unwrap_or(usize::MAX),
+            budget,
         )
     }
 
