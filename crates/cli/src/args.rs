@@ -8,7 +8,7 @@ pub mod reach;
 pub mod replay;
 
 use check::CheckArgs;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use meeting::{DeadlockArgs, RaceArgs};
@@ -16,6 +16,7 @@ use reach::{ReachArgs, SequentializeArgs};
 use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use selvedge_library::config::seconds;
+use selvedge_library::render::Format;
 use selvedge_library::select::parse_patterns;
 use selvedge_program::Units;
 use selvedge_report::Patterns;
@@ -204,7 +205,7 @@ pub struct DemoArgs {
 #[derive(Args, Debug)]
 pub struct ReportOptions {
     /// The form of the output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
     pub format: Format,
     /// Write the output into this file instead of printing it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -334,21 +335,6 @@ pub enum Color {
     Never,
 }
 
-/// Forms of an outcome.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For programs: one object.
-    Json,
-    /// For code hosts: SARIF 2.1.0.
-    Sarif,
-    /// For CI dashboards: XML as test runners write it.
-    Junit,
-    /// Graphviz: one graph per finding, its interleaving.
-    Dot,
-}
-
 /// Forms of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ShowFormat {
@@ -389,6 +375,13 @@ pub fn parse_nodes(text: &str) -> Result<usize, String> {
         Ok(nodes) => Ok(nodes),
         Err(_) => Err("not a number of nodes".to_owned()),
     }
+}
+
+/// The forms of an outcome.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let all = Format::ALL.map(|form| PossibleValue::new(form.name()).help(form.purpose()));
+    let named = |name: String| Format::ALL.into_iter().find(|form| form.name() == name);
+    PossibleValuesParser::new(all).try_map(move |name| named(name).ok_or("no such form"))
 }
 
 /// The engines that decide questions of all these kinds.

@@ -2,11 +2,12 @@
 //! A limit that is met while files are read is an outcome like any other: nothing is known of the
 //! model, and the report says so in the form that was asked for, so that who parses it need not guess.
 
-use crate::args::{Format, ReportOptions};
-use crate::check::publish::{self, Extent};
+use crate::args::ReportOptions;
+use crate::check::publish;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::Watch;
+use selvedge_library::render::{Extent, Format};
 use selvedge_program::{Program, Statistics, Unknown};
 use selvedge_report::{Answers, Asked, Source};
 use std::path::Path;

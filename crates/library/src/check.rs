@@ -12,7 +12,9 @@ use selvedge_base::Budget;
 use selvedge_findings::outcome::{rank, tally};
 use selvedge_findings::{Checked, Finding, FindingKind, group};
 use selvedge_program::moment::races;
-use selvedge_program::{Answer, PatternRelation, Program, Question, Units, Unknown, Verdict};
+use selvedge_program::{
+    Answer, PATTERNS, PatternRelation, Program, Question, Units, Unknown, Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to ask.
@@ -28,6 +30,48 @@ pub struct CheckOptions {
     pub analysis: Options,
     /// Whether to look for fixes.
     pub fixes: Fixes,
+}
+
+impl Default for CheckOptions {
+    /// Everything, with fixes.
+    fn default() -> Self {
+        Self {
+            kinds: FindingKind::CHECKED.to_vec(),
+            patterns: PATTERNS.iter().map(|pattern| pattern.number).collect(),
+            units: Units::Exact,
+            analysis: Options::new(None),
+            fixes: Fixes::Look,
+        }
+    }
+}
+
+impl CheckOptions {
+    /// The options in words, for the reports.
+    pub fn summary(&self) -> String {
+        let kinds: Vec<&str> = self
+            .kinds
+            .iter()
+            .map(|kind| match kind {
+                FindingKind::Atomicity => "atomicity",
+                FindingKind::Race => "race",
+                other => other.rule(),
+            })
+            .collect();
+        let mut parts = vec![kinds.join(", ")];
+        if self.kinds.contains(&FindingKind::Atomicity) {
+            parts.push(match self.patterns[..] {
+                [number] => format!("pattern {number}"),
+                ref numbers => format!("{} patterns", numbers.len()),
+            });
+            if self.units == Units::Paper {
+                parts.push("units as in the paper".to_owned());
+            }
+        }
+        if self.fixes == Fixes::Skip {
+            parts.push("no fixes".to_owned());
+        }
+        parts.join("; ")
+    }
 }
 
 /// Whether fixes are looked for.

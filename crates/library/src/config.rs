@@ -6,8 +6,9 @@
 //! 1. A key that is not known is an error, so that a misspelt one is not silently without effect.
 //! 2. A suppression has a reason and at least one condition.
 
+use crate::check::{CheckOptions, Fixes};
 use crate::glob::FilePattern;
-use crate::select::parse_patterns;
+use crate::select::{self, parse_patterns};
 use crate::suppress::Suppression;
 use selvedge_base::{Diagnostic, Span};
 use selvedge_findings::FindingKind;
@@ -39,6 +40,36 @@ pub struct Config {
     pub fixes: Option<bool>,
     /// The findings that do not count.
     pub suppressions: Vec<Suppression>,
+}
+
+impl Config {
+    /// What this says, and what the other one says where this says nothing.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            patterns: self.patterns.or(other.patterns),
+            units: self.units.or(other.units),
+            only: self.only.or(other.only),
+            timeout: self.timeout.or(other.timeout),
+            memory: self.memory.or(other.memory),
+            fixes: self.fixes.or(other.fixes),
+            suppressions: [self.suppressions, other.suppressions].concat(),
+        }
+    }
+
+    /// What to ask of each file.
+    ///
+    /// # Errors
+    /// If a pattern is not defined for these units.
+    pub fn options(&self) -> Result<CheckOptions, String> {
+        let units = self.units.unwrap_or(Units::Exact);
+        let (_, patterns) = select::patterns(self.patterns.as_ref(), units)?;
+        let asked = self.only.as_deref().unwrap_or(&FindingKind::CHECKED);
+        // In one order, each once, whatever was said.
+        let kinds = FindingKind::CHECKED.into_iter().filter(|kind| asked.contains(kind)).collect();
+        let fixes = if self.fixes.unwrap_or(true) { Fixes::Look } else { Fixes::Skip };
+        Ok(CheckOptions { kinds, patterns, units, fixes, ..CheckOptions::default() })
+    }
 }
 
 /// Reads a configuration. It is complete if no complaint is an error.

@@ -2,10 +2,14 @@
 //! One file of a check becomes a model and what there is to say about it. A file that cannot be read
 //! or understood is a complaint like any other, so that the other files are analysed all the same.
 
+use crate::cache::{Key, Store, get, put};
+use crate::check::{CheckOptions, check};
 use crate::language::{Language, extension, first_word};
 use crate::load::{Text, understand};
 use selvedge_analysis::copies::{FEW_COPIES, instance};
-use selvedge_base::{Diagnostic, Severity};
+use selvedge_analysis::{InternalError, Options};
+use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
+use selvedge_findings::{Checked, CheckedFile, FindingKind};
 use selvedge_program::Program;
 use selvedge_program::copies::Asked;
 
@@ -25,6 +29,24 @@ pub struct Loaded {
     pub complaints: Vec<Diagnostic>,
     /// Whether a limit was met before it was read.
     pub stopped: bool,
+}
+
+/// What was found in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileAnswer {
+    /// The findings, and what was asked.
+    pub checked: Checked,
+    /// Whether it was known already.
+    pub from_cache: bool,
+    /// What stopped the analysis before it was complete.
+    pub stopped: Option<StopReason>,
+}
+
+impl FileAnswer {
+    /// How many questions are open.
+    pub fn open(&self) -> usize {
+        self.checked.tallies.iter().map(|(_, tally)| tally.unknown).sum()
+    }
 }
 
 impl Loaded {
@@ -68,5 +90,55 @@ impl Loaded {
     pub fn refused(text: Text, complaint: Diagnostic) -> Self {
         let complaints = vec![complaint];
         Self { text, language: "", program: None, copies: None, complaints, stopped: false }
+    }
+
+    /// Asks everything about the model, or gives the answer that is known already; `None` if nothing was
+    /// understood. The cache comes with what tells one build of the tool from another.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn check(
+        &self,
+        options: &CheckOptions,
+        cache: Option<(&dyn Store, &str)>,
+        budget: &Budget,
+        progress: &mut dyn FnMut(FindingKind, usize, usize),
+    ) -> Option<Result<FileAnswer, InternalError>> {
+        let program = self.program.as_ref()?;
+        let key = |build| Key::new(build, self.language, &self.text.text, options);
+        let cache = cache.map(|(store, build)| (store, key(build)));
+        if let Some((store, key)) = &cache
+            && let Some(checked) = get(*store, key, program, budget)
+        {
+            return Some(Ok(FileAnswer { checked, from_cache: true, stopped: None }));
+        }
+        let analysis = Options { copies: self.copies, ..options.analysis };
+        let options = CheckOptions { analysis, ..options.clone() };
+        let checked = match check(program, &options, budget, progress) {
+            Ok(checked) => checked,
+            Err(bug) => return Some(Err(bug)),
+        };
+        // Looking for fixes ends early without a word if a limit is met.
+        let stopped = budget.stopped();
+        if let Some((store, key)) = &cache
+            && stopped.is_none()
+        {
+            put(*store, key, &checked, program);
+        }
+        Some(Ok(FileAnswer { checked, from_cache: false, stopped }))
+    }
+
+    /// The file with what was found in it, for the reports.
+    pub fn report(&self, checked: Checked) -> CheckedFile {
+        CheckedFile {
+            file: self.text.name.clone(),
+            source: self.text.text.clone(),
+            program: self.program.clone().unwrap_or_default(),
+            findings: checked.findings,
+            suppressed: Vec::new(),
+            known: Vec::new(),
+            tallies: checked.tallies,
+            open: checked.open,
+        }
     }
 }

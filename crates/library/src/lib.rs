@@ -16,6 +16,8 @@ pub mod glob;
 pub mod language;
 pub mod load;
 pub mod reach;
+pub mod render;
+pub mod replay;
 pub mod select;
 pub mod suppress;
 pub mod target;

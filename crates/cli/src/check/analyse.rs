@@ -13,12 +13,12 @@ use super::bar::{self, Position};
 use super::cache::{self, Cache};
 use crate::progress;
 use crate::watchdog::Done;
+use selvedge_analysis::InternalError;
 use selvedge_base::{Budget, StopReason};
-use selvedge_findings::{Checked, CheckedFile};
-use selvedge_library::cache::{Key, get, put};
-use selvedge_library::file::Loaded;
-use selvedge_library::{CheckOptions, check};
-use selvedge_program::Program;
+use selvedge_findings::CheckedFile;
+use selvedge_library::CheckOptions;
+use selvedge_library::cache::Store;
+use selvedge_library::file::{FileAnswer, Loaded};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -48,50 +48,29 @@ pub struct Analysed {
     pub from_cache: usize,
 }
 
-/// One answer.
-struct Answer {
-    checked: Checked,
-    from_cache: bool,
-    /// Whether a larger share of the time could change it.
-    cut: bool,
-}
-
-impl Answer {
-    /// How many questions are open.
-    fn open(&self) -> usize {
-        self.checked.tallies.iter().map(|(_, tally)| tally.unknown).sum()
-    }
-}
-
 /// Analyses the files that were understood.
 pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
-    let models: Vec<(&Loaded, &Program)> =
-        loaded.iter().filter_map(|file| Some((file, file.program.as_ref()?))).collect();
-    let names: Vec<&str> = models.iter().map(|(file, _)| file.text.name.as_str()).collect();
+    let models: Vec<&Loaded> = loaded.iter().filter(|file| file.program.is_some()).collect();
+    let names: Vec<&str> = models.iter().map(|file| file.text.name.as_str()).collect();
     let done = Done::default();
     let position = Position::default();
-    let answers: Mutex<Vec<Option<Result<Answer, String>>>> =
+    let answers: Mutex<Vec<Option<Result<FileAnswer, InternalError>>>> =
         Mutex::new(models.iter().map(|_| None).collect());
     let build = cache::build();
     let analyse = |at: usize, budget: &Budget| {
-        let (file, program) = models[at];
-        let key = analysis.cache.map(|cache| {
-            (cache, Key::new(&build, file.language, &file.text.text, analysis.options))
-        });
-        let mut options = analysis.options.clone();
-        options.analysis.copies = file.copies;
         let mut note = |kind, done, total| position.at(at, kind, done, total);
-        let new = answer(program, &options, key.as_ref(), budget, &mut note);
+        let cache = analysis.cache.map(|cache| (cache as &dyn Store, build.as_str()));
+        let new = models[at].check(analysis.options, cache, budget, &mut note);
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         let better = match (&answers[at], &new) {
-            (Some(Ok(known)), Ok(new)) => new.open() <= known.open(),
+            (Some(Ok(known)), Some(Ok(new))) => new.open() <= known.open(),
             _ => true,
         };
         if answers[at].is_none() {
             position.finished();
         }
         if better {
-            answers[at] = Some(new);
+            answers[at] = new;
         }
     };
     let pass = |files: &[usize]| {
@@ -131,16 +110,20 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 break;
             }
             let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            files.retain(|&at| matches!(&answers[at], Some(Ok(answer)) if answer.cut));
+            // A larger share of the time could change what the time has stopped.
+            files.retain(|&at| {
+                let answer = answers[at].as_ref().and_then(|answer| answer.as_ref().ok());
+                answer.is_some_and(|answer| answer.stopped == Some(StopReason::Timeout))
+            });
         }
     });
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut analysed = Analysed::default();
-    for ((file, program), answer) in models.into_iter().zip(answers) {
+    for (file, answer) in models.into_iter().zip(answers) {
         match answer {
-            Some(Ok(Answer { checked, from_cache, .. })) => {
+            Some(Ok(FileAnswer { checked, from_cache, .. })) => {
                 analysed.from_cache += usize::from(from_cache);
-                analysed.files.push(checked_file(file, program.clone(), checked));
+                analysed.files.push(file.report(checked));
             }
             Some(Err(bug)) => analysed.bugs.push(format!("{}: {bug}", file.text.name)),
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
@@ -150,42 +133,6 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         cache.evict();
     }
     analysed
-}
-
-fn answer(
-    program: &Program,
-    options: &CheckOptions,
-    key: Option<&(&Cache, Key)>,
-    budget: &Budget,
-    progress: &mut dyn FnMut(selvedge_findings::FindingKind, usize, usize),
-) -> Result<Answer, String> {
-    if let Some((cache, key)) = key
-        && let Some(checked) = get(*cache, key, program, budget)
-    {
-        return Ok(Answer { checked, from_cache: true, cut: false });
-    }
-    let checked = check(program, options, budget, progress).map_err(|bug| bug.to_string())?;
-    // Looking for fixes ends early without a word if a limit is met.
-    let stopped = budget.stopped();
-    if let Some((cache, key)) = key
-        && stopped.is_none()
-    {
-        put(*cache, key, &checked, program);
-    }
-    Ok(Answer { checked, from_cache: false, cut: stopped == Some(StopReason::Timeout) })
-}
-
-fn checked_file(file: &Loaded, program: Program, checked: Checked) -> CheckedFile {
-    CheckedFile {
-        file: file.text.name.clone(),
-        source: file.text.text.clone(),
-        program,
-        findings: checked.findings,
-        suppressed: Vec::new(),
-        known: Vec::new(),
-        tallies: checked.tallies,
-        open: checked.open,
-    }
 }
 
 /// How many threads work on so many files.

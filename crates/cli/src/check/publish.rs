@@ -3,43 +3,13 @@
 //! for the browser.
 
 use super::open;
-use crate::args::{Format, ReportOptions};
+use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::output::Output;
-use selvedge_findings::CheckedFile;
-use selvedge_program::Program;
-use selvedge_report::html::{self, Meta};
-use selvedge_report::{
-    Answers, Checks, Detail, Terminal, findings_json, findings_text, json, junit, sarif, text,
-    witness_dot,
-};
+use selvedge_library::render::{self, Extent};
+use selvedge_report::{Answers, Checks, Terminal};
 use std::io::{self, Write};
 use std::path::Path;
-
-/// How much of the outcome to show.
-#[derive(Clone, Copy)]
-pub struct Extent {
-    /// How many interleavings, if any.
-    pub witnesses: Option<usize>,
-    /// Whether with every step of them.
-    pub verbose: bool,
-    /// Whether with what the work cost.
-    pub stats: bool,
-}
-
-impl Extent {
-    fn detail(self) -> Detail {
-        if self.verbose { Detail::Everything } else { Detail::Events }
-    }
-
-    fn shown(self) -> text::Witnesses {
-        self.witnesses.map_or(text::Witnesses::Hidden, text::Witnesses::First)
-    }
-
-    fn included(self) -> json::Witnesses {
-        self.witnesses.map_or(json::Witnesses::Omitted, |_| json::Witnesses::Included)
-    }
-}
 
 /// Prints the findings, or writes them into a file. Says whether somebody still reads.
 ///
@@ -51,19 +21,13 @@ pub fn report(
     extent: Extent,
     output: Output,
 ) -> Result<bool, Exit> {
-    publish(report, output, |terminal, out| match report.format {
-        Format::Text => {
-            let options =
-                findings_text::Options { witnesses: extent.shown(), detail: extent.detail() };
-            out.write_all(findings_text::render(checks, options, terminal).as_bytes())
-        }
-        Format::Json => findings_json::write(checks, extent.included(), out),
-        other => write_findings(checks, other, out),
+    publish(report, output, |terminal, out| {
+        render::write_checks(checks, report.format, extent, terminal, out)
     })
 }
 
 /// Prints the answers of one analysis, or writes them into a file, and the page for the browser as
-/// well if it is wanted. Text and JSON have every answer; the other forms have findings.
+/// well if it is wanted.
 ///
 /// # Errors
 /// If something cannot be written; that has been said.
@@ -73,69 +37,27 @@ pub fn answers(
     extent: Extent,
     output: Output,
 ) -> Result<(), Exit> {
-    let as_it_is = matches!(report.format, Format::Text | Format::Json) && report.html.is_none();
-    let file = (!as_it_is).then(|| checked_file(answers));
-    let checks = Checks {
-        files: file.as_slice(),
-        complaints: answers.warnings.clone(),
-        elapsed: answers.elapsed,
-    };
-    publish(report, output, |terminal, out| match report.format {
-        Format::Text => {
-            let options = text::Options {
-                witnesses: extent.shown(),
-                detail: extent.detail(),
-                statistics: extent.stats,
-            };
-            out.write_all(text::render(answers, options, terminal).as_bytes())
-        }
-        Format::Json => json::write(answers, extent.included(), out),
-        other => write_findings(&checks, other, out),
+    publish(report, output, |terminal, out| {
+        render::write_answers(answers, report.format, extent, terminal, out)
     })?;
-    let options = format!("{}; engine {}", answers.asked.analysis(), answers.engine);
-    html(&checks, report, &options, output)?;
+    page(report, output, || render::page_of_answers(answers))?;
     if report.open {
         open_page(report, output);
     }
     Ok(())
 }
 
-/// What the answers show, as `check` would tell it.
-fn checked_file(answers: &Answers<'_>) -> CheckedFile {
-    let Answers { source, program, asked, answers, not_listed: (safe, open), unasked, .. } =
-        answers;
-    let mut checked =
-        selvedge_findings::findings(program, asked.kind(), asked.subject(), answers, *unasked);
-    for (_, tally) in &mut checked.tallies {
-        tally.questions += (safe + open) as usize;
-        tally.safe += *safe as usize;
-        tally.unknown += *open as usize;
-    }
-    CheckedFile {
-        file: source.name.to_owned(),
-        source: source.text.to_owned(),
-        program: Program::clone(program),
-        findings: checked.findings,
-        suppressed: Vec::new(),
-        known: Vec::new(),
-        tallies: checked.tallies,
-        open: checked.open,
-    }
-}
-
 /// Writes the page for the browser, if it is wanted.
 ///
 /// # Errors
 /// If it cannot be written; that has been said.
-pub fn html(
-    checks: &Checks<'_>,
+pub fn page(
     report: &ReportOptions,
-    options: &str,
     output: Output,
+    page: impl FnOnce() -> String,
 ) -> Result<(), Exit> {
     let Some(path) = &report.html else { return Ok(()) };
-    let meta = Meta { tool: "Selvedge", version: env!("CARGO_PKG_VERSION"), options, time: None };
-    write_file(path, html::render(checks.files, &meta).as_bytes(), output)
+    write_file(path, page().as_bytes(), output)
 }
 
 /// Shows the page for the browser.
@@ -173,20 +95,4 @@ fn publish(
         Exit::BadInput
     })?;
     write_file(path, &bytes, output).map(|()| true)
-}
-
-/// The forms that have findings only.
-fn write_findings(checks: &Checks<'_>, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Junit => out.write_all(junit::render(checks).as_bytes()),
-        Format::Dot => {
-            for file in checks.files {
-                for finding in &file.findings {
-                    out.write_all(witness_dot::render(finding, &file.program).as_bytes())?;
-                }
-            }
-            Ok(())
-        }
-        _ => out.write_all(sarif::render(checks).as_bytes()),
-    }
 }

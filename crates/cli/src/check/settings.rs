@@ -7,14 +7,11 @@ use crate::args::check::CheckArgs;
 use crate::exit::Exit;
 use crate::input::{self, Text};
 use crate::output::Output;
-use selvedge_analysis::Options;
 use selvedge_base::{Budget, Diagnostic};
-use selvedge_findings::FindingKind;
+use selvedge_library::CheckOptions;
 use selvedge_library::baseline::Baseline;
 use selvedge_library::config::{self, Config};
 use selvedge_library::suppress::Suppression;
-use selvedge_library::{CheckOptions, Fixes, select};
-use selvedge_program::Units;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,33 +54,25 @@ impl Settings {
             Some(path) => Some(baseline(path, output, budget)?),
             None => None,
         };
-        let units = args.units.map(Units::from).or(config.units).unwrap_or(Units::Exact);
-        let choice = args.patterns.as_ref().or(config.patterns.as_ref());
-        let patterns = match select::patterns(choice, units) {
-            Ok((_, patterns)) => patterns,
-            Err(message) => {
-                output.complain(&message);
-                return Err(Exit::BadInput);
-            }
+        let said = Config {
+            patterns: args.patterns.clone(),
+            units: args.units.map(Into::into),
+            only: args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect()),
+            timeout: args.timeout,
+            memory: args.memory,
+            fixes: (args.fixes || args.no_fixes).then_some(args.fixes),
+            suppressions: Vec::new(),
         };
-        let asked = args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect());
-        let asked: Vec<FindingKind> =
-            asked.or(config.only).unwrap_or_else(|| FindingKind::CHECKED.to_vec());
-        // In one order, each once, whatever was said.
-        let kinds = FindingKind::CHECKED.into_iter().filter(|kind| asked.contains(kind)).collect();
-        let fixes = match (args.fixes, args.no_fixes, config.fixes) {
-            (true, _, _) | (false, false, None | Some(true)) => Fixes::Look,
-            (false, true, _) | (false, false, Some(false)) => Fixes::Skip,
-        };
-        let options = CheckOptions { kinds, patterns, units, analysis: Options::new(None), fixes };
+        let config = said.or(config);
+        let options = config.options().map_err(|message| {
+            output.complain(&message);
+            Exit::BadInput
+        })?;
         Ok(Self {
-            summary: summary(&options),
+            summary: options.summary(),
             options,
-            timeout: args.timeout.or(config.timeout),
-            memory: args
-                .memory
-                .or(config.memory)
-                .map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            timeout: config.timeout,
+            memory: config.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             suppressions: config.suppressions,
             config: file,
             baseline,
@@ -116,31 +105,4 @@ fn baseline(path: &Path, output: Output, budget: &Budget) -> Result<Baseline, Ex
         output.complain(&format!("{} is no baseline: {message}", text.name));
         Exit::BadInput
     })
-}
-
-/// The options in words, for the reports.
-fn summary(options: &CheckOptions) -> String {
-    let kinds: Vec<&str> = options
-        .kinds
-        .iter()
-        .map(|kind| match kind {
-            FindingKind::Atomicity => "atomicity",
-            FindingKind::Race => "race",
-            other => other.rule(),
-        })
-        .collect();
-    let mut parts = vec![kinds.join(", ")];
-    if options.kinds.contains(&FindingKind::Atomicity) {
-        parts.push(match options.patterns[..] {
-            [number] => format!("pattern {number}"),
-            ref numbers => format!("{} patterns", numbers.len()),
-        });
-        if options.units == Units::Paper {
-            parts.push("units as in the paper".to_owned());
-        }
-    }
-    if options.fixes == Fixes::Skip {
-        parts.push("no fixes".to_owned());
-    }
-    parts.join("; ")
 }

@@ -3,13 +3,13 @@
 
 use super::inquiry::{answer, inquire};
 use crate::args::{AtomicityArgs, AtomicityOptions};
-use crate::check::publish::Extent;
 use crate::exit::Exit;
 use crate::input::{self, Model};
 use crate::output::Output;
 use crate::unread::Unread;
 use crate::watchdog::{Limits, Watch};
 use selvedge_analysis::{EngineKind, Options};
+use selvedge_library::render::Extent;
 use selvedge_library::{Request, Subject, select};
 use selvedge_report::{Asked, Patterns};
 use std::path::Path;

@@ -5,13 +5,12 @@
 //! 1. Of several outcomes the exit code is that of the first of: an internal error, bad input, a
 //!    violation, an open question, safe.
 
-use crate::args::Format;
 use crate::args::check::CheckArgs;
 use crate::check::analyse::{Analysed, Analysis, analyse};
 use crate::check::cache::{Cache, default_folder};
 use crate::check::files::{self, relative};
 use crate::check::load;
-use crate::check::publish::{self, Extent};
+use crate::check::publish;
 use crate::check::settings::Settings;
 use crate::check::watch::Look;
 use crate::exit::Exit;
@@ -22,6 +21,7 @@ use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
 use selvedge_library::baseline::{self, Baseline};
 use selvedge_library::file::Loaded;
+use selvedge_library::render::{self, Extent, Format};
 use selvedge_library::suppress;
 use selvedge_program::Program;
 use selvedge_report::Checks;
@@ -138,7 +138,10 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         Ok(read) => somebody_reads &= read,
         Err(exit) => exits.push(exit),
     }
-    exits.extend(publish::html(&checks, &args.report, &settings.summary, output).err());
+    exits.extend(
+        publish::page(&args.report, output, || render::page_of_checks(&checks, &settings.summary))
+            .err(),
+    );
     exits.extend(write_baseline(args, &checks, output).err());
     if args.report.open && round_opens(round) {
         publish::open_page(&args.report, output);

@@ -3,12 +3,13 @@
 //! something to see without a file.
 
 use super::atomicity;
-use crate::args::{DemoArgs, Format};
+use crate::args::DemoArgs;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
 use selvedge_library::load::{Reading, Text, Texts, load};
+use selvedge_library::render::Format;
 use std::time::Instant;
 
 const NAME: &str = "examples/stack.eml";

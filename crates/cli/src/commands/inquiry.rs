@@ -3,7 +3,7 @@
 //! under the limits, and from the answers to the screen.
 
 use crate::args::ReportOptions;
-use crate::check::publish::{self, Extent};
+use crate::check::publish;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
@@ -11,6 +11,7 @@ use crate::progress::{self, Position};
 use crate::watchdog::{Done, Watch, within};
 use selvedge_analysis::Options;
 use selvedge_base::Budget;
+use selvedge_library::render::Extent;
 use selvedge_library::{Inquiry, InquiryError, Model, Request};
 
 /// Asks something about a model. Mistakes have been printed when this returns.

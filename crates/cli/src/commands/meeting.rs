@@ -4,13 +4,13 @@
 use super::atomicity::SHOWN_WITNESSES;
 use super::inquiry::{answer, inquire};
 use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
-use crate::check::publish::Extent;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
 use crate::unread::Unread;
 use crate::watchdog::{Limits, Watch};
 use selvedge_analysis::{EngineKind, Options, lock_order};
+use selvedge_library::render::Extent;
 use selvedge_library::{Inquiry, Request, Subject};
 use selvedge_report::Asked;
 use std::path::Path;

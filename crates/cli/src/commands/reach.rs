@@ -4,7 +4,7 @@
 
 use crate::args::reach::{ReachArgs, StatesForm};
 use crate::asked;
-use crate::check::publish::{self, Extent};
+use crate::check::publish;
 use crate::exit::Exit;
 use crate::input::{self, Model, Reading};
 use crate::output::Output;
@@ -13,6 +13,7 @@ use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Options};
 use selvedge_base::Budget;
+use selvedge_library::render::Extent;
 use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
 use selvedge_program::{Bound, Measure};
 use selvedge_report::{Asked, Reach, Sought};

@@ -7,11 +7,9 @@ use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
-use selvedge_base::Budget;
-use selvedge_program::{Program, Question};
-use selvedge_replay::{Simulation, SimulationEnd, execute, replay_within, simulate};
+use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
+use selvedge_replay::{Simulation, SimulationEnd, execute, simulate};
 use selvedge_report::interleaving::run;
-use selvedge_report::replay_json::Replay;
 use selvedge_report::{Detail, describe};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -31,9 +29,7 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
     })?;
-    // Where threads are started without bound, the report is about so many.
-    let starts = document.pointer("/options/starts_per_site").and_then(Value::as_u64);
-    let starts_per_site = starts.and_then(|starts| u32::try_from(starts).ok());
+    let starts_per_site = starts_per_site(&document);
     let reading = Reading { dialect: args.input.dialect, starts_per_site };
     let model = input::data_model(&args.input.files, reading, output, budget)?;
     let found = replays(&document).map_err(|error| {
@@ -53,16 +49,16 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         // Where threads stand for any number of copies, each report says how many it is about.
         let program = &one.instance(&model.program);
         let number = at + 1;
-        let _ = match outcome(program, one, budget) {
-            Ok((question, steps)) => {
+        let _ = match replay::execute(program, one, budget) {
+            Replayed::Holds(question, steps) => {
                 let asked = describe::asked(&question, program);
                 writeln!(text, "holds   {number}  {asked}  {steps} steps")
             }
-            Err(Failed::Open(why)) => {
+            Replayed::Open(why) => {
                 open += 1;
                 writeln!(text, "open    {number}  {why}")
             }
-            Err(Failed::Wrong(why)) => {
+            Replayed::Fails(why) => {
                 wrong += 1;
                 writeln!(text, "fails   {number}  {why}")
             }
@@ -76,54 +72,6 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         (0, _) => Exit::Unknown,
         _ => Exit::Violation,
     })
-}
-
-/// Why an interleaving is not known to hold.
-enum Failed {
-    /// It does not.
-    Wrong(String),
-    /// A limit was met.
-    Open(String),
-}
-
-/// The question and the number of steps of an interleaving that holds, or why it does not.
-fn outcome(
-    program: &Program,
-    replay: &Replay,
-    budget: &Budget,
-) -> Result<(Question, usize), Failed> {
-    let unknown = || Failed::Wrong("its question has no known form".to_owned());
-    let question = replay.question().ok_or_else(unknown)?;
-    let witness = replay.witness(program).map_err(Failed::Wrong)?;
-    match replay_within(program, &question, &witness, budget) {
-        Ok(trace) => Ok((question, trace.steps.len())),
-        Err(error) if error.open.is_some() => Err(Failed::Open(error.to_string())),
-        Err(error) => Err(Failed::Wrong(error.to_string())),
-    }
-}
-
-/// Everything in the document that can be executed again, in its order.
-fn replays(document: &Value) -> Result<Vec<Replay>, String> {
-    let mut found = Vec::new();
-    // Reports are shallow; what is nested deeper is none, and the parser has a limit of its own.
-    let mut open = vec![document];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(fields) => {
-                if let Some(replay) = fields.get("replay") {
-                    let replay = serde_json::from_value::<Replay>(replay.clone())
-                        .map_err(|error| format!("an interleaving has another form: {error}"))?;
-                    found.push(replay);
-                }
-                open.extend(
-                    fields.iter().rev().filter(|(name, _)| *name != "replay").map(|one| one.1),
-                );
-            }
-            Value::Array(items) => open.extend(items.iter().rev()),
-            _ => {}
-        }
-    }
-    Ok(found)
 }
 
 /// Runs `simulate`.

@@ -1,0 +1,178 @@
+//! # Idea
+//! What becomes of findings and answers: one of the forms that `report` knows, as a door asks for it.
+//! Text and JSON have every answer of an analysis; the other forms have findings.
+
+use selvedge_findings::CheckedFile;
+use selvedge_program::Program;
+use selvedge_report::html::{self, Meta};
+use selvedge_report::{
+    Answers, Checks, Detail, Terminal, findings_json, findings_text, json, junit, sarif, text,
+    witness_dot,
+};
+use std::io::{self, Write};
+
+/// Forms of an outcome.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs: one object.
+    Json,
+    /// For code hosts: SARIF 2.1.0.
+    Sarif,
+    /// For CI dashboards: XML as test runners write it.
+    Junit,
+    /// Graphviz: one graph per finding, its interleaving.
+    Dot,
+}
+
+impl Format {
+    /// All forms.
+    pub const ALL: [Self; 5] = [Self::Text, Self::Json, Self::Sarif, Self::Junit, Self::Dot];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Sarif => "sarif",
+            Self::Junit => "junit",
+            Self::Dot => "dot",
+        }
+    }
+
+    /// What it is for, in a few words.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Self::Text => "For people",
+            Self::Json => "For programs: one object",
+            Self::Sarif => "For code hosts: SARIF 2.1.0",
+            Self::Junit => "For CI dashboards: XML as test runners write it",
+            Self::Dot => "Graphviz: one graph per finding, its interleaving",
+        }
+    }
+}
+
+/// How much of the outcome to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// How many interleavings, if any.
+    pub witnesses: Option<usize>,
+    /// Whether with every step of them.
+    pub verbose: bool,
+    /// Whether with what the work cost.
+    pub stats: bool,
+}
+
+impl Extent {
+    fn detail(self) -> Detail {
+        if self.verbose { Detail::Everything } else { Detail::Events }
+    }
+
+    fn shown(self) -> text::Witnesses {
+        self.witnesses.map_or(text::Witnesses::Hidden, text::Witnesses::First)
+    }
+
+    fn included(self) -> json::Witnesses {
+        self.witnesses.map_or(json::Witnesses::Omitted, |_| json::Witnesses::Included)
+    }
+}
+
+/// Writes the findings of a check in one of the forms.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_checks(
+    checks: &Checks<'_>,
+    format: Format,
+    extent: Extent,
+    terminal: Terminal,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => {
+            let options =
+                findings_text::Options { witnesses: extent.shown(), detail: extent.detail() };
+            out.write_all(findings_text::render(checks, options, terminal).as_bytes())
+        }
+        Format::Json => findings_json::write(checks, extent.included(), out),
+        Format::Sarif => out.write_all(sarif::render(checks).as_bytes()),
+        Format::Junit => out.write_all(junit::render(checks).as_bytes()),
+        Format::Dot => {
+            let graphs = checks.files.iter().flat_map(|file| {
+                file.findings.iter().map(|finding| witness_dot::render(finding, &file.program))
+            });
+            graphs.into_iter().try_for_each(|graph| out.write_all(graph.as_bytes()))
+        }
+    }
+}
+
+/// Writes the answers of one analysis in one of the forms.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_answers(
+    answers: &Answers<'_>,
+    format: Format,
+    extent: Extent,
+    terminal: Terminal,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => {
+            let options = text::Options {
+                witnesses: extent.shown(),
+                detail: extent.detail(),
+                statistics: extent.stats,
+            };
+            out.write_all(text::render(answers, options, terminal).as_bytes())
+        }
+        Format::Json => json::write(answers, extent.included(), out),
+        other => with_checks(answers, |checks| write_checks(checks, other, extent, terminal, out)),
+    }
+}
+
+/// The page for the browser about a check; `options` are those of the run in words.
+pub fn page_of_checks(checks: &Checks<'_>, options: &str) -> String {
+    let meta = Meta { tool: "Selvedge", version: env!("CARGO_PKG_VERSION"), options, time: None };
+    html::render(checks.files, &meta)
+}
+
+/// The page for the browser about one analysis.
+pub fn page_of_answers(answers: &Answers<'_>) -> String {
+    let options = format!("{}; engine {}", answers.asked.analysis(), answers.engine);
+    with_checks(answers, |checks| page_of_checks(checks, &options))
+}
+
+/// The answers of one analysis as `check` would tell them.
+fn with_checks<T>(answers: &Answers<'_>, then: impl FnOnce(&Checks<'_>) -> T) -> T {
+    let file = checked_file(answers);
+    then(&Checks {
+        files: std::slice::from_ref(&file),
+        complaints: answers.warnings.clone(),
+        elapsed: answers.elapsed,
+    })
+}
+
+/// What the answers show, as `check` would tell it.
+fn checked_file(answers: &Answers<'_>) -> CheckedFile {
+    let Answers { source, program, asked, answers, not_listed: (safe, open), unasked, .. } =
+        answers;
+    let mut checked =
+        selvedge_findings::findings(program, asked.kind(), asked.subject(), answers, *unasked);
+    for (_, tally) in &mut checked.tallies {
+        tally.questions += (safe + open) as usize;
+        tally.safe += *safe as usize;
+        tally.unknown += *open as usize;
+    }
+    CheckedFile {
+        file: source.name.to_owned(),
+        source: source.text.to_owned(),
+        program: Program::clone(program),
+        findings: checked.findings,
+        suppressed: Vec::new(),
+        known: Vec::new(),
+        tallies: checked.tallies,
+        open: checked.open,
+    }
+}

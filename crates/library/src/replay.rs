@@ -1,0 +1,69 @@
+//! # Idea
+//! The interleavings of a JSON report are executed again on the model, by the replayer alone, each for
+//! its own question.
+
+use selvedge_base::Budget;
+use selvedge_program::{Program, Question};
+use selvedge_replay::replay_within;
+use selvedge_report::replay_json::Replay;
+use serde_json::Value;
+
+/// What became of an interleaving.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Replayed {
+    /// It holds: its question and the number of its steps.
+    Holds(Question, usize),
+    /// It does not, and why.
+    Fails(String),
+    /// A limit was met.
+    Open(String),
+}
+
+/// Executes an interleaving again.
+pub fn execute(program: &Program, replay: &Replay, budget: &Budget) -> Replayed {
+    let Some(question) = replay.question() else {
+        return Replayed::Fails("its question has no known form".to_owned());
+    };
+    let witness = match replay.witness(program) {
+        Ok(witness) => witness,
+        Err(why) => return Replayed::Fails(why),
+    };
+    match replay_within(program, &question, &witness, budget) {
+        Ok(trace) => Replayed::Holds(question, trace.steps.len()),
+        Err(error) if error.open.is_some() => Replayed::Open(error.to_string()),
+        Err(error) => Replayed::Fails(error.to_string()),
+    }
+}
+
+/// Where threads are started without bound, how many of them the report is about.
+pub fn starts_per_site(document: &Value) -> Option<u32> {
+    let starts = document.pointer("/options/starts_per_site").and_then(Value::as_u64);
+    starts.and_then(|starts| u32::try_from(starts).ok())
+}
+
+/// Everything in the document that can be executed again, in its order.
+///
+/// # Errors
+/// If one has another form.
+pub fn replays(document: &Value) -> Result<Vec<Replay>, String> {
+    let mut found = Vec::new();
+    // Reports are shallow; what is nested deeper is none, and the parser has a limit of its own.
+    let mut open = vec![document];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(fields) => {
+                if let Some(replay) = fields.get("replay") {
+                    let replay = serde_json::from_value::<Replay>(replay.clone())
+                        .map_err(|error| format!("an interleaving has another form: {error}"))?;
+                    found.push(replay);
+                }
+                open.extend(
+                    fields.iter().rev().filter(|(name, _)| *name != "replay").map(|one| one.1),
+                );
+            }
+            Value::Array(items) => open.extend(items.iter().rev()),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
