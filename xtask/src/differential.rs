@@ -8,7 +8,7 @@ pub fn run(programs: u64) -> Result<String, String> {
         .args(["test", "--release", "--package", "selvedge-analysis"])
         .args(["--package", "selvedge-bounded"])
         .args(["--test", "differential", "--test", "reach_differential", "--test", "joins"])
-        .args(["--test", "explicit_random", "--test", "explicit_proofs"])
+        .args(["--test", "symbolic", "--test", "explicit_random", "--test", "explicit_proofs"])
         .args(["--", "--nocapture"])
         .env("SELVEDGE_PROGRAMS", programs.to_string())
         .status()
