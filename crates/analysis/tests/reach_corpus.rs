@@ -92,6 +92,40 @@ fn safe_programs_are_proved_and_nothing_is_found_in_them() {
     assert!(proved > 20, "{proved} proofs");
 }
 
+/// Stacks grow without bound in two systems written here, and in the published ones if these are
+/// there. The search by decision diagrams comes to no end on such; the default answers with few looks
+/// at its budget, of which every one is some microseconds of work.
+#[test]
+fn recursive_pushdown_systems_are_answered_at_once_by_default() {
+    const FEW_POLLS: u64 = 2_000;
+    let in_turns = "2\nPDA 0 1\n1 0 -> 0 0\n1 0 -> 0 0 1\n1 0 -> 0 1\n1 1 -> 0 -\n\
+                    PDA 0 1\n0 0 -> 1 0 1\n0 0 -> 1 1\n0 1 -> 1 -\n";
+    let alone = "2\nPDA 0 1\n0 0 -> 0 0 1\n0 0 -> 1 1\n1 1 -> 1 -\n\
+                 PDA 0 1\n1 0 -> 0 1 0\n0 1 -> 1 1\n1 1 -> 0 -\n";
+    let mut systems = vec![
+        ("in turns".to_owned(), in_turns.to_owned(), "1|0,0".to_owned()),
+        ("alone".to_owned(), alone.to_owned(), "0|0,0".to_owned()),
+    ];
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/benchmarks/cuba");
+    for name in ["06_K-Indcution/k-induction", "converge-11", "08_Stefan-1/stefan-4"] {
+        let read =
+            |ending: &str| std::fs::read_to_string(published.join(format!("{name}.{ending}")));
+        if let (Ok(pds), Ok(init)) = (read("pds"), read("init")) {
+            systems.push((name.to_owned(), pds, init));
+        }
+    }
+    for (name, pds, init) in systems {
+        let parsed = selvedge_front_pds::parse(&pds, Some(&init), None).expect("it is a system");
+        let budget = Budget::with_steps(FEW_POLLS);
+        let prepared = Prepared::new(&parsed.program);
+        let options = Options { measure: Measure::Contexts, ..Options::new(None) };
+        let report = answer(&prepared, &[Question::States], &options, &budget, &mut |_| {});
+        let answer = report.expect("no engine contradicts itself").answers.remove(0);
+        assert_eq!((answer.verdict, answer.engine), (Verdict::Safe, "explicit"), "{name}");
+        assert!(budget.polls() < FEW_POLLS, "{name}: {} polls", budget.polls());
+    }
+}
+
 fn ask(
     sample: &Sample,
     engine: EngineKind,

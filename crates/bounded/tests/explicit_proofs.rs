@@ -315,6 +315,10 @@ fn a_plateau_before_the_last_return_is_not_a_proof() {
                 });
                 let proofs: Vec<_> = proofs.collect();
                 assert!(proofs.contains(&(true, Proof::Generators)), "{rungs} {proofs:?}");
+                // An attempt is repeated only when its missing view was found, at most once a view,
+                // and not at every level.
+                let attempts = (asked.attempts(), counted.attempts());
+                assert!(attempts.0 <= 2 && attempts.1 <= 4, "{rungs} {attempts:?}");
             }
         }
     }

@@ -67,6 +67,9 @@ use selvedge_program::{ThreadId, Unknown};
 /// The class of the top of a stack; `None` for the empty one.
 pub type Top = Option<SymbolId>;
 
+/// What can be seen of a configuration: the shared state, and the top of each stack.
+pub type View = (Shared, Box<[Top]>);
+
 /// How many views a proof may have.
 const MOST_VIEWS: usize = 1 << 20;
 
@@ -79,8 +82,8 @@ const POLL_EVERY: usize = 256;
 /// A set of views, numbered in the order in which they were added.
 #[derive(Default)]
 pub struct Views {
-    all: Vec<(Shared, Box<[Top]>)>,
-    numbers: FxHashMap<(Shared, Box<[Top]>), u32>,
+    all: Vec<View>,
+    numbers: FxHashMap<View, u32>,
 }
 
 impl Views {
@@ -94,8 +97,13 @@ impl Views {
         self.len() > MOST_VIEWS
     }
 
+    /// Whether a view is there.
+    pub fn contains(&self, view: &View) -> bool {
+        self.numbers.contains_key(view)
+    }
+
     /// The number of a view that is there.
-    fn find(&self, view: &(Shared, Box<[Top]>)) -> Option<u32> {
+    fn find(&self, view: &View) -> Option<u32> {
         self.numbers.get(view).copied()
     }
 
@@ -144,18 +152,31 @@ impl Views {
     }
 }
 
-/// Whether the views that a search has found are all there are, and none of them, nor any view
-/// inside an atomic section, is in the target.
+/// What an attempt to prove that no view is missing comes to. The views that the closure has do not
+/// depend on what the search has found: only how far it gets does. So an attempt is worth repeating
+/// once the search has found the view at which the last one ended, and not before.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Attempt {
+    /// The views that the search has found are all there are, and none of them, nor any view inside
+    /// an atomic section, is in the target.
+    Proved,
+    /// The closure has a view that the search has not found.
+    Missing(View),
+    /// The closure has a view in the target, or is too large; so it will be later.
+    Hopeless,
+}
+
+/// Tries to prove that the views that a search has found are all there are.
 ///
 /// # Errors
 /// The reason of a stopped budget.
-pub fn are_all(
+pub fn attempt(
     views: &Views,
     classes: &mut Classes,
     expansion: &mut Expansion<'_>,
     goal: &TargetTest,
     budget: &Budget,
-) -> Result<bool, StopReason> {
+) -> Result<Attempt, StopReason> {
     let threads = expansion.program().threads.len();
     let proof = Proof {
         found: views,
@@ -170,9 +191,10 @@ pub fn are_all(
         goal,
     };
     match proof.close(budget) {
-        Ok(()) => Ok(true),
+        Ok(()) => Ok(Attempt::Proved),
         Err(Failed::Stopped(reason)) => Err(reason),
-        Err(Failed::Open) => Ok(false),
+        Err(Failed::Missing(view)) => Ok(Attempt::Missing(view)),
+        Err(Failed::Hopeless) => Ok(Attempt::Hopeless),
     }
 }
 
@@ -180,14 +202,16 @@ pub fn are_all(
 enum Failed {
     /// The budget was stopped.
     Stopped(StopReason),
-    /// A view is missing, or in the target, or there is too much to do.
-    Open,
+    /// A view is missing.
+    Missing(View),
+    /// A view is in the target, or there is too much to do.
+    Hopeless,
 }
 
 impl From<Unknown> for Failed {
     fn from(_: Unknown) -> Self {
         // A step inside an atomic section that may not even exist has too many outcomes.
-        Self::Open
+        Self::Hopeless
     }
 }
 
@@ -273,7 +297,7 @@ impl Proof<'_, '_> {
             }
             count += 1;
             if count > MOST_FACTS {
-                return Err(Failed::Open);
+                return Err(Failed::Hopeless);
             }
             self.process(thread, view, entry)?;
         }
@@ -317,7 +341,7 @@ impl Proof<'_, '_> {
                     }
                 }
                 StackEffect::Fail if matches!(self.goal, TargetTest::Assertion) => {
-                    return Err(Failed::Open);
+                    return Err(Failed::Hopeless);
                 }
                 StackEffect::Fail => {}
             }
@@ -389,17 +413,18 @@ impl Proof<'_, '_> {
         let threads = self.expansion.program().threads.ids();
         let seen = threads.zip(tops.iter().copied());
         if self.goal.reached(self.expansion, shared, seen) {
-            return Err(Failed::Open);
+            return Err(Failed::Hopeless);
         }
         if self.expansion.layout().in_atomic(shared).is_none() {
-            return self.found.find(&(shared, tops)).ok_or(Failed::Open);
+            let view = (shared, tops);
+            return self.found.find(&view).ok_or(Failed::Missing(view));
         }
         let number = self.found.len() as u32 + self.inside.add(shared, tops);
-        if self.inside.are_too_many() { Err(Failed::Open) } else { Ok(number) }
+        if self.inside.are_too_many() { Err(Failed::Hopeless) } else { Ok(number) }
     }
 
     /// A view by its number.
-    fn seen(&self, view: u32) -> &(Shared, Box<[Top]>) {
+    fn seen(&self, view: u32) -> &View {
         let view = view as usize;
         match view.checked_sub(self.found.len()) {
             None => &self.found.all[view],

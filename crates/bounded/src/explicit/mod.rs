@@ -33,7 +33,7 @@ pub(crate) mod witness;
 use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;
 use classes::Classes;
-use generators::{Top, Views};
+use generators::{Attempt, Top, Views};
 use goal::TargetTest;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
@@ -97,6 +97,9 @@ pub struct ExplicitSearch<'p> {
     classes: Option<Classes>,
     /// How many states of the space `views` knows.
     viewed: u32,
+    /// What the last attempt at a proof came to, and how many there were.
+    attempt: Option<Attempt>,
+    attempts: u32,
     proof: Proof,
 }
 
@@ -144,6 +147,8 @@ impl<'p> ExplicitSearch<'p> {
             views: Views::default(),
             classes: None,
             viewed: 0,
+            attempt: None,
+            attempts: 0,
             proof: Proof::Fixpoint,
         })
     }
@@ -225,6 +230,7 @@ impl<'p> ExplicitSearch<'p> {
         self.viewed = 0;
         self.views = Views::default();
         self.classes = None;
+        self.attempt = None;
         Ok(())
     }
 
@@ -241,8 +247,18 @@ impl<'p> ExplicitSearch<'p> {
         })
     }
 
+    /// How often a proof that no view is missing was tried.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
     /// Whether no view is missing, although stacks may still grow.
     fn has_all_views(&mut self) -> Result<bool, StopReason> {
+        match self.attempt {
+            Some(Attempt::Proved) => return Ok(true),
+            Some(Attempt::Hopeless) => return Ok(false),
+            Some(Attempt::Missing(_)) | None => {}
+        }
         let budget = &self.budget;
         let goal = match &self.space {
             SearchSpace::Stacks(space) => &space.goal,
@@ -291,7 +307,18 @@ impl<'p> ExplicitSearch<'p> {
             SearchSpace::Stacks(space) => (&mut space.expansion, &space.goal),
             SearchSpace::Sets(space) => (&mut space.expansion, &space.goal),
         };
-        Ok(!views.are_too_many() && generators::are_all(views, classes, expansion, goal, budget)?)
+        if views.are_too_many() {
+            self.attempt = Some(Attempt::Hopeless);
+            return Ok(false);
+        }
+        if let Some(Attempt::Missing(view)) = &self.attempt
+            && !views.contains(view)
+        {
+            return Ok(false);
+        }
+        self.attempts += 1;
+        let attempt = generators::attempt(views, classes, expansion, goal, budget)?;
+        Ok(*self.attempt.insert(attempt) == Attempt::Proved)
     }
 
     /// Adds what can be seen of the states since the last time.
