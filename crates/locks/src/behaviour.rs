@@ -2,15 +2,16 @@
 //! The lowered threads of a program, grouped by behaviour: threads with equal code need to be
 //! analysed only once. Also what each group can do at all, to rule out hopeless queries at once.
 
+use crate::deadlock::Waits;
 use crate::role::{Advance, Role};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use selvedge_base::{Budget, Id, IdVec, define_id};
 use selvedge_lower::thread::LowerError;
-use selvedge_lower::{LoweredProgram, LoweredThread, lower, shared_locks};
+use selvedge_lower::{LockSet, LoweredProgram, LoweredThread, lower, shared_locks};
 use selvedge_program::{
     Event, LockId, Observable, Program, Resource, Successors, ThreadId, Unknown,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 define_id!(
@@ -25,8 +26,9 @@ pub struct Behaviours {
     representatives: IdVec<ClassId, ThreadId>,
     /// The observable events of each class, with whether they happen inside a unit.
     alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
-    /// What is waited for somewhere, each with every lock that is held there, and with none.
-    waits: IdVec<ClassId, BTreeSet<(Option<LockId>, Resource)>>,
+    /// What is waited for somewhere, each with every lock that is held there, and with none; and the
+    /// locks that are held wherever it is so.
+    waits: IdVec<ClassId, BTreeMap<(Option<LockId>, Resource), LockSet>>,
     /// The threads that some thread joins.
     joined: BTreeSet<ThreadId>,
     starts: IdVec<ClassId, BTreeSet<ThreadId>>,
@@ -114,7 +116,7 @@ impl Behaviours {
             Advance::Other | Advance::End => true,
             Advance::Start(started) => self.starts(thread).contains(&started),
             Advance::Wait { wants, holds } => {
-                self.waits[self.class_of[thread]].contains(&(holds, wants))
+                self.waits[self.class_of[thread]].contains_key(&(holds, wants))
             }
             Advance::Own { symbol, in_unit, .. } => {
                 alphabet.contains(&(symbol, true))
@@ -125,13 +127,17 @@ impl Behaviours {
 
     /// The pairs of which the thread waits for the second somewhere while it has the first: a lock
     /// that it holds, or its end if somebody joins it.
-    pub fn waits(&self, thread: ThreadId) -> BTreeSet<(Resource, Resource)> {
+    pub fn waits(&self, thread: ThreadId) -> Waits {
         let end = self.joined.contains(&thread).then_some(Resource::End(thread));
-        let waits = self.waits[self.class_of[thread]].iter();
+        let mut waits = Waits::new();
+        for (&(holds, wants), held) in &self.waits[self.class_of[thread]] {
+            if let Some(holds) = holds.map(Resource::Lock).or(end)
+                && holds != wants
+            {
+                waits.insert((holds, wants), held.clone());
+            }
+        }
         waits
-            .filter_map(|&(holds, wants)| Some((holds.map(Resource::Lock).or(end)?, wants)))
-            .filter(|(holds, wants)| holds != wants)
-            .collect()
     }
 
     /// The threads that the thread starts somewhere.
@@ -183,16 +189,19 @@ fn alphabet(thread: &LoweredThread) -> FxHashSet<(Observable, bool)> {
         .collect()
 }
 
-fn waits(thread: &LoweredThread) -> BTreeSet<(Option<LockId>, Resource)> {
-    let mut pairs = BTreeSet::new();
+fn waits(thread: &LoweredThread) -> BTreeMap<(Option<LockId>, Resource), LockSet> {
+    let mut pairs: BTreeMap<(Option<LockId>, Resource), LockSet> = BTreeMap::new();
     for rule in &thread.pds.rules {
         let wants = match rule.label.event {
             Some(Event::Acquire(lock)) => Resource::Lock(lock),
             Some(Event::Join(joined)) => Resource::End(joined),
             _ => continue,
         };
-        pairs.extend(thread.held(rule.symbol).iter().map(|holds| (Some(holds), wants)));
-        pairs.insert((None, wants));
+        let held = thread.held(rule.symbol);
+        for holds in held.iter().map(Some).chain([None]) {
+            let always = pairs.entry((holds, wants)).or_insert_with(|| held.clone());
+            *always = always.intersection(held);
+        }
     }
     pairs
 }

@@ -10,6 +10,10 @@
 //! nobody lists them all: [`Cycles`] hands them out one at a time, those of two threads first, then
 //! those of three, and so on. Whoever stops early knows up to which length it has seen them all.
 //!
+//! A lock has one owner, so in the moment of a deadlock no two threads hold the same lock. Where a thread
+//! holds a *gate lock* in every place in which it waits like this, it meets no other such thread; so
+//! cycles of threads that surely hold a lock in common are none, and there may be very many of them.
+//!
 //! No cycle is left out because of a shorter one. In one moment a thread wants one lock and a lock
 //! has one owner, so two cycles of the same moment have no thread in common, and none follows from
 //! another.
@@ -21,20 +25,27 @@
 //! # Invariants
 //! 1. Every deadlock that can happen is among the candidates, once, in the form of
 //!    [`selvedge_program::moment`]: if a thread waits for `wants` while it holds `holds`, the pair is
-//!    one of its waits.
+//!    one of its waits, and it holds all locks that the pair has.
 //! 2. Cycles come in the order of their lengths, cycles of one length in their own order.
 //! 3. Between two calls, every cycle shorter than `length` has been handed out.
 
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
+use selvedge_lower::LockSet;
 use selvedge_program::{Deadlock, Resource, ThreadId, Wait};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a thread may wait for while it has what, and for each such pair the locks that it surely holds
+/// then.
+pub type Waits = BTreeMap<(Resource, Resource), LockSet>;
 
 /// The cycles of waits of a program, shortest first, found as they are asked for.
 pub struct Cycles {
     /// The waits within strongly connected parts, sorted.
     waits: Vec<Wait>,
+    /// The locks that are surely held in each of them.
+    held: Vec<LockSet>,
     /// For each lock, the waits of those that hold it, in the same order.
     holding: FxHashMap<Resource, Vec<usize>>,
     /// For each lock, the locks that are held when it is wanted, each with the last thread that does
@@ -53,25 +64,27 @@ pub struct Cycles {
     path: Vec<(usize, usize)>,
     /// The distances to the lock that the first wait of the path holds.
     distances: Distances,
+    /// Whether a path was not extended because it would become too long, so that a larger length may
+    /// have more cycles.
+    too_long: bool,
 }
 
 impl Cycles {
     /// The cycles of threads with these waits: pairs of what is held and what is wanted.
-    pub fn new(
-        waits: impl IntoIterator<Item = (ThreadId, BTreeSet<(Resource, Resource)>)>,
-    ) -> Self {
-        let of_thread: BTreeMap<ThreadId, BTreeSet<(Resource, Resource)>> =
-            waits.into_iter().collect();
+    pub fn new(waits: impl IntoIterator<Item = (ThreadId, Waits)>) -> Self {
+        let of_thread: BTreeMap<ThreadId, Waits> = waits.into_iter().collect();
         let order: BTreeSet<(Resource, Resource)> =
-            of_thread.values().flat_map(|pairs| pairs.iter().copied()).collect();
+            of_thread.values().flat_map(|pairs| pairs.keys().copied()).collect();
         let part = strongly_connected_parts(&order);
         let connected = |(holds, wants): (Resource, Resource)| {
             holds != wants && part.get(&holds).is_some_and(|one| part.get(&wants) == Some(one))
         };
-        let mut waits: Vec<Wait> = Vec::new();
-        for (&thread, pairs) in &of_thread {
-            let pairs = pairs.iter().copied().filter(|&pair| connected(pair));
-            waits.extend(pairs.map(|(holds, wants)| Wait { thread, holds, wants }));
+        let (mut waits, mut held) = (Vec::new(), Vec::new());
+        for (thread, pairs) in of_thread {
+            for ((holds, wants), locks) in pairs.into_iter().filter(|(pair, _)| connected(*pair)) {
+                waits.push(Wait { thread, holds, wants });
+                held.push(locks);
+            }
         }
         let mut holding: FxHashMap<Resource, Vec<usize>> = FxHashMap::default();
         let mut last_thread: BTreeMap<(Resource, Resource), ThreadId> = BTreeMap::new();
@@ -93,6 +106,7 @@ impl Cycles {
         Self {
             shortest: Vec::with_capacity(waits.len()),
             waits,
+            held,
             holding,
             wanting,
             longest: longest.unwrap_or(0),
@@ -100,6 +114,7 @@ impl Cycles {
             next_first: 0,
             path: Vec::new(),
             distances: Distances::default(),
+            too_long: false,
         }
     }
 
@@ -123,8 +138,16 @@ impl Cycles {
                 return Ok(Some(Deadlock { waits }));
             }
             let continuations = self.holding.get(&last.wants).map_or(&[][..], Vec::as_slice);
-            let fits = |&&next: &&usize| self.fits(first, self.waits[next]);
-            match continuations[tried..].iter().position(|next| fits(&next)) {
+            let mut too_long = false;
+            let mut fits = |&next: &usize| match self.fits(first, next) {
+                Fits::Yes => true,
+                Fits::No => false,
+                Fits::TooLong => {
+                    too_long = true;
+                    false
+                }
+            };
+            match continuations[tried..].iter().position(&mut fits) {
                 Some(skipped) => {
                     let next = continuations[tried + skipped];
                     if let Some((_, tried)) = self.path.last_mut() {
@@ -134,6 +157,7 @@ impl Cycles {
                 }
                 None => _ = self.path.pop(),
             }
+            self.too_long |= too_long;
         }
         Ok(None)
     }
@@ -147,12 +171,16 @@ impl Cycles {
     fn begin(&mut self) {
         let Some(&first) = self.waits.get(self.next_first) else {
             self.next_first = 0;
-            self.length += 1;
+            self.length = if self.too_long { self.length + 1 } else { self.longest + 1 };
+            self.too_long = false;
             return;
         };
         let at = self.next_first;
         self.next_first += 1;
-        if self.shortest.get(at).is_some_and(|&shortest| shortest > self.length) {
+        if let Some(&shortest) = self.shortest.get(at)
+            && shortest > self.length
+        {
+            self.too_long |= shortest <= self.longest;
             return;
         }
         self.distances.compute(first, &self.wanting);
@@ -162,20 +190,40 @@ impl Cycles {
         }
         if shortest <= self.length {
             self.path.push((at, 0));
+        } else {
+            self.too_long |= shortest <= self.longest;
         }
     }
 
     /// Whether the path can go on with a wait and then be closed with exactly the length searched, as
     /// far as distances can tell.
-    fn fits(&self, first: Wait, next: Wait) -> bool {
-        let length = self.path.len() + 1;
+    fn fits(&self, first: Wait, at: usize) -> Fits {
+        let (next, held) = (self.waits[at], &self.held[at]);
         let closes = next.wants == first.holds;
-        let mut path = self.path.iter().map(|&(at, _)| self.waits[at]);
-        next.thread > first.thread
-            && closes == (length == self.length)
-            && length + self.distances.of(next.wants) <= self.length
-            && path.all(|wait| wait.thread != next.thread && (closes || wait.holds != next.wants))
+        let mut path = self.path.iter().map(|&(at, _)| (self.waits[at], &self.held[at]));
+        let can_follow = next.thread > first.thread
+            && path.all(|(wait, others)| {
+                wait.thread != next.thread
+                    && (closes || wait.holds != next.wants)
+                    && others.is_disjoint(held)
+            });
+        let length = self.path.len() + 1 + self.distances.of(next.wants);
+        match (can_follow, closes) {
+            (false, _) => Fits::No,
+            (true, true) if length == self.length => Fits::Yes,
+            (true, false) if length <= self.length => Fits::Yes,
+            (true, false) if length <= self.longest => Fits::TooLong,
+            (true, _) => Fits::No,
+        }
     }
+}
+
+/// Whether a path can go on with a wait.
+enum Fits {
+    Yes,
+    No,
+    /// It can, but not with the length that is searched.
+    TooLong,
 }
 
 /// How many waits it takes from each lock to the beginning of a path.
@@ -266,13 +314,11 @@ mod tests {
     use selvedge_program::LockId;
     use selvedge_testkit::Rng;
 
-    type Pairs = BTreeSet<(Resource, Resource)>;
-
     fn lock(index: usize) -> Resource {
         Resource::Lock(LockId::from_index(index))
     }
 
-    fn cycles(waits: &[Pairs]) -> Cycles {
+    fn cycles(waits: &[Waits]) -> Cycles {
         let threads = (0..).map(ThreadId::from_index);
         Cycles::new(threads.zip(waits.iter().cloned()))
     }
@@ -283,19 +329,24 @@ mod tests {
     }
 
     /// Every list of waits of distinct threads that the definition calls a cycle.
-    fn by_definition(waits: &[Pairs]) -> Vec<Deadlock> {
-        fn extend(waits: &[Pairs], path: &mut Vec<Wait>, found: &mut Vec<Deadlock>) {
+    fn by_definition(waits: &[Waits]) -> Vec<Deadlock> {
+        fn extend(waits: &[Waits], path: &mut Vec<Wait>, found: &mut Vec<Deadlock>) {
             for (at, pairs) in waits.iter().enumerate() {
                 let thread = ThreadId::from_index(at);
                 if path.iter().any(|wait| wait.thread == thread) {
                     continue;
                 }
-                for &(holds, wants) in pairs {
+                for &(holds, wants) in pairs.keys() {
                     path.push(Wait { thread, holds, wants });
+                    let held = |wait: &Wait| &waits[wait.thread.index()][&(wait.holds, wait.wants)];
                     let next = |at: usize| path[(at + 1) % path.len()];
                     let is_cycle = path.len() > 1
                         && (0..path.len()).all(|at| path[at].wants == next(at).holds)
                         && path[1..].iter().all(|wait| wait.thread > path[0].thread)
+                        && (0..path.len()).all(|one| {
+                            let others = path[one + 1..].iter();
+                            others.map(held).all(|other| other.is_disjoint(held(&path[one])))
+                        })
                         && path.iter().map(|wait| wait.holds).collect::<BTreeSet<_>>().len()
                             == path.len();
                     if is_cycle {
@@ -318,12 +369,19 @@ mod tests {
         let (mut found, mut long) = (0, 0);
         for case in 0..600 {
             let (threads, locks) = (rng.between(2, 4), rng.between(2, 5));
-            let waits: Vec<Pairs> = (0..threads)
+            let waits: Vec<Waits> = (0..threads)
                 .map(|_| {
                     let count = rng.between(1, 7);
                     let pairs =
                         (0..count).map(|_| (lock(rng.below(locks)), lock(rng.below(locks))));
-                    pairs.filter(|(holds, wants)| holds != wants).collect()
+                    let pairs: Vec<_> = pairs.filter(|(holds, wants)| holds != wants).collect();
+                    // Some hold one more lock, which others may hold as well.
+                    let held = |_| match rng.below(3) {
+                        0 => LockSet::singleton(LockId::from_index(5 + rng.below(2))),
+                        _ => LockSet::new(),
+                    };
+                    let held: Vec<LockSet> = pairs.iter().map(held).collect();
+                    pairs.into_iter().zip(held).collect()
                 })
                 .collect();
             let expected = by_definition(&waits);
@@ -337,8 +395,9 @@ mod tests {
     /// Also where locks and threads are many.
     #[test]
     fn one_order_has_no_cycle() {
-        let order: Pairs = (0..100)
+        let order: Waits = (0..100)
             .flat_map(|wants| (0..wants).map(move |holds| (lock(holds), lock(wants))))
+            .map(|pair| (pair, LockSet::new()))
             .collect();
         let cycles = cycles(&vec![order; 100]);
         assert_eq!(cycles.complete_up_to(), None);
@@ -347,9 +406,10 @@ mod tests {
 
     #[test]
     fn shortest_first_and_no_further_than_asked() {
-        let orders: Pairs = (0..30)
+        let orders: Waits = (0..30)
             .flat_map(|wants| (0..30).map(move |holds| (lock(holds), lock(wants))))
             .filter(|(holds, wants)| holds != wants)
+            .map(|pair| (pair, LockSet::new()))
             .collect();
         let mut cycles = cycles(&vec![orders; 30]);
         let budget = Budget::new();
@@ -362,10 +422,29 @@ mod tests {
         assert_eq!(cycles.complete_up_to(), Some(2));
     }
 
+    /// A gate lock that everybody holds leaves nothing to search, however many cycles there are without
+    /// it; of two gates, only cycles through both are left.
+    #[test]
+    fn nobody_meets_behind_a_gate() {
+        let gated = |gate: usize| -> Waits {
+            (0..12)
+                .flat_map(|wants| (0..12).map(move |holds| (lock(holds), lock(wants))))
+                .filter(|(holds, wants)| holds != wants)
+                .map(|pair| (pair, LockSet::singleton(LockId::from_index(gate))))
+                .collect()
+        };
+        assert_eq!(all(cycles(&vec![gated(30); 30])), []);
+        let two: Vec<Waits> = (0..12).map(|thread| gated(30 + thread % 2)).collect();
+        let found = all(cycles(&two));
+        assert_eq!(found.len(), 6 * 6 * 12 * 11);
+        assert!(found.iter().all(|cycle| cycle.waits.len() == 2));
+    }
+
     #[test]
     fn a_budget_that_is_used_up_stops_the_search() {
         let crossed = [[(0, 1)], [(1, 0)]].map(|pairs| {
-            pairs.into_iter().map(|(holds, wants)| (lock(holds), lock(wants))).collect::<Pairs>()
+            let pairs = pairs.into_iter().map(|(holds, wants)| (lock(holds), lock(wants)));
+            pairs.map(|pair| (pair, LockSet::new())).collect::<Waits>()
         });
         let budget = Budget::new();
         budget.raise(StopReason::Timeout);

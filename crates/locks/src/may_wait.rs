@@ -16,6 +16,7 @@
 //!    that may be held there; if it holds it more than once, it is among those held any number of
 //!    times.
 
+use crate::deadlock::Waits;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, StopReason};
 use selvedge_lower::LockSet;
@@ -23,14 +24,11 @@ use selvedge_program::{Action, NodeId, ProcedureId, Program, Resource, Successor
 use std::collections::BTreeSet;
 
 /// For each thread, the pairs of which it may wait for the second while it has the first: a lock that it
-/// holds, or its end if somebody joins it.
+/// holds, or its end if somebody joins it. What else it surely holds then is not known.
 ///
 /// # Errors
 /// If the budget is used up.
-pub fn may_wait(
-    program: &Program,
-    budget: &Budget,
-) -> Result<IdVec<ThreadId, BTreeSet<(Resource, Resource)>>, StopReason> {
+pub fn may_wait(program: &Program, budget: &Budget) -> Result<IdVec<ThreadId, Waits>, StopReason> {
     let successors = Successors::new(program);
     let joined = program.edges.iter().filter_map(|edge| match edge.action {
         Action::Join(thread) => Some(thread),
@@ -148,8 +146,8 @@ impl<'a> Flow<'a> {
         self.pending.push(node);
     }
 
-    fn waits(&self, end: Option<Resource>) -> BTreeSet<(Resource, Resource)> {
-        let mut pairs = BTreeSet::new();
+    fn waits(&self, end: Option<Resource>) -> Waits {
+        let mut pairs = Waits::new();
         for edge in &self.program.edges {
             let wants = match edge.action {
                 Action::Acquire(lock) => Resource::Lock(lock),
@@ -158,7 +156,8 @@ impl<'a> Flow<'a> {
             };
             if let Some(held) = self.held.get(&edge.source) {
                 let locks = held.once.iter().map(Resource::Lock).chain(end);
-                pairs.extend(locks.filter(|&holds| holds != wants).map(|holds| (holds, wants)));
+                let others = locks.filter(|&holds| holds != wants);
+                pairs.extend(others.map(|holds| ((holds, wants), LockSet::new())));
             }
         }
         pairs
@@ -176,7 +175,7 @@ mod tests {
         let waits = may_wait(&program, &Budget::new()).unwrap();
         let first = waits.ids().next().expect("a thread");
         let lock = |resource: Resource| resource.lock().expect("nobody joins").index();
-        waits[first].iter().map(|&(holds, wants)| (lock(holds), lock(wants))).collect()
+        waits[first].keys().map(|&(holds, wants)| (lock(holds), lock(wants))).collect()
     }
 
     #[test]
