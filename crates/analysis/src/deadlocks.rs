@@ -1,11 +1,14 @@
 //! # Idea
-//! All deadlocks of a program: the cycles that the code suggests, each decided exactly.
+//! All deadlocks of a program: the cycles that the code suggests, each decided exactly. There can be
+//! very many of them, so they are looked for as they are asked about: a limit that is met on the way
+//! leaves what the short cycles have shown.
 
+use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
 use selvedge_base::Budget;
 use selvedge_locks::deadlock::Cycles;
 use selvedge_locks::may_wait::may_wait;
-use selvedge_program::{Deadlock, ThreadId, Unknown};
+use selvedge_program::{Answer, Deadlock, Question, ThreadId, Unknown, Verdict};
 
 /// How many cycles are asked about.
 const CYCLES: usize = 100_000;
@@ -26,34 +29,115 @@ pub fn possible_deadlocks(
     threads: &[ThreadId],
     budget: &Budget,
 ) -> PossibleDeadlocks {
-    possible_deadlocks_up_to(CYCLES, prepared, threads, budget)
+    let mut candidates = Candidates::new(CYCLES, prepared, threads, budget);
+    let asked = std::iter::from_fn(|| candidates.next(budget)).collect();
+    PossibleDeadlocks { asked, unasked: candidates.unasked }
 }
 
-fn possible_deadlocks_up_to(
-    limit: usize,
+/// The answers about all deadlocks of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeadlockReport {
+    /// The answers, those about short cycles first.
+    pub report: Report,
+    /// Why there may be other deadlocks; `None` if every one that can happen was asked about.
+    pub unasked: Option<Unknown>,
+}
+
+/// So many candidates are looked for before the first of them is decided.
+const FIRST_CANDIDATES: usize = 64;
+
+/// Decides all deadlocks among `threads`. `known` are answers of an earlier call that a limit ended:
+/// those that it decided stay.
+///
+/// # Errors
+/// If an engine contradicts itself, or claims an interleaving that does not replay.
+pub fn answer_deadlocks(
     prepared: &Prepared<'_>,
     threads: &[ThreadId],
+    known: Vec<Answer>,
+    options: &Options,
     budget: &Budget,
-) -> PossibleDeadlocks {
-    let mut asked = Vec::new();
-    let unasked = match cycles(prepared, threads, budget) {
-        Ok(mut cycles) => loop {
-            match cycles.next(budget) {
-                Ok(None) => break None,
-                Ok(Some(_)) if asked.len() == limit => {
-                    let threads = cycles.complete_up_to().unwrap_or(usize::MAX);
-                    break Some(Unknown::Cycles {
-                        limit: limit as u64,
-                        threads: u32::try_from(threads).unwrap_or(u32::MAX),
-                    });
-                }
-                Ok(Some(deadlock)) => asked.push(deadlock),
-                Err(reason) => break Some(Unknown::Stopped(reason)),
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<DeadlockReport, InternalError> {
+    let mut driver = Driver::new(prepared, options, budget);
+    let mut candidates = Candidates::new(CYCLES, prepared, threads, budget);
+    let mut answers: Vec<Answer> = Vec::new();
+    // Candidates come in a fixed order, so those that were asked about before are the first ones.
+    let mut known = known.into_iter();
+    loop {
+        // As many as there were before: that does not take longer than to decide them.
+        let many = answers.len().max(FIRST_CANDIDATES);
+        let batch = std::iter::from_fn(|| candidates.next(budget)).take(many);
+        let batch: Vec<Question> = batch.map(Question::Deadlock).collect();
+        if batch.is_empty() {
+            break;
+        }
+        let total = answers.len() + batch.len();
+        for question in batch {
+            let done = answers.len();
+            progress(Progress { done, total, question: Some(&question), bound: None });
+            answers.push(match known.next().filter(|answer| is_decided(answer, &question)) {
+                Some(answer) => answer,
+                None => driver.answer(&question, &mut |_| {})?,
+            });
+        }
+    }
+    // What was known is not lost because this budget did not suffice to find it again.
+    answers.extend(known);
+    let total = answers.len();
+    progress(Progress { done: total, total, question: None, bound: None });
+    Ok(DeadlockReport { report: driver.report(answers), unasked: candidates.unasked })
+}
+
+/// Whether an answer to a question is one that a larger budget would not change.
+fn is_decided(answer: &Answer, question: &Question) -> bool {
+    answer.question == *question && !matches!(answer.verdict, Verdict::Unknown(Unknown::Stopped(_)))
+}
+
+/// The deadlocks that are worth asking about, found one by one.
+struct Candidates {
+    cycles: Option<Cycles>,
+    /// How many may still be asked about.
+    left: usize,
+    limit: usize,
+    unasked: Option<Unknown>,
+}
+
+impl Candidates {
+    fn new(limit: usize, prepared: &Prepared<'_>, threads: &[ThreadId], budget: &Budget) -> Self {
+        let (cycles, unasked) = match cycles(prepared, threads, budget) {
+            Ok(cycles) => (Some(cycles), None),
+            Err(why) => (None, Some(why)),
+        };
+        Self { cycles, left: limit, limit, unasked }
+    }
+
+    /// The next one; `None` if there is none, or if `unasked` says why there may be more.
+    fn next(&mut self, budget: &Budget) -> Option<Deadlock> {
+        if self.unasked.is_some() {
+            return None;
+        }
+        let cycles = self.cycles.as_mut()?;
+        match cycles.next(budget) {
+            Ok(None) => None,
+            Ok(Some(_)) if self.left == 0 => {
+                let threads = cycles.complete_up_to().unwrap_or(usize::MAX);
+                self.unasked = Some(Unknown::Cycles {
+                    limit: self.limit as u64,
+                    threads: u32::try_from(threads).unwrap_or(u32::MAX),
+                });
+                None
             }
-        },
-        Err(why) => Some(why),
-    };
-    PossibleDeadlocks { asked, unasked }
+            Ok(Some(deadlock)) => {
+                self.left -= 1;
+                Some(deadlock)
+            }
+            Err(reason) => {
+                self.unasked = Some(Unknown::Stopped(reason));
+                None
+            }
+        }
+    }
 }
 
 /// The cycles among `threads` that the code suggests.

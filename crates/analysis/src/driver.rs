@@ -117,7 +117,7 @@ pub fn answer(
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, InternalError> {
-    let mut driver = Driver { prepared, options, budget, engines: BTreeMap::new(), chosen: None };
+    let mut driver = Driver::new(prepared, options, budget);
     let total = questions.len();
     let mut answers = Vec::with_capacity(total);
     for (done, question) in questions.iter().enumerate() {
@@ -126,15 +126,11 @@ pub fn answer(
         answers.push(driver.answer(question, &mut |bound| note(Some(bound)))?);
     }
     progress(Progress { done: total, total, question: None, bound: None });
-    let mut statistics = Statistics::default();
-    for engine in driver.engines.values() {
-        statistics.extend(&engine.statistics());
-    }
-    Ok(Report { answers, chosen: driver.chosen, statistics })
+    Ok(driver.report(answers))
 }
 
 /// The engines of one run.
-struct Driver<'a, 'p> {
+pub(crate) struct Driver<'a, 'p> {
     prepared: &'a Prepared<'p>,
     options: &'a Options,
     budget: &'a Budget,
@@ -142,8 +138,27 @@ struct Driver<'a, 'p> {
     chosen: Option<&'static str>,
 }
 
-impl Driver<'_, '_> {
-    fn answer(
+impl<'a, 'p> Driver<'a, 'p> {
+    /// Engines that were not asked anything yet.
+    pub(crate) fn new(
+        prepared: &'a Prepared<'p>,
+        options: &'a Options,
+        budget: &'a Budget,
+    ) -> Self {
+        Self { prepared, options, budget, engines: BTreeMap::new(), chosen: None }
+    }
+
+    /// The report with these answers of theirs.
+    pub(crate) fn report(self, answers: Vec<Answer>) -> Report {
+        let mut statistics = Statistics::default();
+        for engine in self.engines.values() {
+            statistics.extend(&engine.statistics());
+        }
+        Report { answers, chosen: self.chosen, statistics }
+    }
+
+    /// The answer to one question.
+    pub(crate) fn answer(
         &mut self,
         question: &Question,
         widened: &mut dyn FnMut(Bound),

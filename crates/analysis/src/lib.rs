@@ -32,7 +32,7 @@ pub mod registry;
 pub mod relation;
 
 pub use copies::{Instance, instance};
-pub use deadlocks::{PossibleDeadlocks, possible_deadlocks};
+pub use deadlocks::{DeadlockReport, PossibleDeadlocks, answer_deadlocks, possible_deadlocks};
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;

@@ -8,8 +8,8 @@ use crate::load::{Model, Property, Text, property};
 use crate::select;
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
-    EngineKind, Instance, InternalError, Options, Prepared, Progress, RelationReport, Report,
-    answer, answer_relation, instance, possible_deadlocks,
+    DeadlockReport, EngineKind, Instance, InternalError, Options, Prepared, Progress,
+    RelationReport, Report, answer, answer_deadlocks, answer_relation, instance,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{Asked as Kind, Enough, enough};
@@ -243,24 +243,23 @@ impl Inquiry {
         let options = Options { copies: self.copies, ..options };
         let engine = options.engine.unwrap_or(EngineKind::Tupling);
         let prepared = Prepared::new(&self.model.program);
-        let mut unasked = None;
-        let cycles: Vec<Question>;
-        let questions = match &self.questions {
-            Questions::Listed(questions) => questions,
+        let (report, not_listed, unasked) = match &self.questions {
+            Questions::Listed(questions) => {
+                (answer(&prepared, questions, &options, budget, progress)?, (0, 0), None)
+            }
             Questions::Deadlocks => {
-                let possible = possible_deadlocks(&prepared, &self.threads, budget);
-                unasked = possible.unasked;
-                cycles = possible.asked.into_iter().map(Question::Deadlock).collect();
-                &cycles
+                let (threads, known) = (&self.threads, Vec::new());
+                let DeadlockReport { report, unasked } =
+                    answer_deadlocks(&prepared, threads, known, &options, budget, progress)?;
+                (report, (0, 0), unasked)
             }
             Questions::Relation(relation) => {
                 let RelationReport { report, safe, unknown } =
                     answer_relation(&prepared, relation, &options, budget, progress)?;
-                return Ok(Decided { report, not_listed: (safe, unknown), unasked, engine });
+                (report, (safe, unknown), None)
             }
         };
-        let report = answer(&prepared, questions, &options, budget, progress)?;
-        Ok(Decided { report, not_listed: (0, 0), unasked, engine })
+        Ok(Decided { report, not_listed, unasked, engine })
     }
 
     /// What was asked, as the reports tell it.

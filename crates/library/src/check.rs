@@ -5,8 +5,8 @@
 
 use crate::fixes::{Fixer, deadlocks_among};
 use selvedge_analysis::{
-    InternalError, Options, Prepared, Progress, RelationReport, answer, answer_relation,
-    possible_deadlocks,
+    DeadlockReport, InternalError, Options, Prepared, Progress, RelationReport, answer,
+    answer_deadlocks, answer_relation,
 };
 use selvedge_base::Budget;
 use selvedge_findings::outcome::{rank, tally};
@@ -193,23 +193,21 @@ fn ask(
             answer_relation(prepared, &relation, analysis, budget, progress)?;
         return Ok(AskedKind { answers: report.answers, safe, unknown, unasked: None });
     }
-    let (questions, unasked): (Vec<Question>, Option<Unknown>) = if kind == FindingKind::Race {
-        (races(&threads, &locations).into_iter().map(Question::Race).collect(), None)
-    } else {
-        let possible = possible_deadlocks(prepared, &threads, budget);
-        (possible.asked.into_iter().map(Question::Deadlock).collect(), possible.unasked)
-    };
-    // The questions come in a fixed order, so those that were asked before are the first ones.
-    if questions.len() < before.answers.len() {
-        return Ok(before);
+    if kind == FindingKind::Deadlock {
+        let known = before.answers;
+        let DeadlockReport { report, unasked } =
+            answer_deadlocks(prepared, &threads, known, analysis, budget, progress)?;
+        return Ok(AskedKind { answers: report.answers, safe: 0, unknown: 0, unasked });
     }
+    let questions: Vec<Question> =
+        races(&threads, &locations).into_iter().map(Question::Race).collect();
     let mut known: Vec<Option<Answer>> = before.answers.into_iter().map(decided).collect();
     known.resize(questions.len(), None);
     let open = questions.iter().zip(&known).filter(|(_, known)| known.is_none());
     let open: Vec<Question> = open.map(|(question, _)| question.clone()).collect();
     let mut new = answer(prepared, &open, analysis, budget, progress)?.answers.into_iter();
     let answers = known.into_iter().filter_map(|known| known.or_else(|| new.next())).collect();
-    Ok(AskedKind { answers, safe: 0, unknown: 0, unasked })
+    Ok(AskedKind { answers, safe: 0, unknown: 0, unasked: None })
 }
 
 /// An answer that a larger share of the budget would not change.

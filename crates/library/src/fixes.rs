@@ -3,7 +3,7 @@
 //! like about any other. It is prepared once for all of them, and what is known of the program itself
 //! from the questions about it is not asked again.
 
-use selvedge_analysis::{InternalError, Options, Prepared, answer, possible_deadlocks};
+use selvedge_analysis::{InternalError, Options, Prepared, answer, answer_deadlocks};
 use selvedge_base::Budget;
 use selvedge_findings::fix::{self, LARGEST};
 use selvedge_findings::{Fix, Group};
@@ -49,6 +49,10 @@ impl<'a> Fixer<'a> {
     pub fn find(&self, group: &Group) -> Result<Option<Fix>, InternalError> {
         let Some(before) = &self.before else { return Ok(None) };
         let Self { options, budget, .. } = *self;
+        // To make changed programs takes time, too.
+        if budget.poll().is_some() {
+            return Ok(None);
+        }
         fix::find(self.program, group, |changed, questions| {
             let changed = Prepared::new(changed);
             let report = answer(&changed, questions, options, budget, &mut |_| {})?;
@@ -66,13 +70,9 @@ fn deadlocks(
     budget: &Budget,
 ) -> Result<Deadlocks, InternalError> {
     let threads: Vec<_> = prepared.program.threads.ids().collect();
-    let possible = possible_deadlocks(prepared, &threads, budget);
-    if possible.unasked.is_some() {
-        return Ok(None);
-    }
-    let questions: Vec<Question> = possible.asked.into_iter().map(Question::Deadlock).collect();
-    let report = answer(prepared, &questions, options, budget, &mut |_| {})?;
-    Ok(deadlocks_among(&report.answers, None))
+    let known = Vec::new();
+    let all = answer_deadlocks(prepared, &threads, known, options, budget, &mut |_| {})?;
+    Ok(deadlocks_among(&all.report.answers, all.unasked.as_ref()))
 }
 
 /// The deadlocks that these answers to all questions about them show.
