@@ -12,7 +12,7 @@
 use selvedge_base::{Budget, Place};
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, lower};
-use selvedge_program::{Event, LockOrderEdge, Move, Program, Unknown};
+use selvedge_program::{Event, LockOrderEdge, Program, Unknown};
 use std::collections::BTreeSet;
 
 /// Every acquisition with every lock that may be held there, sorted.
@@ -34,10 +34,8 @@ pub fn lock_order(program: &Program, budget: &Budget) -> Result<Vec<LockOrderEdg
     for (thread, own) in lowered.threads.iter_enumerated() {
         for rule in &own.pds.rules {
             let Some(Event::Acquire(acquired)) = rule.label.event else { continue };
-            let place = match rule.label.step {
-                Move::Edge(edge) => program.edges[edge].place,
-                Move::Return => Place::NONE,
-            };
+            let edge = rule.label.step.edge();
+            let place = edge.map_or(Place::NONE, |edge| program.edges[edge].place);
             let held = own.held(rule.symbol).iter();
             edges.extend(held.map(|held| LockOrderEdge { held, acquired, thread, place }));
         }

@@ -67,7 +67,7 @@ fn oracle(program: &Program, targets: &[Target], measure: Measure) -> Option<Bou
 /// The program in which nobody goes on behind a join.
 fn without_ways_through_joins(program: &Program) -> Program {
     let mut out = program.clone();
-    let never = selvedge_program::Expr::Constant(false);
+    let never = selvedge_program::Expr::FALSE;
     let update = selvedge_program::Update { guard: Some(never), ..Default::default() };
     let never = out.updates.push(update);
     for id in program.edges.ids() {

@@ -152,7 +152,7 @@ fn sequentialized(
     let globals = program.globals.len();
     for number in 0..if whole { 1u32 << globals } else { 0 } {
         let values = (0..globals).map(|at| number >> at & 1 == 1);
-        let state = Valuation(values.collect());
+        let state = Valuation::of_bits(values);
         let there: IdVec<ThreadId, Position> =
             std::iter::once(Position::At(vec![sequential.done])).collect();
         let target = Target::State(StatePattern {

@@ -13,10 +13,11 @@
 //!    same in both programs.
 //! 2. A step is possible in the one iff it is in the other: what it depends on is in both.
 
+use crate::expr::possible;
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    Action, Connective, Expr, GlobalId, Move, PassingId, Program, StatePattern, Target, ThreadId,
-    Valuation, Variable, Witness, WitnessStep,
+    Action, Expr, GlobalId, PassingId, Program, StatePattern, Target, ThreadId, Valuation, Value,
+    Variable, Witness, WitnessStep,
 };
 
 /// A program with only the globals that matter.
@@ -84,7 +85,7 @@ impl Slice {
 
     /// A witness of the slice as one of the program that it was made from.
     pub fn original(&self, witness: &Witness, program: &Program) -> Witness {
-        let first = program.globals.iter().map(|global| global.initial.unwrap_or(false));
+        let first = program.globals.iter().map(|global| global.initial.unwrap_or(0));
         let mut globals = Valuation(first.collect());
         self.fill(&mut globals, &witness.globals);
         let begin = globals.clone();
@@ -95,10 +96,7 @@ impl Slice {
         let mut steps = Vec::with_capacity(witness.steps.len());
         for step in &witness.steps {
             let stack = &mut open[step.thread];
-            let edge = match step.step {
-                Move::Edge(edge) => Some(&program.edges[edge]),
-                Move::Return => None,
-            };
+            let edge = step.step.edge().map(|edge| &program.edges[edge]);
             let (locals, called) = stack.last().cloned().unwrap_or_default();
             let value = |expr: &Expr| chosen(expr, &globals, &locals);
             let mut written: Vec<(GlobalId, bool)> = Vec::new();
@@ -134,7 +132,7 @@ impl Slice {
                 top.clone_from(&step.locals);
             }
             for (id, value) in written {
-                globals.0[id.index()] = value;
+                globals.0[id.index()] = Value::from(value);
             }
             self.fill(&mut globals, &step.globals);
             steps.push(WitnessStep { globals: globals.clone(), ..step.clone() });
@@ -207,61 +205,23 @@ fn renumbered_variable(
 
 /// The same expression; one that is dropped with its target may name globals that are gone.
 fn renumbered(expr: &Expr, kept: &IdVec<GlobalId, Option<GlobalId>>) -> Expr {
-    let variable = |one: Variable| renumbered_variable(one, kept);
-    match expr {
-        Expr::Constant(_) | Expr::Choice => expr.clone(),
-        Expr::Current(one) => variable(*one).map_or(Expr::Choice, Expr::Current),
-        Expr::Next(one) => variable(*one).map_or(Expr::Choice, Expr::Next),
-        Expr::Not(inner) => Expr::Not(Box::new(renumbered(inner, kept))),
-        Expr::Binary(connective, left, right) => {
-            let (left, right) = (renumbered(left, kept), renumbered(right, kept));
-            Expr::Binary(*connective, Box::new(left), Box::new(right))
-        }
-    }
+    let mut expr = expr.clone();
+    expr.change(&mut |part| match part {
+        Expr::Current(one) | Expr::Next(one) => match renumbered_variable(*one, kept) {
+            Some(new) => *one = new,
+            None => *part = Expr::Choice,
+        },
+        _ => {}
+    });
+    expr
 }
 
 /// A value that an expression can have.
 fn chosen(expr: &Expr, globals: &Valuation, locals: &Valuation) -> bool {
-    !possible(expr, globals, locals).0
-}
-
-/// Whether an expression can be false, and whether it can be true.
-fn possible(expr: &Expr, globals: &Valuation, locals: &Valuation) -> (bool, bool) {
-    let only = |value: bool| (!value, value);
-    match expr {
-        Expr::Constant(value) => only(*value),
-        Expr::Choice => (true, true),
-        Expr::Current(Variable::Global(id)) | Expr::Next(Variable::Global(id)) => {
-            only(globals.get(*id))
-        }
-        Expr::Current(Variable::Local(id)) | Expr::Next(Variable::Local(id)) => {
-            only(locals.get(*id))
-        }
-        Expr::Not(inner) => {
-            let (no, yes) = possible(inner, globals, locals);
-            (yes, no)
-        }
-        Expr::Binary(connective, left, right) => {
-            let left = possible(left, globals, locals);
-            let right = possible(right, globals, locals);
-            let mut sums = (false, false);
-            for a in [false, true].into_iter().filter(|&a| if a { left.1 } else { left.0 }) {
-                for b in [false, true].into_iter().filter(|&b| if b { right.1 } else { right.0 }) {
-                    let value = match connective {
-                        Connective::And => a && b,
-                        Connective::Or => a || b,
-                        Connective::Xor => a != b,
-                        Connective::Equal => a == b,
-                        Connective::Implies => !a || b,
-                    };
-                    if value {
-                        sums.1 = true;
-                    } else {
-                        sums.0 = true;
-                    }
-                }
-            }
-            sums
-        }
-    }
+    let value = |variable: Variable| match variable {
+        Variable::Global(id) => globals.is_true(id),
+        Variable::Local(id) => locals.is_true(id),
+    };
+    // False wherever that is possible.
+    !possible(expr, &value).1
 }

@@ -125,7 +125,7 @@ fn visible(search: &mut ExplicitSearch<'_>) -> BTreeSet<Visible> {
         .into_iter()
         .map(|state| {
             let bits = state.globals.0.iter().rev();
-            let shared = bits.fold(0, |number, &bit| number << 1 | u32::from(bit));
+            let shared = bits.fold(0, |number, &bit| number << 1 | u32::from(bit != 0));
             // The empty stack of a thread that does not end there is a node labelled `-`.
             let tops = state.tops.iter().map(|top| top.as_deref().and_then(read));
             (shared, tops.collect())

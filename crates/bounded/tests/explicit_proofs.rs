@@ -157,7 +157,7 @@ fn views(search: &mut ExplicitSearch<'_>) -> BTreeSet<View> {
         .into_iter()
         .map(|state| {
             let bits = state.globals.0.iter().rev();
-            let shared = bits.fold(0, |number, &bit| number << 1 | u32::from(bit));
+            let shared = bits.fold(0, |number, &bit| number << 1 | u32::from(bit != 0));
             (shared, state.tops.iter().map(|top| top.as_deref().and_then(read)).collect())
         })
         .collect()

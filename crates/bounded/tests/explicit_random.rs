@@ -14,7 +14,8 @@ use selvedge_base::{Budget, Id, Place};
 use selvedge_bounded::explicit::{ExplicitSearch, StackChoice};
 use selvedge_program::{
     Action, Bound, Failure, GlobalId, Label, Lock, LockId, Measure, NodeId, Position, Program,
-    Proof, Question, Search, StatePattern, Target, Unknown, Valuation, VisibleState, validate,
+    Proof, Question, Search, StatePattern, Target, Unknown, Valuation, Value, VisibleState,
+    validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states, replay};
 use selvedge_testkit::rng::Rng;
@@ -105,7 +106,8 @@ fn targets(rng: &mut Rng, program: &Program) -> Vec<Target> {
         _ => Position::Any,
     };
     let globals = program.globals.ids().filter(|_| rng.percent(50)).collect::<Vec<GlobalId>>();
-    let globals = globals.into_iter().map(|global| (global, rng.percent(50))).collect();
+    let globals =
+        globals.into_iter().map(|global| (global, Value::from(rng.percent(50)))).collect();
     let threads = program.threads.iter().map(|_| position(rng)).collect();
     targets.push(Target::State(StatePattern { globals, locks: Vec::new(), threads }));
     targets
@@ -124,7 +126,7 @@ fn with_labels(program: &mut Program) {
 /// Puts locks on some edges.
 fn with_locks(rng: &mut Rng, program: &mut Program) {
     for at in 0..2 {
-        program.locks.push(Lock { name: format!("l{at}"), place: Place::NONE });
+        program.locks.push(Lock::reentrant(format!("l{at}"), Place::NONE));
     }
     let edges: Vec<_> = program.edges.ids().collect();
     for edge in edges {

@@ -264,9 +264,9 @@ fn joins_as_data_allow_the_same_schedules() {
             locks_to_data(&program, &LockSet::new(), &Budget::new()).expect("it is nested");
         assert_eq!(validate::validate(&unlocked), [], "seed {seed}");
         assert_eq!(unlocked_schedules(&unlocked, &origin.moves, 9), expected, "seed {seed}");
-        let is_join = |&(_, step): &(ThreadId, Move)| match step {
-            Move::Edge(edge) => matches!(program.edges[edge].action, Action::Join(_)),
-            Move::Return => false,
+        let is_join = |&(_, step): &(ThreadId, Move)| {
+            let edge = step.edge();
+            edge.is_some_and(|edge| matches!(program.edges[edge].action, Action::Join(_)))
         };
         joins += usize::from(expected.iter().flatten().any(is_join));
         compared += 1;
@@ -320,10 +320,7 @@ fn unlocked_schedules(
         for (state, steps) in last {
             for thread in program.threads.ids() {
                 let flow = state.successors(program, &successors, thread, &mut |step, after| {
-                    let original = match step {
-                        Move::Edge(edge) => moves[edge],
-                        Move::Return => Move::Return,
-                    };
+                    let original = step.edge().map_or(Move::Return, |edge| moves[edge]);
                     let mut steps = steps.clone();
                     steps.push((thread, original));
                     next.push((after, steps));

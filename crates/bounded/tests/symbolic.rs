@@ -10,7 +10,7 @@ use selvedge_base::{Budget, Id};
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
     Action, Bound, Measure, NodeId, Position, Program, Question, Search, Start, StatePattern,
-    Target, Valuation,
+    Target, Valuation, Value,
 };
 use selvedge_replay::{BoundedSets, replay};
 use selvedge_testkit::rng::Rng;
@@ -42,7 +42,11 @@ fn random_target(rng: &mut Rng, program: &Program) -> Target {
     match rng.below(4) {
         0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
         1 => Target::State(StatePattern {
-            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            globals: program
+                .globals
+                .ids()
+                .map(|global| (global, Value::from(rng.percent(50))))
+                .collect(),
             locks: Vec::new(),
             threads: program
                 .threads

@@ -367,7 +367,7 @@ fn results_come_last() {
         bool get() begin return T; end";
     let mut program = program(text);
     let g = program.globals.ids().next().expect("there is one");
-    let assignments = vec![(Variable::Global(g), Expr::Constant(false))];
+    let assignments = vec![(Variable::Global(g), Expr::FALSE)];
     let update = program.updates.push(Update { assignments, ..Update::default() });
     for edge in program.edges.ids() {
         if matches!(program.edges[edge].action, Action::Return(_)) {

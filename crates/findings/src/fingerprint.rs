@@ -17,7 +17,7 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
         text += subject;
     }
     for step in &trace.steps {
-        if step.matched.is_some() || step.fails {
+        if step.matched.is_some() || step.fails.is_some() {
             text += &describe(program, &walk, step);
         }
         walk.step(step);
@@ -38,7 +38,10 @@ fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
     let procedure = walk.threads[step.thread].calls.last();
     let procedure = procedure.map_or("", |&procedure| &program.procedures[procedure].name);
     let what = match step.kind {
-        _ if step.fails => format!("assert {}", condition(program, step).unwrap_or_default()),
+        _ if let Some(kind) = step.fails => match condition(program, step) {
+            Some(condition) => format!("assert {condition}"),
+            None => kind.word().to_owned(),
+        },
         StepKind::Read(location) => format!("read {}", program.locations[location].name),
         StepKind::Write(location) => format!("write {}", program.locations[location].name),
         StepKind::Acquire(lock) => format!("acquire {}", program.locks[lock].name),

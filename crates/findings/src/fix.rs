@@ -237,7 +237,7 @@ fn usable_locks(program: &Program, finding: &Finding) -> Vec<(LockId, Program)> 
     locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
     locks.truncate(TRIED);
     let mut with_new = program.clone();
-    let new = with_new.locks.push(Lock { name: NEW_LOCK.to_owned(), place: Place::NONE });
+    let new = with_new.locks.push(Lock::reentrant(NEW_LOCK.to_owned(), Place::NONE));
     locks.into_iter().map(|lock| (lock, program.clone())).chain([(new, with_new)]).collect()
 }
 

@@ -4,11 +4,11 @@
 //! same result. What is reached is a mistake because somebody says so; the sentence says what it is.
 
 use crate::finding::FindingKind;
-use selvedge_program::expression::{Readers, shown};
+use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, Move, PatternQuestion, Program, Question, Resource, StepKind,
-    Trace, TraceStep, UnitRole,
+    Access, AccessKind, Action, PatternQuestion, Program, Question, Resource, StepKind, Trace,
+    TraceStep, UnitRole,
 };
 use std::fmt;
 
@@ -182,12 +182,9 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
 
 /// The condition that a step asserts.
 pub fn condition(program: &Program, step: &TraceStep) -> Option<String> {
-    let Move::Edge(edge) = step.step else { return None };
-    let edge = &program.edges[edge];
+    let edge = &program.edges[step.step.edge()?];
     let Action::Assert(condition) = edge.action else { return None };
     let owner = program.nodes[edge.source];
-    let names = |variable: selvedge_program::Variable, f: &mut fmt::Formatter<'_>| {
-        f.write_str(program.variable_name(owner, variable))
-    };
+    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
     Some(shown(&program.conditions[condition], Readers::All, &names).to_string())
 }

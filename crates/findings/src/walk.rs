@@ -37,8 +37,12 @@ impl Walk {
         match step.kind {
             StepKind::BeginUnit => standing.unit = Some(step.place),
             StepKind::EndUnit => standing.unit = None,
-            StepKind::Acquire(lock) => standing.held.push((lock, step.place)),
-            StepKind::Release(lock) => standing.held.retain(|&(other, _)| other != lock),
+            StepKind::Acquire(lock) | StepKind::Resume(lock) => {
+                standing.held.push((lock, step.place));
+            }
+            StepKind::Release(lock) | StepKind::Wait(lock) => {
+                standing.held.retain(|&(other, _)| other != lock)
+            }
             StepKind::Call(procedure) => standing.calls.push(procedure),
             StepKind::Return(_) => {
                 standing.calls.pop();
@@ -47,6 +51,7 @@ impl Walk {
             | StepKind::Write(_)
             | StepKind::Start(_)
             | StepKind::Join(_)
+            | StepKind::Notify(_)
             | StepKind::Step => {}
         }
     }

@@ -10,7 +10,7 @@
 //!    There is one operator less than there are operands.
 
 use selvedge_base::{Place, Span};
-use selvedge_program::Connective;
+use selvedge_program::Operator;
 
 /// A name as it is written.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ pub enum Expression<'a> {
     /// `'x`.
     Next(Name<'a>),
     Not(Box<Expression<'a>>),
-    Chain(Vec<Expression<'a>>, Vec<Connective>),
+    Chain(Vec<Expression<'a>>, Vec<Operator>),
     /// Premises, the last one first, and a conclusion.
     Implies(Vec<Expression<'a>>, Box<Expression<'a>>),
 }

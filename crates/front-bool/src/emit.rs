@@ -14,7 +14,7 @@ use crate::starts::{called, reachable};
 use selvedge_base::{Id, Place};
 use selvedge_program::{
     Action, Copies, Edge, Expr, Frame, Global, Label, NodeId, Passing, Procedure, ProcedureId,
-    Program, Start, Thread, ThreadId,
+    Program, Start, Thread, ThreadId, Type,
 };
 use std::collections::BTreeSet;
 
@@ -126,11 +126,7 @@ impl Size {
 
 fn size(graph: &Graph<'_>, instances: &[Vec<ThreadId>]) -> Size {
     fn parts(expr: &Expr) -> usize {
-        match expr {
-            Expr::Not(inner) => 1 + parts(inner),
-            Expr::Binary(_, left, right) => 1 + parts(left) + parts(right),
-            _ => 1,
-        }
+        1 + expr.parts().into_iter().map(parts).sum::<usize>()
     }
     let all = |exprs: &[Expr]| exprs.iter().map(parts).sum::<usize>();
     let mut size = Size { edges: 0, parts: graph.locals.len() };
@@ -200,7 +196,8 @@ impl Cutter<'_, '_> {
             frame: Frame {
                 locals: graph.locals.iter().cloned().collect(),
                 parameters: if name.is_some() { graph.locals.len() } else { graph.parameters },
-                results: graph.results.unwrap_or(0),
+                results: vec![Type::Bool; graph.results.unwrap_or(0)],
+                arrays: Vec::new(),
                 enforced,
             },
         });

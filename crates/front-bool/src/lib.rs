@@ -187,9 +187,8 @@ fn read(text: &str, options: &Options, parsed: &mut Parsed, complaints: &mut Com
     parsed.unused_labels = unused.into_iter().map(str::to_owned).collect();
     parsed.limited_starts = threads.limited;
     let globals = file.globals.iter();
-    let globals = globals
-        .map(|name| Global { name: name.text.to_owned(), place: name.place, initial: None })
-        .collect();
+    let globals =
+        globals.map(|name| Global::flag(name.text.to_owned(), name.place, None)).collect();
     let limit = emit::EDGE_LIMIT;
     parsed.program = emit::emit(&graphs, globals, &threads.plans, &threads.instances, limit);
     if let Some(program) = &parsed.program {

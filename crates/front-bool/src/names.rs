@@ -6,7 +6,7 @@ use crate::ast::{Expression, File, Function, Name};
 use crate::token::quote;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Diagnostic, Id, Span};
-use selvedge_program::{Connective, Expr, GlobalId, LocalId, Variable};
+use selvedge_program::{Expr, GlobalId, LocalId, Operator, Variable};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
 
@@ -161,7 +161,7 @@ impl<'n, 'a> Scope<'n, 'a> {
         complaints: &mut Complaints,
     ) -> Expr {
         match expression {
-            Expression::Constant(value) => Expr::Constant(*value),
+            Expression::Constant(value) => Expr::truth(*value),
             Expression::Choice => Expr::Choice,
             Expression::Variable(name) => {
                 self.variable(*name, complaints).map_or(Expr::Choice, Expr::Current)
@@ -183,17 +183,17 @@ impl<'n, 'a> Scope<'n, 'a> {
                 self.variable(*name, complaints).map_or(Expr::Choice, Expr::Next)
             }
             Expression::Not(inner) => self.expression(inner, next, complaints).not(),
-            Expression::Chain(operands, connectives) => {
-                self.balanced(operands, connectives, next, complaints)
+            Expression::Chain(operands, operators) => {
+                self.balanced(operands, operators, next, complaints)
             }
             Expression::Implies(premises, conclusion) => {
-                let all = vec![Connective::And; premises.len().saturating_sub(1)];
+                let all = vec![Operator::And; premises.len().saturating_sub(1)];
                 // The last premise is stored first.
                 let mut operands: Vec<&Expression<'a>> = premises.iter().collect();
                 operands.reverse();
                 let premise = self.balanced(&operands, &all, next, complaints);
                 let conclusion = self.expression(conclusion, next, complaints);
-                premise.join(Connective::Implies, conclusion)
+                premise.join(Operator::Implies, conclusion)
             }
         }
     }
@@ -202,7 +202,7 @@ impl<'n, 'a> Scope<'n, 'a> {
     fn balanced<E: std::borrow::Borrow<Expression<'a>>>(
         &self,
         operands: &[E],
-        connectives: &[Connective],
+        operators: &[Operator],
         next: bool,
         complaints: &mut Complaints,
     ) -> Expr {
@@ -210,8 +210,8 @@ impl<'n, 'a> Scope<'n, 'a> {
             return self.expression(operand.borrow(), next, complaints);
         }
         let middle = operands.len() / 2;
-        let left = self.balanced(&operands[..middle], &connectives[..middle - 1], next, complaints);
-        let right = self.balanced(&operands[middle..], &connectives[middle..], next, complaints);
-        left.join(connectives[middle - 1], right)
+        let left = self.balanced(&operands[..middle], &operators[..middle - 1], next, complaints);
+        let right = self.balanced(&operands[middle..], &operators[middle..], next, complaints);
+        left.join(operators[middle - 1], right)
     }
 }

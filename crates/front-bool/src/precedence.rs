@@ -8,11 +8,11 @@
 //! all associate to the left. In both, `!` binds tighter than all of them.
 
 use crate::dialect::Dialect;
-use selvedge_program::Connective;
+use selvedge_program::Operator;
 
-/// An operator between two operands.
+/// The sign of an operator between two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operator {
+pub enum Sign {
     Implies,
     Equal,
     Unequal,
@@ -21,26 +21,27 @@ pub enum Operator {
     And,
 }
 
-impl Operator {
+impl Sign {
     /// What it computes.
-    pub fn connective(self) -> Connective {
+    pub fn operator(self) -> Operator {
         match self {
-            Self::Implies => Connective::Implies,
-            Self::Equal => Connective::Equal,
-            Self::Unequal | Self::Xor => Connective::Xor,
-            Self::Or => Connective::Or,
-            Self::And => Connective::And,
+            Self::Implies => Operator::Implies,
+            Self::Equal => Operator::Equal,
+            Self::Unequal | Self::Xor => Operator::Xor,
+            Self::Or => Operator::Or,
+            Self::And => Operator::And,
         }
     }
 
-    /// The operator that is printed for a connective.
-    pub fn of(connective: Connective) -> Self {
-        match connective {
-            Connective::Implies => Self::Implies,
-            Connective::Equal => Self::Equal,
-            Connective::Xor => Self::Xor,
-            Connective::Or => Self::Or,
-            Connective::And => Self::And,
+    /// The sign that is printed for an operator on truth values.
+    pub fn of(operator: Operator) -> Self {
+        match operator {
+            Operator::Implies => Self::Implies,
+            Operator::Equal => Self::Equal,
+            Operator::Xor => Self::Xor,
+            Operator::Or => Self::Or,
+            Operator::And => Self::And,
+            other => unreachable!("{other:?} in a program of truth values"),
         }
     }
 
@@ -67,8 +68,8 @@ pub struct Binding {
 }
 
 /// The table of a dialect.
-pub fn binding(dialect: Dialect, operator: Operator) -> Binding {
-    use Operator::{And, Equal, Implies, Or, Unequal, Xor};
+pub fn binding(dialect: Dialect, operator: Sign) -> Binding {
+    use Sign::{And, Equal, Implies, Or, Unequal, Xor};
     let left = |level: u8| Binding { level, to_the_right: false };
     match dialect {
         Dialect::Boppo => match operator {
@@ -89,7 +90,7 @@ pub fn binding(dialect: Dialect, operator: Operator) -> Binding {
 
 /// Whether every dialect reads `a outer b inner c` and `a inner b outer c` with the `inner` operands
 /// together, so that no parentheses are needed.
-pub fn always_tighter(inner: Operator, outer: Operator) -> bool {
+pub fn always_tighter(inner: Sign, outer: Sign) -> bool {
     Dialect::ALL
         .iter()
         .all(|&dialect| binding(dialect, inner).level > binding(dialect, outer).level)

@@ -29,8 +29,8 @@ use crate::print::body::Body;
 use crate::print::names::Taken;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, EdgeId, NodeId, Procedure, ProcedureId, Program, Start, Successors, ThreadId, Variable,
-    unshare,
+    Action, EdgeId, Feature, NodeId, Procedure, ProcedureId, Program, Start, Successors, ThreadId,
+    Variable, unshare,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -65,6 +65,13 @@ pub fn print(program: &Program) -> Result<String, Unprintable> {
 /// # Errors
 /// As [`print()`]; in GETAFIX's dialect also if the program has several threads.
 pub fn print_in(program: &Program, dialect: Dialect) -> Result<String, Unprintable> {
+    let features = program.features();
+    if let Some(feature) =
+        [Feature::Types, Feature::Checks].into_iter().find(|&one| features.contains(one))
+    {
+        let reason = format!("{}, and Boolean programs have none", feature.name());
+        return Err(Unprintable { place: Place::NONE, reason });
+    }
     // Functions with the same text become one again below.
     let unshared = unshare(program);
     let program = &*unshared.program;
@@ -119,7 +126,9 @@ fn global_names(program: &Program, dialect: Dialect) -> Vec<String> {
 fn prologue(program: &Program, globals: &[String]) -> Option<String> {
     let initial = program.globals.iter().zip(globals);
     let (names, values): (Vec<&str>, Vec<&str>) = initial
-        .filter_map(|(global, name)| Some((name.as_str(), if global.initial? { "T" } else { "F" })))
+        .filter_map(|(global, name)| {
+            Some((name.as_str(), if global.initial? == 0 { "F" } else { "T" }))
+        })
         .unzip();
     (!names.is_empty()).then(|| format!("{} := {};", names.join(", "), values.join(", ")))
 }
@@ -346,7 +355,7 @@ impl Overview {
     ) -> Result<String, Unprintable> {
         let procedure = &program.procedures[id];
         let body = Body::new(self, program, id, globals, functions)?;
-        let kind = match procedure.frame.results {
+        let kind = match procedure.frame.results.len() {
             0 => "void".to_owned(),
             1 => "bool".to_owned(),
             results => format!("bool<{results}>"),

@@ -2,7 +2,7 @@
 
 use selvedge_base::Id;
 use selvedge_front_bool::{Dialect, Options, parse};
-use selvedge_program::{Connective, Expr, Variable};
+use selvedge_program::{Expr, Operator, Variable};
 use std::fmt::Write;
 
 const SIGNS: [&str; 6] = ["=>", "=", "!=", "^", "|", "&"];
@@ -12,13 +12,14 @@ fn bracketed(expr: &Expr) -> String {
     match expr {
         Expr::Current(Variable::Global(id)) => ["a", "b", "c", "d"][id.index()].to_owned(),
         Expr::Not(inner) => format!("!{}", bracketed(inner)),
-        Expr::Binary(connective, left, right) => {
-            let sign = match connective {
-                Connective::And => "&",
-                Connective::Or => "|",
-                Connective::Xor => "^",
-                Connective::Equal => "=",
-                Connective::Implies => "=>",
+        Expr::Binary(operator, left, right) => {
+            let sign = match operator {
+                Operator::And => "&",
+                Operator::Or => "|",
+                Operator::Xor => "^",
+                Operator::Equal => "=",
+                Operator::Implies => "=>",
+                other => panic!("{other:?}"),
             };
             format!("({} {sign} {})", bracketed(left), bracketed(right))
         }

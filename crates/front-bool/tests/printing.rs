@@ -57,7 +57,7 @@ fn copies_that_differ_get_names_of_their_own() {
 /// A program whose threads all run at first, and whose global is false at first.
 fn at_first(text: &str) -> Program {
     let mut program = text::parse(text).0.expect("a program");
-    program.globals[GlobalId::from_index(0)].initial = Some(false);
+    program.globals[GlobalId::from_index(0)].initial = Some(0);
     assert_eq!(validate(&program), []);
     program
 }

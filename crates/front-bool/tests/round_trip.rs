@@ -6,9 +6,9 @@ mod common;
 use common::{Random, program, reached, round_trip};
 use selvedge_base::Id;
 use selvedge_front_bool::{Dialect, Options, parse, print, print_in};
-use selvedge_program::expression::{Readers, shown};
+use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::validate::validate;
-use selvedge_program::{Action, Connective, Expr, GlobalId, Program, Target, Update, Variable};
+use selvedge_program::{Action, Expr, GlobalId, Operator, Program, Target, Update, Variable};
 use selvedge_testkit::getafix::recognise;
 use std::fmt::Write;
 
@@ -275,13 +275,13 @@ fn random_expr(random: &mut Random, depth: usize) -> Expr {
     if depth == 0 || random.below(5) == 0 {
         return global(random.below(3));
     }
-    let connectives =
-        [Connective::And, Connective::Or, Connective::Xor, Connective::Equal, Connective::Implies];
+    let operators =
+        [Operator::And, Operator::Or, Operator::Xor, Operator::Equal, Operator::Implies];
     match random.below(6) {
         5 => random_expr(random, depth - 1).not(),
         at => {
             let left = random_expr(random, depth - 1);
-            left.join(connectives[at], random_expr(random, depth - 1))
+            left.join(operators[at], random_expr(random, depth - 1))
         }
     }
 }
@@ -291,14 +291,15 @@ fn value(expr: &Expr, bits: usize) -> bool {
     match expr {
         Expr::Current(Variable::Global(id)) => bits >> id.index() & 1 == 1,
         Expr::Not(inner) => !value(inner, bits),
-        Expr::Binary(connective, left, right) => {
+        Expr::Binary(operator, left, right) => {
             let (left, right) = (value(left, bits), value(right, bits));
-            match connective {
-                Connective::And => left && right,
-                Connective::Or => left || right,
-                Connective::Xor => left != right,
-                Connective::Equal => left == right,
-                Connective::Implies => !left || right,
+            match operator {
+                Operator::And => left && right,
+                Operator::Or => left || right,
+                Operator::Xor => left != right,
+                Operator::Equal => left == right,
+                Operator::Implies => !left || right,
+                other => panic!("{other:?}"),
             }
         }
         other => panic!("{other:?}"),
@@ -307,9 +308,9 @@ fn value(expr: &Expr, bits: usize) -> bool {
 
 #[test]
 fn every_reader_reads_the_expressions_of_every_printer() {
-    let names = |variable: Variable, f: &mut std::fmt::Formatter<'_>| match variable {
-        Variable::Global(id) => f.write_str(["a", "b", "c"][id.index()]),
-        Variable::Local(_) => Err(std::fmt::Error),
+    let names = |atom: Atom, f: &mut std::fmt::Formatter<'_>| match atom {
+        Atom::Variable(Variable::Global(id)) => f.write_str(["a", "b", "c"][id.index()]),
+        _ => Err(std::fmt::Error),
     };
     for seed in 0..3000 {
         let random = &mut Random(seed);
@@ -351,13 +352,13 @@ fn enrich(program: &mut Program, random: &mut Random) {
         let mut pick = || variables[random.below(variables.len())];
         let (one, two, three) = (pick(), pick(), pick());
         let guard = (random.below(2) == 0)
-            .then(|| Expr::Current(one).join(Connective::Or, Expr::Current(two).not()));
+            .then(|| Expr::Current(one).join(Operator::Or, Expr::Current(two).not()));
         let assignments = match random.below(3) {
             0 => Vec::new(),
             _ => vec![(three, Expr::Current(one).not())],
         };
         let constraint =
-            (random.below(3) == 0).then(|| Expr::Next(three).join(Connective::Or, Expr::Choice));
+            (random.below(3) == 0).then(|| Expr::Next(three).join(Operator::Or, Expr::Choice));
         let update = program.updates.push(Update { guard, assignments, constraint });
         program.edges[id].update = Some(update);
     }

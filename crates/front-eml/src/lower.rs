@@ -31,7 +31,7 @@ pub const EDGE_LIMIT: usize = 1 << 24;
 pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Program> {
     let mut program = Program::default();
     for lock in &file.locks {
-        program.locks.push(Lock { name: lock.text.to_owned(), place: lock.place });
+        program.locks.push(Lock::reentrant(lock.text.to_owned(), lock.place));
     }
     if !file.locations.is_empty() {
         let set = program.atomic_sets.push(AtomicSet { name: "shared".to_owned() });

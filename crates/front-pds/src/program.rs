@@ -19,9 +19,9 @@ use crate::state::{Number, Stack, State};
 use crate::system::{Rule, System, Thread, Word};
 use selvedge_base::{Diagnostic, Id, Place, Severity};
 use selvedge_program::{
-    Action, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral,
+    Action, Copies, Edge, Expr, Frame, Global, GlobalId, Label, NodeId, Numeral, Operator,
     Position, Procedure, ProcedureId, Program, Sharing, Start, StatePattern, Target, ThreadId,
-    Update, UpdateId, Variable,
+    Update, UpdateId, Value, Variable,
 };
 use selvedge_syntax::complaints::Complaints;
 use std::collections::BTreeMap;
@@ -141,7 +141,8 @@ pub fn target(
             }
         });
     }
-    let value = |(at, &bit): (usize, &GlobalId)| (bit, state.shared.value >> at & 1 == 1);
+    let value =
+        |(at, &bit): (usize, &GlobalId)| (bit, Value::from(state.shared.value >> at & 1 == 1));
     let globals = numeral.bits.iter().enumerate().map(value).collect();
     let threads = threads.into_iter().collect();
     Some(Target::State(StatePattern { globals, locks: Vec::new(), threads }))
@@ -164,11 +165,8 @@ pub fn build(system: &System, initial: &Initial, complaints: &mut Complaints) ->
     let bits = (u32::BITS - (system.states - 1).leading_zeros()).max(1);
     let mut program = Program::default();
     for bit in 0..bits {
-        program.globals.push(Global {
-            name: format!("q{bit}"),
-            place: Place::NONE,
-            initial: Some(initial.shared >> bit & 1 == 1),
-        });
+        let first = Some(initial.shared >> bit & 1 == 1);
+        program.globals.push(Global::flag(format!("q{bit}"), Place::NONE, first));
     }
     let numeral = Numeral { name: "q".to_owned(), bits: program.globals.ids().collect() };
     program.numerals.push(numeral);
@@ -390,10 +388,10 @@ impl Builder {
             let value = Expr::Current(variable(bit));
             if from >> bit & 1 == 1 { value } else { value.not() }
         });
-        let guard = literals.reduce(|left, right| left.join(Connective::And, right));
+        let guard = literals.reduce(|left, right| left.join(Operator::And, right));
         let changed = (0..self.bits).filter(|bit| (from ^ to) >> bit & 1 == 1);
         let assignments =
-            changed.map(|bit| (variable(bit), Expr::Constant(to >> bit & 1 == 1))).collect();
+            changed.map(|bit| (variable(bit), Expr::truth(to >> bit & 1 == 1))).collect();
         self.program.updates.push(Update { guard, assignments, constraint: None })
     }
 }

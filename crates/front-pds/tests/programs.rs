@@ -3,8 +3,8 @@
 use selvedge_base::{Diagnostic, Id, Place};
 use selvedge_front_pds::{Complaint, parse};
 use selvedge_program::{
-    Action, EdgeId, Expr, NodeId, Position, Program, Target, ThreadId, Update, Variable, text,
-    validate,
+    Action, EdgeId, Expr, NodeId, Position, Program, Target, ThreadId, Update, Value, Variable,
+    text, validate,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -100,7 +100,7 @@ fn read_back(program: &Program) -> BTreeSet<Rule> {
             let (Variable::Global(bit), Expr::Constant(value)) = (variable, value) else {
                 panic!("{variable:?} := {value:?}")
             };
-            to = to & !(1 << bit.index()) | u32::from(*value) << bit.index();
+            to = to & !(1 << bit.index()) | u32::from(value.value() != 0) << bit.index();
         }
         let word = match edge.action {
             Action::Skip => Vec::from_iter(labels[&edge.target]),
@@ -167,13 +167,13 @@ fn edges_are_the_rules() {
     let program = check("small", SMALL, "0|1,1", Some("2|3,-"));
     assert_eq!(program.numerals[0].name, "q");
     assert_eq!(program.globals.len(), 2);
-    assert!(program.globals.iter().all(|global| global.initial == Some(false)));
+    assert!(program.globals.iter().all(|global| global.initial == Some(0)));
     // 4 is never on a stack; the rule is indented.
     let other = check("other", SMALL, "2|4,2", None);
     let places: Vec<Place> = other.edges.iter().map(|edge| edge.place).collect();
     assert_eq!(places, [Place::new(7, 3)]);
-    let initial: Vec<Option<bool>> = other.globals.iter().map(|global| global.initial).collect();
-    assert_eq!(initial, [Some(false), Some(true)]);
+    let initial: Vec<Option<Value>> = other.globals.iter().map(|global| global.initial).collect();
+    assert_eq!(initial, [Some(0), Some(1)]);
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn rules_on_the_empty_stack_come_back_to_it() {
 fn targets_name_states_and_tops() {
     let target = parse(SMALL, Some("0|1,1"), Some("2|-,2")).expect("good").target;
     let Some(Target::State(pattern)) = target else { panic!("a state") };
-    let values: Vec<bool> = pattern.globals.iter().map(|&(_, value)| value).collect();
-    assert_eq!(values, [false, true]);
+    let values: Vec<Value> = pattern.globals.iter().map(|&(_, value)| value).collect();
+    assert_eq!(values, [0, 1]);
     assert_eq!(pattern.threads[ThreadId::from_index(0)], Position::Ended);
     let Position::At(nodes) = &pattern.threads[ThreadId::from_index(1)] else { panic!("nodes") };
     assert_eq!(nodes.len(), 1);

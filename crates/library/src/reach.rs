@@ -16,7 +16,7 @@ use selvedge_analysis::{
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_program::{
     Action, Answer, Bound, Explored, LocationId, Measure, Numeral, Program, Question, States,
-    Target, ThreadId, Unknown, Valuation, Verdict,
+    Target, ThreadId, Unknown, Valuation, Value, Verdict,
 };
 use selvedge_report::{Answers, Asked, Projection, Reach, Sought};
 use std::time::Duration;
@@ -258,7 +258,7 @@ fn sort_states(program: &Program, explored: &mut Explored) {
 }
 
 /// The values of the numerals, then those of the globals.
-fn numbers(program: &Program, globals: &Valuation) -> (Vec<Vec<bool>>, Valuation) {
+fn numbers(program: &Program, globals: &Valuation) -> (Vec<Vec<Value>>, Valuation) {
     let highest_first =
         |numeral: &Numeral| numeral.bits.iter().rev().map(|&bit| globals.get(bit)).collect();
     (program.numerals.iter().map(highest_first).collect(), globals.clone())

@@ -6,6 +6,7 @@
 use selvedge_base::{Diagnostic, IdVec, Severity};
 use selvedge_program::{
     GlobalId, LockId, NodeId, Numeral, Position, Program, Sharing, StatePattern, Target, ThreadId,
+    Type, Value, thread_value,
 };
 use selvedge_syntax::nearest::nearest;
 
@@ -54,7 +55,7 @@ pub fn state(program: &Program, text: &str) -> Result<Target, Box<Diagnostic>> {
 }
 
 /// Values of globals, and whether locks are held.
-type Shared = (Vec<(GlobalId, bool)>, Vec<(LockId, bool)>);
+type Shared = (Vec<(GlobalId, Value)>, Vec<(LockId, bool)>);
 
 fn shared_part(program: &Program, text: &str) -> Result<Shared, Box<Diagnostic>> {
     if text.is_empty() || text == "*" {
@@ -94,31 +95,59 @@ fn shared_part(program: &Program, text: &str) -> Result<Shared, Box<Diagnostic>>
                 None => complaint,
             }));
         }
-        let value = match value {
-            "1" | "T" | "true" => true,
-            "0" | "F" | "false" => false,
-            _ => {
-                let message = format!("`{value}` is not a Boolean value");
-                return Err(helped(message, "write 0 or 1".to_owned()).into());
-            }
-        };
         match (global, lock) {
-            (Some((global, _)), _) => globals.push((global, value)),
-            (None, Some((lock, _))) => locks.push((lock, value)),
+            (Some((id, global)), _) => globals.push((id, typed_value(program, global.ty, value)?)),
+            (None, Some((lock, _))) => locks.push((lock, truth(value)?)),
             (None, None) => {}
         }
     }
     Ok((globals, locks))
 }
 
+fn truth(text: &str) -> Result<bool, Box<Diagnostic>> {
+    match text {
+        "1" | "T" | "true" => Ok(true),
+        "0" | "F" | "false" => Ok(false),
+        _ => {
+            let message = format!("`{text}` is not a Boolean value");
+            Err(helped(message, "write 0 or 1".to_owned()).into())
+        }
+    }
+}
+
+/// A value of a type, as reports write it.
+fn typed_value(program: &Program, ty: Type, text: &str) -> Result<Value, Box<Diagnostic>> {
+    let found = match ty {
+        Type::Bool => return truth(text).map(Value::from),
+        Type::Int { .. } | Type::Mod(_) => text.parse().ok(),
+        Type::Enum(id) => {
+            program.enums[id].values.iter().position(|name| name == text).map(|at| at as Value)
+        }
+        Type::Thread if text == "none" => Some(thread_value(None)),
+        Type::Thread => {
+            let mut threads = program.threads.iter_enumerated();
+            threads.find(|(_, one)| one.name == text).map(|(id, _)| thread_value(Some(id)))
+        }
+    };
+    match found.filter(|&value| program.has_value(ty, value)) {
+        Some(value) => Ok(value),
+        None => Err(wrong(format!("`{text}` is no value of this global")).into()),
+    }
+}
+
 /// The values of the bits of a number.
-fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, bool)>, Box<Diagnostic>> {
+fn bits(numeral: &Numeral, number: u64) -> Result<Vec<(GlobalId, Value)>, Box<Diagnostic>> {
     let width = numeral.bits.len();
     if width < 64 && number >> width != 0 {
         return Err(wrong(format!("{} is never as large as {number}", numeral.name)).into());
     }
     let bit = |at: usize| at < 64 && number >> at & 1 == 1;
-    Ok(numeral.bits.iter().enumerate().map(|(at, &global)| (global, bit(at))).collect())
+    Ok(numeral
+        .bits
+        .iter()
+        .enumerate()
+        .map(|(at, &global)| (global, Value::from(bit(at))))
+        .collect())
 }
 
 fn position(program: &Program, thread: ThreadId, text: &str) -> Result<Position, Box<Diagnostic>> {
@@ -200,8 +229,7 @@ mod tests {
             thread A main f { procedure f nodes 2 entry 0 exit 1 { 0 -> 1 skip } }
             thread B main g { procedure g nodes 2 entry 0 exit 1 { 0 -> 1 skip } }";
         let mut program = parse(text).0.expect("it is a program");
-        let global =
-            |name: &str| Global { name: name.to_owned(), place: Place::NONE, initial: None };
+        let global = |name: &str| Global::flag(name.to_owned(), Place::NONE, None);
         let bits = ["q0", "q1", "x"].map(|name| program.globals.push(global(name)));
         program.numerals.push(Numeral { name: "q".to_owned(), bits: bits[..2].to_vec() });
         for (name, node) in [("START", 0), ("START", 2), ("END", 3)] {
@@ -222,7 +250,7 @@ mod tests {
     fn numbers_values_and_positions() {
         let global = GlobalId::from_index;
         let two = pattern("2|START,-");
-        assert_eq!(two.globals, [(global(0), false), (global(1), true)]);
+        assert_eq!(two.globals, [(global(0), 0), (global(1), 1)]);
         let at = Position::At(vec![NodeId::from_index(0)]);
         assert_eq!(two.threads.as_slice(), [at, Position::Ended]);
         assert_eq!(pattern("x=T , q=1").globals.len(), 3);

@@ -162,7 +162,7 @@ fn wrapping_in_a_private_lock_changes_nothing() {
     for seed in 0..400 {
         let mut rng = Rng::new(seed);
         let mut program = random_model(&mut rng, &Shape::SMALL).to_program();
-        let lock = program.locks.push(Lock { name: "private".to_owned(), place: Place::NONE });
+        let lock = program.locks.push(Lock::reentrant("private".to_owned(), Place::NONE));
         let successors = Successors::new(&program);
         let edge = program.edges[*rng.pick(&program.edges.ids().collect::<Vec<_>>())].clone();
         let thread =

@@ -127,7 +127,8 @@ pub fn shared_locks(program: &Program, successors: &Successors) -> LockSet {
     shared_locks_of(program, successors, program.threads.ids())
 }
 
-/// The locks that at least two of these threads can acquire.
+/// The locks that at least two of these threads can acquire, and those that are not reentrant and one
+/// can.
 pub fn shared_locks_of(
     program: &Program,
     successors: &Successors,
@@ -159,6 +160,12 @@ pub fn shared_locks_of(
             }
         }
         twice = twice.union(&once.intersection(&own));
+        // Whether the owner of a lock that is not reentrant waits for itself matters in any case.
+        for (lock, one) in program.locks.iter_enumerated() {
+            if !one.reentrant && own.contains(lock) {
+                twice.insert(lock);
+            }
+        }
         once = once.union(&own);
     }
     twice
@@ -320,6 +327,13 @@ impl<'a> Lowering<'a> {
             self.first_rule.push(self.rules.len() as u32);
             for &edge_id in source.successors.of(node) {
                 let edge = &source.program.edges[edge_id];
+                // The owner of a lock that is not reentrant waits for itself here: that is no step.
+                if let Action::Acquire(lock) = edge.action
+                    && !source.program.locks[lock].reentrant
+                    && held.contains(lock)
+                {
+                    continue;
+                }
                 let target = symbol_of(edge.target);
                 // A lock or unit event is outermost iff it changes what holds at the two ends.
                 let closes =
@@ -330,7 +344,11 @@ impl<'a> Lowering<'a> {
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::BeginAtomic
-                    | Action::EndAtomic => None,
+                    | Action::EndAtomic
+                    | Action::Wait(_)
+                    | Action::Resume(_)
+                    | Action::Notify(_)
+                    | Action::NotifyAll(_) => None,
                     Action::Start(thread) => Some(Event::Start(thread)),
                     Action::Join(thread) => Some(Event::Join(thread)),
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),

@@ -30,6 +30,9 @@ fn event(kind: StepKind) -> Option<Event> {
         | StepKind::Return(_)
         | StepKind::Start(_)
         | StepKind::Join(_)
+        | StepKind::Wait(_)
+        | StepKind::Resume(_)
+        | StepKind::Notify(_)
         | StepKind::Step => None,
     }
 }

@@ -29,6 +29,13 @@ pub fn copy_name(thread: &str, copy: u32) -> String {
     format!("{thread}[{copy}]")
 }
 
+/// Which of the copies of its process a thread is, by its name: 2 for `Worker[2]`, and 0 if it is the
+/// only one.
+pub fn copy_number(thread: &str) -> u32 {
+    let inside = thread.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    inside.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
 /// The program with `number[t]` copies of every thread `t` of which there may be any number, and at
 /// least one.
 pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program {

@@ -8,7 +8,7 @@
 //! 2. A program with an empty set of features means the same to every engine: stacks of bounded
 //!    height, locks, units, accesses.
 
-use crate::data::Frame;
+use crate::data::{Expr, Frame, Sort, Type};
 use crate::model::{Action, Copies, Program, Start};
 use selvedge_base::Id;
 
@@ -29,11 +29,18 @@ pub enum Feature {
     AnyCopies,
     /// Volatile accesses.
     Volatile,
+    /// Variables that are no truth values, and arithmetic.
+    Types,
+    /// Waits and notifications.
+    Monitors,
+    /// Conditions that are checked wherever they could be broken: invariants, and what is said to
+    /// protect a global.
+    Checks,
 }
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Values,
         Self::Recursion,
         Self::Starts,
@@ -41,6 +48,9 @@ impl Feature {
         Self::AtomicSections,
         Self::AnyCopies,
         Self::Volatile,
+        Self::Types,
+        Self::Monitors,
+        Self::Checks,
     ];
 
     /// What it is called in messages: "the program has …".
@@ -53,6 +63,9 @@ impl Feature {
             Self::AtomicSections => "atomic sections",
             Self::AnyCopies => "any number of copies of a thread",
             Self::Volatile => "volatile accesses",
+            Self::Types => "numbers, enumerations or arrays",
+            Self::Monitors => "waits and notifications",
+            Self::Checks => "invariants or annotations",
         }
     }
 
@@ -144,13 +157,39 @@ impl Program {
                 | Action::BeginUnit
                 | Action::EndUnit
                 | Action::Call(_) => {}
+                Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
+                    features.insert(Feature::Monitors)
+                }
             }
+        }
+        if uses_types(self) {
+            features.insert(Feature::Types);
+        }
+        if !self.invariants.is_empty() || self.globals.iter().any(|one| one.annotation.is_some()) {
+            features.insert(Feature::Checks);
         }
         if is_recursive(self) {
             features.insert(Feature::Recursion);
         }
         features
     }
+}
+
+/// Whether some variable or some expression is no truth value.
+fn uses_types(program: &Program) -> bool {
+    let frames = || program.procedures.iter().map(|procedure| &procedure.frame);
+    let locals = frames().flat_map(|frame| frame.locals.iter().map(|local| local.ty));
+    let results = frames().flat_map(|frame| frame.results.iter().copied());
+    let globals = program.globals.iter().map(|global| global.ty);
+    // Whatever works on numbers has a number in it.
+    let mut is_typed = |part: &Expr| match part {
+        Expr::Constant(literal) => literal.sort() != Sort::Bool,
+        Expr::Element(..) | Expr::Me | Expr::Copy => true,
+        _ => false,
+    };
+    globals.chain(locals).chain(results).any(|ty| ty != Type::Bool)
+        || frames().any(|frame| frame.locals.iter().any(|local| local.initial.is_some()))
+        || program.expressions().any(|expr| expr.any(&mut is_typed))
 }
 
 /// Whether a procedure that some thread can reach calls itself, directly or through others.

@@ -34,7 +34,9 @@ pub mod witness;
 pub use alphabet::{Alphabet, alphabets};
 pub use answer::{Answer, Statistics};
 pub use data::{
-    Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Valuation, Variable,
+    Annotation, Array, Enum, Expr, FailureKind, Frame, Global, Invariant, Literal, Local,
+    NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
+    thread_value,
 };
 pub use engine::{Decision, Engine, Explored, States};
 pub use event::{Event, Observable};
@@ -43,9 +45,9 @@ pub use files::SourceFile;
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{
-    Action, AtomicSet, AtomicSetId, ConditionId, Copies, Edge, EdgeId, GlobalId, Label, LocalId,
-    Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId, Program,
-    ReturnId, Start, Thread, ThreadId, UpdateId,
+    Action, AtomicSet, AtomicSetId, ConditionId, Copies, Edge, EdgeId, EnumId, GlobalId, Label,
+    LocalId, Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId,
+    Program, ReturnId, Start, Thread, ThreadId, UpdateId,
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};

@@ -34,8 +34,16 @@
 //! 12. Places lie in the file that was read or in one that the program names. These have different
 //!     names, without control characters, neither empty nor longer than
 //!     [`LONGEST_FILE_NAME`](crate::files::LONGEST_FILE_NAME). Lines and columns count from 1.
+//! 13. Ranges are not empty, and have at most 2^31 values; enumerations are not either, and their
+//!     names are unique. Initial values are values of their types. The elements of an array follow
+//!     each other, have one type and one initial value, are named after it, and are no parameters;
+//!     arrays do not overlap.
+//! 14. Expressions have a sort: conditions, guards and constraints are truth values, and what is
+//!     assigned, passed or returned has the sort of the variable that it goes to.
+//! 15. Invariants and the predicates of annotations speak of globals only; [`Expr::Me`] stands in
+//!     predicates, but not in invariants.
 
-use crate::data::{Expr, Frame, Global, Numeral, Passing, Update};
+use crate::data::{Enum, Expr, Frame, Global, Invariant, NamedArray, Numeral, Passing, Update};
 use crate::files::SourceFile;
 use selvedge_base::{IdVec, Place, define_id};
 
@@ -69,8 +77,12 @@ define_id!(
 );
 
 define_id!(
-    /// A shared Boolean variable.
+    /// A shared variable.
     GlobalId
+);
+define_id!(
+    /// A type with named values.
+    EnumId
 );
 define_id!(
     /// A local variable, counted within its procedure.
@@ -98,7 +110,7 @@ define_id!(
 pub struct Program {
     /// The files that it comes from beside the one that was read, see [`crate::files`].
     pub files: Vec<SourceFile>,
-    /// The reentrant locks.
+    /// The locks.
     pub locks: IdVec<LockId, Lock>,
     /// The atomic sets.
     pub atomic_sets: IdVec<AtomicSetId, AtomicSet>,
@@ -112,8 +124,14 @@ pub struct Program {
     pub nodes: IdVec<NodeId, ProcedureId>,
     /// The edges of all procedures.
     pub edges: IdVec<EdgeId, Edge>,
-    /// The shared Boolean variables.
+    /// The types with named values.
+    pub enums: IdVec<EnumId, Enum>,
+    /// The shared variables.
     pub globals: IdVec<GlobalId, Global>,
+    /// Which of them are elements of arrays, in the order of the globals.
+    pub arrays: Vec<NamedArray>,
+    /// What is true of them at all times.
+    pub invariants: Vec<Invariant>,
     /// The updates that edges name.
     pub updates: IdVec<UpdateId, Update>,
     /// The conditions that edges and procedures name.
@@ -126,6 +144,8 @@ pub struct Program {
     pub labels: Vec<Label>,
     /// Globals that write numbers.
     pub numerals: Vec<Numeral>,
+    /// Whether a thread that waits for a notification may also go on without one.
+    pub spurious_wakeups: bool,
 }
 
 /// A name for a node. Several nodes may have the same name, and a node several names.
@@ -137,13 +157,22 @@ pub struct Label {
     pub node: NodeId,
 }
 
-/// A reentrant lock, free at first.
+/// A lock, free at first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lock {
     /// Its name.
     pub name: String,
     /// Where it is declared.
     pub place: Place,
+    /// Whether its owner can acquire it again; if not, it blocks for ever where it tries to.
+    pub reentrant: bool,
+}
+
+impl Lock {
+    /// A reentrant lock.
+    pub fn reentrant(name: impl Into<String>, place: Place) -> Self {
+        Self { name: name.into(), place, reentrant: true }
+    }
 }
 
 /// A set of locations with a common consistency property.
@@ -253,8 +282,18 @@ pub enum Action {
     Write(LocationId),
     /// Acquires a lock; blocks while another thread owns it.
     Acquire(LockId),
-    /// Releases a lock that the thread owns.
+    /// Releases a lock once; fails if the thread does not own it.
     Release(LockId),
+    /// Gives up all holds of a lock and joins its wait set; fails if the thread does not own it.
+    Wait(LockId),
+    /// Behind a [`Wait`](Action::Wait): once the thread is not in the wait set any more and the lock
+    /// is free, takes it with all holds that it had. Blocks for ever where nothing is to be resumed.
+    Resume(LockId),
+    /// Removes any one thread from the wait set of a lock, if there is one; fails if the thread does
+    /// not own the lock.
+    Notify(LockId),
+    /// Removes all threads from the wait set of a lock; fails if the thread does not own the lock.
+    NotifyAll(LockId),
     /// Enters a unit of work.
     BeginUnit,
     /// Leaves a unit of work.

@@ -3,7 +3,7 @@
 //! contexts ([`crate::witness`], invariant 2).
 
 use crate::answer::Statistics;
-use crate::data::Valuation;
+use crate::data::{Valuation, Value};
 use crate::model::{GlobalId, LockId, NodeId, ThreadId};
 use crate::verdict::Failure;
 use crate::witness::Witness;
@@ -62,7 +62,7 @@ pub enum Target {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatePattern {
     /// The globals that matter.
-    pub globals: Vec<(GlobalId, bool)>,
+    pub globals: Vec<(GlobalId, Value)>,
     /// The locks that matter, and whether some thread holds them.
     pub locks: Vec<(LockId, bool)>,
     /// Where each thread is.

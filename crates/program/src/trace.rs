@@ -9,9 +9,9 @@
 //!
 //! # Invariants
 //! 1. `matched` is that of the witness.
-//! 2. An assertion that fails is the last step.
+//! 2. A step that fails is the last one.
 
-use crate::data::{Valuation, Variable};
+use crate::data::{FailureKind, Valuation, Value, Variable};
 use crate::model::{LocationId, LockId, ProcedureId, Program, ThreadId};
 use crate::witness::{Move, Witness, WitnessStep, contexts, rounds};
 use selvedge_base::{Id, IdVec, Place};
@@ -40,6 +40,12 @@ pub enum StepKind {
     Start(ThreadId),
     /// A thread was found to have ended.
     Join(ThreadId),
+    /// All holds of a lock were given up, for a notification.
+    Wait(LockId),
+    /// A lock that was given up was taken again.
+    Resume(LockId),
+    /// One thread, or all, were removed from the wait set of a lock.
+    Notify(LockId),
     /// A step without an event: a branch, a reentrant lock operation, an inner unit.
     Step,
 }
@@ -60,15 +66,15 @@ pub struct TraceStep {
     /// The variables that have another value than was last seen of them, and all locals of an
     /// activation that the step has opened. Locals are those of the activation on top after the
     /// step; those of a caller that change in the very step of the call are seen at the return.
-    pub changes: Vec<(Variable, bool)>,
-    /// Whether it is an assertion that fails.
-    pub fails: bool,
+    pub changes: Vec<(Variable, Value)>,
+    /// How it fails, if it does.
+    pub fails: Option<FailureKind>,
 }
 
 impl TraceStep {
     /// A step that changes no values.
     pub fn plain(thread: ThreadId, step: Move, kind: StepKind, place: Place) -> Self {
-        Self { thread, step, kind, place, matched: None, changes: Vec::new(), fails: false }
+        Self { thread, step, kind, place, matched: None, changes: Vec::new(), fails: None }
     }
 }
 
@@ -81,6 +87,8 @@ pub struct Trace {
     pub locals: IdVec<ThreadId, Valuation>,
     /// The steps in order.
     pub steps: Vec<TraceStep>,
+    /// How it fails, if it does: in its last step, or at first if it has none.
+    pub fails: Option<FailureKind>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
     /// two accesses of a race, the blocked acquisitions of a deadlock in the order of the cycle.
     pub next: Vec<TraceStep>,
@@ -115,7 +123,7 @@ impl Trace {
             match step.kind {
                 StepKind::Call(callee) => {
                     let locals = program.procedures[callee].frame.locals.len();
-                    open.push(Valuation(vec![false; locals]));
+                    open.push(Valuation(vec![0; locals]));
                 }
                 StepKind::Return(_) => _ = open.pop(),
                 _ => {}
@@ -135,7 +143,7 @@ impl Trace {
                 locals: open.last().cloned().unwrap_or_default(),
             });
         }
-        let fails = self.steps.last().is_some_and(|step| step.fails);
+        let fails = self.fails.is_some();
         Witness { globals: self.globals.clone(), locals: self.locals.clone(), steps, fails }
     }
 }

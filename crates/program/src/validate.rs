@@ -3,6 +3,7 @@
 //! can rely on them without checking again.
 
 mod data;
+mod types;
 
 use crate::files::mistake_in_file_name;
 use crate::model::{Action, Copies, Program, ThreadId};
@@ -33,6 +34,7 @@ pub fn validate(program: &Program) -> Vec<Breach> {
     validator.procedures();
     validator.edges();
     validator.data();
+    validator.types();
     validator.breaches
 }
 
@@ -211,7 +213,12 @@ impl Validator<'_> {
                 Action::Read(location) | Action::Write(location) => {
                     program.locations.get(location).is_some()
                 }
-                Action::Acquire(lock) | Action::Release(lock) => program.locks.get(lock).is_some(),
+                Action::Acquire(lock)
+                | Action::Release(lock)
+                | Action::Wait(lock)
+                | Action::Resume(lock)
+                | Action::Notify(lock)
+                | Action::NotifyAll(lock) => program.locks.get(lock).is_some(),
                 Action::Call(callee) => match program.procedures.get(callee) {
                     Some(callee) if callee.owner.is_none() || callee.owner == procedure.owner => {
                         true

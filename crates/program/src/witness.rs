@@ -15,7 +15,8 @@
 //!    and stands on those steps only, in increasing order.
 //! 2. A *context* is a maximal sequence of steps of one thread. A *round* is one pass over the
 //!    threads in the order of their ids, each with at most one context.
-//! 3. An assertion that fails is the last step of its witness.
+//! 3. A step that fails is the last one of its witness. A witness that fails without any step says
+//!    that an invariant is false at first.
 
 use crate::data::Valuation;
 use crate::model::{EdgeId, ThreadId};
@@ -26,8 +27,20 @@ use selvedge_base::{Id, IdVec};
 pub enum Move {
     /// Takes this edge from the node on top of the stack.
     Edge(EdgeId),
+    /// Takes this edge together with this thread, which has a part in it: the one that is notified.
+    With(EdgeId, ThreadId),
     /// Returns from the procedure whose exit is on top of the stack.
     Return,
+}
+
+impl Move {
+    /// The edge that is taken, if one is.
+    pub fn edge(self) -> Option<EdgeId> {
+        match self {
+            Self::Edge(edge) | Self::With(edge, _) => Some(edge),
+            Self::Return => None,
+        }
+    }
 }
 
 /// A proposed interleaving, from the initial configuration.
@@ -41,7 +54,7 @@ pub struct Witness {
     pub locals: IdVec<ThreadId, Valuation>,
     /// The steps in order.
     pub steps: Vec<WitnessStep>,
-    /// Whether the last step is an assertion that fails.
+    /// Whether the last step fails: an assertion, or as [`FailureKind`](crate::FailureKind) says.
     pub fails: bool,
 }
 

@@ -150,6 +150,9 @@ fn observed(step: &TraceStep) -> Option<IndexedSymbol> {
         | StepKind::Return(_)
         | StepKind::Start(_)
         | StepKind::Join(_)
+        | StepKind::Wait(_)
+        | StepKind::Resume(_)
+        | StepKind::Notify(_)
         | StepKind::Step => return None,
     };
     Some(IndexedSymbol { thread: step.thread, symbol })

@@ -26,8 +26,8 @@ use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target};
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::{
-    Action, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target, ThreadId, Trace,
-    TraceStep, Unknown, Valuation, Variable, Witness, WitnessStep,
+    Action, FailureKind, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target,
+    ThreadId, Trace, TraceStep, Unknown, Valuation, Value, Variable, Witness, WitnessStep,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -78,7 +78,7 @@ impl std::error::Error for ReplayError {}
 const POLL_EVERY: usize = 1 << 12;
 
 /// A variable with its new value, for each that changes in a step.
-type Changes = Vec<(Variable, bool)>;
+type Changes = Vec<(Variable, Value)>;
 
 /// Executes a witness and checks that it answers the question; without a limit.
 ///
@@ -133,7 +133,7 @@ pub fn replay_within(
         }
         Question::Reach(target) => {
             let is_end = |state: &State| match target {
-                Target::Assertion => witness.fails && !witness.steps.is_empty(),
+                Target::Assertion => trace.fails.is_some(),
                 Target::Label(_) | Target::State(_) => is_in_target(state, target),
             };
             if !states.iter().any(is_end) {
@@ -171,7 +171,8 @@ fn run(
             return Err(ReplayError::open(index, Unknown::Stopped(reason)));
         }
         let fails = witness.fails && index + 1 == witness.steps.len();
-        let kind = advance(program, witness, step, fails, &mut states).map_err(|refusal| {
+        let advanced = advance(program, witness, step, fails, &mut states);
+        let (kind, fails) = advanced.map_err(|refusal| {
             let message = refused(program, step, refusal);
             match refusal {
                 Refusal::TooManyChoices => ReplayError::open(index, Unknown::Unsupported(message)),
@@ -179,7 +180,7 @@ fn run(
             }
         })?;
         let place = match (step.step, kind) {
-            (Move::Edge(edge), _) => program.edges[edge].place,
+            (Move::Edge(edge) | Move::With(edge, _), _) => program.edges[edge].place,
             (Move::Return, StepKind::Return(procedure)) => program.procedures[procedure].end,
             (Move::Return, kind) => unreachable!("a return was executed as {kind:?}"),
         };
@@ -196,7 +197,12 @@ fn run(
         });
     }
     let (globals, locals) = (witness.globals.clone(), witness.locals.clone());
-    let trace = Trace { globals, locals, steps, next: Vec::new() };
+    let fails = match steps.last() {
+        Some(last) => last.fails,
+        None if witness.fails => states[0].fails_at_first(program),
+        None => None,
+    };
+    let trace = Trace { globals, locals, steps, fails, next: Vec::new() };
     Ok((trace, states))
 }
 
@@ -209,9 +215,23 @@ fn initial(program: &Program, witness: &Witness) -> Result<State, String> {
         if global.initial.is_some_and(|initial| initial != witness.globals.get(id)) {
             return Err(format!("{} does not begin with its initial value", global.name));
         }
+        if !program.has_value(global.ty, witness.globals.get(id)) {
+            return Err(format!("{} begins with a value that it cannot have", global.name));
+        }
     }
     for (id, thread) in program.threads.iter_enumerated() {
         let locals = program.procedures[thread.main].frame.locals.len();
+        for (at, local) in program.procedures[thread.main].frame.locals.iter().enumerate() {
+            let own = witness.locals.get(id).and_then(|values| values.0.get(at));
+            let parameter = at < program.procedures[thread.main].frame.parameters;
+            let wrong = own.is_some_and(|&own| {
+                !program.has_value(local.ty, own)
+                    || !parameter && local.initial.is_some_and(|initial| initial != own)
+            });
+            if wrong && thread.start == Start::AtFirst {
+                return Err(format!("{} does not begin with a value of its own", local.name));
+            }
+        }
         // A thread that is never started needs no values.
         let has_values = witness.locals.get(id).map_or(0, |values| values.0.len()) == locals;
         if thread.start == Start::AtFirst && !has_values {
@@ -228,7 +248,7 @@ fn advance(
     step: &WitnessStep,
     fails: bool,
     states: &mut Vec<State>,
-) -> Result<StepKind, Refusal> {
+) -> Result<(StepKind, Option<FailureKind>), Refusal> {
     // Invariant 3. The record of such a step can hold no values that differ.
     if let [state] = &mut states[..]
         && !fails
@@ -236,7 +256,7 @@ fn advance(
         && step.locals.0.is_empty()
         && state.is_plain(program, step.thread, step.step)
     {
-        return state.step_plain(program, step.thread, step.step);
+        return state.step_plain(program, step.thread, step.step).map(|kind| (kind, None));
     }
     let started = match started_by(program, step.step) {
         Some(thread) => witness.locals.get(thread),
@@ -245,7 +265,7 @@ fn advance(
     let none = Valuation::default();
     let record =
         Record { globals: &step.globals, locals: &step.locals, started: started.unwrap_or(&none) };
-    let mut kind = StepKind::Step;
+    let mut kind = (StepKind::Step, None);
     let mut after: Vec<State> = Vec::new();
     let mut refused = None;
     let mut too_many = false;
@@ -258,12 +278,13 @@ fn advance(
             if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = if fails {
-            state.fails_as_recorded(program, step.thread, step.step, record).map(|()| {
+            state.fails_as_recorded(program, step.thread, step.step, record).map(|kind| {
                 _ = keep(state.clone());
-                StepKind::Step
+                (StepKind::Step, Some(kind))
             })
         } else {
-            state.outcomes(program, step.thread, step.step, Some(record), &mut keep)
+            let outcomes = state.outcomes(program, step.thread, step.step, Some(record), &mut keep);
+            outcomes.map(|kind| (kind, None))
         };
         match outcome {
             Ok(done) => kind = done,
@@ -283,8 +304,7 @@ fn advance(
 }
 
 fn started_by(program: &Program, step: Move) -> Option<ThreadId> {
-    let Move::Edge(edge) = step else { return None };
-    match program.edges.get(edge)?.action {
+    match program.edges.get(step.edge()?)?.action {
         Action::Start(thread) => Some(thread),
         _ => None,
     }
@@ -294,7 +314,7 @@ fn started_by(program: &Program, step: Move) -> Option<ThreadId> {
 struct Seen<'w> {
     globals: &'w Valuation,
     /// The locals of the open activations, innermost last.
-    activations: IdVec<ThreadId, Vec<&'w [bool]>>,
+    activations: IdVec<ThreadId, Vec<&'w [Value]>>,
 }
 
 impl<'w> Seen<'w> {
@@ -335,7 +355,7 @@ fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {
     let reason = refusal.describe(program);
     let thread = thread_name(program, step.thread);
     match step.step {
-        Move::Edge(edge) => match program.edges.get(edge) {
+        Move::Edge(edge) | Move::With(edge, _) => match program.edges.get(edge) {
             Some(edge) => {
                 format!("{thread} cannot do {:?} of {}: {reason}", edge.action, edge.place)
             }

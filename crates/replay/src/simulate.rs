@@ -11,7 +11,8 @@
 use crate::run::{Refusal, State};
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
-    Move, Program, Start, Successors, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+    Local, Move, Program, Start, Successors, ThreadId, Type, Unknown, Valuation, Value, Witness,
+    WitnessStep,
 };
 use std::ops::ControlFlow;
 
@@ -53,6 +54,10 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
         ..Witness::default()
     };
     let end = loop {
+        if witness.steps.is_empty() && state.fails_at_first(program).is_some() {
+            witness.fails = true;
+            break SimulationEnd::Failed;
+        }
         if witness.steps.len() as u64 >= steps {
             break SimulationEnd::Steps;
         }
@@ -130,11 +135,18 @@ fn draw(
 
 /// A random state that a run can begin with.
 fn initial(program: &Program, random: &mut Random) -> State {
-    let globals = program.globals.iter().map(|one| one.initial.unwrap_or_else(|| random.bit()));
+    let mut first = |ty: Type, initial: Option<Value>| {
+        initial.unwrap_or_else(|| random.between(program.range(ty)))
+    };
+    let globals = program.globals.iter().map(|one| first(one.ty, one.initial));
     let globals = Valuation(globals.collect());
     let locals = program.threads.iter().map(|thread| {
-        let count = program.procedures[thread.main].frame.locals.len();
-        Valuation((0..count).map(|_| random.bit()).collect())
+        let frame = &program.procedures[thread.main].frame;
+        let locals = frame.locals.iter().enumerate();
+        let initial = |(at, one): (usize, &Local)| {
+            first(one.ty, one.initial.filter(|_| at >= frame.parameters))
+        };
+        Valuation(locals.map(initial).collect())
     });
     let locals: IdVec<ThreadId, Valuation> = locals.collect();
     State::initial(program, globals, &locals)
@@ -178,7 +190,9 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    fn bit(&mut self) -> bool {
-        self.next() & 1 == 1
+    /// A value of a range.
+    fn between(&mut self, (low, high): (Value, Value)) -> Value {
+        let count = (i64::from(high) - i64::from(low) + 1).unsigned_abs();
+        (i64::from(low) + (self.next() % count).cast_signed()) as Value
     }
 }

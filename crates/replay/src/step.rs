@@ -3,7 +3,8 @@
 //! lock who owns it and how often. A step of a thread takes an edge from the node on top of its
 //! stack, or returns from the exit on top of it. A thread that waits takes no step before an edge of
 //! another one has started it, which happens once; a join is possible when the stack of the joined
-//! thread is empty.
+//! thread is empty. A thread that waits for a notification about a lock has given up all its holds of
+//! it; behind a notification it takes them back at once, when the lock is free.
 //!
 //! # Source
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
@@ -36,6 +37,19 @@ pub struct ThreadState {
     pub unit_depth: u32,
     /// Whether it waits to be started.
     pub waits: bool,
+    /// The lock that it has given up for a notification.
+    pub suspended: Option<Suspension>,
+}
+
+/// A thread that has given up a lock for a notification.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Suspension {
+    /// The lock.
+    pub lock: LockId,
+    /// How many holds of it were given up.
+    pub depth: u32,
+    /// Whether it is still in the wait set.
+    pub in_set: bool,
 }
 
 /// Who owns a lock.
@@ -71,8 +85,12 @@ pub enum StepError {
     NotAtExit,
     /// Another thread owns the lock.
     Blocked(LockId, ThreadId),
-    /// The thread does not own the lock that it releases.
+    /// The thread does not own the lock that it releases, waits for or notifies about.
     NotOwner(LockId),
+    /// The thread has not given up the lock, or was not notified yet.
+    NotNotified(LockId),
+    /// The thread that the step takes along cannot be, or another one has to be.
+    Partner(LockId),
     /// The thread is in no unit that it could leave.
     NoUnit,
     /// A count would leave 32 bits.
@@ -85,6 +103,8 @@ pub enum StepError {
     TooEarly(ThreadId, ThreadId),
     /// The thread that it joins has not returned from its main.
     NotEnded(ThreadId),
+    /// Another thread is named, but the step takes none along.
+    NoPartner,
     /// The step depends on data, which this step relation does not know.
     Data,
 }
@@ -96,6 +116,7 @@ impl Configuration {
             stack: vec![program.procedures[thread.main].entry],
             unit_depth: 0,
             waits: thread.start != Start::AtFirst,
+            suspended: None,
         });
         Self { threads: threads.collect(), locks: IdVec::filled(None, program.locks.len()) }
     }
@@ -109,7 +130,30 @@ impl Configuration {
         if program.procedures[program.nodes[top]].exit == top {
             return vec![Move::Return];
         }
-        successors.of(top).iter().map(|&edge| Move::Edge(edge)).collect()
+        let mut moves = Vec::new();
+        for &edge in successors.of(top) {
+            let mut members = Vec::new();
+            if let Action::Notify(lock) = program.edges[edge].action {
+                members.extend(self.wait_set(lock));
+            }
+            match members[..] {
+                [] => moves.push(Move::Edge(edge)),
+                _ => moves.extend(members.into_iter().map(|member| Move::With(edge, member))),
+            }
+        }
+        moves
+    }
+
+    /// The threads in the wait set of a lock.
+    pub fn wait_set(&self, lock: LockId) -> impl Iterator<Item = ThreadId> {
+        self.threads.iter_enumerated().filter_map(move |(thread, state)| {
+            state.suspended.filter(|one| one.lock == lock && one.in_set).map(|_| thread)
+        })
+    }
+
+    /// Whether a thread owns a lock.
+    pub fn holds(&self, thread: ThreadId, lock: LockId) -> bool {
+        self.locks[lock].is_some_and(|one| one.owner == thread)
     }
 
     /// Takes a step of a thread and says what it did.
@@ -129,10 +173,8 @@ impl Configuration {
             };
             action || edge.update.is_some() || edge.passing.is_some()
         };
-        let depends_on_data = match step {
-            Move::Edge(edge) => program.edges.get(edge).is_some_and(on_data),
-            Move::Return => false,
-        };
+        let edge = step.edge().and_then(|edge| program.edges.get(edge));
+        let depends_on_data = edge.is_some_and(on_data);
         if depends_on_data {
             return Err(StepError::Data);
         }
@@ -152,7 +194,8 @@ impl Configuration {
         }
         let &top = state.stack.last().ok_or(StepError::Finished)?;
         match step {
-            Move::Edge(edge) => self.take_edge(program, thread, top, edge),
+            Move::Edge(edge) => self.take_edge(program, thread, top, edge, None),
+            Move::With(edge, partner) => self.take_edge(program, thread, top, edge, Some(partner)),
             Move::Return => {
                 let procedure = program.nodes[top];
                 if program.procedures[procedure].exit != top {
@@ -170,16 +213,24 @@ impl Configuration {
         thread: ThreadId,
         top: NodeId,
         edge: EdgeId,
+        partner: Option<ThreadId>,
     ) -> Result<StepKind, StepError> {
         let edge = program.edges.get(edge).ok_or(StepError::NoSuchEdge)?;
         if edge.source != top {
             return Err(StepError::NotAtSource);
         }
+        if partner.is_some() && !matches!(edge.action, Action::Notify(_)) {
+            return Err(StepError::NoPartner);
+        }
         let kind = match edge.action {
             Action::Read(location) => StepKind::Read(location),
             Action::Write(location) => StepKind::Write(location),
-            Action::Acquire(lock) => self.acquire(thread, lock)?,
+            Action::Acquire(lock) => self.acquire(program, thread, lock)?,
             Action::Release(lock) => self.release(thread, lock)?,
+            Action::Wait(lock) => self.wait(thread, lock)?,
+            Action::Resume(lock) => self.resume(program, thread, lock)?,
+            Action::Notify(lock) => self.notify(thread, lock, partner)?,
+            Action::NotifyAll(lock) => self.notify_all(thread, lock)?,
             Action::BeginUnit => self.begin_unit(thread)?,
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
@@ -223,9 +274,15 @@ impl Configuration {
         }
     }
 
-    fn acquire(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+    fn acquire(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        lock: LockId,
+    ) -> Result<StepKind, StepError> {
+        let reentrant = program.locks[lock].reentrant;
         match &mut self.locks[lock] {
-            Some(Ownership { owner, .. }) if *owner != thread => {
+            Some(Ownership { owner, .. }) if *owner != thread || !reentrant => {
                 Err(StepError::Blocked(lock, *owner))
             }
             Some(Ownership { depth, .. }) => {
@@ -251,6 +308,74 @@ impl Configuration {
             }
             _ => Err(StepError::NotOwner(lock)),
         }
+    }
+
+    fn wait(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+        let Some(Ownership { owner, depth }) = self.locks[lock] else {
+            return Err(StepError::NotOwner(lock));
+        };
+        if owner != thread {
+            return Err(StepError::NotOwner(lock));
+        }
+        self.locks[lock] = None;
+        self.threads[thread].suspended = Some(Suspension { lock, depth, in_set: true });
+        Ok(StepKind::Wait(lock))
+    }
+
+    fn resume(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        lock: LockId,
+    ) -> Result<StepKind, StepError> {
+        let suspended = self.threads[thread].suspended.filter(|one| one.lock == lock);
+        let Some(Suspension { depth, .. }) =
+            suspended.filter(|one| !one.in_set || program.spurious_wakeups)
+        else {
+            return Err(StepError::NotNotified(lock));
+        };
+        if let Some(Ownership { owner, .. }) = self.locks[lock] {
+            return Err(StepError::Blocked(lock, owner));
+        }
+        self.locks[lock] = Some(Ownership { owner: thread, depth });
+        self.threads[thread].suspended = None;
+        Ok(StepKind::Resume(lock))
+    }
+
+    fn notify(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        partner: Option<ThreadId>,
+    ) -> Result<StepKind, StepError> {
+        if !self.holds(thread, lock) {
+            return Err(StepError::NotOwner(lock));
+        }
+        let mut members = self.wait_set(lock);
+        let fits = match partner {
+            None => members.next().is_none(),
+            Some(partner) => members.any(|member| member == partner),
+        };
+        drop(members);
+        if !fits {
+            return Err(StepError::Partner(lock));
+        }
+        if let Some(suspended) = partner.and_then(|one| self.threads[one].suspended.as_mut()) {
+            suspended.in_set = false;
+        }
+        Ok(StepKind::Notify(lock))
+    }
+
+    fn notify_all(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+        if !self.holds(thread, lock) {
+            return Err(StepError::NotOwner(lock));
+        }
+        for state in &mut self.threads {
+            if let Some(suspended) = state.suspended.as_mut().filter(|one| one.lock == lock) {
+                suspended.in_set = false;
+            }
+        }
+        Ok(StepKind::Notify(lock))
     }
 
     fn begin_unit(&mut self, thread: ThreadId) -> Result<StepKind, StepError> {
@@ -287,6 +412,13 @@ impl StepError {
                 format!("{} is owned by {}", lock_name(lock), thread_name(owner))
             }
             Self::NotOwner(lock) => format!("the thread does not own {}", lock_name(lock)),
+            Self::NotNotified(lock) => {
+                format!("the thread was not notified about {}", lock_name(lock))
+            }
+            Self::Partner(lock) => {
+                format!("one of the threads that wait for {} has to be notified", lock_name(lock))
+            }
+            Self::NoPartner => "no other thread takes part in this step".to_owned(),
             Self::NoUnit => "the thread is in no unit".to_owned(),
             Self::Waits => "the thread was not started yet".to_owned(),
             Self::AlreadyStarted(started) => format!("{} was started before", thread_name(started)),

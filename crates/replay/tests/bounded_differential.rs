@@ -2,7 +2,7 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::validate::validate;
-use selvedge_program::{Bound, Measure, NodeId, Program, Successors, Target, ThreadId};
+use selvedge_program::{Bound, Measure, NodeId, Program, Successors, Target, ThreadId, Valuation};
 use selvedge_replay::{BoundedLimits, State, bounded_states};
 use selvedge_testkit::boolean::decorate::decorate;
 use selvedge_testkit::boolean::generate::{BoolShape, random_bool_model};
@@ -20,7 +20,7 @@ fn naive(state: &State) -> NaiveState {
         let nodes = state.control.threads[id].stack.iter();
         let activations = nodes.zip(&data.activations).map(|(node, activation)| NaiveActivation {
             node: node.index(),
-            locals: activation.locals.0.clone(),
+            locals: bits(&activation.locals),
             call: activation.call.map(Id::index),
         });
         NaiveThread {
@@ -30,7 +30,11 @@ fn naive(state: &State) -> NaiveState {
         }
     };
     let threads = state.threads.ids().map(thread).collect();
-    NaiveState { globals: state.globals.0.clone(), threads }
+    NaiveState { globals: bits(&state.globals), threads }
+}
+
+fn bits(values: &Valuation) -> Vec<bool> {
+    values.0.iter().map(|&value| value != 0).collect()
 }
 
 /// What a thread can do next.

@@ -3,7 +3,7 @@
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::text::parse;
 use selvedge_program::{
-    Bound, EdgeId, Measure, Move, Position, Program, StatePattern, Target, ThreadId, Unknown,
+    Bound, EdgeId, Measure, Move, Position, Program, StatePattern, Target, ThreadId, Unknown, Value,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, State, bounded_states};
 use std::ops::ControlFlow;
@@ -43,7 +43,8 @@ fn explore(program: &Program, targets: &[Target], measure: Measure, limit: u32) 
 /// The shared states within three rounds, as one word of bits for each.
 fn states(globals: &str, threads: &[&str]) -> String {
     let sets = explore(&program(globals, threads, ""), &[], Measure::Rounds, 3);
-    let bits = |values: &[bool]| values.iter().map(|&bit| if bit { '1' } else { '0' }).collect();
+    let bits =
+        |values: &[Value]| values.iter().map(|&bit| if bit == 1 { '1' } else { '0' }).collect();
     let words: Vec<String> = sets.levels[2].states.iter().map(|one| bits(&one.0)).collect();
     words.join(" ")
 }
@@ -253,7 +254,7 @@ fn labels_and_assertions_count_inside_sections_but_states_do_not() {
     let x = program.globals.ids().next().expect("a global");
     let inside = Target::Label(vec![program.labels[0].node]);
     let state = Target::State(StatePattern {
-        globals: vec![(x, true)],
+        globals: vec![(x, 1)],
         locks: Vec::new(),
         threads: [Position::Any].into_iter().collect(),
     });
@@ -376,7 +377,7 @@ fn visible_states_are_there_if_every_node_has_a_label() {
         .map(|one| {
             let tops: Vec<&str> =
                 one.tops.iter().map(|top| top.as_deref().unwrap_or("-")).collect();
-            format!("{}|{}", u8::from(one.globals.0[0]), tops.join(","))
+            format!("{}|{}", one.globals.0[0], tops.join(","))
         })
         .collect();
     assert_eq!(shown, ["0|a,c", "1|-,-", "1|-,c", "1|b,-", "1|b,c"]);

@@ -82,7 +82,7 @@ fn deep_recursion_without_values() {
 fn deep_recursion_beside_values() {
     let program = recursive("global g = F\nglobal h");
     let thread = ThreadId::from_index(0);
-    let globals = Valuation(vec![false, true]);
+    let globals = Valuation(vec![0, 1]);
     let step =
         |step| WitnessStep { globals: globals.clone(), ..WitnessStep::plain(thread, step, None) };
     let steps: Vec<WitnessStep> = moves().into_iter().map(step).collect();
@@ -91,7 +91,7 @@ fn deep_recursion_beside_values() {
     assert_eq!(highest(&program, &trace), DEPTH + 1);
     assert!(trace.steps.iter().all(|step| step.changes.is_empty()));
     // The values are compared all the same.
-    witness.steps[DEPTH / 2].globals = Valuation(vec![true, true]);
+    witness.steps[DEPTH / 2].globals = Valuation(vec![1, 1]);
     let error = replay(&program, &race(), &witness).expect_err("nothing assigns g");
     assert_eq!(error.step, Some(DEPTH / 2 + 1));
 }
@@ -128,7 +128,7 @@ thread A main main {
     let mut steps = Vec::new();
     let mut push = |step: Move, g: bool, open: usize| {
         let locals = if open == 0 { vec![] } else { vec![local(open), true] };
-        let (globals, locals) = (Valuation(vec![g]), Valuation(locals));
+        let (globals, locals) = (Valuation::of_bits([g]), Valuation::of_bits(locals));
         steps.push(WitnessStep { globals, locals, ..WitnessStep::plain(thread, step, None) });
     };
     for open in 1..=calls {
@@ -140,10 +140,10 @@ thread A main main {
         g = !g;
         push(edge(2), g, open);
     }
-    let witness = Witness { globals: Valuation(vec![false]), ..Witness::plain(steps) };
+    let witness = Witness { globals: Valuation(vec![0]), ..Witness::plain(steps) };
     assert_eq!(witness.steps.len(), 1 << 13);
     let threads = program.threads.iter().map(|_| selvedge_program::Position::Any).collect();
-    let globals = vec![(GlobalId::from_index(0), g)];
+    let globals = vec![(GlobalId::from_index(0), g.into())];
     let target = Target::State(StatePattern { globals, locks: Vec::new(), threads });
     let trace = replay(&program, &Question::Reach(target), &witness).expect("it is a run");
     assert_eq!(highest(&program, &trace), calls + 1);

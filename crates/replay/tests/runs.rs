@@ -4,8 +4,8 @@ use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::text::parse;
 use selvedge_program::{
     EdgeId, GlobalId, LocalId, Move, NodeId, Position, ProcedureId, Program, Question, Stacks,
-    StatePattern, StepKind, Successors, Target, ThreadId, Trace, Valuation, Variable, Witness,
-    WitnessStep,
+    StatePattern, StepKind, Successors, Target, ThreadId, Trace, Valuation, Value, Variable,
+    Witness, WitnessStep,
 };
 use selvedge_replay::{State, replay};
 use selvedge_testkit::Rng;
@@ -18,7 +18,7 @@ fn thread(at: usize) -> ThreadId {
 }
 
 fn bits(text: &str) -> Valuation {
-    Valuation(text.chars().map(|bit| bit == '1').collect())
+    Valuation::of_bits(text.chars().map(|bit| bit == '1'))
 }
 
 /// The target that every state is in.
@@ -134,11 +134,11 @@ fn a_run_becomes_a_trace() {
                 .changes
                 .iter()
                 .map(|(variable, value)| match variable {
-                    Variable::Global(id) => format!("g{}={}", id.index(), u8::from(*value)),
-                    Variable::Local(id) => format!("l{}={}", id.index(), u8::from(*value)),
+                    Variable::Global(id) => format!("g{}={}", id.index(), value),
+                    Variable::Local(id) => format!("l{}={}", id.index(), value),
                 })
                 .collect();
-            let fails = if step.fails { " fails" } else { "" };
+            let fails = if step.fails.is_some() { " fails" } else { "" };
             format!(
                 "{} {} [{}] {}{fails}",
                 step.thread.index(),
@@ -202,7 +202,7 @@ fn targets_are_checked_at_the_end() {
     assert_eq!(outcome(4, false, &entry), Ok(()));
     let state = |globals: &[(usize, bool)], positions: [Position; 2]| {
         let globals =
-            globals.iter().map(|&(at, value)| (GlobalId::from_index(at), value)).collect();
+            globals.iter().map(|&(at, value)| (GlobalId::from_index(at), value.into())).collect();
         let threads = positions.into_iter().collect();
         Target::State(StatePattern { globals, locks: Vec::new(), threads })
     };
@@ -228,7 +228,7 @@ fn targets_are_checked_at_the_end() {
     let unasked = "the run ends with an assertion that fails, which was not asked for";
     assert_eq!(outcome(7, true, &entry), Err(unasked.to_owned()));
     let unknown = Target::State(StatePattern {
-        globals: vec![(GlobalId::from_index(9), true)],
+        globals: vec![(GlobalId::from_index(9), 1)],
         locks: Vec::new(),
         threads: IdVec::filled(Position::Any, 2),
     });
@@ -404,9 +404,9 @@ fn hidden_choices_are_followed() {
         if let Ok(trace) = trace {
             // The change happened in the step of the call, and is seen at the return.
             assert_eq!(trace.steps[0].changes, []);
-            let changed: Vec<(Variable, bool)> = (0..3)
+            let changed: Vec<(Variable, Value)> = (0..3)
                 .filter(|&at| after.as_bytes()[at] == b'1')
-                .map(|at| (Variable::Local(LocalId::from_index(at)), true))
+                .map(|at| (Variable::Local(LocalId::from_index(at)), 1))
                 .collect();
             assert_eq!(trace.steps[1].changes, changed);
             assert_eq!(trace.witness(&program), run);
@@ -571,7 +571,7 @@ fn random_runs_are_accepted_and_mutants_only_if_they_are_runs() {
 }
 
 /// The changes are those of the globals, and of the locals on top.
-fn check_changes(before: &State, after: &State, thread: ThreadId, changes: &[(Variable, bool)]) {
+fn check_changes(before: &State, after: &State, thread: ThreadId, changes: &[(Variable, Value)]) {
     let globals = |state: &State| state.globals.clone();
     let mut rebuilt = globals(before);
     for (variable, value) in changes {
@@ -583,7 +583,7 @@ fn check_changes(before: &State, after: &State, thread: ThreadId, changes: &[(Va
     assert_eq!(rebuilt, globals(after));
     let (old, new) = (&before.threads[thread].activations, &after.threads[thread].activations);
     let Some(top) = new.last() else { return };
-    let locals: Vec<(usize, bool)> = changes
+    let locals: Vec<(usize, Value)> = changes
         .iter()
         .filter_map(|(variable, value)| match variable {
             Variable::Local(local) => Some((local.index(), *value)),
@@ -599,7 +599,7 @@ fn check_changes(before: &State, after: &State, thread: ThreadId, changes: &[(Va
         return;
     }
     let opened = new.len() > old.len();
-    let expected: Vec<(usize, bool)> = (0..top.locals.0.len())
+    let expected: Vec<(usize, Value)> = (0..top.locals.0.len())
         .filter(|&at| opened || old[new.len() - 1].locals.0[at] != top.locals.0[at])
         .map(|at| (at, top.locals.get(LocalId::from_index(at))))
         .collect();
@@ -613,7 +613,7 @@ fn hostile_runs_do_no_harm() {
     let rng = &mut Rng::new(5);
     for _ in 0..20_000 {
         let valuation = |rng: &mut Rng, most: usize| {
-            Valuation((0..rng.below(most)).map(|_| rng.percent(50)).collect())
+            Valuation::of_bits((0..rng.below(most)).map(|_| rng.percent(50)))
         };
         let mut steps = good().steps;
         steps.truncate(rng.below(8));

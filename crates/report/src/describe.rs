@@ -141,6 +141,9 @@ pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
         StepKind::Return(_) => "returns from",
         StepKind::Start(_) => "starts",
         StepKind::Join(_) => "joins",
+        StepKind::Wait(_) => "gives up, and waits to be notified about,",
+        StepKind::Resume(_) => "takes back",
+        StepKind::Notify(_) => "notifies about",
     };
     format!("{who} {verb} `{}`", visible(object(kind, program).unwrap_or_default()))
 }
@@ -182,6 +185,9 @@ pub fn action(kind: StepKind) -> &'static str {
         StepKind::Return(_) => "return",
         StepKind::Start(_) => "start",
         StepKind::Join(_) => "join",
+        StepKind::Wait(_) => "wait",
+        StepKind::Resume(_) => "resume",
+        StepKind::Notify(_) => "notify",
         StepKind::Step => "step",
     }
 }
@@ -190,7 +196,11 @@ pub fn action(kind: StepKind) -> &'static str {
 pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     Some(match kind {
         StepKind::BeginUnit | StepKind::EndUnit | StepKind::Step => return None,
-        StepKind::Acquire(lock) | StepKind::Release(lock) => &program.locks[lock].name,
+        StepKind::Acquire(lock)
+        | StepKind::Release(lock)
+        | StepKind::Wait(lock)
+        | StepKind::Resume(lock)
+        | StepKind::Notify(lock) => &program.locks[lock].name,
         StepKind::Read(location) | StepKind::Write(location) => &program.locations[location].name,
         StepKind::Call(procedure) | StepKind::Return(procedure) => {
             &program.procedures[procedure].name

@@ -84,6 +84,10 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         | Action::Return(_)
         | Action::Start(_)
         | Action::Join(_)
+        | Action::Wait(_)
+        | Action::Resume(_)
+        | Action::Notify(_)
+        | Action::NotifyAll(_)
         | Action::BeginAtomic
         | Action::EndAtomic => statement::statement(program, edge),
     };

@@ -271,6 +271,9 @@ pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
         StepKind::Return(_) => "return from",
         StepKind::Start(_) => "start",
         StepKind::Join(_) => "join",
+        StepKind::Wait(_) => "wait",
+        StepKind::Resume(_) => "resume",
+        StepKind::Notify(_) => "notify",
     };
     format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
 }

@@ -6,10 +6,11 @@ use crate::describe::{count, list};
 use crate::escape::visible;
 use crate::outline::{ProcedureOutline, outline};
 use crate::places::short;
+use crate::statement::ShownValue;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{ProcedureId, Program, Sharing, Start, ThreadId};
+use selvedge_program::{ProcedureId, Program, Sharing, Start, ThreadId, Type};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -87,7 +88,7 @@ fn facts(
     for (number, what) in [
         (frame.parameters, "parameter"),
         (frame.locals.len() - frame.parameters, "local"),
-        (frame.results, "result"),
+        (frame.results.len(), "result"),
     ] {
         if number > 0 {
             facts.push(count(number, what));
@@ -130,10 +131,13 @@ fn globals(out: &mut String, program: &Program, terminal: Terminal) {
     let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "globals"));
     let widest = widest(program.globals.iter().map(|global| global.name.as_str()));
     for global in &program.globals {
-        let first = match global.initial {
-            None => "any value at first",
-            Some(true) => "true at first",
-            Some(false) => "false at first",
+        let first = match (global.initial, global.ty) {
+            (None, _) => "any value at first".to_owned(),
+            (Some(0), Type::Bool) => "false at first".to_owned(),
+            (Some(_), Type::Bool) => "true at first".to_owned(),
+            (Some(value), ty) => {
+                format!("{} at first", visible(&ShownValue::of(program, ty, value).to_string()))
+            }
         };
         let (name, place) =
             (padded(&visible(&global.name), widest), line_of(global.place, program));

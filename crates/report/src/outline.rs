@@ -52,6 +52,10 @@ pub fn outline(program: &Program) -> IdVec<ProcedureId, ProcedureOutline> {
             | Action::Return(_)
             | Action::Start(_)
             | Action::Join(_)
+            | Action::Wait(_)
+            | Action::Resume(_)
+            | Action::Notify(_)
+            | Action::NotifyAll(_)
             | Action::BeginAtomic
             | Action::EndAtomic => {}
             Action::Read(location) => _ = own.reads.insert(location),

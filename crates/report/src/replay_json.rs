@@ -20,9 +20,9 @@
 use selvedge_base::{Id, IdVec};
 use selvedge_program::copies::instantiate;
 use selvedge_program::{
-    Action, Deadlock, EdgeId, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move,
-    NodeId, Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race,
-    Resource, StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Variable,
+    Action, Deadlock, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move, NodeId,
+    Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race, Resource,
+    StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Value, Variable,
     Wait, Witness, WitnessStep,
 };
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,15 @@ pub struct Replay {
 
 /// Thread, edge or return, number of the access, changes.
 #[derive(Clone, Serialize, Deserialize)]
-struct Step(u32, Option<u32>, Option<u32>, String);
+struct Step(u32, Option<EdgeCode>, Option<u32>, String);
+
+/// An edge, or an edge with the thread that it takes along.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum EdgeCode {
+    Alone(u32),
+    With([u32; 2]),
+}
 
 /// A question by numbers.
 #[derive(Clone, Serialize, Deserialize)]
@@ -52,7 +60,7 @@ enum Code {
     Deadlock(Vec<[i64; 3]>),
     Assertion,
     Label(Vec<u32>),
-    State { globals: Vec<(u32, bool)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
+    State { globals: Vec<(u32, i32)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
     States,
 }
 
@@ -84,7 +92,7 @@ impl Replay {
             globals: digits(&trace.globals),
             locals: trace.locals.iter().map(digits).collect(),
             steps: trace.steps.iter().map(step).collect(),
-            fails: trace.steps.last().is_some_and(|step| step.fails),
+            fails: trace.fails.is_some(),
         }
     }
 
@@ -130,28 +138,37 @@ impl Replay {
                 return Err(wrong("there is no such thread"));
             }
             let stack = &mut open[thread];
-            let step = match edge {
-                Some(edge) => Move::Edge(EdgeId::from_index(*edge as usize)),
+            let step = match *edge {
+                Some(EdgeCode::Alone(edge)) => Move::Edge(id(edge)),
+                Some(EdgeCode::With([edge, partner])) => Move::With(id(edge), id(partner)),
                 None => Move::Return,
             };
-            let edge = match step {
-                Move::Edge(id) => {
+            if let Move::With(_, partner) = step
+                && program.threads.get(partner).is_none()
+            {
+                return Err(wrong("there is no such thread"));
+            }
+            let edge = match step.edge() {
+                Some(id) => {
                     Some(program.edges.get(id).ok_or_else(|| wrong("there is no such edge"))?)
                 }
-                Move::Return => None,
+                None => None,
             };
             match edge.map(|edge| edge.action) {
                 Some(Action::Call(callee)) => {
                     let count = program.procedures[callee].frame.locals.len();
-                    stack.push(Valuation(vec![false; count]));
+                    stack.push(Valuation(vec![0; count]));
                 }
                 Some(Action::Return(_)) | None => _ = stack.pop(),
                 Some(_) => {}
             }
             for change in changes.split_whitespace() {
-                let value = change.ends_with("=1");
-                let number = change.get(1..).and_then(|rest| rest.split_once('=')?.0.parse().ok());
-                let number: usize = number.ok_or_else(|| wrong("it has a change that is none"))?;
+                let parts = change.get(1..).and_then(|rest| rest.split_once('='));
+                let parsed = parts.and_then(|(number, value)| {
+                    Some((number.parse::<usize>().ok()?, value.parse::<Value>().ok()?))
+                });
+                let (number, value) =
+                    parsed.ok_or_else(|| wrong("it has a change that is none"))?;
                 let values = match (change.as_bytes()[0], stack.last_mut()) {
                     (b'g', _) => &mut globals,
                     (b'l', Some(top)) => top,
@@ -172,14 +189,24 @@ impl Replay {
     }
 }
 
+/// Values as text: digits if all are truth values, else numbers with spaces between them.
 fn digits(values: &Valuation) -> String {
-    values.0.iter().map(|&value| if value { '1' } else { '0' }).collect()
+    if values.0.iter().all(|value| (0..=1).contains(value)) {
+        return values.0.iter().map(|&value| if value == 0 { '0' } else { '1' }).collect();
+    }
+    let numbers: Vec<String> = values.0.iter().map(ToString::to_string).collect();
+    // One number alone could be read as digits.
+    format!("{} ", numbers.join(" "))
 }
 
 fn valuation(text: &str) -> Result<Valuation, String> {
+    if text.contains(' ') {
+        let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is no value"));
+        return text.split_whitespace().map(number).collect::<Result<_, _>>().map(Valuation);
+    }
     let digit = |digit: char| match digit {
-        '0' => Ok(false),
-        '1' => Ok(true),
+        '0' => Ok(0),
+        '1' => Ok(1),
         other => Err(format!("{other:?} is no value")),
     };
     text.chars().map(digit).collect::<Result<_, _>>().map(Valuation)
@@ -187,15 +214,13 @@ fn valuation(text: &str) -> Result<Valuation, String> {
 
 fn step(step: &TraceStep) -> Step {
     let edge = match step.step {
-        Move::Edge(edge) => Some(number(edge)),
+        Move::Edge(edge) => Some(EdgeCode::Alone(number(edge))),
+        Move::With(edge, partner) => Some(EdgeCode::With([number(edge), number(partner)])),
         Move::Return => None,
     };
-    let change = |&(variable, value): &(Variable, bool)| {
-        let value = u8::from(value);
-        match variable {
-            Variable::Global(id) => format!("g{}={value}", GlobalId::index(id)),
-            Variable::Local(id) => format!("l{}={value}", LocalId::index(id)),
-        }
+    let change = |&(variable, value): &(Variable, Value)| match variable {
+        Variable::Global(id) => format!("g{}={value}", GlobalId::index(id)),
+        Variable::Local(id) => format!("l{}={value}", LocalId::index(id)),
     };
     let changes: Vec<String> = step.changes.iter().map(change).collect();
     Step(number(step.thread), edge, step.matched, changes.join(" "))

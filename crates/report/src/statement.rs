@@ -5,10 +5,10 @@
 //! # Invariants
 //! 1. Names of the model are as in the source; whoever prints to a screen escapes them.
 
-use selvedge_program::expression::{Readers, shown};
+use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::{
-    Action, Connective, Edge, Expr, GlobalId, Numeral, ProcedureId, Program, Update, Valuation,
-    Variable, VisibleState,
+    Action, Array, Edge, Expr, GlobalId, Literal, Local, Numeral, Operator, ProcedureId, Program,
+    Type, Update, Valuation, Value, Variable, VisibleState,
 };
 use std::fmt;
 
@@ -24,6 +24,10 @@ pub fn action(program: &Program, edge: &Edge) -> &'static str {
         Action::Write(_) => "write",
         Action::Acquire(_) => "acquire",
         Action::Release(_) => "release",
+        Action::Wait(_) => "wait",
+        Action::Resume(_) => "resume",
+        Action::Notify(_) => "notify",
+        Action::NotifyAll(_) => "notify-all",
         Action::BeginUnit => "begin",
         Action::EndUnit => "end",
         Action::Call(_) => "call",
@@ -55,7 +59,12 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
         Action::Read(location) | Action::Write(location) => {
             Some(program.locations[location].name.clone())
         }
-        Action::Acquire(lock) | Action::Release(lock) => Some(program.locks[lock].name.clone()),
+        Action::Acquire(lock)
+        | Action::Release(lock)
+        | Action::Wait(lock)
+        | Action::Resume(lock)
+        | Action::Notify(lock)
+        | Action::NotifyAll(lock) => Some(program.locks[lock].name.clone()),
         Action::Call(callee) => Some(program.procedures[callee].name.clone()),
         Action::Start(thread) | Action::Join(thread) => Some(program.threads[thread].name.clone()),
         Action::Assert(condition) => {
@@ -98,7 +107,14 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
         Action::EndUnit => "end unit".to_owned(),
         Action::BeginAtomic => "begin atomic".to_owned(),
         Action::EndAtomic => "end atomic".to_owned(),
-        Action::Read(_) | Action::Write(_) | Action::Acquire(_) | Action::Release(_) => {
+        Action::NotifyAll(lock) => format!("notify all {}", program.locks[lock].name),
+        Action::Read(_)
+        | Action::Write(_)
+        | Action::Acquire(_)
+        | Action::Release(_)
+        | Action::Wait(_)
+        | Action::Resume(_)
+        | Action::Notify(_) => {
             format!("{} {}", action(program, edge), object(program, edge).unwrap_or_default())
         }
     };
@@ -155,7 +171,9 @@ fn constant_numeral<'p>(program: &'p Program, update: &Update) -> Option<(&'p Nu
     let mut assigned = Vec::new();
     for (target, value) in &update.assignments {
         match (target, value) {
-            (Variable::Global(global), Expr::Constant(value)) if numeral.bits.contains(global) => {
+            (Variable::Global(global), Expr::Constant(Literal::Bool(value)))
+                if numeral.bits.contains(global) =>
+            {
                 assigned.push((*global, *value));
             }
             _ => return None,
@@ -177,7 +195,7 @@ fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
             Expr::Current(Variable::Global(global)) => found.push((global, false)),
             _ => return None,
         },
-        Expr::Binary(Connective::And, left, right) => {
+        Expr::Binary(Operator::And, left, right) => {
             literals(left, found)?;
             literals(right, found)?;
         }
@@ -188,27 +206,49 @@ fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
 
 /// An expression of a procedure.
 pub fn expression(program: &Program, owner: ProcedureId, expr: &Expr) -> String {
-    let names = |variable: Variable, f: &mut fmt::Formatter<'_>| {
-        f.write_str(program.variable_name(owner, variable))
-    };
+    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
     shown(expr, Readers::All, &names).to_string()
 }
 
 /// What a name stands for at some moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Value {
-    /// A Boolean variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShownValue<'p> {
+    /// A truth value.
     Bit(bool),
-    /// A number that globals write together.
-    Number(u64),
+    /// A number, of a variable or written by globals together.
+    Number(i128),
+    /// An enumerator, or a thread.
+    Name(&'p str),
+    /// The elements of an array.
+    List(Vec<Self>),
 }
 
-impl fmt::Display for Value {
+impl<'p> ShownValue<'p> {
+    /// A value of a type.
+    pub fn of(program: &'p Program, ty: Type, value: Value) -> Self {
+        match Literal::of(ty, value) {
+            Literal::Bool(value) => Self::Bit(value),
+            Literal::Int(value) => Self::Number(value.into()),
+            Literal::Enumerator(id, at) => Self::Name(&program.enums[id].values[at as usize]),
+            Literal::Thread(None) => Self::Name("none"),
+            Literal::Thread(Some(thread)) => Self::Name(&program.threads[thread].name),
+        }
+    }
+}
+
+impl fmt::Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bit(true) => f.write_str("T"),
             Self::Bit(false) => f.write_str("F"),
             Self::Number(number) => number.fmt(f),
+            Self::Name(name) => f.write_str(name),
+            Self::List(elements) => {
+                for (at, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if at == 0 { "[" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
         }
     }
 }
@@ -219,26 +259,51 @@ pub fn values<'p>(
     program: &'p Program,
     owner: Option<ProcedureId>,
     globals: &Valuation,
-    changes: &[(Variable, bool)],
-) -> Vec<(&'p str, Value)> {
+    changes: &[(Variable, Value)],
+) -> Vec<(&'p str, ShownValue<'p>)> {
     let mut values = Vec::new();
     let changed = |bit: GlobalId| changes.iter().any(|&(v, _)| v == Variable::Global(bit));
     for numeral in &program.numerals {
         if numeral.bits.iter().any(|&bit| changed(bit)) {
-            values.push((numeral.name.as_str(), Value::Number(number(numeral, globals))));
+            let value = ShownValue::Number(number(numeral, globals).into());
+            values.push((numeral.name.as_str(), value));
         }
     }
+    let mut arrays = program.arrays.iter().peekable();
     for &(variable, value) in changes {
         match variable {
             Variable::Global(id) if in_a_numeral(program, id) => {}
-            Variable::Global(id) => values.push((&program.globals[id].name, Value::Bit(value))),
+            Variable::Global(id) => {
+                let inside = |array: &Array| array.elements().any(|one| one == variable);
+                // An array of which an element changed is shown whole, once.
+                while arrays.next_if(|one| is_behind(&one.array, id)).is_some() {}
+                if let Some(named) = arrays.next_if(|one| inside(&one.array)) {
+                    let elements = named.array.elements().map(|one| match one {
+                        Variable::Global(id) => {
+                            ShownValue::of(program, program.globals[id].ty, globals.get(id))
+                        }
+                        Variable::Local(_) => unreachable!("a global array has no locals"),
+                    });
+                    values.push((named.name.as_str(), ShownValue::List(elements.collect())));
+                } else if !program.arrays.iter().any(|one| inside(&one.array)) {
+                    let global = &program.globals[id];
+                    values.push((&global.name, ShownValue::of(program, global.ty, value)));
+                }
+            }
             Variable::Local(id) => {
                 let local = owner.map(|owner| &program.procedures[owner].frame.locals[id]);
-                values.extend(local.map(|local| (local.name.as_str(), Value::Bit(value))));
+                let value = |local: &'p Local| ShownValue::of(program, local.ty, value);
+                values.extend(local.map(|local| (local.name.as_str(), value(local))));
             }
         }
     }
     values
+}
+
+/// Whether a global stands behind all elements of an array.
+fn is_behind(array: &Array, global: GlobalId) -> bool {
+    let last = array.element(array.length - 1);
+    matches!(last, Variable::Global(last) if last < global)
 }
 
 /// All globals with their values, numerals first, then what follows the globals.
@@ -246,12 +311,13 @@ pub fn shared_state<'p>(
     program: &'p Program,
     others: &'p [String],
     globals: &Valuation,
-) -> Vec<(&'p str, Value)> {
-    let all: Vec<(Variable, bool)> =
+) -> Vec<(&'p str, ShownValue<'p>)> {
+    let all: Vec<(Variable, Value)> =
         program.globals.ids().map(|id| (Variable::Global(id), globals.get(id))).collect();
     let mut state = values(program, None, globals, &all);
     let rest = globals.0.iter().skip(program.globals.len());
-    state.extend(others.iter().zip(rest).map(|(name, &value)| (name.as_str(), Value::Bit(value))));
+    let rest = rest.map(|&value| ShownValue::Bit(value != 0));
+    state.extend(others.iter().zip(rest).map(|(name, value)| (name.as_str(), value)));
     state
 }
 
@@ -263,7 +329,7 @@ pub fn shared_text(program: &Program, globals: &Valuation) -> String {
 /// A visible state as CUBA writes it: `q|a,b`.
 pub fn visible_text(program: &Program, state: &VisibleState) -> String {
     let shared = match shared_state(program, &[], &state.globals).as_slice() {
-        [(_, number @ Value::Number(_))] => number.to_string(),
+        [(_, number @ ShownValue::Number(_))] => number.to_string(),
         several => joined(several),
     };
     let tops: Vec<&str> = state.tops.iter().map(|top| top.as_deref().unwrap_or("-")).collect();
@@ -271,7 +337,7 @@ pub fn visible_text(program: &Program, state: &VisibleState) -> String {
 }
 
 /// `x=T y=F`, or `-` for nothing.
-pub fn joined(values: &[(&str, Value)]) -> String {
+pub fn joined(values: &[(&str, ShownValue<'_>)]) -> String {
     if values.is_empty() {
         return "-".to_owned();
     }
@@ -285,5 +351,5 @@ fn in_a_numeral(program: &Program, global: GlobalId) -> bool {
 
 fn number(numeral: &Numeral, globals: &Valuation) -> u64 {
     let bits = numeral.bits.iter().take(64).enumerate();
-    bits.map(|(at, &bit)| u64::from(globals.get(bit)) << at).sum()
+    bits.map(|(at, &bit)| u64::from(globals.is_true(bit)) << at).sum()
 }

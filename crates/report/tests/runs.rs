@@ -123,7 +123,7 @@ fn labels_and_states_are_findings() {
     assert!(log.contains("\"ruleId\":\"label-reached\""), "{log}");
     let x = program.globals.ids().next().expect("one global");
     let state = selvedge_program::StatePattern {
-        globals: vec![(x, true)],
+        globals: vec![(x, 1)],
         threads: program.threads.iter().map(|_| selvedge_program::Position::Any).collect(),
         ..Default::default()
     };

@@ -109,7 +109,7 @@ pub fn straight_line(threads: &[&[Action]]) -> Program {
 /// Declares locks `l0`, `l1`, … and locations `x0`, `x1`, … of one atomic set.
 pub(crate) fn declare(program: &mut Program, locks: usize, locations: usize) {
     let place = Place::NONE;
-    program.locks = (0..locks).map(|index| Lock { name: format!("l{index}"), place }).collect();
+    program.locks = (0..locks).map(|index| Lock::reentrant(format!("l{index}"), place)).collect();
     program.atomic_sets = IdVec::from_vec(vec![AtomicSet { name: "all".to_owned() }]);
     let atomic_set = AtomicSetId::from_index(0);
     program.locations = (0..locations)

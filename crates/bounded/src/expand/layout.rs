@@ -239,11 +239,11 @@ mod tests {
                     thread B main m { procedure m nodes 1 entry 0 exit 0 { } }";
         let mut program = selvedge_program::text::parse(text).0.expect("a program");
         for at in 0..globals {
-            let global = Global { name: format!("g{at}"), place: Place::NONE, initial: None };
+            let global = Global::flag(format!("g{at}"), Place::NONE, None);
             program.globals.push(global);
         }
         for at in 0..locks {
-            program.locks.push(Lock { name: format!("l{at}"), place: Place::NONE });
+            program.locks.push(Lock::reentrant(format!("l{at}"), Place::NONE));
         }
         program
     }

@@ -113,7 +113,7 @@ impl<'p> Expansion<'p> {
         no_joins(program)?;
         let layout = StateLayout::new(program)?;
         for procedure in &program.procedures {
-            let (locals, results) = (procedure.frame.locals.len(), procedure.frame.results);
+            let (locals, results) = (procedure.frame.locals.len(), procedure.frame.results.len());
             if locals.max(results) > 64 {
                 return Err(Unknown::Unsupported(format!(
                     "the explicit search handles at most 64 locals and 64 results, but {} has \
@@ -155,7 +155,7 @@ impl<'p> Expansion<'p> {
         let mut free = Vec::new();
         for (id, global) in self.program.globals.iter_enumerated() {
             match global.initial {
-                Some(value) => word.0 |= u64::from(value) << id.index(),
+                Some(value) => word.0 |= u64::from(value != 0) << id.index(),
                 None => free.push(1 << id.index()),
             }
         }
@@ -362,7 +362,7 @@ fn too_many_outcomes() -> Unknown {
 
 /// The values of the first `count` bits of a word.
 pub fn valuation(word: u64, count: usize) -> Valuation {
-    Valuation((0..count).map(|at| word >> at & 1 == 1).collect())
+    Valuation::of_bits((0..count).map(|at| word >> at & 1 == 1))
 }
 
 fn set(word: &mut u64, bit: usize, value: bool) {

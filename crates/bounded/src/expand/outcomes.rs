@@ -88,7 +88,7 @@ impl Expansion<'_> {
         }
         let procedure = &program.procedures[id];
         if procedure.exit == node {
-            let results = procedure.frame.results;
+            let results = procedure.frame.results.len();
             self.check_room(head, results)?;
             for values in 0..1u64 << results {
                 let effect = StackEffect::Pop(values);

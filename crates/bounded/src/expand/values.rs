@@ -6,8 +6,9 @@
 //! [`selvedge_program::data`], semantics 1.
 
 use super::layout::Shared;
+use crate::expr::not_boolean;
 use selvedge_base::Id;
-use selvedge_program::{Connective, Expr, Variable};
+use selvedge_program::{Expr, Literal, Operator, Variable};
 
 /// A set of truth values: bit 0 if it can be false, bit 1 if it can be true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,22 +68,24 @@ impl View {
 /// What an expression over the values before and after a step can be.
 pub fn values(expr: &Expr, before: View, after: View) -> Values {
     match expr {
-        Expr::Constant(value) => Values::only(*value),
+        Expr::Constant(Literal::Bool(value)) => Values::only(*value),
         Expr::Choice => Values::BOTH,
         Expr::Current(variable) => Values::only(before.get(*variable)),
         Expr::Next(variable) => Values::only(after.get(*variable)),
         Expr::Not(inner) => values(inner, before, after).negated(),
-        Expr::Binary(connective, left, right) => {
+        Expr::Binary(operator, left, right) => {
             let left = values(left, before, after);
             let right = values(right, before, after);
-            match connective {
-                Connective::And => left.and(right),
-                Connective::Or => left.negated().and(right.negated()).negated(),
-                Connective::Xor => left.equal(right).negated(),
-                Connective::Equal => left.equal(right),
-                Connective::Implies => left.and(right.negated()).negated(),
+            match operator {
+                Operator::And => left.and(right),
+                Operator::Or => left.negated().and(right.negated()).negated(),
+                Operator::Xor => left.equal(right).negated(),
+                Operator::Equal => left.equal(right),
+                Operator::Implies => left.and(right.negated()).negated(),
+                _ => not_boolean(expr),
             }
         }
+        _ => not_boolean(expr),
     }
 }
 
@@ -96,21 +99,21 @@ mod tests {
     fn compounds_follow_from_their_parts() {
         let view = View { shared: Shared(0), locals: 0 };
         let sets = [
-            (Expr::Constant(false), vec![false]),
-            (Expr::Constant(true), vec![true]),
+            (Expr::FALSE, vec![false]),
+            (Expr::TRUE, vec![true]),
             (Expr::Choice, vec![false, true]),
         ];
-        let connectives: [(Connective, Meaning); 5] = [
-            (Connective::And, |a, b| a && b),
-            (Connective::Or, |a, b| a || b),
-            (Connective::Xor, |a, b| a != b),
-            (Connective::Equal, |a, b| a == b),
-            (Connective::Implies, |a, b| !a || b),
+        let operators: [(Operator, Meaning); 5] = [
+            (Operator::And, |a, b| a && b),
+            (Operator::Or, |a, b| a || b),
+            (Operator::Xor, |a, b| a != b),
+            (Operator::Equal, |a, b| a == b),
+            (Operator::Implies, |a, b| !a || b),
         ];
-        for (connective, meaning) in connectives {
+        for (operator, meaning) in operators {
             for (left, lefts) in &sets {
                 for (right, rights) in &sets {
-                    let expr = left.clone().join(connective, right.clone());
+                    let expr = left.clone().join(operator, right.clone());
                     let found = view.values(&expr);
                     let all: Vec<bool> = lefts
                         .iter()

@@ -87,7 +87,7 @@ fn alike(
         let procedure = &program.procedures[id];
         let frame = &procedure.frame;
         let enforced = frame.enforced.map(|condition| &program.conditions[condition]);
-        let shape = (frame.locals.len(), frame.results, enforced);
+        let shape = (frame.locals.len(), frame.results.len(), enforced);
         let exit = procedure.exit == node;
         first.of((visible.label(node), goal.parts(node), exit, shape))
     };

@@ -66,6 +66,7 @@ impl TargetTest {
                 let (mut mask, mut value) = (0u64, 0u64);
                 let mut contradiction = false;
                 for &(global, wanted) in &pattern.globals {
+                    let wanted = wanted != 0;
                     // A global that does not exist has no value.
                     let bit = program.globals.get(global).map_or(0, |_| 1u64 << global.index());
                     contradiction |= bit == 0 || mask & bit != 0 && (value & bit != 0) != wanted;

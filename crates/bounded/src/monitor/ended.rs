@@ -56,7 +56,7 @@ pub fn joins_to_data(source: &Program) -> Option<(Program, StepMap)> {
     let mut names = Names::avoiding(locals.map(|local| local.name.as_str()).chain(globals));
     let mut declare = |thread: ThreadId| {
         let name = names.fresh(&format!("{}_ended", source.threads[thread].name));
-        let global = Global { name, place: Place::NONE, initial: Some(false) };
+        let global = Global::flag(name, Place::NONE, Some(false));
         (thread, out.globals.push(global))
     };
     let ended: BTreeMap<ThreadId, GlobalId> = joined.into_iter().map(&mut declare).collect();
@@ -218,7 +218,7 @@ impl Build<'_> {
             None => (from.name.clone(), from.owner),
             Some(thread) => {
                 // Invariant 2.
-                let values = vec![Expr::Choice; from.frame.results];
+                let values = vec![Expr::Choice; from.frame.results.len()];
                 let action = Action::Return(self.out.returns.push(values));
                 let update = Some(self.update(None, thread, true));
                 let place = from.end;
@@ -258,7 +258,7 @@ impl Build<'_> {
         let bit = self.origin.ended[&thread];
         let mut update = also.map_or_else(Update::default, |id| self.source.updates[id].clone());
         if ends {
-            update.assignments.push((Variable::Global(bit), Expr::Constant(true)));
+            update.assignments.push((Variable::Global(bit), Expr::TRUE));
         } else {
             update.guard = all(update.guard.take().into_iter().chain([current(bit)]));
         }

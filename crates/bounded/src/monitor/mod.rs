@@ -28,7 +28,7 @@ use selvedge_base::{Budget, IdVec};
 use selvedge_lower::LockSet;
 use selvedge_program::{
     EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern,
-    Target, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+    Target, ThreadId, Unknown, Valuation, Value, Witness, WitnessStep,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -53,10 +53,7 @@ impl StepMap {
     /// The map of two translations: first `first`, then this one.
     #[must_use]
     pub fn after(self, first: &Self) -> Self {
-        let step = |step: Move| match step {
-            Move::Edge(edge) => first.moves[edge],
-            Move::Return => Move::Return,
-        };
+        let step = |step: Move| step.edge().map_or(Move::Return, |edge| first.moves[edge]);
         let mut locks = first.locks.clone();
         locks.extend(self.locks);
         let mut ended = first.ended.clone();
@@ -86,7 +83,7 @@ impl StepMap {
                 let (mut globals, mut locks) = (pattern.globals.clone(), Vec::new());
                 for &(lock, held) in &pattern.locks {
                     match self.locks.get(&lock) {
-                        Some(&global) => globals.push((global, held)),
+                        Some(&global) => globals.push((global, Value::from(held))),
                         None => locks.push((lock, held)),
                     }
                 }
@@ -176,7 +173,7 @@ pub fn original(witness: &Witness, origin: &StepMap, program: &Program) -> Witne
     let globals = |all: &Valuation| Valuation(all.0[..program.globals.len()].to_vec());
     let steps = witness.steps.iter().map(|step| {
         let (taken, matched) = match step.step {
-            Move::Edge(edge) => (origin.moves[edge], origin.matched[edge]),
+            Move::Edge(edge) | Move::With(edge, _) => (origin.moves[edge], origin.matched[edge]),
             Move::Return => (Move::Return, None),
         };
         let (globals, locals) = (globals(&step.globals), step.locals.clone());

@@ -18,8 +18,8 @@ use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredThread, lower, shared_locks_of};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{
-    Action, Connective, Edge, Event, Expr, Frame, Global, GlobalId, IndexedSymbol, Label, LockId,
-    Move, NodeId, Procedure, ProcedureId, Program, Successors, Target, Thread, ThreadId, Unknown,
+    Action, Edge, Event, Expr, Frame, Global, GlobalId, IndexedSymbol, Label, LockId, Move, NodeId,
+    Operator, Procedure, ProcedureId, Program, Successors, Target, Thread, ThreadId, Unknown,
     UpdateId, Variable,
 };
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub fn unlocked(
     let mut names = Names::avoiding(locals.map(|local| local.name.as_str()).chain(globals));
     let mut declare = |wish: &str| {
         let name = names.fresh(wish);
-        out.globals.push(Global { name, place: Place::NONE, initial: Some(false) })
+        out.globals.push(Global::flag(name, Place::NONE, Some(false)))
     };
     let locks = tracked.iter().map(|lock| (lock, declare(&source.locks[lock].name))).collect();
     let count = phases.map_or(1, |phases| phases.advances().len());
@@ -249,7 +249,7 @@ impl Build<'_> {
         if allowed.len() == count {
             variants.push(Variant::default());
         } else if !allowed.is_empty() {
-            let guard = join_all(Connective::Or, allowed.iter().map(|&at| self.is(at)).collect());
+            let guard = join_all(Operator::Or, allowed.iter().map(|&at| self.is(at)).collect());
             variants.push(Variant { guard, ..Variant::default() });
         }
         for (at, advance) in phases.advances().iter().enumerate() {
@@ -273,13 +273,12 @@ impl Build<'_> {
             let value = current(global);
             if phase >> bit & 1 == 1 { value } else { value.not() }
         });
-        all(bits).unwrap_or(Expr::Constant(true))
+        all(bits).unwrap_or(Expr::TRUE)
     }
 
     fn set(&self, phase: usize) -> Vec<(Variable, Expr)> {
         let bits = self.phase.iter().enumerate();
-        let bit =
-            |(bit, &global)| (Variable::Global(global), Expr::Constant(phase >> bit & 1 == 1));
+        let bit = |(bit, &global)| (Variable::Global(global), Expr::truth(phase >> bit & 1 == 1));
         bits.map(bit).collect()
     }
 
@@ -307,7 +306,7 @@ impl Build<'_> {
             if taken {
                 guards.push(current(global).not());
             }
-            update.assignments.push((Variable::Global(global), Expr::Constant(taken)));
+            update.assignments.push((Variable::Global(global), Expr::truth(taken)));
         }
         update.guard = all(guards);
         let id = self.out.updates.push(update);

@@ -36,7 +36,7 @@ use procedure::{Entered, Translation};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_lower::Scopes;
 use selvedge_program::{
-    Action, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, NodeId, Passing, PassingId,
+    Action, Copies, Edge, Expr, Frame, Global, GlobalId, NodeId, Operator, Passing, PassingId,
     Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread,
     ThreadId, Unshared, Update, Variable, unshare,
 };
@@ -186,7 +186,7 @@ fn positions(
     locals.for_each(|local| drop(names.fresh(&local.name)));
     let mut flag = |thread: &Thread| {
         let name = names.fresh(&format!("{}_there", thread.name));
-        out.globals.push(Global { name, place: Place::NONE, initial: Some(false) })
+        out.globals.push(Global::flag(name, Place::NONE, Some(false)))
     };
     let asks = |id: ThreadId| match target {
         Target::State(pattern) => !matches!(pattern.threads.get(id), None | Some(Position::Any)),
@@ -290,20 +290,20 @@ impl Driver<'_> {
             if let (Some(there), Some(Position::At(nodes))) = (self.there[id], wanted)
                 && nodes.contains(&self.program.procedures[self.program.threads[id].main].entry)
             {
-                never.push((Variable::Global(there), Expr::Constant(true)));
+                never.push((Variable::Global(there), Expr::TRUE));
             }
             self.update(at, next, None, never);
             arguments = variables.arguments[id].iter().map(|&value| current(value)).collect();
         }
         let returned = self.node();
-        let passing = (!arguments.is_empty() || frame.results > 0).then(|| {
-            let results = vec![None; frame.results];
+        let passing = (!arguments.is_empty() || !frame.results.is_empty()).then(|| {
+            let results = vec![None; frame.results.len()];
             self.out.passings.push(Passing { arguments, results })
         });
         self.edge(begin, returned, Action::Call(main), None, passing);
         // A thread that ends inside an atomic section stops all others: such a run ends there.
         let outside = (depths.counted > 0).then(|| {
-            current(variables.atomic[0]).not().join(Connective::Or, current(variables.error))
+            current(variables.atomic[0]).not().join(Operator::Or, current(variables.error))
         });
         let mut assignments = self.reset();
         if let (Some(there), Some(Position::Ended)) = (self.there[id], wanted) {
@@ -317,7 +317,7 @@ impl Driver<'_> {
     fn reset(&self) -> Vec<(Variable, Expr)> {
         let variables = self.variables;
         let down = variables.round.iter().chain(&variables.atomic).chain([&variables.leave]);
-        down.map(|&flag| (Variable::Global(flag), Expr::Constant(false))).collect()
+        down.map(|&flag| (Variable::Global(flag), Expr::FALSE)).collect()
     }
 
     /// Checks the guesses, then asserts; gives the node behind both.
@@ -326,8 +326,7 @@ impl Driver<'_> {
         let rounds = variables.copies().map(|copies| copies.guesses.len()).max().unwrap_or(0);
         for round in 0..rounds {
             let same = variables.copies().map(|copies| {
-                current(copies.rounds[round])
-                    .join(Connective::Equal, current(copies.guesses[round]))
+                current(copies.rounds[round]).join(Operator::Equal, current(copies.guesses[round]))
             });
             let same = all(same);
             at = self.step(at, same, Vec::new());
@@ -342,9 +341,9 @@ impl Driver<'_> {
             let globals = pattern.globals.iter().map(|&(global, value)| {
                 let copies = &variables.shared[global].rounds;
                 let last = current(*copies.last().expect("there is a round"));
-                if value { last } else { last.not() }
+                if value != 0 { last } else { last.not() }
             });
-            let reached = all(there.chain(globals)).unwrap_or(Expr::Constant(true));
+            let reached = all(there.chain(globals)).unwrap_or(Expr::TRUE);
             at = self.step(at, None, vec![(variables.error, reached)]);
         }
         let done = self.node();

@@ -20,7 +20,7 @@ use super::variables::Variables;
 use crate::expr::{all, current, mentions_globals, negation};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Connective, Edge, Expr, Frame, GlobalId, NodeId, Passing, PassingId, Procedure,
+    Action, Edge, Expr, Frame, GlobalId, NodeId, Operator, Passing, PassingId, Procedure,
     ProcedureId, Program, Start, ThreadId, Update, Variable,
 };
 
@@ -132,7 +132,7 @@ impl Translation<'_> {
         let ends = enforced.map_or_else(Parts::default, Parts::asking);
         let last = body.map(procedure.exit);
         body.in_rounds(last, exit, &ends);
-        body.unwind(procedure.frame.results);
+        body.unwind(procedure.frame.results.len());
         self.out.procedures.push(Procedure {
             name,
             owner: Some(ThreadId::from_index(0)),
@@ -203,7 +203,7 @@ impl Body<'_, '_> {
         let action = if results == 0 {
             Action::Skip
         } else {
-            Action::Return(self.all.out.returns.push(vec![Expr::Constant(false); results]))
+            Action::Return(self.all.out.returns.push(vec![Expr::FALSE; results]))
         };
         self.action(self.gone, self.exit, action, None);
     }
@@ -242,6 +242,9 @@ impl Body<'_, '_> {
                 self.start_reaches(source, thread, &parts);
             }
             Action::Join(_) => unreachable!("joins have become data"),
+            Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
+                unreachable!("waits were refused")
+            }
             Action::BeginAtomic => parts.own_assignments = self.deeper(),
             Action::EndAtomic => {
                 if self.all.depths.inside[edge.source] == Inside::Never {
@@ -285,7 +288,7 @@ impl Body<'_, '_> {
                 Some(global @ Variable::Global(_)) => {
                     let waiting = variables.results[after.loaded.len()];
                     after.loaded.push((global, waiting));
-                    after.own_assignments.push((waiting, Expr::Constant(false)));
+                    after.own_assignments.push((waiting, Expr::FALSE));
                     Some(Variable::Global(waiting))
                 }
                 other => other,
@@ -344,7 +347,7 @@ impl Body<'_, '_> {
         failing.guards.extend(self.enforced.cloned());
         failing.guards.push(negation(condition));
         let flags = [self.all.variables.error, self.all.variables.leave];
-        failing.own_assignments.extend(flags.map(|flag| (flag, Expr::Constant(true))));
+        failing.own_assignments.extend(flags.map(|flag| (flag, Expr::TRUE)));
         self.in_rounds(source, self.gone, &failing);
     }
 
@@ -357,7 +360,7 @@ impl Body<'_, '_> {
         let mut reaching = parts.clone();
         reaching.guards.extend(self.enforced.cloned());
         let flags = [self.all.variables.error, self.all.variables.leave];
-        reaching.own_assignments.extend(flags.map(|flag| (flag, Expr::Constant(true))));
+        reaching.own_assignments.extend(flags.map(|flag| (flag, Expr::TRUE)));
         let done = match self.enforced {
             None => self.gone,
             Some(condition) => {
@@ -372,8 +375,7 @@ impl Body<'_, '_> {
     /// One level deeper inside atomic sections.
     fn deeper(&self) -> Vec<(GlobalId, Expr)> {
         let atomic = &self.all.variables.atomic;
-        let before =
-            std::iter::once(Expr::Constant(true)).chain(atomic.iter().map(|&g| current(g)));
+        let before = std::iter::once(Expr::TRUE).chain(atomic.iter().map(|&g| current(g)));
         atomic.iter().copied().zip(before).collect()
     }
 
@@ -381,7 +383,7 @@ impl Body<'_, '_> {
     fn shallower(&self) -> Vec<(GlobalId, Expr)> {
         let atomic = &self.all.variables.atomic;
         let after = atomic.iter().skip(1).map(|&global| current(global));
-        let after = after.chain(std::iter::once(Expr::Constant(false)));
+        let after = after.chain(std::iter::once(Expr::FALSE));
         atomic.iter().copied().zip(after).collect()
     }
 
@@ -405,7 +407,7 @@ impl Body<'_, '_> {
             }
             if let Some(thread) = parts.starts {
                 for (known, value) in &parts.saved {
-                    let same = current(*known).join(Connective::Equal, variables.at(value, round));
+                    let same = current(*known).join(Operator::Equal, variables.at(value, round));
                     guards.push(same);
                 }
                 let copy = |thread: ThreadId| {
@@ -417,7 +419,7 @@ impl Body<'_, '_> {
                 {
                     guards.push(current(copy(after)));
                 }
-                assignments.push((Variable::Global(copy(thread)), Expr::Constant(true)));
+                assignments.push((Variable::Global(copy(thread)), Expr::TRUE));
             } else {
                 for (target, value) in &parts.saved {
                     assignments.push((Variable::Global(*target), variables.at(value, round)));
@@ -474,5 +476,5 @@ impl Body<'_, '_> {
 }
 
 fn raise(flag: GlobalId) -> (Variable, Expr) {
-    (Variable::Global(flag), Expr::Constant(true))
+    (Variable::Global(flag), Expr::TRUE)
 }

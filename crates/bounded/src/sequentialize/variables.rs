@@ -14,7 +14,7 @@ use crate::expr::{all, current, join_all, mentions_globals};
 use crate::names::Names;
 use selvedge_base::{IdVec, Place};
 use selvedge_program::{
-    Action, Connective, Expr, Global, GlobalId, Program, Start, ThreadId, Variable,
+    Action, Expr, Global, GlobalId, Operator, Program, Start, ThreadId, Variable,
 };
 
 /// A shared Boolean in all rounds.
@@ -60,7 +60,7 @@ impl Variables {
         let shared = program
             .globals
             .iter()
-            .map(|global| declare.copies(&global.name, global.initial, rounds))
+            .map(|global| declare.copies(&global.name, global.initial.map(|one| one != 0), rounds))
             .collect();
         let mut started = IdVec::new();
         let mut arguments = IdVec::new();
@@ -128,7 +128,7 @@ impl Variables {
             let value = current(global);
             let flipped = match all(self.round[..bit].iter().map(|&lower| current(lower))) {
                 None => value.not(),
-                Some(carry) => value.join(Connective::Xor, carry),
+                Some(carry) => value.join(Operator::Xor, carry),
             };
             (Variable::Global(global), flipped)
         });
@@ -137,15 +137,13 @@ impl Variables {
 
     /// An expression over copy `round` of the globals.
     pub fn at(&self, expr: &Expr, round: u32) -> Expr {
-        match expr {
-            Expr::Constant(_) | Expr::Choice => expr.clone(),
-            Expr::Current(variable) => Expr::Current(self.variable_at(*variable, round)),
-            Expr::Next(variable) => Expr::Next(self.variable_at(*variable, round)),
-            Expr::Not(inner) => self.at(inner, round).not(),
-            Expr::Binary(connective, left, right) => {
-                self.at(left, round).join(*connective, self.at(right, round))
+        let mut expr = expr.clone();
+        expr.change(&mut |part| {
+            if let Expr::Current(variable) | Expr::Next(variable) = part {
+                *variable = self.variable_at(*variable, round);
             }
-        }
+        });
+        expr
     }
 
     /// Copy `round` of a variable; locals have one copy only.
@@ -165,10 +163,10 @@ impl Variables {
             let case = self.at(expr, round);
             match self.in_round(round) {
                 None => case,
-                Some(here) => here.join(Connective::And, case),
+                Some(here) => here.join(Operator::And, case),
             }
         });
-        join_all(Connective::Or, cases.collect()).expect("there is a round")
+        join_all(Operator::Or, cases.collect()).expect("there is a round")
     }
 }
 
@@ -216,7 +214,7 @@ struct Declare<'a> {
 impl Declare<'_> {
     fn global(&mut self, name: &str, initial: Option<bool>) -> GlobalId {
         let name = self.names.fresh(name);
-        self.out.globals.push(Global { name, place: Place::NONE, initial })
+        self.out.globals.push(Global::flag(name, Place::NONE, initial))
     }
 
     fn copies(&mut self, name: &str, initial: Option<bool>, rounds: u32) -> Copies {

@@ -100,7 +100,7 @@ impl Configurations {
         let mut literals = Vec::new();
         for one in layout.crossing() {
             let value = match one.bit {
-                Bit::Global(global) => program.globals[global].initial,
+                Bit::Global(global) => program.globals[global].initial.map(|value| value != 0),
                 _ => Some(false),
             };
             literals.extend(value.map(|value| (one.value.now, value)));
@@ -274,7 +274,7 @@ impl Configurations {
         let space = &self.space;
         let globals = pattern.globals.iter();
         let values: Vec<(Var, bool)> =
-            globals.map(|&(global, value)| (self.layout.global(global).now, value)).collect();
+            globals.map(|&(global, value)| (self.layout.global(global).now, value != 0)).collect();
         let mut met = space.and(&self.reached, &space.manager.conjunction(&values)?)?;
         for (thread, position) in pattern.threads.iter_enumerated() {
             if *position == Position::Any {

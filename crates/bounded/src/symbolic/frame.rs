@@ -180,7 +180,7 @@ impl RuleParts {
     ) -> Result<Bdd, Exhausted> {
         use selvedge_bdd::BddManager;
         let value = |(bit, var): (&SharedBit, Var)| match bit.bit {
-            Bit::Global(global) => program.globals[global].initial.map(|value| (var, value)),
+            Bit::Global(global) => program.globals[global].initial.map(|value| (var, value != 0)),
             _ => Some((var, false)),
         };
         let literals: Vec<(Var, bool)> = self.moment(1, moment).filter_map(value).collect();

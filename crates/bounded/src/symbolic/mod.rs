@@ -343,7 +343,7 @@ impl Setting {
     /// How many locals or results a procedure has at most.
     fn most_locals(&self) -> usize {
         let frames = self.program.procedures.iter().map(|one| &one.frame);
-        frames.map(|frame| frame.locals.len().max(frame.results)).max().unwrap_or(0)
+        frames.map(|frame| frame.locals.len().max(frame.results.len())).max().unwrap_or(0)
     }
 
     /// One round more of the tuples.
@@ -450,7 +450,7 @@ impl Search for SymbolicSearch {
                     break;
                 }
             }
-            states.push(Valuation(state));
+            states.push(Valuation::of_bits(state));
         }
         Ok(states)
     }

@@ -495,7 +495,7 @@ impl TrailSearch<'_> {
             .collect();
         fixed.extend(layout.shared.iter().map(|bit| (bit.value.next, value(bit.value.now))));
         let procedure = self.routines[self.increments[returned.from].place.body].body.procedure;
-        let results = self.program.procedures[procedure].frame.results;
+        let results = self.program.procedures[procedure].frame.results.len();
         let results = &layout.locals[..results];
         fixed.extend(results.iter().map(|local| (local.result, value(local.result))));
         let open = frame.join_summary(&called.set, &returned.set)?;
@@ -520,7 +520,7 @@ impl TrailSearch<'_> {
         let place = self.increments[at].place;
         let layout = &self.frame.layout;
         let globals = layout.shared.iter().filter(|bit| matches!(bit.bit, Bit::Global(_)));
-        let globals = Valuation(globals.map(|bit| state[&bit.value.now]).collect());
+        let globals = Valuation::of_bits(globals.map(|bit| state[&bit.value.now]));
         let at_node = matches!(self.routines[place.body].body.points[place.point], Point::Node(_));
         let locals = if at_node { self.locals(place.body, state) } else { Valuation::default() };
         TrailStep { context: place.context, step, globals, locals }
@@ -530,8 +530,8 @@ impl TrailSearch<'_> {
         let procedure = self.routines[body].body.procedure;
         let locals = self.program.procedures[procedure].frame.locals.len();
         let locals = self.frame.layout.locals[..locals].iter();
-        Valuation(
-            locals.map(|local| state.get(&local.value.now).copied().unwrap_or(false)).collect(),
+        Valuation::of_bits(
+            locals.map(|local| state.get(&local.value.now).copied().unwrap_or(false)),
         )
     }
 }

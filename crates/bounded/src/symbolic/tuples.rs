@@ -279,7 +279,7 @@ impl TupleSearch {
         let mut ends = Vec::new();
         for &(global, value) in &pattern.globals {
             let turn = frame.layout.shared[global.index()].turns[round - 1];
-            ends.push((turn.input, value));
+            ends.push((turn.input, value != 0));
         }
         let mut met = space.and(&product, &space.manager.conjunction(&ends)?)?;
         met = space.and(&met, &frame.initial(program, |turn| turn.start)?)?;

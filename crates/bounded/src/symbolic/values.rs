@@ -7,8 +7,9 @@
 //! [`selvedge_program::data`], semantics 1.
 
 use super::space::{Bdd, Diagrams};
+use crate::expr::not_boolean;
 use selvedge_bdd::{Exhausted, Var};
-use selvedge_program::{Connective, Expr, Variable};
+use selvedge_program::{Expr, Literal, Operator, Variable};
 
 /// The states in which an expression can have each value.
 #[derive(Clone)]
@@ -33,23 +34,25 @@ pub(super) fn values(
     place: &dyn Fn(Variable, bool) -> Var,
 ) -> Result<Values, Exhausted> {
     Ok(match expr {
-        Expr::Constant(true) => Values { yes: space.top(), no: space.bottom() },
-        Expr::Constant(false) => Values { yes: space.bottom(), no: space.top() },
+        Expr::Constant(Literal::Bool(true)) => Values { yes: space.top(), no: space.bottom() },
+        Expr::Constant(Literal::Bool(false)) => Values { yes: space.bottom(), no: space.top() },
         Expr::Choice => Values { yes: space.top(), no: space.top() },
         Expr::Current(variable) => literal(space, place(*variable, false))?,
         Expr::Next(variable) => literal(space, place(*variable, true))?,
         Expr::Not(inner) => values(space, inner, place)?.swapped(),
-        Expr::Binary(connective, left, right) => {
+        Expr::Binary(operator, left, right) => {
             let left = values(space, left, place)?;
             let right = values(space, right, place)?;
-            match connective {
-                Connective::And => both(space, &left, &right)?,
-                Connective::Or => both(space, &left.swapped(), &right.swapped())?.swapped(),
-                Connective::Implies => both(space, &left, &right.swapped())?.swapped(),
-                Connective::Xor => differ(space, &left, &right)?,
-                Connective::Equal => differ(space, &left, &right)?.swapped(),
+            match operator {
+                Operator::And => both(space, &left, &right)?,
+                Operator::Or => both(space, &left.swapped(), &right.swapped())?.swapped(),
+                Operator::Implies => both(space, &left, &right.swapped())?.swapped(),
+                Operator::Xor => differ(space, &left, &right)?,
+                Operator::Equal => differ(space, &left, &right)?.swapped(),
+                _ => not_boolean(expr),
             }
         }
+        _ => not_boolean(expr),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::expr::possible;
 use selvedge_base::Id;
 use selvedge_bdd::{Exhausted, Var};
 use selvedge_program::{
-    Action, Move, Program, ThreadId, Valuation, Variable, Witness, WitnessStep,
+    Action, Program, ThreadId, Valuation, Value, Variable, Witness, WitnessStep,
 };
 
 /// The shared states of one moment, by round and bit that crosses switches.
@@ -185,11 +185,11 @@ impl Plan {
     /// The run that consists of the runs of the threads.
     pub(super) fn assemble(&self, program: &Program, trails: &[Trail]) -> Witness {
         // Globals come first among the shared bits.
-        let globals = Valuation(self.begin[..program.globals.len()].to_vec());
+        let globals = Valuation::of_bits(self.begin[..program.globals.len()].iter().copied());
         let mut run = Witness { globals, ..Witness::default() };
         for (id, thread) in program.threads.iter_enumerated() {
             let main = &program.procedures[thread.main].frame;
-            let any = || Valuation(vec![false; main.locals.len()]);
+            let any = || Valuation(vec![0; main.locals.len()]);
             run.locals.push(trails[id.index()].locals.clone().unwrap_or_else(any));
         }
         let mut next = vec![0; trails.len()];
@@ -218,12 +218,12 @@ impl Plan {
 
 /// Gives a thread that was started and has not moved the values that were passed to it.
 fn pass_arguments(program: &Program, run: &mut Witness, started: ThreadId) {
-    let starts = |step: &WitnessStep| match step.step {
-        Move::Edge(edge) => program.edges[edge].action == Action::Start(started),
-        Move::Return => false,
+    let starts = |step: &WitnessStep| {
+        let edge = step.step.edge();
+        edge.is_some_and(|edge| program.edges[edge].action == Action::Start(started))
     };
     let Some(at) = run.steps.iter().position(starts) else { return };
-    let Move::Edge(edge) = run.steps[at].step else { return };
+    let Some(edge) = run.steps[at].step.edge() else { return };
     let Some(passing) = program.edges[edge].passing else { return };
     let before = &run.steps[..at];
     let globals = before.last().map_or(&run.globals, |step| &step.globals);
@@ -231,10 +231,11 @@ fn pass_arguments(program: &Program, run: &mut Witness, started: ThreadId) {
     let own = before.iter().rfind(|step| step.thread == starter);
     let locals = own.map_or(&run.locals[starter], |step| &step.locals);
     let value = |variable: Variable| match variable {
-        Variable::Global(global) => globals.get(global),
-        Variable::Local(local) => locals.get(local),
+        Variable::Global(global) => globals.is_true(global),
+        Variable::Local(local) => locals.is_true(local),
     };
     let arguments = &program.passings[passing].arguments;
-    let passed: Vec<bool> = arguments.iter().map(|expr| possible(expr, &value).0).collect();
+    let passed: Vec<Value> =
+        arguments.iter().map(|expr| Value::from(possible(expr, &value).0)).collect();
     run.locals[started].0[..passed.len()].copy_from_slice(&passed);
 }

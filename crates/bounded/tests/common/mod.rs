@@ -5,9 +5,9 @@
 
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
-    Action, Bound, Connective, Copies, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId,
-    Measure, NodeId, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern,
-    Target, Thread, ThreadId, Update, Valuation, Variable, validate,
+    Action, Bound, Copies, Edge, Expr, Frame, Global, GlobalId, Label, Local, LocalId, Measure,
+    NodeId, Operator, Passing, Position, Procedure, ProcedureId, Program, Start, StatePattern,
+    Target, Thread, ThreadId, Type, Update, Valuation, Value, Variable, validate,
 };
 use selvedge_replay::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::rng::Rng;
@@ -49,7 +49,7 @@ pub fn random_program(rng: &mut Rng, shape: &Shape) -> Program {
     let mut program = Program::default();
     for at in 0..rng.between(1, shape.globals) {
         let initial = [None, Some(false), Some(false), Some(true)][rng.below(4)];
-        program.globals.push(Global { name: format!("g{at}"), place: Place::NONE, initial });
+        program.globals.push(Global::flag(format!("g{at}"), Place::NONE, initial));
     }
     let threads = rng.between(2, shape.threads);
     let counts: Vec<usize> = (0..threads).map(|_| rng.between(1, shape.procedures)).collect();
@@ -78,13 +78,13 @@ pub fn random_program(rng: &mut Rng, shape: &Shape) -> Program {
     for (thread, &count) in counts.iter().enumerate() {
         for at in 0..count {
             let locals = rng.below(shape.locals + 1);
-            let locals: IdVec<LocalId, Local> = (0..locals)
-                .map(|at| Local { name: format!("l{at}"), place: Place::NONE })
-                .collect();
+            let locals: IdVec<LocalId, Local> =
+                (0..locals).map(|at| Local::flag(format!("l{at}"), Place::NONE)).collect();
             let waits = program.threads[ThreadId::from_index(thread)].start != Start::AtFirst;
             let parameters = if at == 0 && !waits { 0 } else { rng.below(locals.len() + 1) };
-            let results = if at == 0 { 0 } else { rng.below(3) };
-            frames.push((thread, at, Frame { locals, parameters, results, enforced: None }));
+            let results = vec![Type::Bool; if at == 0 { 0 } else { rng.below(3) }];
+            let frame = Frame { locals, parameters, results, ..Frame::default() };
+            frames.push((thread, at, frame));
         }
     }
     let mut build = Build { rng, shape, program, frames, counts };
@@ -167,7 +167,7 @@ impl Build<'_> {
                     let arguments = (0..inner.parameters).map(|_| self.expr(frame, 1, false));
                     let arguments = arguments.collect();
                     let mut targets = self.targets(frame);
-                    let results = (0..inner.results)
+                    let results = (0..inner.results.len())
                         .map(|_| targets.pop().filter(|_| self.rng.percent(70)))
                         .collect();
                     passing = Some(self.program.passings.push(Passing { arguments, results }));
@@ -182,7 +182,7 @@ impl Build<'_> {
             }
             3 => {
                 target = exit;
-                let values = (0..frame.results).map(|_| self.expr(frame, 1, false)).collect();
+                let values = (0..frame.results.len()).map(|_| self.expr(frame, 1, false)).collect();
                 Action::Return(self.program.returns.push(values))
             }
             4 => {
@@ -236,7 +236,7 @@ impl Build<'_> {
     fn expr(&mut self, frame: &Frame, depth: usize, next: bool) -> Expr {
         let variables = self.variables(frame);
         match self.rng.weighted(&[1, 2, 10, 2 * depth, 3 * depth]) {
-            0 => Expr::Constant(self.rng.percent(50)),
+            0 => Expr::truth(self.rng.percent(50)),
             1 => Expr::Choice,
             2 => {
                 let variable = *self.rng.pick(&variables);
@@ -248,17 +248,17 @@ impl Build<'_> {
             }
             3 => self.expr(frame, depth - 1, next).not(),
             _ => {
-                let connectives = [
-                    Connective::And,
-                    Connective::Or,
-                    Connective::Or,
-                    Connective::Xor,
-                    Connective::Equal,
-                    Connective::Implies,
+                let operators = [
+                    Operator::And,
+                    Operator::Or,
+                    Operator::Or,
+                    Operator::Xor,
+                    Operator::Equal,
+                    Operator::Implies,
                 ];
-                let connective = *self.rng.pick(&connectives);
+                let operator = *self.rng.pick(&operators);
                 let left = self.expr(frame, depth - 1, next);
-                left.join(connective, self.expr(frame, depth - 1, next))
+                left.join(operator, self.expr(frame, depth - 1, next))
             }
         }
     }
@@ -270,7 +270,11 @@ pub fn random_target(rng: &mut Rng, program: &Program) -> Target {
     match rng.below(4) {
         0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
         1 => Target::State(StatePattern {
-            globals: program.globals.ids().map(|global| (global, rng.percent(50))).collect(),
+            globals: program
+                .globals
+                .ids()
+                .map(|global| (global, Value::from(rng.percent(50))))
+                .collect(),
             locks: Vec::new(),
             threads: program
                 .threads
@@ -350,7 +354,7 @@ pub fn sketch(globals: usize, threads: &[&[&[Do]]]) -> Program {
     let mut program = Program::default();
     for at in 0..globals {
         let initial = Some(false);
-        program.globals.push(Global { name: format!("g{at}"), place: Place::NONE, initial });
+        program.globals.push(Global::flag(format!("g{at}"), Place::NONE, initial));
     }
     for (at, procedures) in threads.iter().enumerate() {
         let main = program.procedures.next_id();
@@ -401,17 +405,17 @@ fn sketched(
             Action::Skip
         }
         Do::Raise(at) => {
-            update.assignments.push((global(at), Expr::Constant(true)));
+            update.assignments.push((global(at), Expr::TRUE));
             Action::Skip
         }
         Do::Lower(at) => {
-            update.assignments.push((global(at), Expr::Constant(false)));
+            update.assignments.push((global(at), Expr::FALSE));
             Action::Skip
         }
         Do::Call(at) => Action::Call(ProcedureId::from_index(main.index() + at)),
-        Do::Fail => Action::Assert(program.conditions.push(Expr::Constant(false))),
+        Do::Fail => Action::Assert(program.conditions.push(Expr::FALSE)),
         Do::Block => {
-            update.guard = Some(Expr::Constant(false));
+            update.guard = Some(Expr::FALSE);
             Action::Skip
         }
         Do::Begin => Action::BeginAtomic,

@@ -27,7 +27,7 @@ pub fn function<'a>(
         .as_ref()
         .map(|condition| scope.expression(condition, false, complaints))
         // Generated programs write `enforce T` everywhere.
-        .filter(|condition| !matches!(condition, Expr::Constant(true) | Expr::Choice));
+        .filter(|condition| *condition != Expr::TRUE && *condition != Expr::Choice);
     scope.in_order = true;
     let first_site = sites.len();
     let mut builder = Builder {
@@ -285,7 +285,7 @@ impl<'a> Builder<'_, 'a> {
 
     /// An edge that is taken if a condition can be true.
     fn branch(&mut self, target: usize, condition: Expr, place: Place) {
-        if condition != Expr::Constant(false) {
+        if condition != Expr::FALSE {
             self.edge(target, StepKind::Skip, guard(condition), place);
         }
     }
@@ -464,9 +464,7 @@ impl<'a> Builder<'_, 'a> {
         let locals = function.parameters.iter().chain(&function.locals);
         Graph {
             name: function.name,
-            locals: locals
-                .map(|name| Local { name: name.text.to_owned(), place: name.place })
-                .collect(),
+            locals: locals.map(|name| Local::flag(name.text.to_owned(), name.place)).collect(),
             parameters: function.parameters.len(),
             results: function.results.map(|results| results as usize),
             enforced,
@@ -483,14 +481,15 @@ impl<'a> Builder<'_, 'a> {
 /// The update that only asks for a condition.
 fn guard(condition: Expr) -> Option<Update> {
     // `*` can always be true.
-    let asks = !matches!(condition, Expr::Constant(true) | Expr::Choice);
+    let asks = !matches!(condition, Expr::TRUE | Expr::Choice);
     asks.then(|| Update { guard: Some(condition), ..Update::default() })
 }
 
 /// The negation, without two signs in a row.
 fn negated(condition: Expr) -> Expr {
     match condition {
-        Expr::Constant(value) => Expr::Constant(!value),
+        Expr::TRUE => Expr::FALSE,
+        Expr::FALSE => Expr::TRUE,
         Expr::Choice => Expr::Choice,
         Expr::Not(inner) => *inner,
         other => other.not(),

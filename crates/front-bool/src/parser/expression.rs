@@ -15,16 +15,16 @@
 use super::{EXPRESSION_LIMIT, PARENTHESIS_LIMIT, Parser};
 use crate::ast::Expression;
 use crate::dialect::Dialect;
-use crate::precedence::{Operator, binding};
+use crate::precedence::{Sign, binding};
 use crate::token::{Kind, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_program::Connective;
+use selvedge_program::Operator;
 
 /// An entry of the stack of operators.
 #[derive(Clone, Copy)]
 enum Open {
     Not,
-    Binary(Operator),
+    Binary(Sign),
     /// `(`.
     Parenthesis(Span),
     /// `schoose[`, before and behind its comma.
@@ -96,22 +96,22 @@ impl<'a> Stacks<'a> {
 
     /// Applies the operators above the last parenthesis that come before `next`; all of them if
     /// there is none.
-    fn reduce(&mut self, dialect: Dialect, next: Option<Operator>) {
+    fn reduce(&mut self, dialect: Dialect, next: Option<Sign>) {
         while let Some(&Open::Binary(own)) = self.operators.last() {
             if next.is_some_and(|next| waits(dialect, own, next)) {
                 return;
             }
             self.operators.pop();
             if let (Some(right), Some(left)) = (self.operands.pop(), self.operands.pop()) {
-                self.push(join(left, own.connective(), right));
+                self.push(join(left, own.operator(), right));
             }
         }
     }
 }
 
 /// Whether an operator waits until the one on its right is applied.
-fn waits(dialect: Dialect, own: Operator, next: Operator) -> bool {
-    let compares = |one| matches!(one, Operator::Equal | Operator::Unequal);
+fn waits(dialect: Dialect, own: Sign, next: Sign) -> bool {
+    let compares = |one| matches!(one, Sign::Equal | Sign::Unequal);
     let (here, there) = (binding(dialect, own), binding(dialect, next));
     // Invariant 2.
     let together = compares(own) && compares(next);
@@ -119,8 +119,8 @@ fn waits(dialect: Dialect, own: Operator, next: Operator) -> bool {
 }
 
 /// Two operands joined, flat where brackets do not matter.
-fn join<'a>(left: Operand<'a>, connective: Connective, right: Operand<'a>) -> Operand<'a> {
-    if connective == Connective::Implies {
+fn join<'a>(left: Operand<'a>, operator: Operator, right: Operand<'a>) -> Operand<'a> {
+    if operator == Operator::Implies {
         let depth = left.depth();
         let right_depth = right.depth();
         let (mut premises, conclusion, base) = match right.expression {
@@ -131,23 +131,23 @@ fn join<'a>(left: Operand<'a>, connective: Connective, right: Operand<'a>) -> Op
         let expression = Expression::Implies(premises, conclusion);
         return Operand { expression, base: base.max(depth) };
     }
-    let sums = |one| matches!(one, Connective::Equal | Connective::Xor);
-    let same_kind = |other| other == connective || sums(other) && sums(connective);
+    let sums = |one| matches!(one, Operator::Equal | Operator::Xor);
+    let same_kind = |other| other == operator || sums(other) && sums(operator);
     let open = |operand: Operand<'a>| {
         let depth = operand.depth();
         match operand.expression {
-            Expression::Chain(operands, connectives) if same_kind(connectives[0]) => {
-                (operands, connectives, operand.base)
+            Expression::Chain(operands, operators) if same_kind(operators[0]) => {
+                (operands, operators, operand.base)
             }
             other => (vec![other], Vec::new(), depth),
         }
     };
-    let (mut operands, mut connectives, left_base) = open(left);
+    let (mut operands, mut operators, left_base) = open(left);
     let (more, more_connectives, right_base) = open(right);
-    connectives.push(connective);
-    connectives.extend(more_connectives);
+    operators.push(operator);
+    operators.extend(more_connectives);
     operands.extend(more);
-    let expression = Expression::Chain(operands, connectives);
+    let expression = Expression::Chain(operands, operators);
     Operand { expression, base: left_base.max(right_base) }
 }
 
@@ -274,12 +274,12 @@ impl<'a> Parser<'a, '_> {
         loop {
             stacks.negate();
             let operator = match self.cursor.current.kind {
-                Kind::Implies => Operator::Implies,
-                Kind::Or => Operator::Or,
-                Kind::Xor => Operator::Xor,
-                Kind::And => Operator::And,
-                Kind::Equal => Operator::Equal,
-                Kind::Unequal => Operator::Unequal,
+                Kind::Implies => Sign::Implies,
+                Kind::Or => Sign::Or,
+                Kind::Xor => Sign::Xor,
+                Kind::And => Sign::And,
+                Kind::Equal => Sign::Equal,
+                Kind::Unequal => Sign::Unequal,
                 kind => {
                     stacks.reduce(self.dialect, None);
                     match (kind, stacks.operators.last().copied()) {
@@ -344,12 +344,12 @@ fn schoose(stacks: &mut Stacks<'_>) {
     let possible = match &never.expression {
         Constant(true) => Operand::leaf(Constant(false)),
         Constant(false) => either,
-        _ => join(never.negated(), Connective::And, either),
+        _ => join(never.negated(), Operator::And, either),
     };
     let value = match (&always.expression, &possible.expression) {
         (Constant(false), _) => possible,
         (Constant(true), _) | (_, Constant(false)) => always,
-        _ => join(always, Connective::Or, possible),
+        _ => join(always, Operator::Or, possible),
     };
     stacks.push(value);
 }

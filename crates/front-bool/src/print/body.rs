@@ -373,6 +373,12 @@ impl Writer<'_> {
             Action::Join(_) => {
                 return Self::refuse(edge, "a join, and Boolean programs have none");
             }
+            Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
+                return Self::refuse(
+                    edge,
+                    "waits and notifications, and Boolean programs have none",
+                );
+            }
             Action::Read(_) | Action::Write(_) => {
                 return Self::refuse(
                     edge,

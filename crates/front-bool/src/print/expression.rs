@@ -2,8 +2,8 @@
 //! Expressions as text, with parentheses wherever one of the dialects needs them: every dialect reads
 //! the same expression.
 
-use crate::precedence::{Operator, always_tighter};
-use selvedge_program::{Connective, Expr, Variable};
+use crate::precedence::{Sign, always_tighter};
+use selvedge_program::{Expr, Literal, Operator, Variable};
 
 /// An expression as text; `name` says how a variable is called.
 pub fn expression(expr: &Expr, name: &impl Fn(Variable) -> String) -> String {
@@ -19,26 +19,26 @@ enum Around {
     /// A sign before it.
     Not,
     /// An operator beside it.
-    Operator(Operator),
+    Sign(Sign),
 }
 
 impl Around {
     /// Whether an operand with this operator needs parentheses.
-    fn asks(self, inner: Operator) -> bool {
+    fn asks(self, inner: Sign) -> bool {
         match self {
             Self::Nothing => false,
             Self::Not => true,
             // Brackets between equal operators do not matter, but for implications.
-            Self::Operator(outer) if outer == inner => outer == Operator::Implies,
-            Self::Operator(outer) => !always_tighter(inner, outer),
+            Self::Sign(outer) if outer == inner => outer == Sign::Implies,
+            Self::Sign(outer) => !always_tighter(inner, outer),
         }
     }
 }
 
 fn write(text: &mut String, expr: &Expr, around: Around, name: &impl Fn(Variable) -> String) {
     match expr {
-        Expr::Constant(true) => text.push('T'),
-        Expr::Constant(false) => text.push('F'),
+        Expr::Constant(Literal::Bool(true)) => text.push('T'),
+        Expr::Constant(Literal::Bool(false)) => text.push('F'),
         Expr::Choice => text.push('*'),
         Expr::Current(variable) => text.push_str(&name(*variable)),
         Expr::Next(variable) => {
@@ -57,38 +57,38 @@ fn write(text: &mut String, expr: &Expr, around: Around, name: &impl Fn(Variable
                 text.push(')');
             }
         }
-        Expr::Binary(connective, left, right) => {
-            let own = Operator::of(*connective);
+        Expr::Binary(operator, left, right) => {
+            let own = Sign::of(*operator);
             let asks = around.asks(own);
             if asks {
                 text.push('(');
             }
-            write(text, left, Around::Operator(own), name);
+            write(text, left, Around::Sign(own), name);
             text.extend([" ", own.sign(), " "]);
-            write(text, right, Around::Operator(own), name);
+            write(text, right, Around::Sign(own), name);
             if asks {
                 text.push(')');
             }
         }
+        other => unreachable!("{other:?} in a program of truth values"),
     }
 }
 
 /// The expression with the values after a step that changes nothing.
 pub fn unchanged(expr: &Expr) -> Expr {
-    match expr {
-        Expr::Next(variable) => Expr::Current(*variable),
-        Expr::Not(inner) => unchanged(inner).not(),
-        Expr::Binary(connective, left, right) => {
-            unchanged(left).join(*connective, unchanged(right))
+    let mut expr = expr.clone();
+    expr.change(&mut |part| {
+        if let Expr::Next(variable) = part {
+            *part = Expr::Current(*variable);
         }
-        other => other.clone(),
-    }
+    });
+    expr
 }
 
 /// Both conditions, where there are two.
 pub fn both(one: Option<Expr>, two: Option<Expr>) -> Option<Expr> {
     match (one, two) {
-        (Some(one), Some(two)) => Some(one.join(Connective::And, two)),
+        (Some(one), Some(two)) => Some(one.join(Operator::And, two)),
         (one, two) => one.or(two),
     }
 }

@@ -25,6 +25,8 @@ pub enum Kind {
     Unequal,
     /// `=>`.
     Implies,
+    /// `<=`.
+    LessEqual,
     /// One of [`SIGNS`].
     Sign(char),
     /// The end of the text.
@@ -32,7 +34,7 @@ pub enum Kind {
 }
 
 /// The signs of one character.
-const SIGNS: &str = "@:{},()&|^=!*'.+";
+const SIGNS: &str = "@:{},()[]&|^=!*'.<+-/%$";
 
 /// A token.
 #[derive(Clone, Debug)]
@@ -62,7 +64,7 @@ pub fn tokens(text: &str, complaints: &mut Complaints) -> Vec<Token> {
                 lexer.skip_while(|character| character != '\n');
                 continue;
             }
-            '-' | ':' | '!' | '=' if let Some(pair) = lexer.pair(next) => pair,
+            '-' | ':' | '!' | '=' | '<' if let Some(pair) = lexer.pair(next) => pair,
             sign if SIGNS.contains(sign) => Kind::Sign(sign),
             '"' => lexer.quoted(start),
             '0'..='9' => lexer.number(start),
@@ -120,6 +122,7 @@ impl<'a> Lexer<'a, '_> {
             (':', b'=') => Kind::Becomes,
             ('!', b'=') => Kind::Unequal,
             ('=', b'>') => Kind::Implies,
+            ('<', b'=') => Kind::LessEqual,
             _ => return None,
         };
         self.at += 1;
@@ -188,7 +191,7 @@ impl<'a> Lexer<'a, '_> {
     fn unknown(&mut self, start: usize) {
         self.skip_while(|character| {
             !character.is_ascii_alphanumeric()
-                && !matches!(character, '\n' | ' ' | '\t' | '"' | '/' | '-')
+                && !matches!(character, '\n' | ' ' | '\t' | '"')
                 && !SIGNS.contains(character)
         });
         let count = self.text[start..self.at].chars().count();

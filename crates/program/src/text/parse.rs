@@ -13,6 +13,7 @@ mod files;
 
 use super::lexer::{Kind, Token, tokens};
 use crate::copies::{MOST_COPIES, copy_name};
+use crate::data::NamedArray;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Copies, Edge, EdgeId, Location, LocationId, Lock, LockId,
     NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
@@ -47,19 +48,24 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         sets: Table::default(),
         locations: Table::default(),
         globals: Table::default(),
+        global_arrays: Table::default(),
+        enums: Table::default(),
         threads: Table::default(),
         procedures: IdVec::new(),
         shared: Procedures::default(),
         mentions: Vec::new(),
         locals: Table::default(),
+        local_arrays: Vec::new(),
         starts: Vec::new(),
         label_places: Vec::new(),
+        late_threads: Vec::new(),
         allows_next: false,
         complaints,
     };
     parser.file();
     parser.procedure_names();
     parser.late_names();
+    parser.late_thread_values();
     let Parser { program, mut complaints, .. } = parser;
     if !complaints.has_errors() {
         for breach in validate(&program) {
@@ -155,8 +161,23 @@ struct Mistake;
 type Read<T> = Result<T, Mistake>;
 
 /// The words that begin a declaration.
-const ITEMS: [&str; 8] =
-    ["file", "lock", "set", "global", "numeral", "thread", "procedure", "label"];
+const ITEMS: [&str; 12] = [
+    "file",
+    "lock",
+    "set",
+    "enum",
+    "global",
+    "numeral",
+    "exclusive",
+    "invariant",
+    "spurious",
+    "thread",
+    "procedure",
+    "label",
+];
+
+/// The first of the ids that stand for threads which may be declared later.
+const LATE_THREADS: usize = 1 << 30;
 
 /// What an edge does with a thread that may be declared later.
 type ThreadAction = fn(ThreadId) -> Action;
@@ -176,16 +197,21 @@ struct Parser<'a> {
     sets: Table,
     locations: Table,
     globals: Table,
+    global_arrays: Table,
+    enums: Table,
     threads: Table,
     procedures: IdVec<ThreadId, Procedures>,
     shared: Procedures,
     /// The names of procedures, each with the thread that its code belongs to.
     mentions: Vec<(Mention, Option<ThreadId>, ProcedureName)>,
-    /// The locals of the procedure that is being read.
+    /// The locals of the procedure that is being read, and its arrays.
     locals: Table,
+    local_arrays: Vec<NamedArray>,
     /// The edges that start or join threads, which may be declared later.
     starts: Vec<(EdgeId, ThreadAction, Reference)>,
     label_places: Vec<LabelAt>,
+    /// The threads that expressions and initial values name, which may be declared later.
+    late_threads: Vec<Reference>,
     /// Whether the expression that is being read may speak of values after the step.
     allows_next: bool,
     complaints: Complaints,
@@ -208,7 +234,11 @@ impl Parser<'_> {
                 Some("lock") => self.lock(),
                 Some("set") => self.set(),
                 Some("global") => self.global(),
+                Some("enum") => self.enumeration(),
                 Some("numeral") => self.numeral(),
+                Some("exclusive") => self.exclusive(),
+                Some("invariant") => self.invariant(),
+                Some("spurious") => self.spurious(),
                 Some("thread") => self.thread(),
                 Some("procedure") => self.shared_procedure(),
                 Some("label") => self.label(),
@@ -237,9 +267,11 @@ impl Parser<'_> {
     fn lock(&mut self) -> Read<()> {
         self.at += 1;
         let name = self.name("a lock")?;
+        let reentrant = self.word() != Some("mutex");
+        self.at += usize::from(!reentrant);
         let place = self.optional_place()?;
         declare(&mut self.locks, &name, "lock", &mut self.complaints)?;
-        self.program.locks.push(Lock { name: name.name, place });
+        self.program.locks.push(Lock { name: name.name, place, reentrant });
         Ok(())
     }
 
@@ -530,9 +562,23 @@ impl Parser<'_> {
 
     /// An action; a call, a start or a join is a `skip` until what it names is known.
     fn action(&mut self) -> Read<(Action, Option<Named>)> {
-        const ACTIONS: [&str; 12] = [
-            "skip", "read", "write", "acquire", "release", "begin", "end", "call", "start", "join",
-            "assert", "return",
+        const ACTIONS: [&str; 16] = [
+            "skip",
+            "read",
+            "write",
+            "acquire",
+            "release",
+            "wait",
+            "resume",
+            "notify",
+            "notifyAll",
+            "begin",
+            "end",
+            "call",
+            "start",
+            "join",
+            "assert",
+            "return",
         ];
         let Some(at) = self.word().and_then(|word| ACTIONS.iter().position(|one| *one == word))
         else {
@@ -546,6 +592,10 @@ impl Parser<'_> {
             "write" => Action::Write(self.reference_to_location()?),
             "acquire" => Action::Acquire(self.reference_to_lock()?),
             "release" => Action::Release(self.reference_to_lock()?),
+            "wait" => Action::Wait(self.reference_to_lock()?),
+            "resume" => Action::Resume(self.reference_to_lock()?),
+            "notify" => Action::Notify(self.reference_to_lock()?),
+            "notifyAll" => Action::NotifyAll(self.reference_to_lock()?),
             "begin" if self.is_atomic() => Action::BeginAtomic,
             "end" if self.is_atomic() => Action::EndAtomic,
             "begin" => Action::BeginUnit,

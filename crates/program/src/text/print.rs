@@ -7,8 +7,10 @@
 //! and passed values stand where they are used; they read back numbered in this order, each used
 //! once, and an update that does nothing as none.
 
-use crate::data::{Expr, Passing, Update, Variable};
-use crate::expression::{Readers, shown};
+use crate::data::{
+    Annotation, Array, Expr, Literal, NamedArray, Passing, Type, Update, Value, Variable,
+};
+use crate::expression::{Atom, Readers, shown};
 use crate::model::{
     Action, AtomicSetId, Copies, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
     ThreadId,
@@ -34,6 +36,7 @@ pub fn print(program: &Program) -> String {
     }
     for lock in &program.locks {
         printer.put(format_args!("lock {}", Word(&lock.name)));
+        printer.text.push_str(if lock.reentrant { "" } else { " mutex" });
         printer.place(lock.place);
         printer.text.push('\n');
     }
@@ -100,10 +103,32 @@ impl Printer<'_> {
 
     fn globals(&mut self) {
         let program = self.program;
-        for global in &program.globals {
-            self.put(format_args!("global {}", Word(&global.name)));
-            if let Some(value) = global.initial {
-                self.text.push_str(if value { " = T" } else { " = F" });
+        for one in &program.enums {
+            self.put(format_args!("enum {} {{ ", Word(&one.name)));
+            self.list(&one.values, |printer, value| printer.put(format_args!("{}", Word(value))));
+            self.text.push_str(" }\n");
+        }
+        let variables = program.globals.iter().map(|one| one.name.as_str()).enumerate();
+        for (at, name, length) in grouped(variables, &program.arrays) {
+            let global = &program.globals.as_slice()[at];
+            self.text.push_str("global ");
+            self.declared(name, length, global.ty, global.initial);
+            if let Some(location) = global.location {
+                self.put(format_args!(" location {}", Word(&program.locations[location].name)));
+            }
+            if let Some(Annotation::GuardedBy(lock)) = global.annotation {
+                let next = length.filter(|&length| length > 1).map(|_| at + 1);
+                let next = next.and_then(|at| program.globals.as_slice()[at].annotation);
+                // The elements of an array may have one lock each, one behind the other.
+                let each = next.is_some_and(|next| Some(next) != global.annotation);
+                let each = if each { " each" } else { "" };
+                let lock = &program.locks[lock].name;
+                // A lock may be called `each`.
+                if lock == "each" {
+                    self.put(format_args!(" guarded by{each} \"each\""));
+                } else {
+                    self.put(format_args!(" guarded by{each} {}", Word(lock)));
+                }
             }
             self.place(global.place);
             self.text.push('\n');
@@ -115,6 +140,55 @@ impl Printer<'_> {
                 self.put(format_args!("{separator}{}", Word(&program.globals[bit].name)));
             }
             self.text.push_str(" }\n");
+        }
+        for global in &program.globals {
+            if let Some(Annotation::ExclusiveWhen(condition)) = global.annotation {
+                self.put(format_args!("exclusive {} when ", Word(&global.name)));
+                self.expression(None, &program.conditions[condition]);
+                self.text.push('\n');
+            }
+        }
+        for invariant in &program.invariants {
+            self.text.push_str("invariant ");
+            self.expression(None, &program.conditions[invariant.condition]);
+            self.place(invariant.place);
+            self.text.push('\n');
+        }
+        if program.spurious_wakeups {
+            self.text.push_str("spurious wakeups\n");
+        }
+    }
+
+    /// What is declared of a variable, or of an array: its name, type and first value.
+    fn declared(&mut self, name: &str, length: Option<u32>, ty: Type, initial: Option<Value>) {
+        self.put(format_args!("{}", Word(name)));
+        if let Some(length) = length {
+            self.put(format_args!("[{length}]"));
+        }
+        if ty != Type::Bool {
+            self.text.push_str(" : ");
+            self.ty(ty);
+        }
+        if let Some(value) = initial {
+            self.text.push_str(" = ");
+            self.expression(None, &Expr::Constant(Literal::of(ty, value)));
+        }
+    }
+
+    fn ty(&mut self, ty: Type) {
+        match ty {
+            Type::Bool => self.text.push_str("bool"),
+            Type::Int { low, high } => self.put(format_args!("{low}..{high}")),
+            Type::Mod(n) => self.put(format_args!("mod {n}")),
+            Type::Thread => self.text.push_str("thread"),
+            Type::Enum(id) => {
+                let name = &self.program.enums[id].name;
+                if matches!(name.as_str(), "bool" | "mod" | "thread") {
+                    self.put(format_args!("\"{name}\""));
+                } else {
+                    self.put(format_args!("{}", Word(name)));
+                }
+            }
         }
     }
 
@@ -225,24 +299,34 @@ impl Printer<'_> {
     /// Parameters, results, further locals and what is enforced.
     fn frame(&mut self, procedure: &Procedure) {
         let frame = &procedure.frame;
-        let (parameters, others) = frame.locals.as_slice().split_at(frame.parameters);
+        let locals = frame.locals.iter().map(|one| one.name.as_str()).enumerate();
+        let locals = grouped(locals, &frame.arrays);
+        let parameters = locals.iter().take_while(|(at, ..)| *at < frame.parameters).count();
+        let (parameters, others) = locals.split_at(parameters);
         for (locals, before, after) in [(parameters, " (", ")"), (others, " locals ", "")] {
             if !locals.is_empty() {
                 self.text.push_str(before);
-                for (at, local) in locals.iter().enumerate() {
-                    let separator = if at == 0 { "" } else { ", " };
-                    self.put(format_args!("{separator}{}", Word(&local.name)));
-                    self.place(local.place);
-                }
+                self.list(locals, |printer, &(at, name, length)| {
+                    let local = &frame.locals.as_slice()[at];
+                    printer.declared(name, length, local.ty, local.initial);
+                    printer.place(local.place);
+                });
                 self.text.push_str(after);
             }
-            if before == " (" && frame.results > 0 {
-                self.put(format_args!(" -> {}", frame.results));
+            if before == " (" && !frame.results.is_empty() {
+                self.text.push_str(" -> ");
+                if frame.results.iter().all(|&ty| ty == Type::Bool) {
+                    self.put(format_args!("{}", frame.results.len()));
+                } else {
+                    self.text.push('(');
+                    self.list(&frame.results, |printer, &ty| printer.ty(ty));
+                    self.text.push(')');
+                }
             }
         }
         if let Some(condition) = frame.enforced {
             self.text.push_str(" enforce ");
-            self.expression(procedure, &self.program.conditions[condition]);
+            self.expression(Some(procedure), &self.program.conditions[condition]);
         }
     }
 
@@ -265,6 +349,10 @@ impl Printer<'_> {
             }
             Action::Acquire(l) => self.named("acquire", &program.locks[l].name),
             Action::Release(l) => self.named("release", &program.locks[l].name),
+            Action::Wait(l) => self.named("wait", &program.locks[l].name),
+            Action::Resume(l) => self.named("resume", &program.locks[l].name),
+            Action::Notify(l) => self.named("notify", &program.locks[l].name),
+            Action::NotifyAll(l) => self.named("notifyAll", &program.locks[l].name),
             Action::BeginUnit => self.text.push_str("begin"),
             Action::EndUnit => self.text.push_str("end"),
             Action::BeginAtomic => self.text.push_str("begin atomic"),
@@ -281,14 +369,14 @@ impl Printer<'_> {
             Action::Join(t) => self.named("join", &program.threads[t].name),
             Action::Assert(condition) => {
                 self.text.push_str("assert ");
-                self.expression(procedure, &program.conditions[condition]);
+                self.expression(Some(procedure), &program.conditions[condition]);
             }
             Action::Return(values) => {
                 self.text.push_str("return");
                 let values = &program.returns[values];
                 if !values.is_empty() {
                     self.text.push(' ');
-                    self.list(values, |printer, value| printer.expression(procedure, value));
+                    self.list(values, |printer, value| printer.expression(Some(procedure), value));
                 }
             }
         }
@@ -298,7 +386,7 @@ impl Printer<'_> {
         let Some(passing) = passing else { return };
         let Passing { arguments, results } = &self.program.passings[passing];
         self.text.push('(');
-        self.list(arguments, |printer, argument| printer.expression(procedure, argument));
+        self.list(arguments, |printer, argument| printer.expression(Some(procedure), argument));
         self.text.push(')');
         if !results.is_empty() {
             self.text.push_str(" into ");
@@ -312,7 +400,7 @@ impl Printer<'_> {
     fn update(&mut self, procedure: &Procedure, update: &Update) {
         if let Some(guard) = &update.guard {
             self.text.push_str(" when ");
-            self.expression(procedure, guard);
+            self.expression(Some(procedure), guard);
         }
         if !update.assignments.is_empty() {
             self.text.push_str(" do ");
@@ -321,12 +409,12 @@ impl Printer<'_> {
             });
             self.text.push_str(" := ");
             self.list(&update.assignments, |printer, (_, value)| {
-                printer.expression(procedure, value);
+                printer.expression(Some(procedure), value);
             });
         }
         if let Some(constraint) = &update.constraint {
             self.text.push_str(" constrain ");
-            self.expression(procedure, constraint);
+            self.expression(Some(procedure), constraint);
         }
     }
 
@@ -339,16 +427,27 @@ impl Printer<'_> {
         }
     }
 
-    fn expression(&mut self, procedure: &Procedure, expr: &Expr) {
+    /// An expression of a procedure, or about globals only.
+    fn expression(&mut self, procedure: Option<&Procedure>, expr: &Expr) {
         let program = self.program;
-        let names = |variable: Variable, f: &mut std::fmt::Formatter<'_>| {
-            write_variable(program, procedure, variable, f)
+        let names = |atom: Atom, f: &mut std::fmt::Formatter<'_>| match atom {
+            Atom::Variable(variable) => write_variable(program, procedure, variable, f),
+            Atom::Array(array) => write_array(program, procedure, array, f),
+            Atom::Literal(Literal::Thread(None)) => f.write_str("$none"),
+            Atom::Literal(Literal::Thread(Some(thread))) => {
+                write!(f, "$thread({})", Word(&program.threads[thread].name))
+            }
+            Atom::Literal(Literal::Enumerator(id, at)) => {
+                let one = &program.enums[id];
+                write!(f, "$enum({}, {})", Word(&one.name), Word(&one.values[at as usize]))
+            }
+            Atom::Literal(literal) => program.write_literal(literal, f),
         };
         self.put(format_args!("{}", shown(expr, Readers::TextForm, &names)));
     }
 
     fn variable(&mut self, procedure: &Procedure, variable: Variable) {
-        self.expression(procedure, &Expr::Current(variable));
+        self.expression(Some(procedure), &Expr::Current(variable));
     }
 
     fn named(&mut self, action: &str, name: &str) {
@@ -360,23 +459,74 @@ impl Printer<'_> {
 /// quotes if its name means something else in an expression or behind one.
 fn write_variable(
     program: &Program,
-    procedure: &Procedure,
+    procedure: Option<&Procedure>,
     variable: Variable,
     f: &mut std::fmt::Formatter<'_>,
 ) -> std::fmt::Result {
-    let locals = &procedure.frame.locals;
+    let locals = procedure.map_or(&[][..], |procedure| procedure.frame.locals.as_slice());
     let name = match variable {
         Variable::Global(global) => &program.globals[global].name,
-        Variable::Local(local) => &locals[local].name,
+        Variable::Local(local) => &locals[local.index()].name,
     };
     let is_global = matches!(variable, Variable::Global(_));
     if is_global && locals.iter().any(|local| local.name == *name) {
         f.write_char('.')?;
     }
-    if matches!(name.as_str(), "T" | "F" | "_" | "when" | "do" | "constrain") {
+    write_in_expression(name, f)
+}
+
+/// A name as it is written in an expression: in quotes also if it means something else there.
+fn write_in_expression(name: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    if matches!(name, "T" | "F" | "_" | "when" | "do" | "constrain") {
         return write!(f, "\"{name}\"");
     }
     write!(f, "{}", Word(name))
+}
+
+/// An array as it is written in a procedure: with a dot if it is a global one that a local one hides.
+fn write_array(
+    program: &Program,
+    procedure: Option<&Procedure>,
+    array: Array,
+    f: &mut std::fmt::Formatter<'_>,
+) -> std::fmt::Result {
+    let local = procedure.map_or(&[][..], |procedure| &procedure.frame.arrays);
+    let (arrays, is_global) = match array.first {
+        Variable::Global(_) => (&program.arrays[..], true),
+        Variable::Local(_) => (local, false),
+    };
+    let named = arrays.iter().find(|one| one.array == array).expect("an array is declared");
+    if is_global && local.iter().any(|one| one.name == named.name) {
+        f.write_char('.')?;
+    }
+    write_in_expression(&named.name, f)
+}
+
+/// Variables in their order, with the elements of an array taken together: the index of the (first)
+/// variable, its name, and the length of the array.
+fn grouped<'n>(
+    variables: impl Iterator<Item = (usize, &'n str)>,
+    arrays: &'n [NamedArray],
+) -> Vec<(usize, &'n str, Option<u32>)> {
+    let mut arrays = arrays.iter().peekable();
+    let mut behind = 0;
+    let mut all = Vec::new();
+    for (at, name) in variables {
+        if let Some(one) = arrays.next_if(|one| first_index(one) == at) {
+            all.push((at, one.name.as_str(), Some(one.array.length)));
+            behind = at + one.array.length as usize;
+        } else if at >= behind {
+            all.push((at, name, None));
+        }
+    }
+    all
+}
+
+fn first_index(array: &NamedArray) -> usize {
+    match array.array.first {
+        Variable::Global(id) => id.index(),
+        Variable::Local(id) => id.index(),
+    }
 }
 
 /// A name as it is written: bare if it is an identifier, in double quotes otherwise.

@@ -2,7 +2,7 @@
 //! The invariants of [`crate::model`] that concern data: names, expressions, passed values, starts.
 
 use super::Validator;
-use crate::data::{Expr, Passing, Variable};
+use crate::data::{Expr, Passing, Sort, Type, Variable};
 use crate::model::{Action, Edge, Procedure, Start};
 use selvedge_base::{Id, Place};
 use std::collections::BTreeSet;
@@ -24,6 +24,7 @@ impl Validator<'_> {
             let frame = &procedure.frame;
             let locals = frame.locals.iter();
             self.unique("local", locals.map(|local| (local.name.as_str(), local.place)));
+            self.local_types(procedure);
             if frame.parameters > frame.locals.len() {
                 let message = format!("{} has more parameters than locals", procedure.name);
                 self.breach(procedure.place, message);
@@ -32,6 +33,7 @@ impl Validator<'_> {
                 None => {}
                 Some(Some(condition)) => {
                     self.expression(procedure, procedure.place, condition, Times::Before);
+                    self.has_sort(Some(procedure), procedure.place, condition, Sort::Bool);
                 }
                 Some(None) => {
                     let message = format!("{} enforces nothing that exists", procedure.name);
@@ -76,11 +78,19 @@ impl Validator<'_> {
             None => {}
             Some(None) => self.breach(edge.place, "an edge has no such update".to_owned()),
             Some(Some(update)) => {
-                for expr in update.guard.iter().chain(update.assignments.iter().map(|(_, e)| e)) {
-                    self.expression(procedure, edge.place, expr, Times::Before);
+                if let Some(guard) = &update.guard {
+                    self.expression(procedure, edge.place, guard, Times::Before);
+                    self.has_sort(Some(procedure), edge.place, guard, Sort::Bool);
+                }
+                for (target, value) in &update.assignments {
+                    self.expression(procedure, edge.place, value, Times::Before);
+                    if let Ok(sort) = self.variable_sort(Some(procedure), *target) {
+                        self.has_sort(Some(procedure), edge.place, value, sort);
+                    }
                 }
                 if let Some(constraint) = &update.constraint {
                     self.expression(procedure, edge.place, constraint, Times::BeforeAndAfter);
+                    self.has_sort(Some(procedure), edge.place, constraint, Sort::Bool);
                 }
                 let targets = update.assignments.iter().map(|&(target, _)| target);
                 self.targets(procedure, edge.place, targets);
@@ -90,20 +100,22 @@ impl Validator<'_> {
             Action::Assert(id) => {
                 let Some(condition) = program.conditions.get(id) else { return };
                 self.expression(procedure, edge.place, condition, Times::Before);
+                self.has_sort(Some(procedure), edge.place, condition, Sort::Bool);
             }
             Action::Return(id) => {
                 let Some(values) = program.returns.get(id) else { return };
-                if values.len() != procedure.frame.results || edge.target != procedure.exit {
+                if values.len() != procedure.frame.results.len() || edge.target != procedure.exit {
                     let message = format!("a return does not fit {}", procedure.name);
                     self.breach(edge.place, message);
                 }
-                for value in values {
+                for (value, ty) in values.iter().zip(&procedure.frame.results) {
                     self.expression(procedure, edge.place, value, Times::Before);
+                    self.has_sort(Some(procedure), edge.place, value, ty.sort());
                 }
             }
             Action::Call(callee) => {
                 let Some(callee) = program.procedures.get(callee) else { return };
-                self.passes(procedure, edge, passing, callee, callee.frame.results);
+                self.passes(procedure, edge, passing, callee, &callee.frame.results);
                 return;
             }
             Action::Start(thread) => {
@@ -113,7 +125,7 @@ impl Validator<'_> {
                     self.breach(edge.place, message);
                 }
                 let Some(main) = program.procedures.get(thread.main) else { return };
-                self.passes(procedure, edge, passing, main, 0);
+                self.passes(procedure, edge, passing, main, &[]);
                 return;
             }
             _ => {}
@@ -129,15 +141,28 @@ impl Validator<'_> {
         edge: &Edge,
         passing: Option<&Passing>,
         callee: &Procedure,
-        results: usize,
+        results: &[Type],
     ) {
         let nothing = Passing::default();
         let passing = passing.unwrap_or(&nothing);
-        if passing.arguments.len() != callee.frame.parameters || passing.results.len() != results {
+        if passing.arguments.len() != callee.frame.parameters
+            || passing.results.len() != results.len()
+        {
             self.breach(edge.place, format!("the passed values do not fit {}", callee.name));
         }
-        for argument in &passing.arguments {
+        for (argument, parameter) in passing.arguments.iter().zip(&callee.frame.locals) {
             self.expression(procedure, edge.place, argument, Times::Before);
+            self.has_sort(Some(procedure), edge.place, argument, parameter.ty.sort());
+        }
+        for (target, ty) in passing.results.iter().zip(results) {
+            let sort = target.map(|target| self.variable_sort(Some(procedure), target));
+            if let Some(Ok(sort)) = sort
+                && sort != ty.sort()
+            {
+                let message =
+                    format!("a result of {} goes to a variable of another sort", callee.name);
+                self.breach(edge.place, message);
+            }
         }
         self.targets(procedure, edge.place, passing.results.iter().copied().flatten());
     }

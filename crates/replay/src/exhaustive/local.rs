@@ -148,10 +148,8 @@ impl<'a> Locals<'a> {
         let expansion = self.expand(local);
         expansion.ids().any(|transition| {
             let transition = &self.transitions[transition];
-            let volatile = match transition.step {
-                Move::Edge(edge) => self.program.edges[edge].volatile,
-                Move::Return => false,
-            };
+            let edge = transition.step.edge();
+            let volatile = edge.is_some_and(|edge| self.program.edges[edge].volatile);
             transition.kind == kind && !volatile
         })
     }

@@ -116,6 +116,9 @@ fn observable(kind: StepKind) -> Option<Observable> {
         | StepKind::Return(_)
         | StepKind::Start(_)
         | StepKind::Join(_)
+        | StepKind::Wait(_)
+        | StepKind::Resume(_)
+        | StepKind::Notify(_)
         | StepKind::Step => None,
     }
 }

@@ -42,11 +42,16 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     }
                     Action::BeginUnit => _ = reach.symbols.insert(Observable::BeginUnit),
                     Action::EndUnit => _ = reach.symbols.insert(Observable::EndUnit),
-                    Action::Acquire(lock) => _ = reach.locks.insert(lock),
+                    Action::Acquire(lock) | Action::Resume(lock) => {
+                        _ = reach.locks.insert(lock);
+                    }
                     Action::Join(thread) => _ = reach.joins.insert(thread),
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
                     Action::Skip
                     | Action::Release(_)
+                    | Action::Wait(_)
+                    | Action::Notify(_)
+                    | Action::NotifyAll(_)
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)

@@ -16,4 +16,4 @@ pub use outcome::Record;
 pub use refusal::Refusal;
 pub use state::{ActivationData, State, ThreadData};
 pub use target::{is_in_target, target_error};
-pub use values::{Values, View};
+pub use values::{Possible, Touched, View};

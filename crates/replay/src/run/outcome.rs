@@ -9,29 +9,64 @@
 //! one all outcomes are found.
 //!
 //! # Source
-//! [`selvedge_program::data`], semantics 1 to 6; the comments name them. The constraint speaks of the
-//! values that the update gives, in the procedure of the edge; results are assigned afterwards. An
-//! assertion that fails changes nothing.
+//! [`selvedge_program::data`], semantics 1 to 6, 8 and 9; the comments name them. The constraint speaks of the
+//! values that the update gives, in the procedure of the edge; results are assigned afterwards. A
+//! step that fails changes nothing.
 //!
 //! # Requires
 //! The program is valid. Thread, move and record may be anything.
 //!
 //! # Invariants
-//! 1. At most `2^`[`MOST_FREE_CELLS`] combinations are tried.
+//! 1. At most [`MOST_OUTCOMES`] combinations are tried.
 //! 2. Visited states satisfy the invariants of [`State`]. One may be visited more than once.
 
 use super::refusal::Refusal;
 use super::state::{ActivationData, State};
-use super::values::{Values, View, values};
+use super::values::{Possible, Touched, View, stored, values};
+use crate::step::StepError;
 use selvedge_base::Id;
+use selvedge_program::copies::copy_number;
 use selvedge_program::{
-    Action, Edge, GlobalId, LocalId, Move, ProcedureId, Program, StepKind, Successors, ThreadId,
-    Update, Valuation, Variable,
+    Action, Annotation, Edge, Expr, FailureKind, GlobalId, LocalId, Move, ProcedureId, Program,
+    StepKind, Successors, ThreadId, Type, Update, Valuation, Value, Variable,
 };
+use std::cell::Cell as Memo;
 use std::ops::ControlFlow;
 
-/// How many cells of one step may have both values.
-pub const MOST_FREE_CELLS: usize = 24;
+/// How many combinations of values one step may have.
+pub const MOST_OUTCOMES: u64 = 1 << 24;
+
+/// The values that a cell can get.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Choices {
+    /// These, at least one.
+    Listed(Vec<Value>),
+    /// All from the first to the second.
+    Between(Value, Value),
+}
+
+impl Choices {
+    fn has(&self, value: Value) -> bool {
+        match self {
+            Self::Listed(values) => values.contains(&value),
+            Self::Between(low, high) => (*low..=*high).contains(&value),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::Listed(values) => values.len() as u64,
+            Self::Between(low, high) => (i64::from(*high) - i64::from(*low) + 1).unsigned_abs(),
+        }
+    }
+
+    fn at(&self, index: u64) -> Value {
+        match self {
+            Self::Listed(values) => values[index as usize],
+            Self::Between(low, _) => (i64::from(*low) + index.cast_signed()) as Value,
+        }
+    }
+}
 
 /// What a run says about the outcome of a step.
 #[derive(Clone, Copy)]
@@ -99,22 +134,38 @@ impl State {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether a thread can take a step that is an assertion and fails.
+    /// How a step of a thread can fail.
     ///
     /// # Errors
     /// If it cannot, with the reason.
-    pub fn can_fail(&self, program: &Program, thread: ThreadId, step: Move) -> Result<(), Refusal> {
-        let edge = edge_of(program, step);
-        let Some(Edge { action: Action::Assert(condition), .. }) = edge else {
-            return Err(Refusal::AssertionHolds);
-        };
-        let view = self.can_move(program, thread)?;
-        self.control.clone().step_control(program, thread, step)?;
-        if !view.holds(update_of(program, edge).and_then(|update| update.guard.as_ref())) {
-            return Err(Refusal::Guard);
+    pub fn can_fail(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        step: Move,
+    ) -> Result<FailureKind, Refusal> {
+        let fails = Memo::new(None);
+        let outcomes =
+            self.explore(program, thread, step, None, &fails, &mut |_| ControlFlow::Continue(()));
+        match (fails.get(), outcomes) {
+            (Some(kind), _) => Ok(kind),
+            (None, Ok(_)) => Err(Refusal::AssertionHolds),
+            (None, Err(refusal)) => Err(refusal),
         }
-        let can_be_false = view.values(&program.conditions[*condition]).no;
-        if can_be_false { Ok(()) } else { Err(Refusal::AssertionHolds) }
+    }
+
+    /// How a state can be wrong before any step: an invariant is broken.
+    pub fn fails_at_first(&self, program: &Program) -> Option<FailureKind> {
+        let view = self.about_globals(program, ThreadId::from_index(0));
+        program.invariants.iter().find_map(|one| {
+            broken(view.values(&program.conditions[one.condition]), FailureKind::Invariant)
+        })
+    }
+
+    /// What conditions about globals see, for a thread.
+    fn about_globals<'s>(&'s self, program: &Program, thread: ThreadId) -> View<'s> {
+        let name = program.threads.get(thread).map_or("", |thread| &thread.name);
+        View { globals: &self.globals, locals: &NO_LOCALS, thread, copy: copy_number(name) }
     }
 
     /// Like [`State::can_fail`], and the record has the values before, since nothing changes.
@@ -127,8 +178,8 @@ impl State {
         thread: ThreadId,
         step: Move,
         record: Record<'_>,
-    ) -> Result<(), Refusal> {
-        self.can_fail(program, thread, step)?;
+    ) -> Result<FailureKind, Refusal> {
+        let kind = self.can_fail(program, thread, step)?;
         let view = self.can_move(program, thread)?;
         for (values, recorded) in [(view.globals, record.globals), (view.locals, record.locals)] {
             if values.0.len() != recorded.0.len() {
@@ -136,7 +187,7 @@ impl State {
             }
         }
         match record.difference(view) {
-            None => Ok(()),
+            None => Ok(kind),
             Some(variable) => {
                 let top = self.top(thread).map(|top| program.nodes[top]);
                 let scope = top.unwrap_or(program.threads[thread].main);
@@ -157,22 +208,52 @@ impl State {
         record: Option<Record<'_>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
+        self.explore(program, thread, step, record, &Memo::new(None), visit)
+    }
+
+    /// Calls `visit` with every outcome of a step that the record allows, until it breaks, and notes
+    /// how the step can fail.
+    fn explore(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        step: Move,
+        record: Option<Record<'_>>,
+        fails: &Memo<Option<FailureKind>>,
+        visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
+    ) -> Result<StepKind, Refusal> {
         let view = self.can_move(program, thread)?;
-        let mut control = self.control.clone();
-        let kind = control.step_control(program, thread, step)?;
         let edge = edge_of(program, step);
         let update = update_of(program, edge);
-        if !view.holds(update.and_then(|update| update.guard.as_ref())) {
-            return Err(Refusal::Guard);
+        let evaluation = Evaluation { program, state: self, view, fails };
+        let at_source = edge.is_some_and(|edge| self.top(thread) == Some(edge.source));
+        if at_source && let Some(guard) = update.and_then(|update| update.guard.as_ref()) {
+            let guard = evaluation.evaluate(guard)?;
+            if guard.too_many {
+                return Err(Refusal::TooManyChoices);
+            }
+            if !guard.can_hold() {
+                return Err(guard.fails.map_or(Refusal::Guard, Refusal::Fails));
+            }
         }
+        let mut control = self.control.clone();
+        let kind = control.step_control(program, thread, step).map_err(|error| {
+            match (error, edge.map(|edge| edge.action)) {
+                (StepError::NotOwner(_), Some(Action::Release(_))) => {
+                    evaluation.failure(FailureKind::Release)
+                }
+                (StepError::NotOwner(_), _) => evaluation.failure(FailureKind::Monitor),
+                _ => error.into(),
+            }
+        })?;
         let top = control.threads[thread].stack.last();
         let after = top.map(|&top| program.nodes[top]);
         let (globals, threads) = (self.globals.clone(), self.threads.clone());
         let mut next = Self { control, globals, threads };
-        next.act(program, thread, view, edge)?;
-        let cells = self.cells(program, thread, view, edge, kind);
+        next.act(thread, &evaluation, edge)?;
+        let cells = self.cells(program, thread, &evaluation, edge, kind)?;
         let combinations =
-            Combinations { program, thread, step, kind, view, update, cells, after, record };
+            Combinations { program, thread, step, kind, evaluation, update, cells, after, record };
         combinations.visit(next, visit).map(|()| kind)
     }
 
@@ -181,7 +262,7 @@ impl State {
     pub(crate) fn is_plain(&self, program: &Program, thread: ThreadId, step: Move) -> bool {
         let is_bare = |procedure: ProcedureId| {
             let frame = &program.procedures[procedure].frame;
-            frame.locals.is_empty() && frame.results == 0 && frame.enforced.is_none()
+            frame.locals.is_empty() && frame.results.is_empty() && frame.enforced.is_none()
         };
         let Some(stack) = self.control.threads.get(thread).map(|state| &state.stack) else {
             return false;
@@ -222,14 +303,14 @@ impl State {
     /// What the running procedure of a thread sees, if the thread can move at all (4, 5) and what
     /// the procedure enforces holds (6).
     fn can_move<'s>(&'s self, program: &'s Program, thread: ThreadId) -> Result<View<'s>, Refusal> {
-        let no_thread = Refusal::Control(crate::StepError::NoSuchThread);
+        let no_thread = Refusal::Control(StepError::NoSuchThread);
         if self.control.threads.get(thread).ok_or(no_thread)?.waits {
-            return Err(Refusal::Control(crate::StepError::Waits));
+            return Err(Refusal::Control(StepError::Waits));
         }
         if let Some(other) = self.in_atomic().filter(|&other| other != thread) {
             return Err(Refusal::Atomic(other));
         }
-        let finished = Refusal::Control(crate::StepError::Finished);
+        let finished = Refusal::Control(StepError::Finished);
         let (id, procedure, view) = self.running(program, thread).ok_or(finished)?;
         let enforced = procedure.frame.enforced.map(|id| &program.conditions[id]);
         if !view.holds(enforced) {
@@ -241,20 +322,26 @@ impl State {
     /// What the action of an edge asks for and changes beside control and cells.
     fn act(
         &mut self,
-        program: &Program,
         thread: ThreadId,
-        view: View<'_>,
+        evaluation: &Evaluation<'_>,
         edge: Option<&Edge>,
     ) -> Result<(), Refusal> {
         let depth = &mut self.threads[thread].atomic_depth;
         match edge.map(|edge| edge.action) {
-            Some(Action::Assert(condition))
-                if !view.holds(Some(&program.conditions[condition])) =>
-            {
-                return Err(Refusal::AssertionFails);
+            Some(Action::Assert(condition)) => {
+                let condition = evaluation.evaluate(&evaluation.program.conditions[condition])?;
+                if condition.too_many {
+                    return Err(Refusal::TooManyChoices);
+                }
+                if condition.can_be_false() {
+                    _ = evaluation.failure(FailureKind::Assertion);
+                }
+                if !condition.can_hold() {
+                    return Err(condition.fails.map_or(Refusal::AssertionFails, Refusal::Fails));
+                }
             }
             Some(Action::BeginAtomic) => {
-                *depth = depth.checked_add(1).ok_or(crate::StepError::TooDeep)?;
+                *depth = depth.checked_add(1).ok_or(StepError::TooDeep)?;
             }
             Some(Action::EndAtomic) => {
                 *depth = depth.checked_sub(1).ok_or(Refusal::NotInAtomic)?;
@@ -269,56 +356,252 @@ impl State {
         &self,
         program: &Program,
         thread: ThreadId,
-        view: View<'_>,
+        evaluation: &Evaluation<'_>,
         edge: Option<&Edge>,
         kind: StepKind,
-    ) -> Vec<(Cell, Values)> {
+    ) -> Result<Vec<(Cell, Choices)>, Refusal> {
         let mut cells = Vec::new();
+        let (running, _, _) = self.running(program, thread).expect("the thread moves");
         for (target, value) in update_of(program, edge).iter().flat_map(|one| &one.assignments) {
-            cells.push((Cell::Updated(*target), view.values(value)));
+            evaluation.allows([*target])?;
+            let choices = evaluation.stored(value, type_of(program, running, *target))?;
+            cells.push((Cell::Updated(*target), choices));
         }
-        // The locals of an activation that opens: arguments first, then any values.
+        // The locals of an activation that opens: arguments first, then what they start with.
         let opened = |procedure: ProcedureId| {
             let passing = edge.and_then(|edge| edge.passing).map(|id| &program.passings[id]);
             let arguments = passing.map_or(&[][..], |passing| &passing.arguments);
-            program.procedures[procedure].frame.locals.ids().map(move |local| {
-                let argument = arguments.get(local.index());
-                (local, argument.map_or(Values::ANY, |argument| view.values(argument)))
+            let frame = &program.procedures[procedure].frame;
+            frame.locals.iter_enumerated().map(move |(id, local)| {
+                let choices = match (arguments.get(id.index()), local.initial) {
+                    (Some(argument), _) => evaluation.stored(argument, local.ty)?,
+                    (None, Some(initial)) if id.index() >= frame.parameters => {
+                        Choices::Listed(vec![initial])
+                    }
+                    _ => any_of(program, local.ty),
+                };
+                Ok::<_, Refusal>((id, choices))
             })
         };
         match (kind, edge.map(|edge| edge.action)) {
             (StepKind::Call(callee), _) => {
-                cells.extend(opened(callee).map(|(local, set)| (Cell::Opened(local), set)));
+                for one in opened(callee) {
+                    let (local, choices) = one?;
+                    cells.push((Cell::Opened(local), choices));
+                }
             }
             (StepKind::Return(_), action) => {
                 let returned = match action {
                     Some(Action::Return(id)) => &program.returns[id][..],
                     _ => &[],
                 };
+                let types = &program.procedures[running].frame.results;
                 let call = self.threads[thread].activations.last().and_then(|one| one.call);
                 let passing = call.and_then(|call| program.edges[call].passing);
                 let targets = passing.map_or(&[][..], |id| &program.passings[id].results);
-                for (at, target) in targets.iter().enumerate() {
-                    let set = returned.get(at).map_or(Values::ANY, |value| view.values(value));
-                    cells.extend(target.map(|target| (Cell::Result(target), set)));
+                // What is returned is a value of the result, and then of the variable that gets it.
+                let caller = call.map(|call| program.nodes[program.edges[call].source]);
+                for (at, &ty) in types.iter().enumerate() {
+                    let choices = match returned.get(at) {
+                        Some(value) => evaluation.stored(value, ty)?,
+                        None => any_of(program, ty),
+                    };
+                    if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
+                        evaluation.allows([target])?;
+                        let choices =
+                            evaluation.moved(choices, type_of(program, caller, target))?;
+                        cells.push((Cell::Result(target), choices));
+                    }
                 }
             }
             (_, Some(Action::Start(started))) => {
-                let main = program.threads[started].main;
-                let cell = |(local, set)| (Cell::Started(started, local), set);
-                cells.extend(opened(main).map(cell));
+                for one in opened(program.threads[started].main) {
+                    let (local, choices) = one?;
+                    cells.push((Cell::Started(started, local), choices));
+                }
             }
             _ => {}
         }
-        cells
+        Ok(cells)
+    }
+}
+
+/// The locals of no activation.
+static NO_LOCALS: Valuation = Valuation(Vec::new());
+
+fn any_of(program: &Program, ty: Type) -> Choices {
+    let (low, high) = program.range(ty);
+    Choices::Between(low, high)
+}
+
+fn type_of(program: &Program, procedure: ProcedureId, variable: Variable) -> Type {
+    match variable {
+        Variable::Global(id) => program.globals[id].ty,
+        Variable::Local(id) => program.procedures[procedure].frame.locals[id].ty,
+    }
+}
+
+/// How a condition that must hold is broken.
+fn broken(condition: Possible, kind: FailureKind) -> Option<FailureKind> {
+    condition.fails.or(condition.can_be_false().then_some(kind))
+}
+
+/// The evaluation of what a step computes, by the running thread in the state before it.
+#[derive(Clone, Copy)]
+struct Evaluation<'s> {
+    program: &'s Program,
+    state: &'s State,
+    view: View<'s>,
+    /// How the step can fail: the first way that was met.
+    fails: &'s Memo<Option<FailureKind>>,
+}
+
+impl Evaluation<'_> {
+    /// Notes a failure.
+    fn failure(&self, kind: FailureKind) -> Refusal {
+        if self.fails.get().is_none() {
+            self.fails.set(Some(kind));
+        }
+        Refusal::Fails(kind)
+    }
+
+    /// What an expression can be, if what it reads may be read.
+    fn evaluate(&self, expr: &Expr) -> Result<Possible, Refusal> {
+        let mut touched = Touched::default();
+        let possible = self.view.touching(expr, &mut touched);
+        self.allows(touched.0)?;
+        if let Some(kind) = possible.fails {
+            _ = self.failure(kind);
+        }
+        Ok(possible)
+    }
+
+    /// Whether variables may be accessed (9).
+    fn allows(&self, variables: impl IntoIterator<Item = Variable>) -> Result<(), Refusal> {
+        for variable in variables {
+            let Variable::Global(global) = variable else { continue };
+            let thread = self.view.thread;
+            let fails = match self.program.globals[global].annotation {
+                None => None,
+                Some(Annotation::GuardedBy(lock)) => {
+                    let holds = self.state.control.holds(thread, lock);
+                    (!holds).then_some(FailureKind::Annotation)
+                }
+                Some(Annotation::ExclusiveWhen(condition)) => {
+                    let view = self.state.about_globals(self.program, thread);
+                    let condition = view.values(&self.program.conditions[condition]);
+                    broken(condition, FailureKind::Annotation)
+                }
+            };
+            if let Some(kind) = fails {
+                return Err(self.failure(kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of an expression as a variable of a type holds them.
+    fn stored(&self, expr: &Expr, ty: Type) -> Result<Choices, Refusal> {
+        let possible = self.evaluate(expr)?;
+        if possible.too_many {
+            return Err(Refusal::TooManyChoices);
+        }
+        let mut held = Vec::with_capacity(possible.values.len());
+        for &value in &possible.values {
+            match stored(self.program, ty, value) {
+                Some(value) => held.push(value),
+                None => _ = self.failure(FailureKind::Range),
+            }
+        }
+        self.listed(held, possible.fails)
+    }
+
+    /// The values of a result as the variable that gets it holds them.
+    fn moved(&self, choices: Choices, ty: Type) -> Result<Choices, Refusal> {
+        let values = match choices {
+            Choices::Listed(values) => values,
+            Choices::Between(low, high) => {
+                let fits = |value: Value| stored(self.program, ty, i64::from(value)) == Some(value);
+                if fits(low) && fits(high) {
+                    return Ok(Choices::Between(low, high));
+                }
+                if i64::from(high) - i64::from(low) >= super::values::MOST_VALUES as i64 {
+                    return Err(Refusal::TooManyChoices);
+                }
+                (low..=high).collect()
+            }
+        };
+        let mut held = Vec::with_capacity(values.len());
+        for value in values {
+            match stored(self.program, ty, i64::from(value)) {
+                Some(value) => held.push(value),
+                None => _ = self.failure(FailureKind::Range),
+            }
+        }
+        self.listed(held, None)
+    }
+
+    fn listed(&self, mut held: Vec<Value>, fails: Option<FailureKind>) -> Result<Choices, Refusal> {
+        held.sort_unstable();
+        held.dedup();
+        if held.is_empty() {
+            // A choice among nothing blocks; else it was noted why there is no value.
+            let fails = fails.or(self.fails.get());
+            return Err(fails.map_or(Refusal::Guard, Refusal::Fails));
+        }
+        Ok(Choices::Listed(held))
+    }
+
+    /// Whether a step that writes these globals keeps what must hold afterwards (9).
+    fn keeps(&self, next: &State, written: &[GlobalId]) -> Result<(), Refusal> {
+        if written.is_empty() {
+            return Ok(());
+        }
+        let program = self.program;
+        let speaks_of_written = |condition: &Expr| {
+            let mut speaks = false;
+            condition.variables(&mut |variable, _| {
+                speaks |= written.iter().any(|&one| variable == Variable::Global(one));
+            });
+            speaks
+        };
+        let me = self.view.thread;
+        for invariant in &program.invariants {
+            let condition = &program.conditions[invariant.condition];
+            if speaks_of_written(condition)
+                && let Some(kind) = broken(
+                    next.about_globals(program, me).values(condition),
+                    FailureKind::Invariant,
+                )
+            {
+                return Err(self.failure(kind));
+            }
+        }
+        for global in &program.globals {
+            let Some(Annotation::ExclusiveWhen(condition)) = global.annotation else { continue };
+            let condition = &program.conditions[condition];
+            if !speaks_of_written(condition) {
+                continue;
+            }
+            let mut exclusive = 0;
+            for thread in program.threads.ids() {
+                let before = self.state.about_globals(program, thread).values(condition);
+                let after = next.about_globals(program, thread).values(condition);
+                if let Some(kind) = after.fails {
+                    return Err(self.failure(kind));
+                }
+                exclusive += usize::from(after.can_hold());
+                if exclusive > 1 || thread != me && before != after {
+                    return Err(self.failure(FailureKind::Annotation));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
 fn edge_of(program: &Program, step: Move) -> Option<&Edge> {
-    match step {
-        Move::Edge(edge) => program.edges.get(edge),
-        Move::Return => None,
-    }
+    program.edges.get(step.edge()?)
 }
 
 fn update_of<'p>(program: &'p Program, edge: Option<&Edge>) -> Option<&'p Update> {
@@ -332,9 +615,9 @@ struct Combinations<'s> {
     step: Move,
     kind: StepKind,
     /// What the procedure that runs before the step sees.
-    view: View<'s>,
+    evaluation: Evaluation<'s>,
     update: Option<&'s Update>,
-    cells: Vec<(Cell, Values)>,
+    cells: Vec<(Cell, Choices)>,
     /// The procedure on top after the step.
     after: Option<ProcedureId>,
     record: Option<Record<'s>>,
@@ -350,19 +633,28 @@ impl Combinations<'_> {
     ) -> Result<(), Refusal> {
         self.check_counts()?;
         let mut sets = Vec::with_capacity(self.cells.len());
-        for &(cell, set) in &self.cells {
-            sets.push(self.narrow(cell, set)?);
+        let mut outcomes = 1u64;
+        for (cell, set) in &self.cells {
+            let set = self.narrow(*cell, set)?;
+            outcomes = outcomes.saturating_mul(set.count());
+            sets.push(set);
         }
-        let free: Vec<usize> = (0..sets.len()).filter(|&at| sets[at].single().is_none()).collect();
-        if free.len() > MOST_FREE_CELLS {
+        if outcomes > MOST_OUTCOMES {
             return Err(Refusal::TooManyChoices);
         }
-        let mut values: Vec<bool> = sets.iter().map(|set| set.single().unwrap_or(false)).collect();
-        if free.is_empty() {
+        if outcomes == 1 {
+            let values: Vec<Value> = sets.iter().map(|set| set.at(0)).collect();
             return self.combine(next, &values).map(|state| _ = visit(state));
         }
         let mut found = Err(Refusal::Constraint);
-        loop {
+        for number in 0..outcomes {
+            let mut rest = number;
+            let digit = |set: &Choices| {
+                let own = rest % set.count();
+                rest /= set.count();
+                set.at(own)
+            };
+            let values: Vec<Value> = sets.iter().map(digit).collect();
             match self.combine(next.clone(), &values) {
                 Ok(state) => {
                     found = Ok(());
@@ -372,20 +664,13 @@ impl Combinations<'_> {
                 }
                 Err(refusal) => found = found.or(Err(refusal)),
             }
-            // The next combination, as one counts in binary.
-            let carried = free.iter().all(|&at| {
-                values[at] = !values[at];
-                !values[at]
-            });
-            if carried {
-                return found;
-            }
         }
+        found
     }
 
     /// The values that a cell can get, as far as the record leaves them open. What is lost in the
     /// step and of no interest to the constraint gets one value, for all are alike.
-    fn narrow(&self, cell: Cell, set: Values) -> Result<Values, Refusal> {
+    fn narrow(&self, cell: Cell, set: &Choices) -> Result<Choices, Refusal> {
         let returns = matches!(self.kind, StepKind::Return(_));
         let calls = matches!(self.kind, StepKind::Call(_));
         let is_lost = |target: Variable| match target {
@@ -401,12 +686,12 @@ impl Combinations<'_> {
             if let Some(constraint) = self.update.and_then(|update| update.constraint.as_ref()) {
                 constraint.variables(&mut |variable, next| matters |= next && variable == target);
             }
-            return Ok(if matters { set } else { Values::only(set.yes) });
+            return Ok(if matters { set.clone() } else { Choices::Listed(vec![set.at(0)]) });
         }
-        let Some(record) = self.record else { return Ok(set) };
+        let Some(record) = self.record else { return Ok(set.clone()) };
         let (variable, value) = match cell {
             // A local of the caller, below the activation that opens.
-            Cell::Updated(Variable::Local(_)) if calls => return Ok(set),
+            Cell::Updated(Variable::Local(_)) if calls => return Ok(set.clone()),
             Cell::Updated(target @ Variable::Global(global))
             | Cell::Result(target @ Variable::Global(global)) => {
                 (target, record.globals.get(global))
@@ -417,14 +702,14 @@ impl Combinations<'_> {
             Cell::Started(_, local) => (Variable::Local(local), record.started.get(local)),
         };
         if set.has(value) {
-            return Ok(Values::only(value));
+            return Ok(Choices::Listed(vec![value]));
         }
         Err(Refusal::Value(self.scope_of(cell), variable, value))
     }
 
     /// The state in which the cells have these values.
-    fn combine(&self, mut state: State, chosen: &[bool]) -> Result<State, Refusal> {
-        let cells = || self.cells.iter().map(|&(cell, _)| cell).zip(chosen.iter().copied());
+    fn combine(&self, mut state: State, chosen: &[Value]) -> Result<State, Refusal> {
+        let cells = || self.cells.iter().map(|(cell, _)| *cell).zip(chosen.iter().copied());
         for (cell, value) in cells() {
             if let Cell::Updated(target) = cell {
                 state.assign(self.thread, target, value);
@@ -433,14 +718,20 @@ impl Combinations<'_> {
         let activations = &mut state.threads[self.thread].activations;
         if let Some(constraint) = self.update.and_then(|update| update.constraint.as_ref()) {
             let locals = &activations.last().expect("a thread that moves has one").locals;
-            let after = View { globals: &state.globals, locals };
-            if !values(constraint, self.view, after).yes {
-                return Err(Refusal::Constraint);
+            let after = View { globals: &state.globals, locals, ..self.evaluation.view };
+            let mut touched = Touched::default();
+            let constraint = values(constraint, self.evaluation.view, after, &mut touched);
+            self.evaluation.allows(touched.0)?;
+            if let Some(kind) = constraint.fails {
+                _ = self.evaluation.failure(kind);
+            }
+            if !constraint.can_hold() {
+                return Err(constraint.fails.map_or(Refusal::Constraint, Refusal::Fails));
             }
         }
         match (self.kind, self.step) {
             (StepKind::Call(callee), Move::Edge(edge)) => {
-                let locals = vec![false; self.program.procedures[callee].frame.locals.len()];
+                let locals = vec![0; self.program.procedures[callee].frame.locals.len()];
                 activations.push(ActivationData { locals: Valuation(locals), call: Some(edge) });
             }
             (StepKind::Return(_), _) => _ = activations.pop(),
@@ -463,6 +754,15 @@ impl Combinations<'_> {
                 return Err(Refusal::EnforcedAfter(id));
             }
         }
+        let written: Vec<GlobalId> = cells()
+            .filter_map(|(cell, _)| match cell {
+                Cell::Updated(Variable::Global(id)) | Cell::Result(Variable::Global(id)) => {
+                    Some(id)
+                }
+                _ => None,
+            })
+            .collect();
+        self.evaluation.keeps(&state, &written)?;
         self.check_unassigned(&state)?;
         Ok(state)
     }
@@ -490,7 +790,8 @@ impl Combinations<'_> {
         let none = Valuation::default();
         let top = state.threads[self.thread].activations.last();
         let locals = top.map_or(&none, |top| &top.locals);
-        match record.difference(View { globals: &state.globals, locals }) {
+        let view = View { globals: &state.globals, locals, ..self.evaluation.view };
+        match record.difference(view) {
             Some(variable) => Err(Refusal::Unassigned(self.scope_after(), variable)),
             None => Ok(()),
         }
@@ -512,7 +813,7 @@ impl Combinations<'_> {
 
 impl State {
     /// Gives a variable a value, seen from the activation on top of a thread's stack.
-    fn assign(&mut self, thread: ThreadId, target: Variable, value: bool) {
+    fn assign(&mut self, thread: ThreadId, target: Variable, value: Value) {
         match target {
             Variable::Global(global) => self.globals.0[global.index()] = value,
             Variable::Local(local) => {

@@ -3,7 +3,7 @@
 
 use crate::step::StepError;
 use selvedge_base::Id;
-use selvedge_program::{ProcedureId, Program, ThreadId, Variable};
+use selvedge_program::{FailureKind, Literal, ProcedureId, Program, ThreadId, Value, Variable};
 
 /// Why a thread cannot take a step, or not with this outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,10 +22,12 @@ pub enum Refusal {
     Guard,
     /// The asserted condition cannot be true, so the run does not go on.
     AssertionFails,
-    /// The step is no assertion whose condition can be false.
+    /// The step fails, so the run does not go on.
+    Fails(FailureKind),
+    /// The step cannot fail.
     AssertionHolds,
     /// The variable, seen from this procedure, cannot get this value.
-    Value(ProcedureId, Variable, bool),
+    Value(ProcedureId, Variable, Value),
     /// The variable, seen from this procedure, changes without being assigned.
     Unassigned(ProcedureId, Variable),
     /// The constraint excludes the outcome.
@@ -58,10 +60,24 @@ impl Refusal {
             }
             Self::Guard => "its condition cannot be true".to_owned(),
             Self::AssertionFails => "the asserted condition cannot be true".to_owned(),
+            Self::Fails(kind) => format!("it fails ({})", kind.word()),
             Self::AssertionHolds => "it is no assertion that can fail".to_owned(),
             Self::Value(at, variable, value) => {
-                let value = if value { 'T' } else { 'F' };
-                format!("{} cannot become {value}", name(program, at, variable))
+                let ty = match variable {
+                    Variable::Global(global) => program.globals.get(global).map(|one| one.ty),
+                    Variable::Local(local) => {
+                        program.procedures[at].frame.locals.get(local).map(|one| one.ty)
+                    }
+                };
+                let mut text = format!("{} cannot become ", name(program, at, variable));
+                match ty {
+                    Some(ty) if program.has_value(ty, value) => {
+                        let literal = Literal::of(ty, value);
+                        program.write_literal(literal, &mut text).expect("a string can be written");
+                    }
+                    _ => text.push_str(&value.to_string()),
+                }
+                text
             }
             Self::Unassigned(at, variable) => {
                 format!("{} changes without being assigned", name(program, at, variable))

@@ -12,8 +12,10 @@
 use super::values::View;
 use crate::step::Configuration;
 use selvedge_base::IdVec;
+use selvedge_program::copies::copy_number;
 use selvedge_program::{
-    EdgeId, GlobalId, NodeId, Procedure, ProcedureId, Program, Start, ThreadId, Valuation,
+    EdgeId, GlobalId, Local, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
+    Type, Valuation, Value,
 };
 use std::ops::ControlFlow;
 
@@ -57,7 +59,7 @@ impl State {
         globals: Valuation,
         locals: &IdVec<ThreadId, Valuation>,
     ) -> Self {
-        let data = |(id, thread): (ThreadId, &selvedge_program::Thread)| {
+        let data = |(id, thread): (ThreadId, &Thread)| {
             let waits = thread.start != Start::AtFirst;
             let locals = locals.get(id).filter(|_| !waits).cloned().unwrap_or_default();
             let activations = vec![ActivationData { locals, call: None }];
@@ -72,32 +74,43 @@ impl State {
         program: &Program,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let first = |ty: Type, initial: Option<Value>| initial.unwrap_or(program.range(ty).0);
         let mut globals: Valuation =
-            Valuation(program.globals.iter().map(|one| one.initial.unwrap_or(false)).collect());
+            Valuation(program.globals.iter().map(|one| first(one.ty, one.initial)).collect());
+        // Main's parameters get any value too if it is not started by an edge.
+        let frame = |thread: &Thread| &program.procedures[thread.main].frame;
+        let starts = |thread: &Thread| {
+            let locals = frame(thread).locals.iter().enumerate();
+            let parameters = frame(thread).parameters;
+            let initial = move |at: usize, one: &Local| one.initial.filter(|_| at >= parameters);
+            locals.map(move |(at, one)| (at, one.ty, initial(at, one)))
+        };
         let mut locals: IdVec<ThreadId, Valuation> = program
             .threads
             .iter()
-            .map(|one| Valuation(vec![false; program.procedures[one.main].frame.locals.len()]))
+            .map(|one| Valuation(starts(one).map(|(_, ty, value)| first(ty, value)).collect()))
             .collect();
-        let mut free: Vec<(Option<ThreadId>, usize)> = Vec::new();
+        let mut free: Vec<(Option<ThreadId>, usize, (Value, Value))> = Vec::new();
         for (at, global) in program.globals.iter().enumerate() {
-            free.extend(global.initial.is_none().then_some((None, at)));
+            free.extend(global.initial.is_none().then(|| (None, at, program.range(global.ty))));
         }
         for (id, thread) in program.threads.iter_enumerated() {
             if thread.start == Start::AtFirst {
-                free.extend((0..locals[id].0.len()).map(|at| (Some(id), at)));
+                let any = starts(thread).filter(|(.., initial)| initial.is_none());
+                free.extend(any.map(|(at, ty, _)| (Some(id), at, program.range(ty))));
             }
         }
         loop {
             visit(Self::initial(program, globals.clone(), &locals))?;
-            // The next combination, as one counts in binary.
-            let carried = free.iter().all(|&(thread, at)| {
-                let bit = match thread {
+            // The next combination, as one counts.
+            let carried = free.iter().all(|&(thread, at, (low, high))| {
+                let digit = match thread {
                     None => &mut globals.0[at],
                     Some(thread) => &mut locals[thread].0[at],
                 };
-                *bit = !*bit;
-                !*bit
+                let last = *digit == high;
+                *digit = if last { low } else { *digit + 1 };
+                last
             });
             if carried {
                 return ControlFlow::Continue(());
@@ -136,12 +149,17 @@ impl State {
         let top = *self.control.threads[thread].stack.last()?;
         let activation = self.threads[thread].activations.last()?;
         let procedure = program.nodes[top];
-        let view = View { globals: &self.globals, locals: &activation.locals };
+        let view = View {
+            globals: &self.globals,
+            locals: &activation.locals,
+            thread,
+            copy: copy_number(&program.threads[thread].name),
+        };
         Some((procedure, &program.procedures[procedure], view))
     }
 
     /// The value of a global.
-    pub fn global(&self, global: GlobalId) -> bool {
+    pub fn global(&self, global: GlobalId) -> Value {
         self.globals.get(global)
     }
 }

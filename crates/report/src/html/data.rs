@@ -17,7 +17,7 @@ use super::finding::Numbered;
 use super::words::kind_class;
 use crate::escape::visible;
 use crate::interleaving::run;
-use crate::statement::{self, Value};
+use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Id};
 use selvedge_findings::CheckedFile;
 use selvedge_program::{StepKind, TraceStep};
@@ -153,9 +153,18 @@ impl Step {
         let matched = step.matched.unwrap_or(0);
         let said = statement.map(|text| visible(&text).into_owned());
         match said {
-            _ if !values.is_empty() || step.fails => {
+            _ if !values.is_empty() || step.fails.is_some() => {
                 let said = said.unwrap_or_default();
-                Self::Change(thread, kind, object, line, matched, said, values, step.fails)
+                Self::Change(
+                    thread,
+                    kind,
+                    object,
+                    line,
+                    matched,
+                    said,
+                    values,
+                    step.fails.is_some(),
+                )
             }
             Some(said) => Self::Statement(thread, kind, object, line, matched, said),
             None => Self::Event(thread, kind, object, line, matched),
@@ -163,8 +172,10 @@ impl Step {
     }
 }
 
-fn named(values: Vec<(&str, Value)>) -> Vec<Named> {
-    let named = |(name, value): (&str, Value)| Named(visible(name).into_owned(), value.to_string());
+fn named(values: Vec<(&str, ShownValue<'_>)>) -> Vec<Named> {
+    let named = |(name, value): (&str, ShownValue<'_>)| {
+        Named(visible(name).into_owned(), value.to_string())
+    };
     values.into_iter().map(named).collect()
 }
 
@@ -182,5 +193,8 @@ fn code(kind: StepKind) -> (u8, usize) {
         StepKind::Return(procedure) => (8, procedure.index()),
         StepKind::Start(thread) => (9, thread.index()),
         StepKind::Join(thread) => (10, thread.index()),
+        StepKind::Wait(lock) => (11, lock.index()),
+        StepKind::Resume(lock) => (12, lock.index()),
+        StepKind::Notify(lock) => (13, lock.index()),
     }
 }

@@ -19,7 +19,7 @@ use crate::describe::{action, count, object};
 use crate::escape::visible;
 use crate::interleaving::run;
 use crate::places::short;
-use crate::statement::{self, Value};
+use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Place};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::{LockId, StepKind, TraceStep};
@@ -99,7 +99,7 @@ struct Drawing<'a> {
     at: At,
     layout: &'a DiagramLayout,
     /// The values that each step changed.
-    changes: Vec<Vec<(&'a str, Value)>>,
+    changes: Vec<Vec<(&'a str, ShownValue<'a>)>>,
 }
 
 impl Drawing<'_> {
@@ -255,7 +255,7 @@ impl Drawing<'_> {
                     html.text(" ");
                     html.leaf("span", &[("class", "values")], statement::joined(changes));
                 }
-                if step.fails {
+                if step.fails.is_some() {
                     html.text(" ");
                     html.leaf("strong", &[("class", "fails")], "fails");
                 }

@@ -274,7 +274,7 @@ impl Builder {
                     self.units.push(RowSpan { lane, first, last: row, open: false });
                 }
             }
-            StepKind::Acquire(lock) => {
+            StepKind::Acquire(lock) | StepKind::Resume(lock) => {
                 self.owners[lock] = Some(thread);
                 let free = running.held.iter().position(Option::is_none);
                 let slot = free.unwrap_or_else(|| {
@@ -283,7 +283,7 @@ impl Builder {
                 });
                 running.held[slot] = Some((lock, row));
             }
-            StepKind::Release(lock) => {
+            StepKind::Release(lock) | StepKind::Wait(lock) => {
                 self.owners[lock] = None;
                 let slot =
                     running.held.iter().position(|held| held.is_some_and(|(own, _)| own == lock));
@@ -296,7 +296,8 @@ impl Builder {
             }
             StepKind::Call(_) => running.depth += 1,
             StepKind::Return(_) => running.depth = running.depth.saturating_sub(1),
-            StepKind::Read(_)
+            StepKind::Notify(_)
+            | StepKind::Read(_)
             | StepKind::Write(_)
             | StepKind::Start(_)
             | StepKind::Join(_)

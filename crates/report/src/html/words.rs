@@ -58,6 +58,9 @@ pub fn verb(kind: StepKind) -> &'static str {
         StepKind::Return(_) => "return from",
         StepKind::Start(_) => "start",
         StepKind::Join(_) => "join",
+        StepKind::Wait(_) => "wait",
+        StepKind::Resume(_) => "resume",
+        StepKind::Notify(_) => "notify",
         StepKind::Step => "step",
     }
 }

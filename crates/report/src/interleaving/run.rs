@@ -8,13 +8,13 @@
 
 use crate::escape::visible;
 use crate::interleaving::{Detail, Row, RowRole, lay_out, with_calls};
-use crate::statement::{self, Value};
+use crate::statement::{self, ShownValue};
 use crate::terminal::Terminal;
 use crate::text::fill;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
-    Action, Edge, Expr, Move, ProcedureId, Program, Stacks, StepKind, ThreadId, Trace, TraceStep,
-    Valuation, Variable,
+    Action, Edge, Expr, FailureKind, Move, ProcedureId, Program, Stacks, StepKind, ThreadId, Trace,
+    TraceStep, Valuation, Variable,
 };
 
 /// The globals at first and then the run, as [`render`] has it.
@@ -80,7 +80,7 @@ impl<'p> Values<'p> {
     }
 
     /// Follows a step; gives the variables that it changed with their new values.
-    pub fn after(&mut self, step: &TraceStep) -> Vec<(&'p str, Value)> {
+    pub fn after(&mut self, step: &TraceStep) -> Vec<(&'p str, ShownValue<'p>)> {
         for &(variable, value) in &step.changes {
             if let Variable::Global(id) = variable {
                 self.globals.0[id.index()] = value;
@@ -93,7 +93,7 @@ impl<'p> Values<'p> {
     }
 
     /// Of what the step that was followed last changed, the globals.
-    pub fn shared(&self, step: &TraceStep) -> Vec<(&'p str, Value)> {
+    pub fn shared(&self, step: &TraceStep) -> Vec<(&'p str, ShownValue<'p>)> {
         let globals = step.changes.iter().filter(|(v, _)| matches!(v, Variable::Global(_)));
         let globals: Vec<_> = globals.copied().collect();
         statement::values(self.program, None, &self.globals, &globals)
@@ -104,6 +104,10 @@ impl<'p> Values<'p> {
 pub(crate) fn statement(step: &TraceStep, program: &Program) -> String {
     match step.step {
         Move::Edge(edge) => statement::statement(program, &program.edges[edge]),
+        Move::With(edge, partner) => {
+            let statement = statement::statement(program, &program.edges[edge]);
+            format!("{statement} ({})", program.threads[partner].name)
+        }
         Move::Return => "return".to_owned(),
     }
 }
@@ -111,24 +115,30 @@ pub(crate) fn statement(step: &TraceStep, program: &Program) -> String {
 /// What a step does, as a remark about its thread: `T1: x := T`. Names are escaped for the screen.
 pub(crate) fn sentence(step: &TraceStep, program: &Program) -> String {
     let who = &program.threads[step.thread].name;
-    let fails = if step.fails { " fails" } else { "" };
+    let fails = failure(step, " ");
     visible(&format!("{who}: {}{fails}", statement(step, program))).into_owned()
 }
 
 fn row<'a>(step: &TraceStep, depth: usize, program: &Program) -> Row<'a> {
-    let mut text = statement(step, program);
-    if step.fails {
-        text += "  fails";
-    }
+    let text = statement(step, program) + &failure(step, "  ");
     Row {
         thread: step.thread,
         depth,
         text: visible(&text).into_owned().into(),
         place: step.place,
-        matched: step.fails.then_some(1),
+        matched: step.fails.map(|_| 1),
         shown: true,
         held: Vec::new(),
         role: RowRole::Taken,
+    }
+}
+
+/// That a step fails, and how if it is no assertion.
+fn failure(step: &TraceStep, space: &str) -> String {
+    match step.fails {
+        None => String::new(),
+        Some(FailureKind::Assertion) => format!("{space}fails"),
+        Some(kind) => format!("{space}fails ({})", kind.word()),
     }
 }
 
@@ -150,12 +160,9 @@ fn remark<'a>(row: &Row<'_>, text: &str) -> Row<'a> {
 /// it opens is no such change), it fails, or its statement matters.
 pub(crate) fn matters(step: &TraceStep, program: &Program) -> bool {
     let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
-    step.fails
+    step.fails.is_some()
         || changes
-        || match step.step {
-            Move::Edge(edge) => matters_always(&program.edges[edge], program),
-            Move::Return => false,
-        }
+        || step.step.edge().is_some_and(|edge| matters_always(&program.edges[edge], program))
 }
 
 /// Whether a statement matters even if it changes nothing: it synchronises, it asserts, or it depends
@@ -177,7 +184,7 @@ fn is_about_globals(expr: &Expr) -> bool {
 
 /// Whether a statement says the values that it gives: it only assigns constants.
 fn says_its_values(step: &TraceStep, program: &Program) -> bool {
-    let Move::Edge(edge) = step.step else { return false };
+    let Some(edge) = step.step.edge() else { return false };
     let edge = &program.edges[edge];
     let update = edge.update.map(|id| &program.updates[id]);
     edge.action == Action::Skip

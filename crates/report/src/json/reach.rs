@@ -18,7 +18,7 @@
 //! | `witness[].values` | the variables that have another value afterwards |
 //! | `witness[].context`, `.round` | which context and round it belongs to, from 1 |
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
-//! | `witness[].fails` | true on an assertion that fails |
+//! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
 use super::{Options, Witnesses, field, json, write_list};
@@ -26,10 +26,10 @@ use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
 use crate::replay_json::Replay;
-use crate::statement::{self, Value};
+use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
-use selvedge_program::{Action, Move, Program, Sharing, States, Trace, Verdict};
+use selvedge_program::{Action, Program, Sharing, States, Trace, Verdict};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -107,18 +107,26 @@ impl<'a> Described<'a> {
 }
 
 /// Names with values as an object, in their own order.
-struct Values<'a>(Vec<(&'a str, Value)>);
+struct Values<'a>(Vec<(&'a str, ShownValue<'a>)>);
 
 impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {
-            match value {
-                Value::Bit(bit) => map.serialize_entry(name, bit)?,
-                Value::Number(number) => map.serialize_entry(name, number)?,
-            }
+            map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+impl Serialize for ShownValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bit(bit) => serializer.serialize_bool(*bit),
+            Self::Number(number) => serializer.serialize_i128(*number),
+            Self::Name(name) => serializer.serialize_str(name),
+            Self::List(elements) => elements.serialize(serializer),
+        }
     }
 }
 
@@ -166,12 +174,9 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             };
         }
         last = Some(step.thread);
-        let (action, object) = match step.step {
-            Move::Edge(edge) => {
-                let edge = &program.edges[edge];
-                (statement::action(program, edge), statement::object(program, edge))
-            }
-            Move::Return => ("return", None),
+        let (action, object) = match step.step.edge().map(|edge| &program.edges[edge]) {
+            Some(edge) => (statement::action(program, edge), statement::object(program, edge)),
+            None => ("return", None),
         };
         let open = values.stack(step.thread).iter();
         let stack = new.then(|| open.map(|&id| program.procedures[id].name.as_str()).collect());
@@ -184,7 +189,7 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             context,
             round,
             stack,
-            fails: step.fails,
+            fails: step.fails.is_some(),
         });
     }
     all

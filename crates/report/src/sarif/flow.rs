@@ -135,12 +135,12 @@ fn kinds(kind: StepKind) -> &'static [&'static str] {
     match kind {
         StepKind::BeginUnit => &["enter", "scope"],
         StepKind::EndUnit => &["exit", "scope"],
-        StepKind::Acquire(_) => &["acquire", "lock"],
-        StepKind::Release(_) => &["release", "lock"],
+        StepKind::Acquire(_) | StepKind::Resume(_) => &["acquire", "lock"],
+        StepKind::Release(_) | StepKind::Wait(_) => &["release", "lock"],
         StepKind::Read(_) | StepKind::Write(_) => &["usage", "memory"],
         StepKind::Call(_) => &["call", "function"],
         StepKind::Return(_) => &["return", "function"],
-        StepKind::Start(_) | StepKind::Join(_) => &["resource"],
+        StepKind::Start(_) | StepKind::Join(_) | StepKind::Notify(_) => &["resource"],
         StepKind::Step => &[],
     }
 }

@@ -14,7 +14,7 @@ use selvedge_program::{
 pub fn stack() -> Program {
     let mut program = Program::default();
     for name in ["stack", "wrap"] {
-        program.locks.push(Lock { name: name.to_owned(), place: Place::new(1, 8) });
+        program.locks.push(Lock::reentrant(name, Place::new(1, 8)));
     }
     let set = program.atomic_sets.push(AtomicSet { name: "S".to_owned() });
     for (name, column) in [("count", 7), ("data", 14)] {

@@ -29,7 +29,7 @@ pub fn program(
     let mut program = Program::default();
     let place = Place::new(1, 1);
     for &name in locks {
-        program.locks.push(Lock { name: name.to_owned(), place });
+        program.locks.push(Lock::reentrant(name.to_owned(), place));
     }
     let set = program.atomic_sets.push(AtomicSet { name: "S".to_owned() });
     for &name in locations {

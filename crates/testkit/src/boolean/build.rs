@@ -12,7 +12,7 @@ use super::{BoolModel, BoolProcedure, BoolStatement, procedure_name, thread_name
 use selvedge_base::{Id, Place};
 use selvedge_program::{
     Action, Copies, Edge, Expr, Frame, Global, Label, Local, NodeId, Passing, Procedure,
-    ProcedureId, Program, Start, Thread, ThreadId, Update,
+    ProcedureId, Program, Start, Thread, ThreadId, Type, Update,
 };
 
 impl BoolModel {
@@ -20,7 +20,7 @@ impl BoolModel {
     pub fn to_program(&self) -> Program {
         let mut program = Program::default();
         for (at, &initial) in self.globals.iter().enumerate() {
-            program.globals.push(Global { name: format!("g{at}"), place: Place::NONE, initial });
+            program.globals.push(Global::flag(format!("g{at}"), Place::NONE, initial));
         }
         for (index, thread) in self.threads.iter().enumerate() {
             let main = program.procedures.next_id();
@@ -52,12 +52,13 @@ fn build(
     let id = program.procedures.next_id();
     let entry = program.nodes.push(id);
     let exit = program.nodes.push(id);
-    let local = |at| Local { name: format!("a{at}"), place: Place::NONE };
+    let local = |at| Local::flag(format!("a{at}"), Place::NONE);
     let enforced = procedure.enforced.clone().map(|expr| program.conditions.push(expr));
     let frame = Frame {
         locals: (0..procedure.locals).map(local).collect(),
         parameters: procedure.parameters,
-        results: procedure.results,
+        results: vec![Type::Bool; procedure.results],
+        arrays: Vec::new(),
         enforced,
     };
     let place = Place::NONE;

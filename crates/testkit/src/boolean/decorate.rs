@@ -54,7 +54,7 @@ pub fn with_values(program: &mut Program, rng: &mut Rng) {
     for _ in 0..rng.between(1, 3) {
         let name = format!("g{}", program.globals.len());
         let initial = (!rng.percent(20)).then(|| rng.percent(50));
-        program.globals.push(Global { name, place: Place::NONE, initial });
+        program.globals.push(Global::flag(name, Place::NONE, initial));
     }
     decorate(program, rng);
     let scope = Scope { globals: program.globals.len(), locals: 0 };

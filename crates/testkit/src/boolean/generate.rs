@@ -12,7 +12,7 @@
 use super::{BoolBlock, BoolModel, BoolProcedure, BoolStatement, BoolThread};
 use crate::rng::Rng;
 use selvedge_base::Id;
-use selvedge_program::{Connective, Expr, GlobalId, LocalId, Variable};
+use selvedge_program::{Expr, GlobalId, LocalId, Operator, Variable};
 
 /// How large the models are.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ fn protocol(rng: &mut Rng, model: &mut BoolModel, labels: &mut usize) {
             .iter()
             .enumerate()
             .map(|(at, &value)| literal(at, value))
-            .reduce(|left, right| left.join(Connective::And, right))
+            .reduce(|left, right| left.join(Operator::And, right))
             .expect("a protocol needs a global");
         let changed = rng.below(values.len());
         let mut statements = vec![BoolStatement::Assume(conjunction)];
@@ -154,7 +154,7 @@ fn protocol(rng: &mut Rng, model: &mut BoolModel, labels: &mut usize) {
         } else {
             values[changed] = !values[changed];
             let target = Variable::Global(GlobalId::from_index(changed));
-            let value = Expr::Constant(values[changed]);
+            let value = Expr::truth(values[changed]);
             statements.push(BoolStatement::Assign(vec![(target, value)], None));
         }
         let body = &mut model.threads[thread].procedures[0].body;
@@ -209,8 +209,7 @@ fn start_threads(rng: &mut Rng, shape: &BoolShape, model: &mut BoolModel) {
     let body = &mut model.threads[0].procedures[0].body;
     let mut from = 0;
     if shape.boppo && !model.globals.is_empty() && rng.percent(80) {
-        let value =
-            |at| (Variable::Global(GlobalId::from_index(at)), Expr::Constant(rng.percent(50)));
+        let value = |at| (Variable::Global(GlobalId::from_index(at)), Expr::truth(rng.percent(50)));
         let values = (0..model.globals.len()).map(value).collect();
         body.insert(0, BoolStatement::Assign(values, None));
         from = 1;
@@ -260,16 +259,16 @@ impl Scope {
     pub fn expression(self, rng: &mut Rng, depth: usize) -> Expr {
         let inner = usize::from(depth > 0);
         let Some(variable) = self.variable(rng) else {
-            return if rng.percent(30) { Expr::Choice } else { Expr::Constant(rng.percent(50)) };
+            return if rng.percent(30) { Expr::Choice } else { Expr::truth(rng.percent(50)) };
         };
         match rng.weighted(&[16, 5, 45, 20 * inner, 25 * inner]) {
-            0 => Expr::Constant(rng.percent(50)),
+            0 => Expr::truth(rng.percent(50)),
             1 => Expr::Choice,
             2 => Expr::Current(variable),
             3 => self.expression(rng, depth - 1).not(),
             _ => {
                 let left = self.expression(rng, depth - 1);
-                left.join(connective(rng), self.expression(rng, depth - 1))
+                left.join(operator(rng), self.expression(rng, depth - 1))
             }
         }
     }
@@ -285,7 +284,7 @@ impl Scope {
         if rng.percent(45) {
             return literal;
         }
-        literal.join(connective(rng), self.expression(rng, 1))
+        literal.join(operator(rng), self.expression(rng, 1))
     }
 
     /// Something between the values of targets after a step and other values; `None` without targets.
@@ -293,13 +292,12 @@ impl Scope {
         let &(first, _) = assignments.first()?;
         let &(last, _) = assignments.last()?;
         let other = if first == last { self.expression(rng, 1) } else { Expr::Next(last) };
-        Some(Expr::Next(first).join(connective(rng), other))
+        Some(Expr::Next(first).join(operator(rng), other))
     }
 }
 
-fn connective(rng: &mut Rng) -> Connective {
-    let all =
-        [Connective::And, Connective::Or, Connective::Xor, Connective::Equal, Connective::Implies];
+fn operator(rng: &mut Rng) -> Operator {
+    let all = [Operator::And, Operator::Or, Operator::Xor, Operator::Equal, Operator::Implies];
     all[rng.weighted(&[30, 30, 12, 16, 12])]
 }
 
@@ -456,20 +454,20 @@ impl Writer<'_> {
             0 => {
                 // The parameters are a number, which the call counts down.
                 let (condition, mut arguments) = match own {
-                    1 => (parameter(0), vec![Expr::Constant(false)]),
+                    1 => (parameter(0), vec![Expr::FALSE]),
                     _ => (
-                        parameter(0).join(Connective::Or, parameter(1)),
-                        vec![parameter(0).not(), parameter(0).join(Connective::And, parameter(1))],
+                        parameter(0).join(Operator::Or, parameter(1)),
+                        vec![parameter(0).not(), parameter(0).join(Operator::And, parameter(1))],
                     ),
                 };
-                arguments.resize(self.frames[callee].parameters, Expr::Constant(false));
+                arguments.resize(self.frames[callee].parameters, Expr::FALSE);
                 let call = self.call_with(callee, arguments);
                 BoolStatement::If(condition, vec![call], vec![])
             }
             1 => {
                 let global = GlobalId::from_index(self.rng.below(self.scope.globals));
                 let global = Variable::Global(global);
-                let reset = BoolStatement::Assign(vec![(global, Expr::Constant(false))], None);
+                let reset = BoolStatement::Assign(vec![(global, Expr::FALSE)], None);
                 let call = self.call(callee);
                 BoolStatement::If(Expr::Current(global), vec![reset, call], vec![])
             }

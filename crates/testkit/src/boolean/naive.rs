@@ -11,7 +11,7 @@
 
 use selvedge_base::Id;
 use selvedge_program::{
-    Action, Connective, EdgeId, Expr, Measure, NodeId, Program, Start, Valuation, Variable,
+    Action, EdgeId, Expr, Measure, NodeId, Operator, Program, Start, Valuation, Variable,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -94,7 +94,7 @@ pub fn naive_levels(
         }
         for level in &mut levels[count - 1..] {
             if state.threads.iter().all(|thread| thread.atomic == 0) {
-                level.states.insert(Valuation(state.globals.clone()));
+                level.states.insert(Valuation::of_bits(state.globals.iter().copied()));
             }
             level.configurations.insert(state.clone());
         }
@@ -123,11 +123,10 @@ pub fn naive_levels(
 pub fn initial_states(program: &Program) -> Vec<NaiveState> {
     let mut states: Vec<NaiveState> = Vec::new();
     for globals in valuations(program.globals.len()) {
-        let as_declared = program
-            .globals
-            .iter()
-            .zip(&globals)
-            .all(|(global, value)| global.initial.is_none_or(|initial| initial == *value));
+        let as_declared =
+            program.globals.iter().zip(&globals).all(|(global, value)| {
+                global.initial.is_none_or(|initial| (initial != 0) == *value)
+            });
         if as_declared {
             states.push(NaiveState { globals, threads: Vec::new() });
         }
@@ -174,7 +173,7 @@ pub fn naive_steps(program: &Program, state: &NaiveState, thread: usize) -> Naiv
     }
     if program.procedures[procedure].exit.index() == top.node {
         // 3, the return from the exit node
-        for values in valuations(program.procedures[procedure].frame.results) {
+        for values in valuations(program.procedures[procedure].frame.results.len()) {
             steps.states.extend(returned(program, state, thread, &values));
         }
     }
@@ -226,7 +225,7 @@ impl<'s> Env<'s> {
             Variable::Local(local) => locals[local.index()],
         };
         match expr {
-            Expr::Constant(value) => *value,
+            Expr::Constant(value) => value.value() != 0,
             Expr::Choice => {
                 let chosen = *bits & 1 == 1;
                 *bits >>= 1;
@@ -235,17 +234,19 @@ impl<'s> Env<'s> {
             Expr::Current(variable) => read(variable, self.globals, self.locals),
             Expr::Next(variable) => read(variable, self.next_globals, self.next_locals),
             Expr::Not(inner) => !self.value(inner, bits),
-            Expr::Binary(connective, left, right) => {
+            Expr::Binary(operator, left, right) => {
                 let left = self.value(left, bits);
                 let right = self.value(right, bits);
-                match connective {
-                    Connective::And => left && right,
-                    Connective::Or => left || right,
-                    Connective::Xor => left ^ right,
-                    Connective::Equal => left == right,
-                    Connective::Implies => !left || right,
+                match operator {
+                    Operator::And => left && right,
+                    Operator::Or => left || right,
+                    Operator::Xor => left ^ right,
+                    Operator::Equal => left == right,
+                    Operator::Implies => !left || right,
+                    other => unreachable!("{other:?} in a program of truth values"),
                 }
             }
+            other => unreachable!("{other:?} in a program of truth values"),
         }
     }
 }
@@ -253,9 +254,7 @@ impl<'s> Env<'s> {
 fn choices(expr: &Expr) -> u32 {
     match expr {
         Expr::Choice => 1,
-        Expr::Constant(_) | Expr::Current(_) | Expr::Next(_) => 0,
-        Expr::Not(inner) => choices(inner),
-        Expr::Binary(_, left, right) => choices(left) + choices(right),
+        other => other.parts().into_iter().map(choices).sum(),
     }
 }
 
@@ -395,7 +394,14 @@ fn act(
             steps.states.insert(next);
         }
         Action::Return(_) => unreachable!("it has been dealt with"),
-        Action::Acquire(_) | Action::Release(_) | Action::BeginUnit | Action::EndUnit => {
+        Action::Acquire(_)
+        | Action::Release(_)
+        | Action::Wait(_)
+        | Action::Resume(_)
+        | Action::Notify(_)
+        | Action::NotifyAll(_)
+        | Action::BeginUnit
+        | Action::EndUnit => {
             unreachable!("the program has no locks and no units")
         }
     }

@@ -4,8 +4,8 @@
 
 use super::{BoolModel, BoolProcedure, BoolStatement, procedure_name};
 use selvedge_base::Id;
-use selvedge_program::expression::{Readers, shown};
-use selvedge_program::{Expr, Variable};
+use selvedge_program::expression::{Atom, Readers, shown};
+use selvedge_program::{Expr, Program, Variable};
 use std::fmt;
 
 impl BoolModel {
@@ -172,7 +172,11 @@ struct Text<'e>(&'e Expr);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |variable: Variable, f: &mut fmt::Formatter<'_>| f.write_str(&name(variable));
+        let names = |atom: Atom, f: &mut fmt::Formatter<'_>| match atom {
+            Atom::Variable(variable) => f.write_str(&name(variable)),
+            Atom::Literal(literal) => Program::default().write_literal(literal, f),
+            Atom::Array(_) => unreachable!("Boolean programs have no arrays"),
+        };
         write!(f, "{}", shown(self.0, Readers::All, &names))
     }
 }
@@ -196,7 +200,7 @@ fn texts(exprs: &[Expr]) -> String {
 mod tests {
     use super::*;
     use crate::boolean::BoolThread;
-    use selvedge_program::{Connective, GlobalId, LocalId};
+    use selvedge_program::{GlobalId, LocalId, Operator};
 
     #[test]
     fn a_model_prints_in_the_dialect() {
@@ -209,8 +213,8 @@ mod tests {
             body: vec![
                 BoolStatement::Start { thread: 1, arguments: vec![current(g).not()] },
                 BoolStatement::Assign(
-                    vec![(g, Expr::Choice), (a, Expr::Constant(true))],
-                    Some(Expr::Next(g).join(Connective::Implies, current(a))),
+                    vec![(g, Expr::Choice), (a, Expr::TRUE)],
+                    Some(Expr::Next(g).join(Operator::Implies, current(a))),
                 ),
                 BoolStatement::While(
                     Expr::Choice,
@@ -240,7 +244,7 @@ mod tests {
             enforced: Some(current(b)),
             body: vec![BoolStatement::If(
                 current(a),
-                vec![BoolStatement::Return(vec![current(b), Expr::Constant(false)])],
+                vec![BoolStatement::Return(vec![current(b), Expr::FALSE])],
                 vec![BoolStatement::Assert(current(b)), BoolStatement::Skip],
             )],
         };

@@ -84,9 +84,7 @@ fn block_size(block: &[BoolStatement]) -> usize {
 fn expr_size(expr: &Expr) -> usize {
     match expr {
         Expr::Constant(_) => 0,
-        Expr::Choice | Expr::Current(_) | Expr::Next(_) => 1,
-        Expr::Not(inner) => 1 + expr_size(inner),
-        Expr::Binary(_, left, right) => 1 + expr_size(left) + expr_size(right),
+        other => 1 + other.parts().into_iter().map(expr_size).sum::<usize>(),
     }
 }
 
@@ -205,20 +203,20 @@ fn smaller_statements(statement: &BoolStatement) -> Vec<BoolStatement> {
 fn smaller_exprs(expr: &Expr) -> Vec<Expr> {
     let mut smaller = match expr {
         Expr::Constant(_) => return Vec::new(),
-        _ => vec![Expr::Constant(false), Expr::Constant(true)],
+        _ => vec![Expr::FALSE, Expr::TRUE],
     };
     match expr {
         Expr::Not(inner) => {
             smaller.push((**inner).clone());
             smaller.extend(smaller_exprs(inner).into_iter().map(Expr::not));
         }
-        Expr::Binary(connective, left, right) => {
+        Expr::Binary(operator, left, right) => {
             smaller.extend([(**left).clone(), (**right).clone()]);
             for left in smaller_exprs(left) {
-                smaller.push(left.join(*connective, (**right).clone()));
+                smaller.push(left.join(*operator, (**right).clone()));
             }
             for right in smaller_exprs(right) {
-                smaller.push((**left).clone().join(*connective, right));
+                smaller.push((**left).clone().join(*operator, right));
             }
         }
         _ => {}
@@ -344,18 +342,11 @@ fn forget(procedure: &mut BoolProcedure, lost: Variable) {
 }
 
 fn forget_in(expr: &mut Expr, lost: Variable) {
-    match expr {
-        Expr::Current(variable) | Expr::Next(variable) if *variable == lost => {
-            *expr = Expr::Constant(false);
-        }
+    expr.change(&mut |part| match part {
+        Expr::Current(variable) | Expr::Next(variable) if *variable == lost => *part = Expr::FALSE,
         Expr::Current(variable) | Expr::Next(variable) => close_gap(variable, lost),
-        Expr::Constant(_) | Expr::Choice => {}
-        Expr::Not(inner) => forget_in(inner, lost),
-        Expr::Binary(_, left, right) => {
-            forget_in(left, lost);
-            forget_in(right, lost);
-        }
-    }
+        _ => {}
+    });
 }
 
 fn close_gap(variable: &mut Variable, lost: Variable) {

@@ -5,7 +5,7 @@
 use crate::rng::Rng;
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    GlobalId, NodeId, Position, Program, Sharing, StatePattern, Target, ThreadId,
+    GlobalId, NodeId, Position, Program, Sharing, StatePattern, Target, ThreadId, Value,
 };
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ pub fn all_targets(program: &Program) -> Vec<Target> {
 
 /// A random set of states: some globals, and where some threads are.
 pub fn random_state(program: &Program, rng: &mut Rng) -> Target {
-    let mut globals: Vec<(GlobalId, bool)> = Vec::new();
+    let mut globals: Vec<(GlobalId, Value)> = Vec::new();
     for global in program.globals.ids() {
         if rng.percent(60) {
-            globals.push((global, rng.percent(50)));
+            globals.push((global, Value::from(rng.percent(50))));
         }
     }
     let threads: IdVec<ThreadId, Position> = program

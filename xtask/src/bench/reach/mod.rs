@@ -98,7 +98,7 @@ fn parse(text: &str) -> Result<Program, String> {
     let mut program = parsed.program.ok_or_else(|| "the model is not valid".to_owned())?;
     let globals: Vec<_> = program.globals.ids().collect();
     for global in globals {
-        program.globals[global].initial = Some(false);
+        program.globals[global].initial = Some(0);
     }
     Ok(program)
 }

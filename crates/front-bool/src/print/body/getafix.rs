@@ -55,9 +55,9 @@ impl Writer<'_> {
                 Expr::Current(Variable::Local(local))
             }
             Expr::Not(inner) => self.draw(inner, drawn).not(),
-            Expr::Binary(connective, left, right) => {
+            Expr::Binary(operator, left, right) => {
                 let left = self.draw(left, drawn);
-                left.join(*connective, self.draw(right, drawn))
+                left.join(*operator, self.draw(right, drawn))
             }
             other => other.clone(),
         }
@@ -140,9 +140,9 @@ impl Writer<'_> {
                 Expr::Current(Variable::Local(local))
             }
             Expr::Not(inner) => self.afterwards(inner, update, kept).not(),
-            Expr::Binary(connective, left, right) => {
+            Expr::Binary(operator, left, right) => {
                 let left = self.afterwards(left, update, kept);
-                left.join(*connective, self.afterwards(right, update, kept))
+                left.join(*operator, self.afterwards(right, update, kept))
             }
             other => other.clone(),
         }

@@ -6,15 +6,33 @@
 //! 1. Conditions, updates, returned and passed values are numbered in the order of the text.
 
 use super::super::lexer::Kind;
-use super::{Parser, Read, Reference, Table, declare};
-use crate::data::{Frame, Global, Local, Numeral, Passing, Update, Variable};
+use super::{LATE_THREADS, Parser, Read, Reference, Table, declare};
+use crate::data::{
+    Annotation, Array, Enum, Expr, Frame, Global, Invariant, Literal, Local, NamedArray, Numeral,
+    Passing, Type, Update, Value, Variable, element_name, thread_value,
+};
 use crate::model::{
-    ConditionId, GlobalId, Label, NodeId, PassingId, ReturnId, Start, ThreadId, UpdateId,
+    ConditionId, EnumId, GlobalId, Label, LocationId, LockId, NodeId, PassingId, ReturnId, Start,
+    ThreadId, UpdateId,
 };
 use selvedge_base::{Id, Span};
 
 /// How many results a procedure may have. Nothing in a text is as long as this number may be large.
 const MOST_RESULTS: u32 = 1000;
+
+/// How many elements an array may have.
+const MOST_ELEMENTS: u32 = 1 << 16;
+
+/// The names of the elements of an array, or that of a variable which is none.
+fn elements(name: &Reference, length: Option<u32>) -> Vec<Reference> {
+    let span = name.span;
+    match length {
+        None => vec![Reference { name: name.name.clone(), span }],
+        Some(length) => (0..length)
+            .map(|index| Reference { name: element_name(&name.name, index), span })
+            .collect(),
+    }
+}
 
 /// A label whose thread and procedure were not looked up yet.
 pub(super) struct LabelAt {
@@ -30,19 +48,169 @@ impl Parser<'_> {
     pub(super) fn global(&mut self) -> Read<()> {
         self.at += 1;
         let name = self.name("a global")?;
-        let mut initial = None;
-        if self.is_sign('=') {
+        let length = self.length()?;
+        let (ty, initial) = self.type_and_initial()?;
+        let mut location = None;
+        if self.word() == Some("location") {
             self.at += 1;
-            initial = match self.word() {
-                Some("T") => Some(true),
-                Some("F") => Some(false),
-                _ => return self.unexpected("expected `T` or `F`"),
-            };
+            location = Some(self.reference_to_location()?);
+        }
+        let (mut guard, mut each) = (None::<LockId>, false);
+        if self.word() == Some("guarded") {
             self.at += 1;
+            self.keyword("by")?;
+            each = length.is_some() && self.word() == Some("each");
+            self.at += usize::from(each);
+            guard = Some(self.reference_to_lock()?);
         }
         let place = self.optional_place()?;
-        declare(&mut self.globals, &name, "global", &mut self.complaints)?;
-        self.program.globals.push(Global { name: name.name, place, initial });
+        let first = self.program.globals.next_id();
+        for (at, element) in elements(&name, length).into_iter().enumerate() {
+            declare(&mut self.globals, &element, "global", &mut self.complaints)?;
+            let name = element.name;
+            // The elements of an array have the locations, or the locks, that follow the first.
+            let location = location.map(|first| LocationId::from_index(first.index() + at));
+            let guard =
+                guard.map(|lock| if each { Id::from_index(lock.index() + at) } else { lock });
+            let annotation = guard.map(Annotation::GuardedBy);
+            self.program.globals.push(Global { name, place, ty, initial, location, annotation });
+        }
+        if let Some(length) = length {
+            declare(&mut self.global_arrays, &name, "array", &mut self.complaints)?;
+            let array = Array { first: Variable::Global(first), length };
+            self.program.arrays.push(NamedArray { name: name.name, array });
+        }
+        Ok(())
+    }
+
+    /// The length of an array, in brackets, if one follows.
+    fn length(&mut self) -> Read<Option<u32>> {
+        if !self.is_sign('[') {
+            return Ok(None);
+        }
+        self.at += 1;
+        let length = self.number()?;
+        if length == 0 || length > MOST_ELEMENTS {
+            self.at -= 1;
+            let message = format!("an array has at least one element and at most {MOST_ELEMENTS}");
+            return self.unexpected(&message);
+        }
+        self.sign(']')?;
+        Ok(Some(length))
+    }
+
+    /// The type of a variable, which is a truth value if nothing is said, and its first value.
+    fn type_and_initial(&mut self) -> Read<(Type, Option<Value>)> {
+        let mut ty = Type::Bool;
+        if self.is_sign(':') {
+            self.at += 1;
+            ty = self.ty()?;
+        }
+        if !self.is_sign('=') {
+            return Ok((ty, None));
+        }
+        self.at += 1;
+        let start = self.at;
+        let literal = self.literal()?;
+        if literal.sort() != ty.sort() {
+            self.at = start;
+            return self.unexpected("the first value is not of the type of the variable");
+        }
+        Ok((ty, Some(literal.value())))
+    }
+
+    /// A type: `bool`, `0..7`, `mod 8`, `thread`, or the name of an enumeration.
+    fn ty(&mut self) -> Read<Type> {
+        match (&self.token().kind, self.word()) {
+            (_, Some("bool")) => {
+                self.at += 1;
+                Ok(Type::Bool)
+            }
+            (_, Some("thread")) => {
+                self.at += 1;
+                Ok(Type::Thread)
+            }
+            (_, Some("mod")) => {
+                self.at += 1;
+                let n = self.signed_number()?;
+                if n < 1 {
+                    self.at -= 1;
+                    return self.unexpected("a type modulo a number needs at least 1");
+                }
+                Ok(Type::Mod(n))
+            }
+            (Kind::Number(_) | Kind::Sign('-'), _) => {
+                let low = self.signed_number()?;
+                self.sign('.')?;
+                self.sign('.')?;
+                let start = self.at;
+                let high = self.signed_number()?;
+                if high < low || i64::from(high) - i64::from(low) >= 1 << 31 {
+                    self.at = start;
+                    return self.unexpected("a range has at least one value and at most 2^31");
+                }
+                Ok(Type::Int { low, high })
+            }
+            _ => Ok(Type::Enum(self.reference_to_enum()?)),
+        }
+    }
+
+    pub(super) fn reference_to_enum(&mut self) -> Read<EnumId> {
+        let name = self.name("an enumeration")?;
+        let table = std::mem::take(&mut self.enums);
+        let found = self.resolve(&table, &name, "unknown-type", "enumeration");
+        self.enums = table;
+        found.map(Id::from_index)
+    }
+
+    pub(super) fn enumeration(&mut self) -> Read<()> {
+        self.at += 1;
+        let name = self.name("an enumeration")?;
+        self.sign('{')?;
+        let mut values: Vec<String> = Vec::new();
+        let mut table = Table::default();
+        while !self.is_sign('}') {
+            if !values.is_empty() {
+                self.sign(',')?;
+            }
+            let value = self.name("an enumerator")?;
+            declare(&mut table, &value, "enumerator", &mut self.complaints)?;
+            values.push(value.name);
+        }
+        if values.is_empty() {
+            return self.unexpected("an enumeration has at least one enumerator");
+        }
+        self.at += 1;
+        declare(&mut self.enums, &name, "enumeration", &mut self.complaints)?;
+        self.program.enums.push(Enum { name: name.name, values });
+        Ok(())
+    }
+
+    /// `exclusive x when condition`: what is said to protect a global.
+    pub(super) fn exclusive(&mut self) -> Read<()> {
+        self.at += 1;
+        let global = self.reference_to_global()?;
+        self.keyword("when")?;
+        self.locals = Table::default();
+        let condition = self.condition()?;
+        self.program.globals[global].annotation = Some(Annotation::ExclusiveWhen(condition));
+        Ok(())
+    }
+
+    pub(super) fn invariant(&mut self) -> Read<()> {
+        self.at += 1;
+        self.locals = Table::default();
+        let condition = self.condition()?;
+        let place = self.optional_place()?;
+        self.program.invariants.push(Invariant { condition, place });
+        Ok(())
+    }
+
+    /// `spurious wakeups`.
+    pub(super) fn spurious(&mut self) -> Read<()> {
+        self.at += 1;
+        self.keyword("wakeups")?;
+        self.program.spurious_wakeups = true;
         Ok(())
     }
 
@@ -112,6 +280,7 @@ impl Parser<'_> {
     /// Parameters, results, further locals and what is enforced. The locals are known from here on.
     pub(super) fn frame(&mut self) -> Read<Frame> {
         self.locals = Table::default();
+        self.local_arrays = Vec::new();
         let mut frame = Frame::default();
         if self.is_sign('(') {
             self.at += 1;
@@ -121,12 +290,7 @@ impl Parser<'_> {
         frame.parameters = frame.locals.len();
         if self.token().kind == Kind::Arrow {
             self.at += 1;
-            let results = self.number()?;
-            if results > MOST_RESULTS {
-                self.at -= 1;
-                return self.unexpected("a procedure cannot have so many results");
-            }
-            frame.results = results as usize;
+            frame.results = self.results()?;
         }
         if self.word() == Some("locals") {
             self.at += 1;
@@ -139,12 +303,43 @@ impl Parser<'_> {
         Ok(frame)
     }
 
+    /// How many truth values a procedure returns, or the types of what it returns.
+    fn results(&mut self) -> Read<Vec<Type>> {
+        if !self.is_sign('(') {
+            let results = self.number()?;
+            if results > MOST_RESULTS {
+                self.at -= 1;
+                return self.unexpected("a procedure cannot have so many results");
+            }
+            return Ok(vec![Type::Bool; results as usize]);
+        }
+        self.at += 1;
+        let mut types = vec![self.ty()?];
+        while self.is_sign(',') {
+            self.at += 1;
+            types.push(self.ty()?);
+        }
+        self.sign(')')?;
+        Ok(types)
+    }
+
     fn local_names(&mut self, frame: &mut Frame) -> Read<()> {
         loop {
             let name = self.name("a local")?;
+            let length = self.length()?;
+            let (ty, initial) = self.type_and_initial()?;
             let place = self.optional_place()?;
-            declare(&mut self.locals, &name, "local", &mut self.complaints)?;
-            frame.locals.push(Local { name: name.name, place });
+            let first = frame.locals.next_id();
+            for element in elements(&name, length) {
+                declare(&mut self.locals, &element, "local", &mut self.complaints)?;
+                frame.locals.push(Local { name: element.name, place, ty, initial });
+            }
+            if let Some(length) = length {
+                let array = Array { first: Variable::Local(first), length };
+                let array = NamedArray { name: name.name, array };
+                self.local_arrays.push(array.clone());
+                frame.arrays.push(array);
+            }
             if !self.is_sign(',') {
                 return Ok(());
             }
@@ -162,7 +357,9 @@ impl Parser<'_> {
         let mut values = Vec::new();
         let follows = match self.token().kind {
             Kind::Word => !matches!(self.word(), Some("when" | "do" | "constrain")),
-            Kind::Quoted(_) | Kind::Sign('!' | '(' | '*' | '\'' | '.') => true,
+            Kind::Quoted(_) | Kind::Sign('!' | '(' | '*' | '\'' | '.' | '-' | '$') => true,
+            // A number may also begin the next edge.
+            Kind::Number(_) => self.tokens[self.at + 1].kind != Kind::Arrow,
             _ => false,
         };
         if follows {
@@ -260,6 +457,36 @@ impl Parser<'_> {
         for label in std::mem::take(&mut self.label_places) {
             if let Ok(node) = self.label_node(&label) {
                 self.program.labels.push(Label { name: label.name, node });
+            }
+        }
+    }
+
+    /// Fills in the threads that expressions and initial values name.
+    pub(super) fn late_thread_values(&mut self) {
+        let names = std::mem::take(&mut self.late_threads);
+        if names.is_empty() {
+            return;
+        }
+        let threads: Vec<Option<ThreadId>> =
+            names.iter().map(|name| self.thread_number(name).ok()).collect();
+        let known = |late: ThreadId| late.index().checked_sub(LATE_THREADS).map(|at| threads[at]);
+        self.program.change_expressions(&mut |expr| {
+            if let Expr::Constant(Literal::Thread(Some(late))) = expr
+                && let Some(Some(thread)) = known(*late)
+            {
+                *late = thread;
+            }
+        });
+        let program = &mut self.program;
+        let locals = program.procedures.iter_mut().flat_map(|one| &mut one.frame.locals);
+        let locals = locals.map(|local| (local.ty, &mut local.initial));
+        let globals = program.globals.iter_mut().map(|global| (global.ty, &mut global.initial));
+        for (ty, initial) in globals.chain(locals) {
+            let Some(value) = initial else { continue };
+            if let Literal::Thread(Some(late)) = Literal::of(ty, *value)
+                && let Some(Some(thread)) = known(late)
+            {
+                *value = thread_value(Some(thread));
             }
         }
     }

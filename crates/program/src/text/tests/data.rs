@@ -1,5 +1,5 @@
 use super::{check, parse, print};
-use crate::data::{Connective, Expr, Variable};
+use crate::data::{Expr, Operator, Variable};
 use crate::model::{Action, ConditionId, GlobalId, LocalId, UpdateId};
 use selvedge_base::Id;
 
@@ -63,10 +63,10 @@ fn global(at: usize) -> Variable {
 fn locals_hide_globals_but_for_a_dot() {
     let program = parse(EXAMPLE).0.expect("no errors");
     let update = &program.updates[UpdateId::from_index(0)];
-    let x_and_not_y = Expr::Current(local(1)).join(Connective::And, Expr::Current(global(1)).not());
+    let x_and_not_y = Expr::Current(local(1)).join(Operator::And, Expr::Current(global(1)).not());
     assert_eq!(update.guard, Some(x_and_not_y));
     assert_eq!(update.assignments[0], (global(0), Expr::Choice));
-    let enforced = Expr::Current(local(0)).join(Connective::Or, Expr::Current(global(0)));
+    let enforced = Expr::Current(local(0)).join(Operator::Or, Expr::Current(global(0)));
     assert_eq!(program.conditions[ConditionId::from_index(0)], enforced);
 }
 
@@ -140,7 +140,31 @@ fn mistakes_about_data_are_named() {
 #[test]
 fn mistakes_in_declarations_of_data_are_named() {
     for (text, message) in [
-        ("global g = 1", "expected `T` or `F`"),
+        ("global g = 1", "the first value is not of the type of the variable"),
+        ("global g = x", "expected a constant"),
+        ("global g : 0..7 = T", "the first value is not of the type of the variable"),
+        ("global g : 0..7 = 8", "0:0: g starts with a value that it cannot have"),
+        ("global g : 7..0", "a range has at least one value and at most 2^31"),
+        ("global g : -2147483648..2147483647", "a range has at least one value and at most 2^31"),
+        ("global g : 0..4000000000", "values lie between -2147483648 and 2147483647"),
+        ("global g : mod 0", "a type modulo a number needs at least 1"),
+        ("global g : colour", "there is no enumeration \"colour\""),
+        ("global g[0]", "an array has at least one element and at most 65536"),
+        ("global g[2] global \"g[1]\"", "the global \"g[1]\" is declared twice"),
+        ("global g : 0..1 location x", "there is no location \"x\""),
+        ("global g guarded by m", "there is no lock \"m\""),
+        ("enum e { }", "an enumeration has at least one enumerator"),
+        ("enum e { a, a }", "the enumerator \"a\" is declared twice"),
+        ("global t : thread = $thread(B)", "there is no thread \"B\""),
+        ("global g : 0..3 invariant g", "0:0: Int where Bool is needed"),
+        ("global g invariant g & *", "0:0: an invariant speaks of more than the values of globals"),
+        ("global g : thread invariant g = $me", "0:0: an invariant speaks of no thread"),
+        ("global a[2] invariant a[T]", "0:0: Bool where Int is needed"),
+        ("global g exclusive g when a[0]", "there is no array \"a\""),
+        (
+            "thread A main f { procedure f (a[2]) nodes 1 entry 0 exit 0 { } }",
+            "0:0: the elements of a are not alike",
+        ),
         ("global g global g", "the global \"g\" is declared twice"),
         ("numeral n { g }", "there is no global \"g\""),
         ("numeral n { g", "there is no global \"g\""),

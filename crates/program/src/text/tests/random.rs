@@ -1,9 +1,12 @@
 //! Random programs that satisfy the invariants of the model, with all that it has.
 
-use crate::data::{Connective, Expr, Frame, Global, Local, Numeral, Passing, Update, Variable};
+use crate::data::{
+    Annotation, Array, Enum, Expr, Frame, Global, Invariant, Literal, Local, NamedArray, Numeral,
+    Operator, Passing, Sort, Type, Update, Variable, element_name,
+};
 use crate::files::SourceFile;
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Copies, Edge, GlobalId, Label, LocalId, Location, LocationId,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, EnumId, GlobalId, Label, Location, LocationId,
     Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
 };
 use selvedge_base::{FileId, Id, IdVec, Place};
@@ -16,7 +19,15 @@ pub struct Random {
 }
 
 /// Names that mean something else in another place.
-const WORDS: [&str; 18] = [
+const WORDS: [&str; 26] = [
+    "mutex",
+    "each",
+    "guarded",
+    "location",
+    "bool",
+    "mod",
+    "thread",
+    "exclusive",
     "file",
     "volatile",
     "copies",
@@ -109,8 +120,14 @@ pub fn random_program(random: &mut Random) -> Program {
         random.files = program.files.len();
     }
     for at in 0..random.below(4) {
-        program.locks.push(Lock { name: random.name(at), place: random.place() });
+        let (name, place, reentrant) = (random.name(at), random.place(), random.below(4) > 0);
+        program.locks.push(Lock { name, place, reentrant });
     }
+    for at in 0..random.below(3) {
+        let values = (0..=random.below(3)).map(|at| random.name(at)).collect();
+        program.enums.push(Enum { name: random.name(at), values });
+    }
+    program.spurious_wakeups = random.below(5) == 0;
     for at in 0..random.below(4) {
         program.atomic_sets.push(AtomicSet { name: random.name(at) });
     }
@@ -121,19 +138,7 @@ pub fn random_program(random: &mut Random) -> Program {
             program.locations.push(Location { name, place, atomic_set });
         }
     }
-    for at in 0..random.below(4) {
-        let (name, place) = (random.name(at), random.place());
-        let initial = [None, Some(false), Some(true)][random.below(3)];
-        program.globals.push(Global { name, place, initial });
-    }
-    if !program.globals.is_empty() {
-        for at in 0..random.below(3) {
-            let bit = |_| GlobalId::from_index(random.below(program.globals.len()));
-            let bits = (0..=at).map(bit).collect();
-            program.numerals.push(Numeral { name: random.name(at), bits });
-        }
-    }
-    let plan = plan(random);
+    let plan = plan(random, &program.enums);
     for (at, &main) in plan.mains.iter().enumerate() {
         program.threads.push(Thread {
             name: random.name(at),
@@ -142,6 +147,36 @@ pub fn random_program(random: &mut Random) -> Program {
             start: plan.starts[at],
             copies: if plan.any[at] { Copies::Any } else { Copies::One },
         });
+    }
+    for at in 0..random.below(4) {
+        random_global(random, &mut program, at);
+    }
+    if !program.globals.is_empty() {
+        for at in 0..random.below(3) {
+            let bit = |_| GlobalId::from_index(random.below(program.globals.len()));
+            let bits = (0..=at).map(bit).collect();
+            program.numerals.push(Numeral { name: random.name(at), bits });
+        }
+    }
+    let about = Scope::new(&program, &Frame::default(), Speaks::OfGlobals);
+    for global in program.globals.ids() {
+        if program.globals[global].annotation.is_none() && random.below(6) == 0 {
+            let condition = random.expression(&about, Sort::Bool, 2);
+            let condition = program.conditions.push(condition);
+            program.globals[global].annotation = Some(Annotation::ExclusiveWhen(condition));
+        }
+    }
+    for _ in 0..random.below(2) {
+        let mut about = Scope::new(&program, &Frame::default(), Speaks::OfGlobals);
+        about.threads = 0;
+        let mut condition = random.expression(&about, Sort::Bool, 2);
+        condition.change(&mut |part| {
+            if *part == Expr::Me {
+                *part = Expr::Constant(Literal::Thread(None));
+            }
+        });
+        let condition = program.conditions.push(condition);
+        program.invariants.push(Invariant { condition, place: random.place() });
     }
     for at in 0..plan.procedures.len() {
         random_procedure(random, &mut program, &plan, at);
@@ -156,12 +191,50 @@ pub fn random_program(random: &mut Random) -> Program {
     program
 }
 
-fn plan(random: &mut Random) -> Plan {
+/// A type of a program with these enumerations.
+fn random_type(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Type {
+    match random.below(8) {
+        0 => Type::Int { low: -3, high: random.below(9) as i32 },
+        1 => Type::Int { low: i32::MIN, high: -1 },
+        2 => Type::Mod(random.below(9) as i32 + 1),
+        3 => Type::Thread,
+        4 if !enums.is_empty() => Type::Enum(EnumId::from_index(random.below(enums.len()))),
+        _ => Type::Bool,
+    }
+}
+
+fn random_global(random: &mut Random, program: &mut Program, at: usize) {
+    let (name, place) = (random.name(at), random.place());
+    let ty = random_type(random, &program.enums);
+    let (low, high) = program.range(ty);
+    let initial = [None, Some(low), Some(high)][random.below(3)];
+    let length = (random.below(3) == 0).then(|| random.below(3) as u32 + 1);
+    let count = length.unwrap_or(1) as usize;
+    let row = |random: &mut Random, from: usize| {
+        (random.below(3) == 0 && from >= count).then(|| random.below(from - count + 1))
+    };
+    let location = row(random, program.locations.len());
+    let (lock, each) = (row(random, program.locks.len()), usize::from(random.below(2) == 0));
+    let first = program.globals.next_id();
+    for index in 0..count {
+        let name = length.map_or_else(|| name.clone(), |_| element_name(&name, index as u32));
+        let location = location.map(|first| LocationId::from_index(first + index));
+        let lock = lock.map(|first| LockId::from_index(first + each * index));
+        let annotation = lock.map(Annotation::GuardedBy);
+        program.globals.push(Global { name, place, ty, initial, location, annotation });
+    }
+    if let Some(length) = length {
+        let array = Array { first: Variable::Global(first), length };
+        program.arrays.push(NamedArray { name, array });
+    }
+}
+
+fn plan(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Plan {
     let mut plan = Plan { procedures: vec![], mains: vec![], starts: vec![], any: vec![] };
     let mut last_waiting = None;
     let shared = |random: &mut Random, plan: &mut Plan| {
         for _ in 0..random.below(3) {
-            plan.procedures.push((None, random_frame(random)));
+            plan.procedures.push((None, random_frame(random, enums)));
         }
     };
     let shares = random.below(2) == 0;
@@ -172,7 +245,7 @@ fn plan(random: &mut Random) -> Plan {
         let owner = Some(ThreadId::from_index(at));
         let fewest = usize::from(plan.procedures.iter().all(|(owner, _)| owner.is_some()));
         for _ in 0..random.below(4) + fewest {
-            plan.procedures.push((owner, random_frame(random)));
+            plan.procedures.push((owner, random_frame(random, enums)));
         }
         plan.mains.push(random.visible(&plan, owner));
         plan.any.push(random.below(5) == 0);
@@ -191,89 +264,196 @@ fn plan(random: &mut Random) -> Plan {
     plan
 }
 
-fn random_frame(random: &mut Random) -> Frame {
+fn random_frame(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Frame {
+    let mut frame = Frame::default();
     let count = random.below(4);
-    let local = |at| Local { name: random.name(at), place: random.place() };
-    let locals: Vec<Local> = (0..count).map(local).collect();
-    let parameters = random.below(locals.len() + 1);
-    Frame { locals: IdVec::from_vec(locals), parameters, results: random.below(3), enforced: None }
+    frame.parameters = random.below(count + 1);
+    for at in 0..count {
+        let (name, place) = (random.name(at), random.place());
+        let ty = random_type(random, enums);
+        let initial = match ty {
+            Type::Bool | Type::Thread => [None, Some(0)][random.below(2)],
+            Type::Enum(_) | Type::Mod(_) => None,
+            Type::Int { low, .. } => Some(low),
+        };
+        let array = at >= frame.parameters && random.below(3) == 0;
+        let length = array.then(|| random.below(3) as u32 + 1);
+        let first = frame.locals.next_id();
+        for index in 0..length.unwrap_or(1) {
+            let name = length.map_or_else(|| name.clone(), |_| element_name(&name, index));
+            frame.locals.push(Local { name, place, ty, initial });
+        }
+        if let Some(length) = length {
+            let array = Array { first: Variable::Local(first), length };
+            frame.arrays.push(NamedArray { name, array });
+        }
+    }
+    frame.results = (0..random.below(3)).map(|_| random_type(random, enums)).collect();
+    frame
+}
+
+/// What expressions may speak of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    /// Globals, and nothing that is chosen.
+    OfGlobals,
+    /// Everything before the step.
+    OfBefore,
+    /// Everything before and after the step.
+    OfBoth,
 }
 
 /// What expressions of a procedure may speak of.
+#[derive(Clone)]
 struct Scope {
-    globals: usize,
-    locals: usize,
+    variables: Vec<(Variable, Type)>,
+    arrays: Vec<(Array, Type)>,
+    enums: Vec<usize>,
+    threads: usize,
+    speaks: Speaks,
+}
+
+impl Scope {
+    fn new(program: &Program, frame: &Frame, speaks: Speaks) -> Self {
+        let globals = program.globals.iter_enumerated();
+        let globals = globals.map(|(id, one)| (Variable::Global(id), one.ty));
+        let locals = frame.locals.iter_enumerated();
+        let locals = locals.map(|(id, one)| (Variable::Local(id), one.ty));
+        let variables: Vec<(Variable, Type)> = globals.chain(locals).collect();
+        let ty = |array: Array| variables.iter().find(|one| one.0 == array.first).expect("one").1;
+        let arrays = program.arrays.iter().chain(&frame.arrays);
+        let arrays = arrays.map(|one| (one.array, ty(one.array))).collect();
+        let enums = program.enums.iter().map(|one| one.values.len()).collect();
+        let threads = program.threads.len();
+        Self { variables, arrays, enums, threads, speaks }
+    }
+
+    fn speaking(&self, speaks: Speaks) -> Self {
+        Self { speaks, ..self.clone() }
+    }
 }
 
 impl Random {
-    fn variable(&mut self, scope: &Scope) -> Option<Variable> {
-        let all = scope.globals + scope.locals;
-        if all == 0 {
-            return None;
-        }
-        let at = self.below(all);
-        Some(if at < scope.globals {
-            Variable::Global(GlobalId::from_index(at))
-        } else {
-            Variable::Local(LocalId::from_index(at - scope.globals))
+    fn variable(&mut self, scope: &Scope, sort: Option<Sort>) -> Option<(Variable, Type)> {
+        let fits = |one: &&(Variable, Type)| sort.is_none_or(|sort| one.1.sort() == sort);
+        let all: Vec<_> = scope.variables.iter().filter(fits).collect();
+        (!all.is_empty()).then(|| *all[self.below(all.len())])
+    }
+
+    fn constant(&mut self, scope: &Scope, sort: Sort) -> Expr {
+        Expr::Constant(match sort {
+            Sort::Bool => Literal::Bool(self.below(2) == 0),
+            Sort::Int => Literal::Int([0, 1, -1, 7, i32::MAX, i32::MIN][self.below(6)]),
+            Sort::Enum(id) => Literal::Enumerator(id, self.below(scope.enums[id.index()]) as u32),
+            Sort::Thread => {
+                let at = self.below(scope.threads + 1).checked_sub(1);
+                Literal::Thread(at.map(ThreadId::from_index))
+            }
         })
     }
 
-    fn expression(&mut self, scope: &Scope, depth: usize, next: bool) -> Expr {
-        let kind = self.below(if depth == 0 { 5 } else { 12 });
-        let variable = self.variable(scope);
-        match (kind, variable) {
-            (0, _) => Expr::Constant(self.below(2) == 0),
-            (1, _) => Expr::Choice,
-            (2, Some(variable)) if next => Expr::Next(variable),
-            (2..=4, Some(variable)) => Expr::Current(variable),
-            (2..=4, None) => Expr::Constant(true),
-            (5 | 6, _) => self.expression(scope, depth - 1, next).not(),
-            _ => {
-                let connective = [
-                    Connective::And,
-                    Connective::Or,
-                    Connective::Xor,
-                    Connective::Equal,
-                    Connective::Implies,
-                ][self.below(5)];
-                let left = self.expression(scope, depth - 1, next);
-                left.join(connective, self.expression(scope, depth - 1, next))
+    fn expression(&mut self, scope: &Scope, sort: Sort, depth: usize) -> Expr {
+        use Operator::{
+            Add, And, Divide, Equal, Implies, Less, LessEqual, Multiply, Or, Remainder, Subtract,
+            Xor,
+        };
+        let free = scope.speaks != Speaks::OfGlobals;
+        let part = |random: &mut Self, sort: Sort| random.expression(scope, sort, depth - 1);
+        match (self.below(if depth == 0 { 6 } else { 14 }), sort) {
+            (1, Sort::Bool) if free => Expr::Choice,
+            (1, Sort::Int) if free => Expr::Copy,
+            (1, Sort::Thread) => Expr::Me,
+            (2..=4, _) => match self.variable(scope, Some(sort)) {
+                Some((one, _)) if scope.speaks == Speaks::OfBoth && self.below(2) == 0 => {
+                    Expr::Next(one)
+                }
+                Some((one, _)) => Expr::Current(one),
+                None => self.constant(scope, sort),
+            },
+            (6, _) => {
+                let parts = [part(self, Sort::Bool), part(self, sort), part(self, sort)];
+                Expr::Ite(Box::new(parts))
             }
+            (7, _) => {
+                let fits: Vec<Array> = scope
+                    .arrays
+                    .iter()
+                    .filter(|one| one.1.sort() == sort)
+                    .map(|one| one.0)
+                    .collect();
+                if fits.is_empty() {
+                    return self.constant(scope, sort);
+                }
+                let array = fits[self.below(fits.len())];
+                Expr::Element(array, Box::new(part(self, Sort::Int)))
+            }
+            (8, Sort::Bool) => part(self, Sort::Bool).not(),
+            (8, Sort::Int) => Expr::Negate(Box::new(part(self, Sort::Int))),
+            (9, Sort::Int) if free => {
+                let (low, high) = (part(self, Sort::Int), part(self, Sort::Int));
+                Expr::Choose(Box::new(low), Box::new(high))
+            }
+            (10.., Sort::Int) => {
+                let operator = [Add, Subtract, Multiply, Divide, Remainder][self.below(5)];
+                part(self, Sort::Int).join(operator, part(self, Sort::Int))
+            }
+            (9..=11, Sort::Bool) => {
+                let operator = [And, Or, Xor, Equal, Implies][self.below(5)];
+                part(self, Sort::Bool).join(operator, part(self, Sort::Bool))
+            }
+            (12, Sort::Bool) => {
+                let sort = if self.below(2) == 0 { Sort::Thread } else { Sort::Int };
+                part(self, sort).join(Equal, part(self, sort))
+            }
+            (13.., Sort::Bool) => {
+                let operator = [Less, LessEqual][self.below(2)];
+                part(self, Sort::Int).join(operator, part(self, Sort::Int))
+            }
+            _ => self.constant(scope, sort),
         }
     }
 
-    fn expressions(&mut self, scope: &Scope, count: usize) -> Vec<Expr> {
-        (0..count).map(|_| self.expression(scope, 2, false)).collect()
+    fn expressions(&mut self, scope: &Scope, types: impl Iterator<Item = Type>) -> Vec<Expr> {
+        types.map(|ty| self.expression(scope, ty.sort(), 2)).collect()
     }
 
     /// So many different variables, or fewer if there are not so many.
-    fn targets(&mut self, scope: &Scope, count: usize) -> Vec<Variable> {
+    fn targets(&mut self, scope: &Scope, count: usize) -> Vec<(Variable, Type)> {
         let mut targets = Vec::new();
         for _ in 0..count {
-            targets.extend(self.variable(scope).filter(|one| !targets.contains(one)));
+            targets.extend(self.variable(scope, None).filter(|one| !targets.contains(one)));
         }
         targets
     }
 
     fn update(&mut self, scope: &Scope) -> Option<Update> {
         let some = |random: &mut Self| random.below(3) == 0;
-        let guard = some(self).then(|| self.expression(scope, 3, false));
+        let guard = some(self).then(|| self.expression(scope, Sort::Bool, 3));
         let targets = if some(self) { self.targets(scope, 3) } else { Vec::new() };
-        let assignments =
-            targets.into_iter().map(|target| (target, self.expression(scope, 2, false))).collect();
-        let constraint = some(self).then(|| self.expression(scope, 3, true));
+        let assignments = targets
+            .into_iter()
+            .map(|(target, ty)| (target, self.expression(scope, ty.sort(), 2)))
+            .collect();
+        let both = scope.speaking(Speaks::OfBoth);
+        let constraint = some(self).then(|| self.expression(&both, Sort::Bool, 3));
         let update = Update { guard, assignments, constraint };
         (update != Update::default()).then_some(update)
     }
 
     /// What is passed to a procedure; nothing at all where that is allowed, sometimes.
-    fn passing(&mut self, scope: &Scope, callee: &Frame, results: usize) -> Option<Passing> {
-        let arguments = self.expressions(scope, callee.parameters);
-        let mut targets = self.targets(scope, results).into_iter();
-        let mut result =
-            |random: &mut Self| if random.below(3) == 0 { None } else { targets.next() };
-        let results: Vec<Option<Variable>> = (0..results).map(|_| result(self)).collect();
+    fn passing(&mut self, scope: &Scope, callee: &Frame, results: &[Type]) -> Option<Passing> {
+        let parameters = callee.locals.iter().take(callee.parameters);
+        let arguments = self.expressions(scope, parameters.map(|one| one.ty));
+        let mut taken = Vec::new();
+        let mut result = |random: &mut Self, ty: Type| {
+            let target = random.variable(scope, Some(ty.sort()))?.0;
+            let fresh = random.below(3) > 0 && !taken.contains(&target);
+            fresh.then(|| {
+                taken.push(target);
+                target
+            })
+        };
+        let results: Vec<Option<Variable>> = results.iter().map(|&ty| result(self, ty)).collect();
         let needless = arguments.is_empty() && results.is_empty() && self.below(2) == 0;
         (!needless).then_some(Passing { arguments, results })
     }
@@ -282,9 +462,9 @@ impl Random {
 fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at: usize) {
     let (owner, mut frame) = plan.procedures[at].clone();
     let own = plan.procedures[..at].iter().filter(|(one, _)| *one == owner).count();
-    let scope = Scope { globals: program.globals.len(), locals: frame.locals.len() };
+    let scope = Scope::new(program, &frame, Speaks::OfBefore);
     if random.below(4) == 0 {
-        let condition = random.expression(&scope, 3, false);
+        let condition = random.expression(&scope, Sort::Bool, 3);
         frame.enforced = Some(program.conditions.push(condition));
     }
     let first_node = program.nodes.len();
@@ -292,7 +472,7 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
     let node = |random: &mut Random| NodeId::from_index(first_node + random.below(nodes));
     let (entry, exit) = (node(random), node(random));
     let (name, place, end) = (random.name(own), random.place(), random.place());
-    let results = frame.results;
+    let results = frame.results.clone();
     let procedure = Procedure { name, owner, place, end, entry, exit, frame };
     let id = program.procedures.push(procedure);
     for _ in 0..nodes {
@@ -304,13 +484,13 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
             continue;
         }
         let mut passing = None;
-        let action = match random.below(15) {
+        let action = match random.below(17) {
             1 => Action::BeginUnit,
             2 => Action::EndUnit,
             3 => {
                 let callee = random.visible(plan, owner);
                 let (_, frame) = &plan.procedures[callee];
-                passing = random.passing(&scope, frame, frame.results);
+                passing = random.passing(&scope, frame, &frame.results);
                 Action::Call(ProcedureId::from_index(callee))
             }
             kind @ 4..6 if !program.locations.is_empty() => {
@@ -323,23 +503,31 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
             }
             8 => Action::BeginAtomic,
             9 => Action::EndAtomic,
-            10 => Action::Assert(program.conditions.push(random.expression(&scope, 3, false))),
+            10 => Action::Assert(program.conditions.push(random.expression(&scope, Sort::Bool, 3))),
             11 => {
                 target = exit;
-                Action::Return(program.returns.push(random.expressions(&scope, results)))
+                Action::Return(
+                    program.returns.push(random.expressions(&scope, results.iter().copied())),
+                )
             }
             12 if !plan.starts.is_empty() => {
                 let started = random.below(plan.starts.len());
                 if plan.starts[started] == Start::AtFirst {
                     Action::Skip
                 } else {
-                    passing = random.passing(&scope, &plan.procedures[plan.mains[started]].1, 0);
+                    passing = random.passing(&scope, &plan.procedures[plan.mains[started]].1, &[]);
                     Action::Start(ThreadId::from_index(started))
                 }
             }
             13 if plan.any.contains(&false) => {
                 let joined = plan.any.iter().position(|any| !any).expect("one of them is no pool");
                 Action::Join(ThreadId::from_index(joined))
+            }
+            14 | 15 if !program.locks.is_empty() => {
+                let l = LockId::from_index(random.below(program.locks.len()));
+                let actions: [fn(LockId) -> Action; 4] =
+                    [Action::Wait, Action::Resume, Action::Notify, Action::NotifyAll];
+                actions[random.below(4)](l)
             }
             _ => Action::Skip,
         };
