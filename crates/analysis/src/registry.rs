@@ -96,7 +96,7 @@ pub struct Declaration {
     pub counts: &'static [&'static str],
 }
 
-use Feature::{AtomicSections, Joins, Recursion, Starts, Values, Volatile};
+use Feature::{AtomicSections, Joins, Mutexes, Recursion, Starts, Values, Volatile};
 use QuestionKind::{Atomicity, Deadlock, Race, Reach};
 
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
@@ -126,7 +126,7 @@ impl EngineKind {
                 name: "tupling",
                 summary: "lock histories of each thread alone, joined tuple by tuple",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["roles", "facts", "lock-histories", "tuples", "joins"],
@@ -135,7 +135,7 @@ impl EngineKind {
                 name: "tupling-bdd",
                 summary: "the same with sets of tuples as decision diagrams",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["roles", "history-bits", "peak-nodes"],
@@ -144,7 +144,7 @@ impl EngineKind {
                 name: "exhaustive",
                 summary: "all interleavings, up to a number of open calls per thread",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states"],

@@ -59,6 +59,25 @@ fn engines_agree_on_shared_procedures() {
     assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
 }
 
+/// Who acquires such a lock again waits for itself, for ever.
+#[test]
+fn engines_agree_on_locks_that_are_not_reentrant() {
+    let mut tally = Tally::default();
+    for seed in 1..=150 {
+        let mut rng = Rng::new(seed);
+        let mut program = random_model(&mut rng, &Shape::SMALL).to_program();
+        for lock in &mut program.locks {
+            lock.reentrant = rng.percent(30);
+        }
+        let queries = some_patterns(&program, &mut rng, 12);
+        if let Err(message) = compare(&program, &queries, &mut tally) {
+            panic!("seed {seed}: {message}\n{}", selvedge_program::text::print(&program));
+        }
+    }
+    assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
+    assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
+}
+
 fn run(
     shape: &Shape,
     default_programs: u64,

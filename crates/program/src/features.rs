@@ -33,6 +33,8 @@ pub enum Feature {
     Types,
     /// Waits and notifications.
     Monitors,
+    /// Locks that their owner cannot acquire again.
+    Mutexes,
     /// Conditions that are checked wherever they could be broken: invariants, and what is said to
     /// protect a global.
     Checks,
@@ -40,7 +42,7 @@ pub enum Feature {
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Values,
         Self::Recursion,
         Self::Starts,
@@ -50,6 +52,7 @@ impl Feature {
         Self::Volatile,
         Self::Types,
         Self::Monitors,
+        Self::Mutexes,
         Self::Checks,
     ];
 
@@ -65,6 +68,7 @@ impl Feature {
             Self::Volatile => "volatile accesses",
             Self::Types => "numbers, enumerations or arrays",
             Self::Monitors => "waits and notifications",
+            Self::Mutexes => "locks that are not reentrant",
             Self::Checks => "invariants or annotations",
         }
     }
@@ -161,6 +165,9 @@ impl Program {
                     features.insert(Feature::Monitors)
                 }
             }
+        }
+        if self.locks.iter().any(|lock| !lock.reentrant) {
+            features.insert(Feature::Mutexes);
         }
         if uses_types(self) {
             features.insert(Feature::Types);
@@ -275,7 +282,10 @@ mod tests {
 
     #[test]
     fn each_feature_is_seen() {
-        use Feature::{AnyCopies, AtomicSections, Joins, Starts, Values, Volatile};
+        use Feature::{
+            AnyCopies, AtomicSections, Checks, Joins, Monitors, Mutexes, Starts, Types, Values,
+            Volatile,
+        };
         assert_eq!(one_thread("", "skip"), [Starts]);
         assert_eq!(one_thread("", "start B"), [Starts]);
         assert_eq!(one_thread("", "join A"), [Starts, Joins]);
@@ -285,6 +295,12 @@ mod tests {
         assert_eq!(one_thread("", "return"), [Values, Starts]);
         assert_eq!(one_thread("", "begin atomic"), [Starts, AtomicSections]);
         assert_eq!(one_thread("", "write volatile x"), [Starts, Volatile]);
+        assert_eq!(one_thread("lock m mutex", "skip"), [Starts, Mutexes]);
+        assert_eq!(one_thread("", "wait l"), [Starts, Monitors]);
+        assert_eq!(one_thread("global g : 0..3", "skip"), [Values, Starts, Types]);
+        assert_eq!(one_thread("", "assert 1 < 2"), [Values, Starts, Types]);
+        assert_eq!(one_thread("global g guarded by l", "skip"), [Values, Starts, Checks]);
+        assert_eq!(one_thread("global g invariant !g", "skip"), [Values, Starts, Checks]);
         let any = "thread C copies * main main { procedure main nodes 1 entry 0 exit 0 {} }";
         assert_eq!(one_thread(any, "skip"), [Starts, AnyCopies]);
     }
