@@ -135,7 +135,15 @@ impl Expansion<'_> {
                 return Ok(());
             }
         }
-        let Some(shared) = self.act(thread, view.shared, edge.action)? else { return Ok(()) };
+        let Some(shared) = self.act(thread, view.shared, edge.action)? else {
+            // Who releases a lock without owning it fails.
+            if matches!(edge.action, Action::Release(_)) {
+                self.check_room(head, 0)?;
+                let effect = StackEffect::Fail;
+                self.successors.push(Successor { shared: view.shared, effect, step });
+            }
+            return Ok(());
+        };
         let bits = self.bits(view, shared, edge, update);
         self.check_room(head, bits.number_free())?;
         let constraint = update.and_then(|update| update.constraint.as_ref());
