@@ -126,6 +126,50 @@ fn recursive_pushdown_systems_are_answered_at_once_by_default() {
     }
 }
 
+/// A Boolean program that counts down from `2^bits - 1` by recursion, with the number in the
+/// parameters, and fails at the end.
+fn countdown(bits: usize) -> String {
+    let list = |one: &dyn Fn(usize) -> String, between: &str| {
+        (0..bits).map(one).collect::<Vec<String>>().join(between)
+    };
+    let one_less = |at: usize| match at {
+        0 => "!a0".to_owned(),
+        _ => {
+            let lower: Vec<String> = (0..at).map(|at| format!("a{at}")).collect();
+            format!("(({}) = a{at})", lower.join(" | "))
+        }
+    };
+    let (name, one) = (|at: usize| format!("a{at}"), |_: usize| "T".to_owned());
+    format!(
+        "decl g;
+         void main() begin g := F; down({}); assert(g); end
+         void down({}) begin if ({}) then down({}); g := !g; else g := T; fi end",
+        list(&one, ", "),
+        list(&name, ", "),
+        list(&name, " | "),
+        list(&one_less, ", "),
+    )
+}
+
+/// The replayer is done in time linear in the steps, however deep the recursion: with a copy of the
+/// stack at every step it would take minutes.
+#[test]
+fn a_run_of_deep_recursion_is_replayed() {
+    let bits = 15;
+    let options = selvedge_front_bool::Options::default();
+    let parsed = selvedge_front_bool::parse(&countdown(bits), &options);
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let sample = Sample {
+        name: "countdown".to_owned(),
+        program: parsed.program.expect("it is a program"),
+        target: Target::Assertion,
+        expected: Expected::Violation { rounds: Some(1), contexts: Some(1) },
+    };
+    let (verdict, _) = ask(&sample, EngineKind::Explicit, Measure::Rounds, None);
+    let Verdict::Violation(trace) = verdict else { panic!("{verdict:?}") };
+    assert!(trace.steps.len() > 3 << bits, "{} steps", trace.steps.len());
+}
+
 fn ask(
     sample: &Sample,
     engine: EngineKind,

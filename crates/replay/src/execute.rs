@@ -17,8 +17,9 @@
 //!    a step changes on top is the same for all, or any of it is right.
 //! 2. At most `MOST_STATES` states agree with the record at any moment; a witness that leaves more
 //!    open is not decided.
-//! 3. A step without values changes the state in place, so time is linear in the steps of such a
-//!    witness, whatever the depth of its stacks.
+//! 3. A step without values changes the state in place, and any other one copies only what it can
+//!    see of the stacks. So time is linear in the steps of a witness, whatever their depth, as long
+//!    as one state agrees with the record.
 
 use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
@@ -269,12 +270,14 @@ fn advance(
     let mut after: Vec<State> = Vec::new();
     let mut refused = None;
     let mut too_many = false;
-    for state in states.iter() {
+    for mut state in std::mem::take(states) {
+        let deeper = state.put_aside();
+        let mut found: Vec<State> = Vec::new();
         let mut keep = |next: State| {
-            if !after.contains(&next) {
-                after.push(next);
+            if !found.contains(&next) {
+                found.push(next);
             }
-            too_many = after.len() > MOST_STATES;
+            too_many = found.len() > MOST_STATES;
             if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = if fails {
@@ -290,7 +293,16 @@ fn advance(
             Ok(done) => kind = done,
             Err(refusal) => _ = refused.get_or_insert(refusal),
         }
-        if too_many {
+        // The last one takes what was put aside, the others a copy.
+        if let Some(mut last) = found.pop() {
+            for mut next in found {
+                next.put_back(deeper.clone());
+                add(&mut after, next);
+            }
+            last.put_back(deeper);
+            add(&mut after, last);
+        }
+        if too_many || after.len() > MOST_STATES {
             return Err(Refusal::TooManyChoices);
         }
     }
@@ -300,6 +312,13 @@ fn advance(
             *states = after;
             Ok(kind)
         }
+    }
+}
+
+/// Adds a state that is not there.
+fn add(states: &mut Vec<State>, state: State) {
+    if !states.contains(&state) {
+        states.push(state);
     }
 }
 

@@ -106,7 +106,7 @@ fn size(trace: &Trace) -> usize {
 /// kept of a step is what changes in it, however many activations are open.
 #[test]
 fn traces_of_recursion_with_values_are_linear() {
-    let calls: usize = 1 << 12;
+    let calls: usize = 1 << 16;
     let program = parse(
         "program
 global g = F
@@ -141,7 +141,7 @@ thread A main main {
         push(edge(2), g, open);
     }
     let witness = Witness { globals: Valuation(vec![0]), ..Witness::plain(steps) };
-    assert_eq!(witness.steps.len(), 1 << 13);
+    assert_eq!(witness.steps.len(), 1 << 17);
     let threads = program.threads.iter().map(|_| selvedge_program::Position::Any).collect();
     let globals = vec![(GlobalId::from_index(0), g.into())];
     let target = Target::State(StatePattern { globals, locks: Vec::new(), threads });

@@ -24,6 +24,16 @@ use selvedge_program::{ThreadId, Unknown};
 /// Stacks of this depth and deeper are watched.
 const WATCHED_DEPTH: u32 = 4;
 
+/// Up to this depth and to its double every depth is watched, then every second one, every fourth
+/// one, and so on: a look takes as long as the stack is deep, so that all of them together take time
+/// linear in the deepest one.
+const CLOSELY_WATCHED: u32 = 64;
+
+fn is_watched(depth: u32) -> bool {
+    let stride = (depth / CLOSELY_WATCHED).checked_ilog2().map_or(1, |power| 1 << power);
+    depth >= WATCHED_DEPTH && depth.is_multiple_of(stride)
+}
+
 /// How many initial states are added between two looks at the budget.
 const POLL_EVERY: usize = 1024;
 
@@ -224,7 +234,7 @@ impl StateSpace for Interleaving<'_> {
         let depth = depth_of(state);
         let origin = history.origin(state);
         let is_call = origin.is_some_and(|origin| depth > depth_of(origin.before));
-        if depth < WATCHED_DEPTH || !is_call {
+        if !is_watched(depth) || !is_call {
             return Ok(());
         }
         let calls = self.calls.entry((thread, depth)).or_insert(0);
@@ -248,5 +258,21 @@ impl StateSpace for Interleaving<'_> {
             origin = history.origin_before(at, thread);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_are_watched_ever_more_rarely() {
+        assert!((WATCHED_DEPTH..128).all(is_watched) && !is_watched(WATCHED_DEPTH - 1));
+        assert!(is_watched(128) && !is_watched(129) && is_watched(130));
+        // All looks together are linear in the deepest stack, and none is missed by far.
+        let deepest = 1 << 16;
+        let looks: Vec<u32> = (0..=deepest).filter(|&depth| is_watched(depth)).collect();
+        assert!(looks.iter().sum::<u32>() < 256 * deepest, "{}", looks.len());
+        assert!(looks.windows(2).all(|pair| pair[1] - pair[0] <= 1 + pair[0] / 32));
     }
 }

@@ -6,7 +6,8 @@
 //! - [`refusal`]: why a step is not possible.
 //! - [`target`]: whether a state is what a question looks for.
 
-pub mod outcome;
+pub mod aside;
+mod outcome;
 pub mod refusal;
 pub mod state;
 pub mod target;
