@@ -132,12 +132,9 @@ fn countdown(bits: usize) -> String {
     let list = |one: &dyn Fn(usize) -> String, between: &str| {
         (0..bits).map(one).collect::<Vec<String>>().join(between)
     };
-    let one_less = |at: usize| match at {
-        0 => "!a0".to_owned(),
-        _ => {
-            let lower: Vec<String> = (0..at).map(|at| format!("a{at}")).collect();
-            format!("(({}) = a{at})", lower.join(" | "))
-        }
+    let one_less = |at: usize| {
+        let lower: Vec<String> = (0..at).map(|at| format!("a{at}")).collect();
+        if at == 0 { "!a0".to_owned() } else { format!("(({}) = a{at})", lower.join(" | ")) }
     };
     let (name, one) = (|at: usize| format!("a{at}"), |_: usize| "T".to_owned());
     format!(
