@@ -1,12 +1,12 @@
-//! The command line of Selvedge.
+//! The command line of Selvedge: a door to `selvedge_library`, which does the work.
 //!
 //! Only this crate touches files, the terminal, the clock and the memory of the process; everything
 //! below it is a function of its arguments.
 //!
-//! Where to start reading: [`args`] (what can be asked for), [`commands`] (one file per subcommand),
-//! [`input`] (files to models), [`unread`] (files that a limit cut short), [`watchdog`], [`interrupt`] and
-//! [`progress`] (what runs beside an analysis), [`output`] (the screen), [`exit`] (how it ends). [`check`] has what only
-//! `selvedge check` needs.
+//! Where to start reading: [`args`] (what can be said) and [`asked`] (what it asks), [`commands`] (one
+//! file per subcommand), [`input`] (files to texts to models), [`unread`] (files that a limit cut
+//! short), [`watchdog`], [`interrupt`] and [`progress`] (what runs beside an analysis), [`output`] (the
+//! screen), [`exit`] (how it ends). [`check`] has what only `selvedge check` needs.
 
 mod args;
 mod asked;

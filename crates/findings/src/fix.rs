@@ -32,18 +32,33 @@ pub fn find<E>(
     group: &Group,
     mut works: impl FnMut(&Program, &[Question]) -> Result<bool, E>,
 ) -> Result<Option<Fix>, E> {
-    for Candidate { fix, changed } in candidates(program, &group.finding) {
-        if works(&changed, &group.questions)? {
-            return Ok(Some(fix));
+    for candidate in candidates(program, &group.finding) {
+        if works(&candidate.changed(program), &group.questions)? {
+            return Ok(Some(candidate.fix));
         }
     }
     Ok(None)
 }
 
-/// A changed program with what to tell about the change.
+/// A lock to be held in a region as well, with what to tell about the change.
 struct Candidate {
     fix: Fix,
-    changed: Program,
+    region: Region,
+    /// A new one if there is none.
+    lock: Option<LockId>,
+}
+
+impl Candidate {
+    fn changed(&self, program: &Program) -> Program {
+        if let Some(lock) = self.lock {
+            return wrap(program, &self.region, lock);
+        }
+        let mut with_new = program.clone();
+        // No program has a lock of this name: it is no identifier of any front end.
+        let new = Lock::reentrant("(new lock)".to_owned(), Place::NONE);
+        let new = with_new.locks.push(new);
+        wrap(&with_new, &self.region, new)
+    }
 }
 
 fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
@@ -91,26 +106,28 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
     else {
         return Vec::new();
     };
-    let mut candidates = Vec::new();
-    for (lock, with) in usable_locks(program, finding) {
+    let (locks, mut candidates) = (usable_locks(program, finding), Vec::new());
+    for &lock in &locks {
         candidates.push(Candidate {
             fix: Fix {
-                text: format!("Hold {} around {first_text}.", describe(&with, lock)),
+                text: format!("Hold {} around {first_text}.", describe(program, lock)),
                 places: vec![*first_place],
             },
-            changed: wrap(&with, first, lock),
+            region: first.clone(),
+            lock,
         });
     }
-    for (lock, with) in usable_locks(program, finding) {
+    for &lock in &locks {
         candidates.push(Candidate {
             fix: Fix {
                 text: format!(
                     "Hold {} around {first_text} and around {second_text}.",
-                    describe(&with, lock)
+                    describe(program, lock)
                 ),
                 places: vec![*first_place, *second_place],
             },
-            changed: wrap(&with, &first.and(second), lock),
+            region: first.and(second),
+            lock,
         });
     }
     candidates
@@ -143,28 +160,30 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
     lines.dedup();
     let names: Vec<&str> =
         finding.threads.iter().map(|&thread| program.threads[thread].name.as_str()).collect();
-    let mut candidates = Vec::new();
-    for (lock, with) in usable_locks(program, finding) {
+    let (locks, mut candidates) = (usable_locks(program, finding), Vec::new());
+    for &lock in &locks {
         candidates.push(Candidate {
             fix: Fix {
-                text: format!("Hold {} {first_text} and {second_text}.", describe(&with, lock)),
+                text: format!("Hold {} {first_text} and {second_text}.", describe(program, lock)),
                 places: vec![*first_place, *second_place],
             },
-            changed: wrap(&with, &both, lock),
+            region: both.clone(),
+            lock,
         });
     }
-    for (lock, with) in usable_locks(program, finding) {
+    for &lock in &locks {
         candidates.push(Candidate {
             fix: Fix {
                 text: format!(
                     "Hold {} at every access of {} to `{}`.",
-                    describe(&with, lock),
+                    describe(program, lock),
                     names.join(" and "),
                     program.locations[*location].name
                 ),
                 places: lines.clone(),
             },
-            changed: wrap(&with, &every, lock),
+            region: every.clone(),
+            lock,
         });
     }
     candidates
@@ -200,7 +219,8 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
                 ),
                 places: vec![place],
             },
-            changed: wrap(program, &scope, wants),
+            region: scope,
+            lock: Some(wants),
         });
     }
     candidates
@@ -214,9 +234,8 @@ fn action(step: &TraceStep) -> Option<Action> {
     }
 }
 
-/// The locks to try, each with the program that has it: first those held at the conflicting steps,
-/// then the others, then a new one.
-fn usable_locks(program: &Program, finding: &Finding) -> Vec<(LockId, Program)> {
+/// The locks to try: first those held at the conflicting steps, then the others, then a new one.
+fn usable_locks(program: &Program, finding: &Finding) -> Vec<Option<LockId>> {
     let mut walk = Walk::new(program);
     let mut uses: IdVec<LockId, usize> = IdVec::filled(0, program.locks.len());
     let mut count = |walk: &Walk, step: &TraceStep| {
@@ -236,15 +255,9 @@ fn usable_locks(program: &Program, finding: &Finding) -> Vec<(LockId, Program)> 
     let mut locks: Vec<LockId> = program.locks.ids().collect();
     locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
     locks.truncate(TRIED);
-    let mut with_new = program.clone();
-    let new = with_new.locks.push(Lock::reentrant(NEW_LOCK.to_owned(), Place::NONE));
-    locks.into_iter().map(|lock| (lock, program.clone())).chain([(new, with_new)]).collect()
+    locks.into_iter().map(Some).chain([None]).collect()
 }
 
-/// No program has a lock of this name: it is no identifier of any front end.
-const NEW_LOCK: &str = "(new lock)";
-
-fn describe(program: &Program, lock: LockId) -> String {
-    let name = &program.locks[lock].name;
-    if name == NEW_LOCK { "a new lock".to_owned() } else { format!("lock `{name}`") }
+fn describe(program: &Program, lock: Option<LockId>) -> String {
+    lock.map_or("a new lock".to_owned(), |lock| format!("lock `{}`", program.locks[lock].name))
 }

@@ -1,9 +1,54 @@
-//! What every door to Selvedge calls, whether it is a command line, an editor or a web page.
+//! What every door to Selvedge calls, whether it is a command line, an editor or a web page: texts and
+//! settings in; answers, findings and reports out.
 //!
-//! Where to start reading: [`check`](mod@check) asks everything about a program and gives back
-//! findings; the search for their fixes asks about changed programs. [`select`] and [`target`] turn
-//! names that a user gives into ids. [`config`], [`suppress`], [`baseline`] and [`cache`] are what a
-//! project keeps about its findings, as texts and data: where these are kept, the door knows.
+//! Everything here is a function of its arguments. Files are texts under names, the clock and the
+//! memory are behind the [`Budget`](selvedge_base::Budget) that the door makes, what is kept from one
+//! run to the next is data (a configuration, a baseline) or bytes under names ([`cache::Store`]), and
+//! what is said is given back and never printed. So it also runs where there is no file system, no
+//! thread and no clock.
+//!
+//! Where to start reading, in the order in which data walks through:
+//! - [`language`] and [`load`](mod@load): texts to models, with what there is to say about them.
+//! - [`ask`]: one analysis of one model (atomicity, a property, races, deadlocks); [`reach`](mod@reach):
+//!   what can be reached in one with values. [`select`] and [`target`] turn the names that a user gives
+//!   into ids.
+//! - [`check`](mod@check): everything about a program in one go; the search for fixes asks about changed
+//!   programs. [`file`] does it for a text.
+//! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
+//!   findings.
+//! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
+//!   more.
+//!
+//! ```
+//! use selvedge_base::Budget;
+//! use selvedge_library::file::Loaded;
+//! use selvedge_library::render::{Extent, Format, write_checks};
+//! use selvedge_library::{CheckOptions, Text};
+//! use selvedge_report::{Checks, Terminal};
+//! use std::time::Duration;
+//!
+//! let text = "var : balance;
+//!     process A { main { write balance; } }
+//!     process B { main { write balance; } }";
+//! let file = Loaded::new(Text::new("account.eml", text), true);
+//! assert!(file.complaints.is_empty());
+//!
+//! // The budget can be stopped from outside, or ask its host; the closure hears of the progress.
+//! let answer = file.check(&CheckOptions::default(), None, &Budget::new(), &mut |_, _, _| {});
+//! let answer = answer.expect("a model").expect("engines do not contradict the replayer");
+//! let finding = &answer.checked.findings[0];
+//! assert_eq!(
+//!     finding.reason,
+//!     "A and B can write `balance` at the same time: no lock keeps them apart"
+//! );
+//! assert!(finding.fix.is_some());
+//!
+//! let files = [file.report(answer.checked)];
+//! let checks = Checks { files: &files, complaints: Vec::new(), elapsed: Duration::ZERO };
+//! let mut report = Vec::new();
+//! write_checks(&checks, Format::Sarif, Extent::ALL, Terminal::plain(80), &mut report).unwrap();
+//! assert!(String::from_utf8(report).unwrap().contains("\"ruleId\":\"data-race\""));
+//! ```
 
 pub mod ask;
 pub mod baseline;
@@ -27,3 +72,10 @@ pub use check::{CheckOptions, Fixes, check};
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};
+
+/// The book's page about doors, as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/library/doors.md")]
+    struct Doors;
+}

@@ -1,10 +1,9 @@
 //! `selvedge check`: everything about some files in one go.
 //!
-//! The way of a run: [`files`] (paths to files), [`settings`] (command line, [`config`] file and
+//! The way of a run: [`files`] (paths to files), [`settings`] (command line, configuration file and
 //! defaults become one), [`load`] (files to models), [`analyse`] (models to findings, in parallel,
-//! under the limits, with answers from the [`cache`], and a [`bar`] for those who wait), [`suppress`]
-//! and [`baseline`] (findings that do not count), [`publish`] (findings to the screen and to files,
-//! [`open`] shows them in a browser). [`watch`] does it again.
+//! under the limits, with answers from the [`cache`], and a [`bar`] for those who wait), [`publish`]
+//! (findings to the screen and to files, [`open`] shows them in a browser). [`watch`] does it again.
 
 pub mod analyse;
 pub mod bar;
