@@ -201,6 +201,10 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for (at, step) in finding.trace.next.iter().enumerate() {
         let StepKind::Acquire(wants) = step.kind else { continue };
+        // It is taken inside once more.
+        if !program.locks[wants].reentrant {
+            continue;
+        }
         let Some(&holds) = finding.locks.get(at) else { continue };
         let held = &walk.threads[step.thread].held;
         let Some(&(_, place)) = held.iter().find(|&&(lock, _)| lock == holds) else { continue };
@@ -252,7 +256,9 @@ fn usable_locks(program: &Program, finding: &Finding) -> Vec<Option<LockId>> {
     for step in &finding.trace.next {
         count(&walk, step);
     }
-    let mut locks: Vec<LockId> = program.locks.ids().collect();
+    // Whoever holds another one already would wait for itself.
+    let reentrant = |lock: &LockId| program.locks[*lock].reentrant;
+    let mut locks: Vec<LockId> = program.locks.ids().filter(reentrant).collect();
     locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
     locks.truncate(TRIED);
     locks.into_iter().map(Some).chain([None]).collect()

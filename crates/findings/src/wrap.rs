@@ -1,10 +1,13 @@
 //! # Idea
 //! A program with a lock held around one more region: an access, or everything from where a unit or
-//! a lock is opened to where it is closed. Locks are reentrant, so taking one that is held already
-//! changes nothing.
+//! a lock is opened to where it is closed.
+//!
+//! # Requires
+//! A reentrant lock, so that taking one that is held already changes nothing.
 //!
 //! # Invariants
 //! 1. The result is valid if the program is: nodes and edges stay grouped by procedure.
+//! 2. The steps of the program stay what they are, with what they compute and pass.
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
@@ -133,33 +136,34 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
         while let Some((id, edge)) =
             edges.next_if(|(_, edge)| program.nodes[edge.source] == procedure)
         {
-            let mut source = new_id[edge.source];
-            let mut push = |source, target, action| {
-                changed.edges.push(Edge {
-                    source,
-                    target,
-                    action,
-                    update: None,
-                    passing: None,
-                    place: edge.place,
-                    volatile: false,
-                });
+            let (mut source, target) = (new_id[edge.source], new_id[edge.target]);
+            let about_lock = |source, target, action| Edge {
+                source,
+                target,
+                action,
+                update: None,
+                passing: None,
+                place: edge.place,
+                volatile: false,
             };
             if region.opening.contains(&id) {
                 let inside = changed.nodes.push(procedure);
-                push(source, inside, Action::Acquire(lock));
+                changed.edges.push(about_lock(source, inside, Action::Acquire(lock)));
                 source = inside;
             }
             if region.closing.contains(&id) {
                 let inside = changed.nodes.push(procedure);
-                push(source, inside, edge.action);
-                push(inside, new_id[edge.target], Action::Release(lock));
+                changed.edges.push(Edge { source, target: inside, ..edge.clone() });
+                changed.edges.push(about_lock(inside, target, Action::Release(lock)));
             } else {
-                push(source, new_id[edge.target], edge.action);
+                changed.edges.push(Edge { source, target, ..edge.clone() });
             }
         }
         changed.procedures[procedure].entry = new_id[declared.entry];
         changed.procedures[procedure].exit = new_id[declared.exit];
+    }
+    for label in &mut changed.labels {
+        label.node = new_id[label.node];
     }
     debug_assert!(selvedge_program::validate::validate(&changed).is_empty(), "invariant 1");
     changed

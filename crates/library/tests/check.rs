@@ -155,6 +155,68 @@ fn findings_cover_exactly_the_violations() {
     assert!(findings > 200 && fixed > 50, "{findings} findings, {fixed} with a fix");
 }
 
+/// A changed program computes and passes what it did, and its labels stay where they are.
+#[test]
+fn wrapping_keeps_what_the_steps_do() {
+    let text = "program
+global g = F
+lock m
+set s { x }
+thread A main main {
+  procedure f(p) nodes 2 entry 0 exit 1 { 0 -> 1 skip }
+  procedure main nodes 4 entry 0 exit 3 {
+    0 -> 1 read volatile x do g := T @2:1
+    1 -> 2 call f(g) @3:1
+    2 -> 3 write x when g @4:1
+  }
+}
+label END at A main 3
+thread B main main { procedure main nodes 2 entry 0 exit 1 { 0 -> 1 write x @5:1 } }";
+    let (program, complaints) = selvedge_program::text::parse(text);
+    let program = program.unwrap_or_else(|| panic!("{complaints:?}"));
+    let (lock, thread) =
+        (program.locks.ids().next().unwrap(), program.threads.ids().next().unwrap());
+    let location = program.locations.ids().next().unwrap();
+    let changed = wrap(&program, &Region::location(&program, &[thread], location), lock);
+    let steps = |program: &Program| {
+        let own = program
+            .edges
+            .iter()
+            .filter(|edge| !matches!(edge.action, Action::Acquire(_) | Action::Release(_)));
+        own.map(|edge| (edge.action, edge.update, edge.passing, edge.volatile, edge.place))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(changed.edges.len(), program.edges.len() + 4);
+    assert_eq!(steps(&changed), steps(&program));
+    for (old, new) in program.labels.iter().zip(&changed.labels) {
+        assert_eq!(changed.nodes[new.node], program.nodes[old.node]);
+    }
+    assert!(selvedge_program::validate::validate(&changed).is_empty());
+}
+
+/// Who holds a lock that is not reentrant would wait for itself, so holding it once more is no fix.
+#[test]
+fn a_lock_that_is_not_reentrant_is_no_fix() {
+    let eml = "lock : m; var : x;
+process A { main { unit { synchronized(m) { read x; } synchronized(m) { write x; } } } }
+process B { main { synchronized(m) { write x; } } }";
+    let mut program = parse(eml);
+    let texts = |program: &Program| {
+        // Not every engine takes such locks.
+        let options =
+            CheckOptions { kinds: vec![FindingKind::Atomicity], ..CheckOptions::default() };
+        let checked = check(program, &options, &Budget::new(), &mut |_, _, _| {}).expect("fine");
+        assert!(!checked.findings.is_empty());
+        let fixes = checked.findings.into_iter().filter_map(|finding| finding.fix);
+        fixes.map(|fix| fix.text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&program), ["Hold lock `m` around the unit of A at line 2."]);
+    let lock = program.locks.ids().next().unwrap();
+    program.locks[lock].reentrant = false;
+    let fixes = texts(&program);
+    assert!(fixes.iter().all(|fix| !fix.contains("`m`")), "{fixes:?}");
+}
+
 /// A lock that only one thread uses changes no answer: wrapping is transparent.
 #[test]
 fn wrapping_in_a_private_lock_changes_nothing() {
