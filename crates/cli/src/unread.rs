@@ -53,7 +53,7 @@ impl Unread<'_> {
             peak_memory: watch.peak_memory(),
             warnings: Vec::new(),
         };
-        let extent = Extent { witnesses: None, verbose: false, stats: false };
+        let extent = Extent { witnesses: None, most: None, verbose: false, stats: false };
         publish::answers(&answers, report, extent, output).err().unwrap_or(exit)
     }
 }

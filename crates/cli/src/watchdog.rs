@@ -9,6 +9,7 @@
 use crate::args::LimitOptions;
 use crate::interrupt::{self, Listener};
 use selvedge_base::{Budget, StopReason};
+use selvedge_library::render::AFTER_A_LIMIT;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex};
@@ -75,6 +76,7 @@ impl Drop for Guard<'_> {
 #[derive(Debug)]
 pub struct Watch {
     start: Instant,
+    deadline: Option<Instant>,
     budget: Budget,
     done: Arc<Done>,
     peak: Arc<AtomicU64>,
@@ -86,6 +88,7 @@ impl Watch {
     pub fn new(limits: Limits, start: Instant) -> Self {
         let watch = Self {
             start,
+            deadline: limits.deadline,
             budget: Budget::watched(limits.deadline, limits.work),
             done: Arc::default(),
             peak: Arc::default(),
@@ -100,6 +103,13 @@ impl Watch {
     /// What the command may still cost.
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// How many interleavings the report may have, if a limit was met or is near.
+    pub fn most_interleavings(&self) -> Option<usize> {
+        let near = |deadline: Instant| Instant::now() + NEAR >= deadline;
+        let limited = self.budget.stopped().is_some_and(|reason| reason != StopReason::Steps);
+        (limited || self.deadline.is_some_and(near)).then_some(AFTER_A_LIMIT)
     }
 
     /// How long the command has run.
@@ -119,6 +129,9 @@ impl Drop for Watch {
         drop(self.done.guard());
     }
 }
+
+/// With less time than this left, a report of any size may be late.
+const NEAR: Duration = Duration::from_secs(2);
 
 /// How long work that asks no budget may take beyond its end. So the limit of a run that has no
 /// time at all is met where its questions are asked, and the report says so.

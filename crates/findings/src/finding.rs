@@ -97,3 +97,18 @@ pub struct Finding {
     /// A stable identity that survives changes of unrelated lines.
     pub fingerprint: String,
 }
+
+impl Finding {
+    /// Leaves its interleaving out, where there are too many to show them all.
+    pub fn leave_out_interleaving(&mut self) {
+        self.trace.steps = Vec::new();
+        self.trace.next = Vec::new();
+    }
+
+    /// Whether its interleaving was left out. A run that reaches something may have no steps, all others
+    /// have some, taken or about to be taken.
+    pub fn is_without_interleaving(&self) -> bool {
+        let nothing = self.trace.steps.is_empty() && self.trace.next.is_empty();
+        nothing && !self.kind.is_reached()
+    }
+}

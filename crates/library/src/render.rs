@@ -2,7 +2,7 @@
 //! What becomes of findings and answers: one of the forms that `report` knows, as a door asks for it.
 //! Text and JSON have every answer of an analysis; the other forms have findings.
 
-use selvedge_findings::CheckedFile;
+use selvedge_findings::{CheckedFile, Finding};
 use selvedge_program::Program;
 use selvedge_report::html::{self, Meta};
 use selvedge_report::{
@@ -58,6 +58,9 @@ impl Format {
 pub struct Extent {
     /// How many interleavings, if any.
     pub witnesses: Option<usize>,
+    /// How many interleavings at most in forms that have all of them, if a limit asks for that:
+    /// [`AFTER_A_LIMIT`].
+    pub most: Option<usize>,
     /// Whether with every step of them.
     pub verbose: bool,
     /// Whether with what the work cost.
@@ -77,8 +80,25 @@ impl Extent {
     }
 
     fn included(self) -> json::Witnesses {
-        self.witnesses.map_or(json::Witnesses::Omitted, |_| json::Witnesses::Included)
+        match (self.witnesses, self.most) {
+            (None, _) => json::Witnesses::Omitted,
+            (Some(_), None) => json::Witnesses::Included,
+            (Some(_), Some(most)) => json::Witnesses::First(most),
+        }
     }
+}
+
+/// So many interleavings are written where a limit was met: a report is completed then, and must not
+/// take noticeably longer than the limit. Every further finding is named without its interleaving.
+pub const AFTER_A_LIMIT: usize = 500;
+
+/// Leaves out all interleavings but the first `most`. Says how many these are.
+pub fn leave_out(files: &mut [CheckedFile], most: usize) -> usize {
+    let findings = files.iter_mut().flat_map(|file| {
+        let suppressed = file.suppressed.iter_mut().map(|(finding, _)| finding);
+        file.findings.iter_mut().chain(suppressed).chain(&mut file.known)
+    });
+    findings.skip(most).map(Finding::leave_out_interleaving).count()
 }
 
 /// Writes the findings of a check in one of the forms.
@@ -131,7 +151,9 @@ pub fn write_answers(
             out.write_all(text::render(answers, options, terminal).as_bytes())
         }
         Format::Json => json::write(answers, extent.included(), out),
-        other => with_checks(answers, |checks| write_checks(checks, other, extent, terminal, out)),
+        other => with_checks(answers, extent.most, |checks| {
+            write_checks(checks, other, extent, terminal, out)
+        }),
     }
 }
 
@@ -141,15 +163,22 @@ pub fn page_of_checks(checks: &Checks<'_>, options: &str) -> String {
     html::render(checks.files, &meta)
 }
 
-/// The page for the browser about one analysis.
-pub fn page_of_answers(answers: &Answers<'_>) -> String {
+/// The page for the browser about one analysis, with at most so many interleavings.
+pub fn page_of_answers(answers: &Answers<'_>, most: Option<usize>) -> String {
     let options = format!("{}; engine {}", answers.asked.analysis(), answers.engine);
-    with_checks(answers, |checks| page_of_checks(checks, &options))
+    with_checks(answers, most, |checks| page_of_checks(checks, &options))
 }
 
 /// The answers of one analysis as `check` would tell them.
-fn with_checks<T>(answers: &Answers<'_>, then: impl FnOnce(&Checks<'_>) -> T) -> T {
-    let file = checked_file(answers);
+fn with_checks<T>(
+    answers: &Answers<'_>,
+    most: Option<usize>,
+    then: impl FnOnce(&Checks<'_>) -> T,
+) -> T {
+    let mut file = checked_file(answers);
+    if let Some(most) = most {
+        leave_out(std::slice::from_mut(&mut file), most);
+    }
     then(&Checks {
         files: std::slice::from_ref(&file),
         complaints: answers.warnings.clone(),

@@ -115,12 +115,8 @@ impl<'a> Entry<'a> {
                 .as_ref()
                 .map(|fix| FixEntry { text: &fix.text, places: places(&fix.places) }),
             suppression: None,
-            witness: match witnesses {
-                Witnesses::Included => {
-                    Some(WitnessEntry::new(&finding.question, &finding.trace, program))
-                }
-                Witnesses::Omitted => None,
-            },
+            witness: (witnesses.includes(0) && !finding.is_without_interleaving())
+                .then(|| WitnessEntry::new(&finding.question, &finding.trace, program)),
         }
     }
 }

@@ -36,8 +36,21 @@ use std::io::{self, Write};
 pub enum Witnesses {
     /// They are.
     Included,
+    /// Those of the first violations are, so many.
+    First(usize),
     /// They are left out.
     Omitted,
+}
+
+impl Witnesses {
+    /// Whether the one of a violation is, of so many violations before it.
+    pub(crate) fn includes(self, before: usize) -> bool {
+        match self {
+            Self::Included => true,
+            Self::First(count) => before < count,
+            Self::Omitted => false,
+        }
+    }
 }
 
 /// Writes the JSON object, one question or step per line, with a line break at the end.

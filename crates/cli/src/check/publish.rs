@@ -40,7 +40,7 @@ pub fn answers(
     publish(report, output, |terminal, out| {
         render::write_answers(answers, report.format, extent, terminal, out)
     })?;
-    page(report, output, || render::page_of_answers(answers))?;
+    page(report, output, || render::page_of_answers(answers, extent.most))?;
     if report.open {
         open_page(report, output);
     }

@@ -63,6 +63,7 @@ pub fn analyse(
     };
     let extent = Extent {
         witnesses: (!options.no_witness).then(|| options.max_witnesses.unwrap_or(SHOWN_WITNESSES)),
+        most: None,
         verbose: options.verbose,
         stats: options.stats,
     };

@@ -127,10 +127,14 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     if let Some(config) = &settings.config {
         complaints.extend(unused.iter().map(|complaint| (config.text.source(), complaint)));
     }
+    if let Some(most) = watch.most_interleavings() {
+        say_left_out(render::leave_out(&mut analysed.files, most), output);
+    }
     let checks = Checks { files: &analysed.files, complaints, elapsed: start.elapsed() };
     exits.push(verdict(&checks));
     let extent = Extent {
         witnesses: (!args.no_witness).then(|| args.max_findings.unwrap_or(SHOWN_FINDINGS)),
+        most: None,
         verbose: args.verbose,
         stats: args.stats,
     };
@@ -172,6 +176,14 @@ fn unread(name: &str, why: String) -> CheckedFile {
     }
 }
 
+/// Says how many interleavings are left out, if any are.
+pub fn say_left_out(count: usize, output: Output) {
+    if count > 0 {
+        let what = selvedge_report::describe::count(count, "interleaving");
+        output.warn(&format!("{what} left out, because a limit was met"));
+    }
+}
+
 /// Ends a run that got no further than its settings. A limit is an outcome, so it is reported.
 fn nothing_read(
     exit: Exit,
@@ -184,7 +196,7 @@ fn nothing_read(
         return exit;
     }
     let checks = Checks { files, complaints: Vec::new(), elapsed: start.elapsed() };
-    let extent = Extent { witnesses: None, verbose: false, stats: false };
+    let extent = Extent { witnesses: None, most: None, verbose: false, stats: false };
     publish::report(&checks, &args.report, extent, output).map_or_else(|exit| exit, |_| exit)
 }
 

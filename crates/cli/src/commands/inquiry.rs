@@ -2,6 +2,7 @@
 //! What `atomicity`, `race` and `deadlock` share: from a model and what is asked about it to answers
 //! under the limits, and from the answers to the screen.
 
+use super::check::say_left_out;
 use crate::args::ReportOptions;
 use crate::check::publish;
 use crate::exit::Exit;
@@ -12,6 +13,7 @@ use crate::watchdog::{Done, Watch, within};
 use selvedge_analysis::Options;
 use selvedge_base::Budget;
 use selvedge_library::render::Extent;
+use selvedge_library::render::Format;
 use selvedge_library::{Inquiry, InquiryError, Model, Request};
 
 /// Asks something about a model. Mistakes have been printed when this returns.
@@ -64,6 +66,12 @@ pub fn answer(
         Exit::Internal
     })?;
     let answers = inquiry.answers(&decided, watch.elapsed(), watch.peak_memory());
+    let extent = Extent { most: watch.most_interleavings(), ..extent };
+    if let Some(most) = extent.most
+        && report.format != Format::Text
+    {
+        say_left_out(answers.counts().violations.saturating_sub(most), output);
+    }
     publish::answers(&answers, report, extent, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
 }

@@ -53,6 +53,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let answers = reached.answers(watch.elapsed(), watch.peak_memory());
     let extent = Extent {
         witnesses: (!args.no_witness).then_some(1),
+        most: None,
         verbose: args.verbose,
         stats: args.stats,
     };

@@ -48,7 +48,12 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let entries = |wanted: fn(&Answer) -> bool| {
         let wanted = answers.answers.iter().filter(move |answer| wanted(answer));
-        wanted.filter_map(move |answer| Entry::new(answer, answers, witnesses))
+        let mut violations = 0;
+        wanted.filter_map(move |answer| {
+            let included = witnesses.includes(violations);
+            violations += usize::from(matches!(answer.verdict, Verdict::Violation(_)));
+            Entry::new(answer, answers, included)
+        })
     };
     if answers.asked != Asked::Deadlock {
         if let Some(why) = answers.unasked {
@@ -96,7 +101,7 @@ struct Outcome<'a> {
 
 impl<'a> Entry<'a> {
     /// The entry, unless it is a question that has one answer of its own.
-    fn new(answer: &'a Answer, answers: &'a Answers<'_>, witnesses: Witnesses) -> Option<Self> {
+    fn new(answer: &'a Answer, answers: &'a Answers<'_>, included: bool) -> Option<Self> {
         let program = answers.program;
         let question = match &answer.question {
             Question::Pattern(query) => Described::Units(UnitsEntry::pattern(query, program)),
@@ -113,7 +118,7 @@ impl<'a> Entry<'a> {
         };
         let (reason, witness) = match &answer.verdict {
             Verdict::Unknown(why) => (Some(why.to_string()), None),
-            Verdict::Violation(trace) if witnesses == Witnesses::Included => {
+            Verdict::Violation(trace) if included => {
                 (None, Some(WitnessEntry::new(&answer.question, trace, program)))
             }
             Verdict::Safe | Verdict::Violation(_) => (None, None),

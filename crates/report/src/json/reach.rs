@@ -75,7 +75,7 @@ pub(super) fn write(
     if let Some(listed) = answers.listed() {
         field(out, "list", list(program, listed)?)?;
     }
-    if let (Some(trace), Witnesses::Included) = (trace, witnesses) {
+    if let Some(trace) = trace.filter(|_| witnesses.includes(0)) {
         let initial = statement::shared_state(program, &[], &trace.globals);
         field(out, "initial", json(&Values(initial))?)?;
         write_list(out, "witness", steps(trace, program).into_iter())?;
