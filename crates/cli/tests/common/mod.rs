@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What a run left behind.
+#[derive(Debug)]
 pub struct Outcome {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
