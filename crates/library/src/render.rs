@@ -69,7 +69,8 @@ pub struct Extent {
 
 impl Extent {
     /// Everything but what the work cost and steps without an event.
-    pub const ALL: Self = Self { witnesses: Some(usize::MAX), verbose: false, stats: false };
+    pub const ALL: Self =
+        Self { witnesses: Some(usize::MAX), most: None, verbose: false, stats: false };
 
     fn detail(self) -> Detail {
         if self.verbose { Detail::Everything } else { Detail::Events }
