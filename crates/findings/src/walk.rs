@@ -41,7 +41,7 @@ impl Walk {
                 standing.held.push((lock, step.place));
             }
             StepKind::Release(lock) | StepKind::Wait(lock) => {
-                standing.held.retain(|&(other, _)| other != lock)
+                standing.held.retain(|&(other, _)| other != lock);
             }
             StepKind::Call(procedure) => standing.calls.push(procedure),
             StepKind::Return(_) => {

@@ -21,7 +21,10 @@ pub struct FilePattern {
 }
 
 impl FilePattern {
-    /// Reads a pattern, or says what is wrong with it.
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
     pub fn new(text: &str) -> Result<Self, String> {
         let last_part = !text.contains('/');
         let pattern = if last_part { text.to_owned() } else { parts(text).join("/") };

@@ -78,7 +78,7 @@ pub struct Model {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// TextComplaints, by the texts that they are about.
+/// Complaints, by the texts that they are about.
 pub type TextComplaints<'t> = Vec<(Source<'t>, Vec<Diagnostic>)>;
 
 /// What the front end of their language makes of some texts, and what it has to say.

@@ -120,9 +120,11 @@ fn typed_value(program: &Program, ty: Type, text: &str) -> Result<Value, Box<Dia
     let found = match ty {
         Type::Bool => return truth(text).map(Value::from),
         Type::Int { .. } | Type::Mod(_) => text.parse().ok(),
-        Type::Enum(id) => {
-            program.enums[id].values.iter().position(|name| name == text).map(|at| at as Value)
-        }
+        Type::Enum(id) => program.enums[id]
+            .values
+            .iter()
+            .position(|name| name == text)
+            .and_then(|at| Value::try_from(at).ok()),
         Type::Thread if text == "none" => Some(thread_value(None)),
         Type::Thread => {
             let mut threads = program.threads.iter_enumerated();

@@ -1,7 +1,7 @@
 //! What a door without files, threads and a clock can do: everything here is made from strings.
 
 use selvedge_analysis::Options;
-use selvedge_base::{Budget, StopReason};
+use selvedge_base::{Budget, Diagnostic, StopReason};
 use selvedge_findings::{CheckedFile, FindingKind};
 use selvedge_library::baseline::{self, Baseline};
 use selvedge_library::cache::{Key, Store};
@@ -50,6 +50,10 @@ fn check(file: &Loaded, store: Option<&dyn Store>, budget: &Budget) -> FileAnswe
 
 fn with_checks<T>(files: &[CheckedFile], then: impl FnOnce(&Checks<'_>) -> T) -> T {
     then(&Checks { files, complaints: Vec::new(), elapsed: Duration::ZERO })
+}
+
+fn verdict(files: &[CheckedFile]) -> &'static str {
+    Checks { files, complaints: Vec::new(), elapsed: Duration::ZERO }.verdict()
 }
 
 fn json(write: impl FnOnce(&mut Vec<u8>)) -> Value {
@@ -168,8 +172,7 @@ fn a_host_stops_a_check_at_any_poll() {
         if answer.open() > 0 {
             assert_eq!(answer.checked.open, ["the run was interrupted"]);
             let violated = !answer.checked.findings.is_empty();
-            let verdict = with_checks(&files, |checks| checks.verdict());
-            assert_eq!(verdict, if violated { "violation" } else { "unknown" });
+            assert_eq!(verdict(&files), if violated { "violation" } else { "unknown" });
         }
     }
     assert!(cut > 3, "only {cut} were stopped");
@@ -195,7 +198,7 @@ fn what_a_project_keeps_is_data() {
     let mut new = files();
     assert_eq!(baseline::set_aside(known, &mut new, &FindingKind::CHECKED, &as_it_is), 0);
     assert!(new[0].findings.is_empty() && !new[0].known.is_empty());
-    assert_eq!(with_checks(&new, |checks| checks.verdict()), "safe");
+    assert_eq!(verdict(&new), "safe");
 }
 
 /// Entries of a cache in memory.
@@ -232,7 +235,7 @@ fn an_answer_is_given_once_more_from_a_store() {
 #[test]
 fn mistakes_are_given_back() {
     let broken = loaded("account.eml", "lock : l");
-    assert!(broken.program.is_none() && broken.complaints.iter().any(|one| one.is_error()));
+    assert!(broken.program.is_none() && broken.complaints.iter().any(Diagnostic::is_error));
     let unknown = loaded("account.txt", "hello");
     assert_eq!(unknown.complaints[0].code, "unknown-format");
     assert!(
