@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "front-bool",
             "front-pds",
             "front-property",
+            "bounded",
             "analysis",
             "replay",
             "findings",
@@ -41,20 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("selvedge-testkit", &["base", "program", "replay"]),
-    (
-        "selvedge",
-        &[
-            "base",
-            "program",
-            "front-bool",
-            "analysis",
-            "bounded",
-            "replay",
-            "findings",
-            "report",
-            "library",
-        ],
-    ),
+    ("selvedge", &["base", "program", "analysis", "replay", "findings", "report", "library"]),
     (
         "xtask",
         &[

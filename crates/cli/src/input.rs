@@ -2,28 +2,18 @@
 //! From a path to a model: read the file, find out which language it is in, and print what the front
 //! end has to say about it.
 
-use crate::args::reach::{Dialect, Files};
+use crate::args::reach::Files;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
 use selvedge_library::Language;
-use selvedge_library::load::{self, TextComplaints, Texts};
+use selvedge_library::load::{self, Dialect, TextComplaints, Texts};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use selvedge_library::load::{Model, Text};
-
-/// How Boolean programs are to be read.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Reading {
-    /// The dialect; found out from the text if there is none.
-    pub dialect: Option<Dialect>,
-    /// How many threads a site starts that could start any number, unless an option says it; such
-    /// programs are refused if there is none.
-    pub starts_per_site: Option<u32>,
-}
+pub use selvedge_library::load::{Model, Reading, Text};
 
 /// Texts of this many bytes and more are refused. Places count in 32 bits, and what is made of a
 /// text takes many times its size.
@@ -36,8 +26,8 @@ pub fn model(path: &Path, output: Output, budget: &Budget) -> Result<Model, Exit
     data_model(&Files::at(path), Reading::default(), output, budget)
 }
 
-/// Reads a model with data and what is asked about it; `-` is standard input. Mistakes have been
-/// printed when this returns.
+/// Reads a model with data and what is asked about it; `-` is standard input. What the options say is
+/// stronger than `reading`. Mistakes have been printed when this returns.
 pub fn data_model(
     input: &Files,
     reading: Reading,
@@ -75,10 +65,8 @@ fn read_data_model(
         texts.init = beside(input.init.as_deref(), &input.file, "init", output, budget)?;
         texts.spec = beside(input.spec.as_deref(), &input.file, "spec", output, budget)?;
     }
-    let reading = load::Reading {
-        dialect: reading.dialect.map(Into::into),
-        starts_per_site: input.starts_per_site.or(reading.starts_per_site),
-    };
+    let starts_per_site = input.starts_per_site.or(reading.starts_per_site);
+    let reading = Reading { starts_per_site, ..reading };
     understood(load::load(&texts, reading), output)
 }
 
@@ -102,7 +90,7 @@ pub fn with_starts(
     budget: &Budget,
 ) -> Option<Model> {
     let model = model.clone();
-    within(budget, move || model.with_starts(dialect.map(Into::into), starts)).ok().flatten()
+    within(budget, move || model.with_starts(dialect, starts)).ok().flatten()
 }
 
 /// The file that was named, or the one beside `file` with another extension, if there is one.

@@ -11,9 +11,9 @@
 //! - [`language`] and [`load`](mod@load): texts to models, with what there is to say about them.
 //! - [`ask`]: one analysis of one model (atomicity, a property, races, deadlocks); [`reach`](mod@reach):
 //!   what can be reached in one with values. [`select`] and [`target`] turn the names that a user gives
-//!   into ids.
+//!   into ids; [`sequentialize`](mod@sequentialize) writes a program for one thread instead.
 //! - [`check`](mod@check): everything about a program in one go; the search for fixes asks about changed
-//!   programs. [`file`] does it for a text.
+//!   programs. [`file`](mod@file) does it for a text.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
@@ -64,6 +64,7 @@ pub mod reach;
 pub mod render;
 pub mod replay;
 pub mod select;
+pub mod sequentialize;
 pub mod suppress;
 pub mod target;
 

@@ -7,9 +7,10 @@
 
 use crate::language::{Language, first_word};
 use selvedge_base::Diagnostic;
-use selvedge_front_bool::Dialect;
 use selvedge_program::{Ipa, Program, Target};
 use selvedge_report::Source;
+
+pub use selvedge_front_bool::Dialect;
 
 /// A text with the name to show for it.
 #[derive(Clone, PartialEq, Eq, Debug)]

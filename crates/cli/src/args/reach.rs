@@ -44,6 +44,13 @@ pub struct Input {
     pub dialect: Option<Dialect>,
 }
 
+impl Input {
+    /// The dialect, if it is named.
+    pub fn dialect(&self) -> Option<selvedge_library::load::Dialect> {
+        self.dialect.map(Into::into)
+    }
+}
+
 /// The files of a model.
 #[derive(Args, Clone, Debug)]
 pub struct Files {
@@ -95,7 +102,7 @@ pub enum Dialect {
 }
 
 /// What to ask of a program with data.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Asked {
     /// Ask whether any assertion can fail; this is the default where the program has assertions.
     #[arg(long, conflicts_with_all = ["label", "target"])]
@@ -110,7 +117,7 @@ pub struct Asked {
     pub target: Option<String>,
 }
 
-impl From<Dialect> for selvedge_front_bool::Dialect {
+impl From<Dialect> for selvedge_library::load::Dialect {
     fn from(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Boppo => Self::Boppo,

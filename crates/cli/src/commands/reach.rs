@@ -31,7 +31,7 @@ const MOST_STARTS: u32 = 64;
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
-    let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(1) };
+    let reading = Reading { dialect: args.input.dialect(), starts_per_site: Some(1) };
     let model = input::data_model(&args.input.files, reading, output, watch.budget());
     let model = model.map_err(|exit| unread(args, &watch).publish(exit, output))?;
     let rounds_only = |engine: &EngineKind| !engine.bounds_contexts() && args.contexts.is_some();
@@ -116,7 +116,7 @@ fn search<'a>(
             scope.spawn(|| progress::show_level(measure, &level, &done));
         }
         let _end = done.guard();
-        let dialect = args.input.dialect;
+        let dialect = args.input.dialect();
         let mut larger = |model: &Model, starts| input::with_starts(model, dialect, starts, budget);
         let mut note = |at: selvedge_analysis::Progress<'_>| {
             level.store(at.bound.map_or(0, |bound| bound.limit), Ordering::Relaxed);

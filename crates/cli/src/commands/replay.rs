@@ -30,7 +30,7 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         Exit::BadInput
     })?;
     let starts_per_site = starts_per_site(&document);
-    let reading = Reading { dialect: args.input.dialect, starts_per_site };
+    let reading = Reading { dialect: args.input.dialect(), starts_per_site };
     let model = input::data_model(&args.input.files, reading, output, budget)?;
     let found = replays(&document).map_err(|error| {
         output.complain(&format!("{}: {error}", report.name));
@@ -78,7 +78,8 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
 pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
-    let reading = Reading { dialect: args.input.dialect, starts_per_site: Some(SIMULATED_STARTS) };
+    let reading =
+        Reading { dialect: args.input.dialect(), starts_per_site: Some(SIMULATED_STARTS) };
     let model = input::data_model(&args.input.files, reading, output, watch.budget())?;
     let program = &selvedge_analysis::instance(model.program, &[], args.copies.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
