@@ -1,21 +1,97 @@
-//! The large differential run: the same test as in the test-suite, with more programs.
+//! The large differential runs: the same tests as in the test-suite, with more programs.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
-/// Runs all engines against each other on `programs` random programs of each shape.
-pub fn run(programs: u64) -> Result<String, String> {
-    let status = Command::new(env!("CARGO"))
-        .args(["test", "--release", "--package", "selvedge-analysis"])
-        .args(["--package", "selvedge-bounded"])
-        .args(["--test", "differential", "--test", "reach_differential", "--test", "joins"])
-        .args(["--test", "symbolic", "--test", "explicit_random", "--test", "explicit_proofs"])
-        .args(["--", "--nocapture"])
-        .env("SELVEDGE_PROGRAMS", programs.to_string())
-        .status()
-        .map_err(|error| format!("cargo could not be started: {error}"))?;
-    if status.success() {
-        Ok(format!("all engines agree on {programs} programs of each shape\n"))
-    } else {
-        Err("the engines disagree, see above".to_owned())
+/// A comparison by its name: what is compared, and the crate and the test files that do it.
+const SUITES: &[(&str, &str, &str, &[&str])] = &[
+    ("engines", "all engines for locks and units", "selvedge-analysis", &["differential"]),
+    (
+        "meetings",
+        "races and deadlocks against exhaustive search",
+        "selvedge-analysis",
+        &["meetings", "many_locks"],
+    ),
+    (
+        "starts",
+        "threads that are started and joined, against exhaustive search",
+        "selvedge-analysis",
+        &["starts"],
+    ),
+    (
+        "copies",
+        "as many copies as decide a question, against one more of each",
+        "selvedge-replay",
+        &["copies"],
+    ),
+    (
+        "reach",
+        "all engines for data against all schedules within a bound",
+        "selvedge-analysis",
+        &["reach_differential"],
+    ),
+    ("joins", "the same with starts and joins", "selvedge-analysis", &["joins"]),
+    ("values", "the same with locks and values", "selvedge-analysis", &["locks_and_values"]),
+    ("symbolic", "symbolic search against trying everything", "selvedge-bounded", &["symbolic"]),
+    (
+        "explicit",
+        "explicit search and its proofs",
+        "selvedge-bounded",
+        &["explicit_random", "explicit_proofs"],
+    ),
+];
+
+/// The names with what they compare, one per line.
+pub fn names() -> String {
+    let mut lines = String::new();
+    for (name, what, ..) in SUITES {
+        let _ = writeln!(lines, "    {name:<9} {what}");
+    }
+    lines
+}
+
+/// Runs the comparison of this name, or all of them, on `programs` random programs of each shape.
+pub fn run(name: Option<&str>, programs: u64) -> Result<String, String> {
+    let chosen: Vec<_> =
+        SUITES.iter().filter(|(own, ..)| name.is_none_or(|name| name == *own)).collect();
+    if chosen.is_empty() {
+        let name = name.unwrap_or_default();
+        return Err(format!("there is no comparison `{name}`; there are\n{}", names()));
+    }
+    for (name, _, package, tests) in chosen {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["test", "--release", "--package", package]);
+        for test in *tests {
+            command.args(["--test", test]);
+        }
+        let status = command
+            .args(["--", "--nocapture"])
+            .env("SELVEDGE_PROGRAMS", programs.to_string())
+            .status()
+            .map_err(|error| format!("cargo could not be started: {error}"))?;
+        if !status.success() {
+            return Err(format!("{name}: there is a disagreement, see above"));
+        }
+    }
+    Ok(format!("all engines agree on {programs} programs of each shape\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_comparison_has_its_tests_and_is_scaled() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        for (name, _, package, tests) in SUITES {
+            let folder = package.strip_prefix("selvedge-").expect("a crate of ours");
+            for test in *tests {
+                let file = root.join(folder).join("tests").join(format!("{test}.rs"));
+                let text = std::fs::read_to_string(&file).unwrap_or_default();
+                assert!(text.contains("\"SELVEDGE_PROGRAMS\""), "{name}: {}", file.display());
+            }
+        }
+        assert!(run(Some("nonsense"), 1).is_err());
     }
 }

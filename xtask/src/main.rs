@@ -15,11 +15,17 @@ tasks:
   layers                     compare the edges between crates with the table in xtask/src/layers.rs
   names                      compare the public names of all crates, and those of the glossary
   corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
-  differential [PROGRAMS]    run all engines against each other on random programs (default 3000)
+  differential [NAME] [PROGRAMS]
+                             run engines against each other and against exhaustive search on random
+                             programs (default 3000), all of it or one part; `differential help`
+                             lists the parts
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
 ";
+
+/// Programs of each shape in a large differential run.
+const PROGRAMS: u64 = 3000;
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 fn main() -> ExitCode {
@@ -28,9 +34,14 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["layers"] => layers::check(),
         ["names"] => names::check(),
-        ["differential"] => differential::run(3000),
-        ["differential", programs] => match programs.parse() {
-            Ok(programs) => differential::run(programs),
+        ["differential", "help"] => Ok(differential::names()),
+        ["differential"] => differential::run(None, PROGRAMS),
+        ["differential", one] => match one.parse() {
+            Ok(programs) => differential::run(None, programs),
+            Err(_) => differential::run(Some(one), PROGRAMS),
+        },
+        ["differential", name, programs] => match programs.parse() {
+            Ok(programs) => differential::run(Some(name), programs),
             Err(_) => Err(format!("`{programs}` is not a number of programs\n\n{USAGE}")),
         },
         ["corpus"] => corpus::write(None),

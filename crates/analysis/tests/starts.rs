@@ -251,6 +251,42 @@ fn many_workers_have_few_orders() {
     }
 }
 
+/// A thread that joins itself is a cycle of one, also where somebody has to start it and where it does
+/// so in a call.
+#[test]
+fn a_thread_that_joins_itself_never_goes_on() {
+    use Statement::{Call, If, Join, Read, Skip, Start, Synchronized};
+    let start = |first: Statement| Model {
+        locks: 1,
+        locations: 1,
+        processes: vec![
+            process(vec![first]),
+            Process {
+                functions: vec![
+                    Function { locks: Vec::new(), body: vec![If(vec![Call(1)], vec![Read(0)])] },
+                    Function { locks: vec![0], body: vec![Join(1)] },
+                ],
+            },
+        ],
+    };
+    let program = start(Synchronized(0, vec![Start(1)])).to_program();
+    let threads: Vec<ThreadId> = program.threads.ids().collect();
+    let possible = possible_deadlocks(&Prepared::new(&program), &threads, &Budget::new());
+    let lone: Vec<Question> = possible.asked.into_iter().map(Question::Deadlock).collect();
+    assert_eq!(lone.len(), 1, "{lone:?}");
+    assert_eq!(lone[0].threads(), [ThreadId::from_index(1)]);
+    for engine in [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive] {
+        let verdict = verdicts(&program, &lone, engine).unwrap().remove(0);
+        assert_eq!(verdict, Verdict::Violation(()), "{}", engine.name());
+        // Nobody starts it, and it waits for that.
+        let mut never = start(Skip).to_program();
+        never.threads[ThreadId::from_index(1)].start =
+            selvedge_program::Start::ByEdge { after: None };
+        let verdict = verdicts(&never, &lone, engine).unwrap().remove(0);
+        assert_eq!(verdict, Verdict::Safe, "{}", engine.name());
+    }
+}
+
 /// The joined thread needs the lock that the joiner holds.
 #[test]
 fn a_deadlock_may_go_through_a_join() {

@@ -138,6 +138,10 @@ pub fn moment(program: &Program, question: &Question, trace: &Trace) -> String {
             };
             format!("{what}: no lock keeps them apart")
         }
+        Question::Deadlock(deadlock) if deadlock.waits.len() == 1 => {
+            let thread = &program.threads[deadlock.waits[0].thread].name;
+            format!("{thread} waits for its own end, so it never goes on")
+        }
         Question::Deadlock(deadlock) => {
             let waits: Vec<String> = deadlock
                 .waits

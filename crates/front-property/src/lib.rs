@@ -65,9 +65,11 @@ mod instances;
 mod parser;
 mod token;
 
+use ast::{Item, Name};
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::{Ipa, Program};
 use selvedge_syntax::complaints::Complaints;
+use std::collections::BTreeSet;
 
 /// Reads a property of a program: one automaton per choice of threads and locations for the
 /// variables and of one transition per state. There are none if there is an error among the
@@ -77,6 +79,36 @@ pub fn parse(text: &str, program: &Program) -> (Vec<Ipa>, Vec<Diagnostic>) {
     let automata = read(text, program, &mut complaints).unwrap_or_default();
     let automata = if complaints.has_errors() { Vec::new() } else { automata };
     (automata, complaints.finish())
+}
+
+/// How many different threads one automaton of the property can speak of, however many threads the
+/// program has: those that variables stand for, those that are named, and one more for every state
+/// with a transition of any thread.
+pub fn threads_asked_about(text: &str) -> u32 {
+    let file = parser::parse(text, &mut Complaints::new());
+    let mut named = BTreeSet::new();
+    let mut of_any_thread = 0;
+    for variable in &file.threads {
+        // A variable that is bound is another name for a thread.
+        named.insert(
+            variable
+                .bound
+                .as_ref()
+                .map_or((true, &variable.name.text), |thread| (false, &thread.text)),
+        );
+    }
+    for state in &file.states {
+        let leaves =
+            |item: &&Item| item.target.as_ref().is_some_and(|to| to.text != state.name.text);
+        let mut leaving = state.items.iter().filter(leaves).flat_map(|item| &item.events);
+        of_any_thread += u32::from(leaving.any(|event| event.who.is_none()));
+        for item in &state.items {
+            let who = item.events.iter().chain(&item.except).filter_map(|event| event.who.as_ref());
+            let declared = |name: &Name| file.threads.iter().any(|one| one.name.text == name.text);
+            named.extend(who.filter(|name| !declared(name)).map(|name| (false, &name.text)));
+        }
+    }
+    (named.len() as u32).saturating_add(of_any_thread)
 }
 
 fn read(text: &str, program: &Program, complaints: &mut Complaints) -> Option<Vec<Ipa>> {

@@ -1,7 +1,7 @@
 //! What the automata of a property accept.
 
 use selvedge_base::{Diagnostic, Id};
-use selvedge_front_property::parse;
+use selvedge_front_property::{parse, threads_asked_about};
 use selvedge_program::{IndexedSymbol, Ipa, LocationId, Observable, Program, ThreadId};
 use std::collections::BTreeSet;
 use std::fs;
@@ -254,4 +254,27 @@ fn mutants_do_no_harm() {
         }
     }
     assert!(accepted > 300 && refused > 300, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn how_many_threads_a_property_speaks_of() {
+    for (text, threads) in [
+        ("thread a, b; state p { loop any; a write x0 -> q; } state q;", 2),
+        ("thread a = T1; state p { a write x0 -> q; } state q { T1 read x0 -> r; } state r;", 1),
+        ("state p { T0 write x0, T1 write x0 -> q; } state q;", 2),
+        // One more for every state in which any thread goes on.
+        ("state p { loop any; any write x0 -> q; } state q { any read x0 -> r; } state r;", 2),
+        ("thread a; state p { loop any; any write x0 -> q; } state q { a end -> r; } state r;", 2),
+        // A loop is no transition, however it is written; who is left out is named.
+        ("state p { any write x0 -> p; T0 read x0 -> q; } state q;", 1),
+        ("state p { loop any except T1 any; T0 read x0 -> q; } state q;", 2),
+        ("state p; state q", 0),
+    ] {
+        assert_eq!(threads_asked_about(text), threads, "{text}");
+    }
+    // No automaton speaks of more, and of so many where there are enough.
+    let text =
+        "thread a; state p { loop any; any write x0 -> q; } state q { a end -> r; } state r;";
+    let most = automata(text, &program(5, 1)).iter().map(|ipa| ipa.participants().len()).max();
+    assert_eq!(most, Some(2));
 }

@@ -112,14 +112,13 @@ impl Inquiry {
     /// If names do not exist, or the property has mistakes.
     pub fn new(given: Model, request: Request) -> Result<Self, InquiryError> {
         let Request { subject, threads, locations, copies: most } = request;
-        // A property names copies, and how many it needs is known when it was read.
-        let kinds: &[Kind] = match &subject {
-            Subject::Property(_) => &[],
-            Subject::Patterns { .. } | Subject::Races => &[Kind::Threads(2)],
-            Subject::Deadlocks => &[Kind::Deadlocks],
+        let Instance { program, limit } = match &subject {
+            Subject::Property(text) => instance_for(&text.text, given.program, most),
+            Subject::Patterns { .. } | Subject::Races => {
+                instance(given.program, &[Kind::Threads(2)], most)
+            }
+            Subject::Deadlocks => instance(given.program, &[Kind::Deadlocks], most),
         };
-        let known = matches!(subject, Subject::Property(_)).then(|| given.program.clone());
-        let Instance { program, limit } = instance(given.program, kinds, most);
         let model = Model { program, ..given };
         let program = &model.program;
         let threads = select::threads(program, threads.as_deref());
@@ -146,7 +145,7 @@ impl Inquiry {
             Subject::Patterns { patterns, units, list_all } => {
                 inquiry.ask_patterns(patterns.as_ref(), units, list_all)?;
             }
-            Subject::Property(text) => inquiry.ask_property(text, known.as_ref(), most)?,
+            Subject::Property(text) => inquiry.ask_property(text)?,
             Subject::Races => {
                 let races = races(&inquiry.threads, &inquiry.locations);
                 let listed = races.into_iter().map(Question::Race).collect();
@@ -178,23 +177,9 @@ impl Inquiry {
         Ok(())
     }
 
-    /// `given` is the program with threads that stand for any number of copies.
-    fn ask_property(
-        &mut self,
-        text: Text,
-        given: Option<&Program>,
-        most: u32,
-    ) -> Result<(), InquiryError> {
+    fn ask_property(&mut self, text: Text) -> Result<(), InquiryError> {
         let property = property(text, &self.model.program)
             .map_err(|(text, wrong)| InquiryError::Complaints(text, wrong))?;
-        // As many threads as it names take part.
-        let named = property.automata.iter().map(|automaton| automaton.participants().len());
-        let asked = Kind::Threads(named.max().unwrap_or(0) as u32);
-        if let Some(Enough::Exactly(numbers)) = given.map(|given| enough(given, asked))
-            && numbers.iter().all(|&number| number <= most)
-        {
-            self.copies = None;
-        }
         let automata = property.automata.iter().cloned().map(Question::Automaton);
         self.questions = Questions::Listed(automata.collect());
         self.property = Some(property);
@@ -301,5 +286,18 @@ impl Inquiry {
             peak_memory,
             warnings: of_model.chain(of_property).collect(),
         }
+    }
+}
+
+/// The program with as many copies as decide a property, and never fewer than `most`: it may name
+/// them.
+fn instance_for(property: &str, program: Program, most: u32) -> Instance {
+    let asked = Kind::Threads(selvedge_front_property::threads_asked_about(property));
+    match enough(&program, asked) {
+        Enough::Exactly(numbers) => {
+            let number = numbers.iter().copied().max().unwrap_or(0).max(most);
+            Instance { limit: None, ..instance(program, &[], number) }
+        }
+        Enough::Unknown => instance(program, &[], most),
     }
 }

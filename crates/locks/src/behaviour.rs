@@ -131,8 +131,9 @@ impl Behaviours {
         let end = self.joined.contains(&thread).then_some(Resource::End(thread));
         let mut waits = Waits::new();
         for (&(holds, wants), held) in &self.waits[self.class_of[thread]] {
+            // A lock is reentrant; an end is not.
             if let Some(holds) = holds.map(Resource::Lock).or(end)
-                && holds != wants
+                && (holds != wants || holds.lock().is_none())
             {
                 waits.insert((holds, wants), held.clone());
             }

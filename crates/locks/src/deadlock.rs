@@ -1,14 +1,14 @@
 //! # Idea
 //! Which deadlocks are worth asking about: cycles of threads in which each acquires, somewhere in its
 //! code, a lock while it holds the one that the thread before it wants; or joins a thread, or is
-//! joined. Whether such a cycle can really happen is then decided exactly, by lock histories or by
+//! joined; and threads that join themselves. Whether such a cycle can really happen is then decided exactly, by lock histories or by
 //! exhaustive search.
 //!
 //! The *lock order* has an edge from every lock that a thread may hold to every lock that it may want
 //! then; the end of a thread counts as a lock that the thread itself holds and that a join wants. A cycle of waits is a cycle of the lock order, so only edges within a strongly connected part
 //! count; a program that takes its locks in one order has none. Cycles can be exponentially many, so
-//! nobody lists them all: [`Cycles`] hands them out one at a time, those of two threads first, then
-//! those of three, and so on. Whoever stops early knows up to which length it has seen them all.
+//! nobody lists them all: [`Cycles`] hands them out one at a time, those of one thread first, then
+//! those of two, and so on. Whoever stops early knows up to which length it has seen them all.
 //!
 //! A lock has one owner, so in the moment of a deadlock no two threads hold the same lock. Where a thread
 //! holds a *gate lock* in every place in which it waits like this, it meets no other such thread; so
@@ -42,6 +42,8 @@ pub type Waits = BTreeMap<(Resource, Resource), LockSet>;
 
 /// The cycles of waits of a program, shortest first, found as they are asked for.
 pub struct Cycles {
+    /// The waits of threads for their own ends that were not handed out, the next one last.
+    lone: Vec<Wait>,
     /// The waits within strongly connected parts, sorted.
     waits: Vec<Wait>,
     /// The locks that are surely held in each of them.
@@ -79,8 +81,12 @@ impl Cycles {
         let connected = |(holds, wants): (Resource, Resource)| {
             holds != wants && part.get(&holds).is_some_and(|one| part.get(&wants) == Some(one))
         };
-        let (mut waits, mut held) = (Vec::new(), Vec::new());
+        let (mut waits, mut held, mut lone) = (Vec::new(), Vec::new(), Vec::new());
         for (thread, pairs) in of_thread {
+            let end = Resource::End(thread);
+            if pairs.contains_key(&(end, end)) {
+                lone.push(Wait { thread, holds: end, wants: end });
+            }
             for ((holds, wants), locks) in pairs.into_iter().filter(|(pair, _)| connected(*pair)) {
                 waits.push(Wait { thread, holds, wants });
                 held.push(locks);
@@ -102,8 +108,10 @@ impl Cycles {
         for ((holds, wants), thread) in last_thread {
             wanting.entry(wants).or_default().push((holds, thread));
         }
+        lone.reverse();
         let longest = sizes.values().map(|(locks, threads)| locks.len().min(threads.len())).max();
         Self {
+            lone,
             shortest: Vec::with_capacity(waits.len()),
             waits,
             held,
@@ -123,6 +131,12 @@ impl Cycles {
     /// # Errors
     /// If the budget is used up. What was handed out before stays, and the search can go on.
     pub fn next(&mut self, budget: &Budget) -> Result<Option<Deadlock>, StopReason> {
+        if let Some(reason) = budget.poll() {
+            return Err(reason);
+        }
+        if let Some(wait) = self.lone.pop() {
+            return Ok(Some(Deadlock { waits: vec![wait] }));
+        }
         while self.length <= self.longest {
             if let Some(reason) = budget.poll() {
                 return Err(reason);
@@ -164,7 +178,11 @@ impl Cycles {
 
     /// All cycles of at most this many threads were handed out; `None` if that is all there are.
     pub fn complete_up_to(&self) -> Option<usize> {
-        (self.length <= self.longest).then_some(self.length - 1)
+        if self.lone.is_empty() {
+            (self.length <= self.longest).then_some(self.length - 1)
+        } else {
+            Some(0)
+        }
     }
 
     /// Begins the next path, or goes on to the next length if there is none.
@@ -340,7 +358,8 @@ mod tests {
                     path.push(Wait { thread, holds, wants });
                     let held = |wait: &Wait| &waits[wait.thread.index()][&(wait.holds, wait.wants)];
                     let next = |at: usize| path[(at + 1) % path.len()];
-                    let is_cycle = path.len() > 1
+                    let lone = path.len() == 1 && holds.lock().is_none();
+                    let is_cycle = (path.len() > 1 || lone)
                         && (0..path.len()).all(|at| path[at].wants == next(at).holds)
                         && path[1..].iter().all(|wait| wait.thread > path[0].thread)
                         && (0..path.len()).all(|one| {
@@ -366,15 +385,23 @@ mod tests {
     #[test]
     fn cycles_are_those_of_the_definition_in_order() {
         let mut rng = Rng::new(1);
-        let (mut found, mut long) = (0, 0);
+        let (mut found, mut long, mut lone) = (0, 0, 0);
         for case in 0..600 {
             let (threads, locks) = (rng.between(2, 4), rng.between(2, 5));
             let waits: Vec<Waits> = (0..threads)
-                .map(|_| {
+                .map(|thread| {
                     let count = rng.between(1, 7);
-                    let pairs =
-                        (0..count).map(|_| (lock(rng.below(locks)), lock(rng.below(locks))));
-                    let pairs: Vec<_> = pairs.filter(|(holds, wants)| holds != wants).collect();
+                    let end = |at| Resource::End(ThreadId::from_index(at));
+                    let pairs = (0..count).map(|_| match rng.below(9) {
+                        0 => (end(thread), end(rng.below(threads))),
+                        1 => (end(thread), lock(rng.below(locks))),
+                        2 => (lock(rng.below(locks)), end(rng.below(threads))),
+                        _ => (lock(rng.below(locks)), lock(rng.below(locks))),
+                    });
+                    let blocks = |(holds, wants): &(Resource, Resource)| {
+                        holds != wants || holds.lock().is_none()
+                    };
+                    let pairs: Vec<_> = pairs.filter(blocks).collect();
                     // Some hold one more lock, which others may hold as well.
                     let held = |_| match rng.below(3) {
                         0 => LockSet::singleton(LockId::from_index(5 + rng.below(2))),
@@ -388,8 +415,10 @@ mod tests {
             assert_eq!(all(cycles(&waits)), expected, "case {case}: {waits:?}");
             found += expected.len();
             long += expected.iter().filter(|cycle| cycle.waits.len() > 2).count();
+            lone += expected.iter().filter(|cycle| cycle.waits.len() == 1).count();
         }
         assert!(found > 400 && long > 60, "{found} cycles, {long} of more than two threads");
+        assert!(lone > 40, "{lone} of one thread");
     }
 
     /// Also where locks and threads are many.

@@ -156,8 +156,9 @@ impl<'a> Flow<'a> {
             };
             if let Some(held) = self.held.get(&edge.source) {
                 let locks = held.once.iter().map(Resource::Lock).chain(end);
-                let others = locks.filter(|&holds| holds != wants);
-                pairs.extend(others.map(|holds| ((holds, wants), LockSet::new())));
+                // A lock is reentrant; an end is not.
+                let blocks = |&holds: &Resource| holds != wants || holds.lock().is_none();
+                pairs.extend(locks.filter(blocks).map(|holds| ((holds, wants), LockSet::new())));
             }
         }
         pairs

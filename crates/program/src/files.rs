@@ -96,7 +96,10 @@ mod tests {
         assert_eq!(words(Place::NONE.in_file(other)), "a place in A.java that is not known");
         assert_eq!(words(Place::NONE), "a place that is not known");
         let located = |place: Place| program.located(place).unwrap_or_default();
-        assert_eq!((located(Place::new(12, 3)), located(Place::NONE)), ("12:3".into(), "".into()));
+        assert_eq!(
+            (located(Place::new(12, 3)), located(Place::NONE)),
+            ("12:3".to_owned(), String::new())
+        );
         assert_eq!(located(Place::new(12, 3).in_file(other)), "A.java:12:3");
         assert_eq!(located(Place::in_line(12).in_file(other)), "A.java:12");
         assert_eq!(located(Place::at_offset(37).in_file(other)), "A.java+37");

@@ -2,7 +2,8 @@
 //! Questions about a single moment: can some interleaving reach a configuration in which the next
 //! steps of some threads get in each other's way? A race is two threads about to access one
 //! location, at least one of them writing. A deadlock is a cycle of threads, each about to acquire a
-//! lock that the next one holds, or to join the next one.
+//! lock that the next one holds, or to join the next one; a thread about to join itself is a cycle of
+//! one.
 //!
 //! # Source
 //! Reachability of pairs of control locations, paper 003 §4; with lock histories of one phase,
@@ -10,9 +11,9 @@
 //!
 //! # Invariants
 //! 1. The threads of a race are distinct and sorted.
-//! 2. A deadlock has at least two waits, by distinct threads for distinct things; each wait's `wants`
-//!    is the next one's `holds`, cyclically; the first wait is that of the lowest thread. The only end
-//!    that a thread holds is its own.
+//! 2. A deadlock has waits by distinct threads for distinct things; each wait's `wants` is the next
+//!    one's `holds`, cyclically; the first wait is that of the lowest thread. The only end that a
+//!    thread holds is its own. A deadlock of one wait is about an end: locks are reentrant.
 
 use crate::model::{LocationId, LockId, ThreadId};
 

@@ -49,11 +49,12 @@ fn race_error(program: &Program, race: &Race) -> Option<String> {
 
 fn deadlock_error(program: &Program, deadlock: &Deadlock) -> Option<String> {
     let waits = &deadlock.waits;
-    if waits.len() < 2 {
-        return Some(format!(
-            "a deadlock has at least two waits, but this one has {}",
-            waits.len()
-        ));
+    match waits[..] {
+        [] => return Some("a deadlock has at least one wait".to_owned()),
+        [Wait { wants: Resource::Lock(_), .. }] => {
+            return Some("a deadlock of one thread is about its end, not about a lock".to_owned());
+        }
+        _ => {}
     }
     let unknown = |wait: &Wait| {
         let resources = [wait.holds, wait.wants].into_iter().find_map(|resource| match resource {

@@ -1,18 +1,21 @@
 //! How many copies of a thread decide a question: exhaustive search with one copy more of each finds
 //! nothing else, on random programs with starts and joins.
+//!
+//! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
+//! the first seed.
 
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::copies::{Asked, Enough, enough, instantiate};
 use selvedge_program::validate::validate;
 use selvedge_program::{
-    Action, Copies, LocationId, PATTERNS, PatternQuestion, Program, Question, ThreadId, Units,
-    Verdict,
+    Action, Copies, Edge, IndexedSymbol, Ipa, LocationId, PATTERNS, PatternQuestion, Phase,
+    Program, Question, ThreadId, Units, Verdict,
 };
 use selvedge_replay::Exhaustive;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model, with_starts};
-use selvedge_testkit::queries::{all_races, candidate_deadlocks};
-use std::collections::BTreeSet;
+use selvedge_testkit::queries::{all_races, candidate_deadlocks, random_automaton, symbols};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A random program in which some threads, none of which is joined, have any number of copies.
 fn random_program(rng: &mut Rng, shape: &Shape) -> Program {
@@ -55,6 +58,13 @@ fn violated(
     all.iter().map(|question| original(question, &threads)).collect()
 }
 
+/// The seeds of a test; the large run has more of them.
+fn seeds_from(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let first = number("SELVEDGE_SEED").unwrap_or(0);
+    first..first + number("SELVEDGE_PROGRAMS").unwrap_or(default)
+}
+
 fn compare(
     asked: Asked,
     shape: &Shape,
@@ -63,7 +73,7 @@ fn compare(
     original: impl Fn(&Question, &[ThreadId]) -> String,
 ) {
     let (mut found, mut compared, mut more) = (0, 0, 0);
-    for seed in 0..seeds {
+    for seed in seeds_from(seeds) {
         let program = random_program(&mut Rng::new(seed), shape);
         let Enough::Exactly(number) = enough(&program, asked) else { continue };
         if number.iter().sum::<u32>() > 4 {
@@ -142,4 +152,87 @@ fn one_copy_more_finds_no_other_deadlock() {
     // With more copies there are longer cycles as well, but never the only ones.
     let questions = |program: &Program| candidate_deadlocks(program, 3);
     compare(Asked::Deadlocks, &LOCKS, 120, questions, |_, _| "some".to_owned());
+}
+
+/// The automaton with other threads in the place of its own.
+fn renamed(ipa: &Ipa, rename: impl Fn(ThreadId) -> Option<ThreadId>) -> Ipa {
+    let symbol = |one: IndexedSymbol| Some(IndexedSymbol { thread: rename(one.thread)?, ..one });
+    let phase = |phase: &Phase| Phase {
+        name: phase.name.clone(),
+        loops: phase.loops.iter().filter_map(|&one| symbol(one)).collect(),
+        advance: symbol(phase.advance).expect("who takes part is renamed"),
+    };
+    Ipa { name: ipa.name.clone(), phases: ipa.phases.iter().map(phase).collect() }
+}
+
+/// Properties with up to three thread variables, which copies of the same thread may stand for. The
+/// threads that are not named are those of `loop any`.
+#[test]
+fn one_copy_more_finds_no_other_property() {
+    let (mut compared, mut violated, mut of_one, mut started) = (0, 0, 0, 0);
+    for seed in seeds_from(220) {
+        let rng = &mut Rng::new(seed);
+        let program = random_program(rng, &UNITS);
+        let variables = rng.between(2, 3) as u32;
+        let Enough::Exactly(number) = enough(&program, Asked::Threads(variables)) else { continue };
+        if number.iter().sum::<u32>() > 5 {
+            continue;
+        }
+        let larger: IdVec<ThreadId, u32> = number.iter().map(|number| number + 1).collect();
+        let (few, many) = (instantiate(&program, &number), instantiate(&program, &larger));
+        let (from_few, from_many) = (originals(&program, &number), originals(&program, &larger));
+        for _ in 0..3 {
+            let Some(ipa) = random_automaton(&many, rng) else { continue };
+            let own = ipa.participants();
+            if own.len() > variables as usize {
+                continue;
+            }
+            // Others may do anything at any time, as with `loop any`.
+            let named = |thread: ThreadId| own.contains(&thread);
+            let with_others = |mut ipa: Ipa, threads: usize, named: &dyn Fn(ThreadId) -> bool| {
+                for phase in &mut ipa.phases {
+                    phase.loops.retain(|one| named(one.thread));
+                    for thread in (0..threads).map(ThreadId::from_index).filter(|&one| !named(one))
+                    {
+                        let all = symbols(&many).iter().flatten().copied().collect::<BTreeSet<_>>();
+                        let loops = all.into_iter().map(|symbol| IndexedSymbol { thread, symbol });
+                        phase.loops.extend(loops);
+                    }
+                }
+                ipa
+            };
+            // The first copies of each thread stand for those that take part.
+            let mut taken: BTreeSet<ThreadId> = BTreeSet::new();
+            let mut of = BTreeMap::new();
+            for &thread in &own {
+                let original = from_many[thread.index()];
+                let ids = (0..from_few.len()).map(ThreadId::from_index);
+                let mut copies = ids.filter(|one| from_few[one.index()] == original);
+                let copy = copies.find(|one| !taken.contains(one));
+                let copy = copy.expect("there are as many copies as variables");
+                taken.insert(copy);
+                of.insert(thread, copy);
+            }
+            let smaller = renamed(&ipa, |thread| of.get(&thread).copied());
+            let larger = with_others(ipa, from_many.len(), &named);
+            let smaller = with_others(smaller, from_few.len(), &|one| taken.contains(&one));
+            let decide = |program: &Program, ipa: &Ipa| {
+                let mut engine = Exhaustive::new(program, 8, Budget::new());
+                engine.decide(&Question::Automaton(ipa.clone())).map(|_| ())
+            };
+            let verdict = decide(&few, &smaller);
+            let text = selvedge_program::text::print(&program);
+            assert_eq!(verdict, decide(&many, &larger), "seed {seed}, {larger:?}:\n{text}");
+            compared += 1;
+            violated += usize::from(verdict == Verdict::Violation(()));
+            let origins: BTreeSet<ThreadId> =
+                own.iter().map(|one| from_many[one.index()]).collect();
+            of_one += usize::from(origins.len() < own.len());
+            let starts = |edge: &Edge| matches!(edge.action, Action::Start(_));
+            let with_starts = program.edges.iter().any(starts);
+            started += usize::from(with_starts && verdict == Verdict::Violation(()));
+        }
+    }
+    assert!(compared > 150 && violated > 20, "{compared} compared, {violated} violated");
+    assert!(of_one > 30 && started > 3, "{of_one} of copies of one thread, {started} with starts");
 }

@@ -161,6 +161,7 @@ pub fn pending_sentence(
         StepKind::Read(_) => "is about to read",
         StepKind::Write(_) => "is about to write",
         StepKind::Acquire(_) => "waits for",
+        StepKind::Join(_) => "waits for the end of",
         other => return format!("{who} is about to {}", action(other)),
     };
     match owner {

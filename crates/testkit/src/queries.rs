@@ -181,6 +181,11 @@ pub fn candidate_deadlocks(program: &Program, max_length: usize) -> Vec<Question
     let mut chains: Vec<Vec<Wait>> = Vec::new();
     for (thread, resources) in held.iter_enumerated() {
         for &holds in resources {
+            // Locks are reentrant, and a thread can join itself.
+            if holds.lock().is_none() && wanted[thread].contains(&holds) {
+                let waits = vec![Wait { thread, holds, wants: holds }];
+                found.push(Question::Deadlock(Deadlock { waits }));
+            }
             let others = wanted[thread].iter().filter(|&&wants| wants != holds);
             chains.extend(others.map(|&wants| vec![Wait { thread, holds, wants }]));
         }

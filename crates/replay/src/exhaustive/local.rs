@@ -15,7 +15,9 @@
 use crate::step::{Configuration, Ownership, ThreadState};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
-use selvedge_program::{Action, LockId, Move, Program, Start, StepKind, Successors, ThreadId};
+use selvedge_program::{
+    Action, EdgeId, LockId, Move, Program, Start, StepKind, Successors, ThreadId,
+};
 use std::ops::Range;
 
 define_id!(
@@ -81,6 +83,7 @@ struct Record {
     held: Box<[LockId]>,
     waits: bool,
     ended: bool,
+    joins_itself: bool,
     stage: Stage,
 }
 
@@ -130,6 +133,11 @@ impl<'a> Locals<'a> {
     /// Whether the thread has returned from its main.
     pub fn has_ended(&self, local: LocalId) -> bool {
         self.records[local].ended
+    }
+
+    /// Whether the thread is about to join itself, which it can never do.
+    pub fn joins_itself(&self, local: LocalId) -> bool {
+        self.records[local].joins_itself
     }
 
     pub fn holds(&self, local: LocalId, lock: LockId) -> bool {
@@ -229,8 +237,11 @@ impl<'a> Locals<'a> {
         let held = local.locks.iter_enumerated().filter(|(_, ownership)| ownership.is_some());
         let held = held.map(|(lock, _)| lock).collect();
         let (waits, ended) = (local.state.waits, local.state.stack.is_empty());
+        let itself = |edge: &EdgeId| self.program.edges[*edge].action == Action::Join(thread);
+        let top = local.state.stack.last().filter(|_| !waits);
+        let joins_itself = top.is_some_and(|&top| self.successors.of(top).iter().any(itself));
         let stage = Stage::Pending(local.clone());
-        let id = self.records.push(Record { held, waits, ended, stage });
+        let id = self.records.push(Record { held, waits, ended, joins_itself, stage });
         self.ids.insert(local, id);
         id
     }

@@ -86,6 +86,9 @@ impl Moment {
                 wait.holds.lock().is_none_or(|lock| locals.holds(local, lock))
                     && match wait.wants {
                         Resource::Lock(lock) => locals.offers(local, StepKind::Acquire(lock)),
+                        Resource::End(joined) if joined == wait.thread => {
+                            locals.joins_itself(local)
+                        }
                         Resource::End(joined) => locals.offers(local, StepKind::Join(joined)),
                     }
             }),

@@ -207,6 +207,9 @@ impl Drawing<'_> {
             Content::Moment => {
                 let style = format!("grid-row:{number}");
                 let text = match self.finding.kind {
+                    FindingKind::Deadlock if self.finding.trace.next.len() == 1 => {
+                        "Now it waits for itself:"
+                    }
                     FindingKind::Deadlock => "Now each of them waits for the next:",
                     FindingKind::Race => "Now both are about to access it at once:",
                     _ => "Next they would:",
