@@ -1,16 +1,21 @@
 //! # Idea
 //! A benchmark is a list of named cases. Each case runs in a process of its own, so that its peak
 //! memory can be told, and reports counts that do not depend on the machine beside its times. The
-//! output is one table per suite; nothing here fails because something was slow.
+//! output is one table per suite, row by row; nothing here fails because something was slow.
 
 mod atomicity;
 mod growth;
+mod large;
 mod reach;
 mod saturation;
 mod table;
 
 use serde::{Deserialize, Serialize};
-use std::process::Command;
+use std::fmt::Display;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use table::Table;
 
 /// What one case measured.
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -52,48 +57,95 @@ impl Case {
 
 fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
     match suite {
-        "atomicity" => Ok(atomicity::cases().into_iter().chain(growth::cases(quick)).collect()),
+        "atomicity" => {
+            let mut cases = large::about_locks();
+            cases.extend(atomicity::cases());
+            cases.extend(growth::cases(quick));
+            Ok(cases)
+        }
         "pds" => Ok(saturation::cases(quick)),
-        "reach" => Ok(reach::cases(quick)),
+        "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
         _ => Err(format!("there is no suite `{suite}`; suites: atomicity, pds, reach")),
     }
 }
 
-/// Runs a suite and renders its table.
+/// A suite is over after this time: what is left is named and not run.
+const LONGEST_SUITE: Duration = Duration::from_secs(19 * 60);
+
+/// A case has limits of its own; one that goes on after this time is ended from outside.
+const LONGEST_CASE: Duration = Duration::from_secs(50);
+
+/// Runs a suite and prints its table, row by row; gives what is to be said at the end.
+#[expect(clippy::print_stdout, reason = "rows are seen as they are measured")]
 pub fn run(suite: &str, arguments: &[&str]) -> Result<String, String> {
     let quick = is_quick(arguments)?;
-    let this = std::env::current_exe().map_err(|error| format!("no path of xtask: {error}"))?;
-    let mut rows: Vec<(Case, Measurement)> = Vec::new();
+    let start = Instant::now();
     let mut notes = if suite == "reach" { reach::notes() } else { Vec::new() };
-    for case in cases(suite, quick)? {
-        let smaller = |(other, measured): &(Case, Measurement)| {
-            case.grows
-                && measured.stopped
-                && (other.section, other.variant) == (case.section, case.variant)
+    let all = cases(suite, quick)?;
+    let mut table = Table::default();
+    // The cases that a limit has ended: larger ones of the same kind need not be tried.
+    let mut stopped: Vec<&Case> = Vec::new();
+    for case in &all {
+        let smaller = |other: &&&Case| {
+            case.grows && (other.section, other.variant) == (case.section, case.variant)
         };
-        if let Some((other, _)) = rows.iter().find(|row| smaller(row)) {
+        if let Some(other) = stopped.iter().find(smaller) {
             notes.push(format!("{}: not run, since {} was stopped", case.id(), other.name));
             continue;
         }
-        let output = Command::new(&this)
-            .args(["bench-case", suite, &case.id()])
-            .args(arguments)
-            .output()
-            .map_err(|error| format!("{}: {error}", case.id()))?;
-        if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{}: {message}", case.id()));
+        if start.elapsed() + LONGEST_CASE > LONGEST_SUITE {
+            notes.push(format!("{}: not run, since the time is over", case.id()));
+            continue;
         }
-        let measurement: Measurement = serde_json::from_slice(&output.stdout)
-            .map_err(|error| format!("{}: {error}", case.id()))?;
-        rows.push((case, measurement));
+        print!("{}", table.before(case, &all));
+        let measured = in_own_process(suite, case, arguments)?;
+        if measured.stopped {
+            stopped.push(case);
+        }
+        print!("{}", table.row(case, &measured));
+        std::io::stdout().flush().map_err(|error| error.to_string())?;
     }
-    let mut output = table::render(&rows);
+    let mut output = table.end();
+    notes.push(format!("{:.0} s in all", start.elapsed().as_secs_f64()));
     for note in notes {
         output.push_str(&note);
         output.push('\n');
     }
     Ok(output)
+}
+
+/// Runs a case in a process of its own.
+fn in_own_process(suite: &str, case: &Case, arguments: &[&str]) -> Result<Measurement, String> {
+    let complain = |error: &dyn Display| format!("{}: {error}", case.id());
+    let this = std::env::current_exe().map_err(|error| complain(&error))?;
+    let start = Instant::now();
+    let mut child = Command::new(&this)
+        .args(["bench-case", suite, &case.id()])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| complain(&error))?;
+    // What it prints is one line, which a pipe holds.
+    while child.try_wait().map_err(|error| complain(&error))?.is_none() {
+        if start.elapsed() > LONGEST_CASE {
+            child.kill().and_then(|()| child.wait()).map_err(|error| complain(&error))?;
+            return Ok(Measurement {
+                size: String::new(),
+                outcome: "ended from outside".to_owned(),
+                counts: String::new(),
+                seconds: start.elapsed().as_secs_f64(),
+                peak_mib: None,
+                stopped: true,
+            });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().map_err(|error| complain(&error))?;
+    if !output.status.success() {
+        return Err(complain(&String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| complain(&error))
 }
 
 /// Runs one case and prints its measurement as JSON.

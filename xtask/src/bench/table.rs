@@ -1,75 +1,81 @@
-//! The table of a suite: one block per section, columns aligned, a total of the times per variant and
-//! section, the ratio to the first variant of the same case, and where cases grow the ratio to the
-//! case before of the same variant.
+//! The table of a suite, row by row as cases are measured: one block per section, a total of the times
+//! per variant and section, the ratio to the first variant of the same case, and where cases grow the
+//! ratio to the case before of the same variant.
 
 use super::{Case, Measurement};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Renders measurements in the order given.
-pub fn render(rows: &[(Case, Measurement)]) -> String {
-    let header =
-        ["case", "variant", "size", "outcome", "time s", "ratio", "growth", "peak MiB", "counts"]
-            .map(str::to_owned);
-    let mut output = String::new();
-    let mut at = 0;
-    while at < rows.len() {
-        let section = rows[at].0.section;
-        let end = at + rows[at..].iter().take_while(|(case, _)| case.section == section).count();
-        let mut lines = vec![header.clone()];
-        let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
-        for (case, measured) in &rows[at..end] {
-            let base = rows[at..end].iter().find(|(other, _)| other.name == case.name);
-            let ratio = base.map_or(1.0, |(_, base)| measured.seconds / base.seconds.max(1e-9));
-            let growth = previous(&rows[at..end], case).map_or_else(
-                || "-".to_owned(),
-                |before| format!("{:.2}", measured.seconds / before.seconds.max(1e-9)),
-            );
-            *totals.entry(case.variant).or_default() += measured.seconds;
-            lines.push([
-                case.name.clone(),
-                case.variant.to_owned(),
-                measured.size.clone(),
-                measured.outcome.clone(),
-                format!("{:.4}", measured.seconds),
-                format!("{ratio:.2}"),
-                growth,
-                measured
-                    .peak_mib
-                    .filter(|peak| *peak > 0.0)
-                    .map_or_else(|| "-".to_owned(), |peak| format!("{peak:.1}")),
-                measured.counts.clone(),
-            ]);
-        }
-        let _ = writeln!(output, "{section}");
-        let widths: Vec<usize> = (0..header.len())
-            .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-            .collect();
-        for line in &lines {
-            let mut text = String::new();
-            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                let number = (4..8).contains(&column);
-                let _ = if number {
-                    write!(text, "  {cell:>width$}")
-                } else {
-                    write!(text, "  {cell:<width$}")
-                };
-            }
-            let _ = writeln!(output, "{}", text.trim_end());
-        }
-        let total: Vec<String> =
-            totals.iter().map(|(variant, seconds)| format!("{variant} {seconds:.3} s")).collect();
-        let _ = writeln!(output, "  total: {}\n", total.join(", "));
-        at = end;
-    }
-    output
+/// What was measured so far of the section that is being printed.
+#[derive(Default)]
+pub struct Table {
+    section: Option<&'static str>,
+    /// The widths of its first two columns.
+    widths: [usize; 2],
+    rows: Vec<Row>,
 }
 
-/// The case before this one of the same variant, if its cases grow.
-fn previous<'a>(rows: &'a [(Case, Measurement)], case: &Case) -> Option<&'a Measurement> {
-    rows.iter()
-        .take_while(|(other, _)| !std::ptr::eq(other, case))
-        .filter(|(other, _)| case.grows && other.variant == case.variant)
-        .last()
-        .map(|(_, measured)| measured)
+struct Row {
+    name: String,
+    variant: &'static str,
+    seconds: f64,
+}
+
+impl Table {
+    /// What is to be printed before a case is run: the end of a section, and the head of the next
+    /// one, whose cases are among `all`.
+    pub fn before(&mut self, case: &Case, all: &[Case]) -> String {
+        if self.section == Some(case.section) {
+            return String::new();
+        }
+        let mut out = self.end();
+        let cases = || all.iter().filter(|other| other.section == case.section);
+        let names = cases().map(|case| case.name.chars().count());
+        let variants = cases().map(|case| case.variant.chars().count());
+        self.section = Some(case.section);
+        self.widths = [names.max().unwrap_or(0).max(4), variants.max().unwrap_or(0).max(7)];
+        let [name, variant] = self.widths;
+        let _ = writeln!(
+            out,
+            "{}\n  {:<name$}  {:<variant$}  {:>8}  {:>7}  {:>6}  {:>8}  outcome; size; counts",
+            case.section, "case", "variant", "time s", "ratio", "growth", "peak MiB"
+        );
+        out
+    }
+
+    /// The row of a case that was measured.
+    pub fn row(&mut self, case: &Case, measured: &Measurement) -> String {
+        let first = self.rows.iter().find(|row| row.name == case.name);
+        let ratio = first.map_or(1.0, |first| measured.seconds / first.seconds.max(1e-9));
+        let previous = self.rows.iter().rev().find(|row| row.variant == case.variant);
+        let growth = match previous {
+            Some(row) if case.grows => format!("{:.2}", measured.seconds / row.seconds.max(1e-9)),
+            _ => "-".to_owned(),
+        };
+        let peak = measured.peak_mib.filter(|peak| *peak > 0.0);
+        let peak = peak.map_or_else(|| "-".to_owned(), |peak| format!("{peak:.1}"));
+        let (name, variant, seconds) = (case.name.clone(), case.variant, measured.seconds);
+        let [wide, narrow] = self.widths;
+        let line = format!(
+            "  {name:<wide$}  {variant:<narrow$}  {seconds:>8.4}  {ratio:>7.2}  {growth:>6}  \
+             {peak:>8}  {}",
+            [&measured.outcome, &measured.size, &measured.counts].map(String::as_str).join("; ")
+        );
+        self.rows.push(Row { name, variant, seconds });
+        format!("{}\n", line.trim_end_matches([' ', ';']))
+    }
+
+    /// The totals of the section, which ends.
+    pub fn end(&mut self) -> String {
+        let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
+        for row in self.rows.drain(..) {
+            *totals.entry(row.variant).or_default() += row.seconds;
+        }
+        let totals: Vec<String> =
+            totals.iter().map(|(variant, seconds)| format!("{variant} {seconds:.3} s")).collect();
+        match self.section.take() {
+            Some(_) => format!("  total: {}\n\n", totals.join(", ")),
+            None => String::new(),
+        }
+    }
 }

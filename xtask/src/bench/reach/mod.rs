@@ -27,7 +27,7 @@ const LIMIT_MIB: u32 = 6000;
 
 /// How long a case may take.
 fn limit(quick: bool) -> Duration {
-    Duration::from_secs(if quick { 5 } else { 20 })
+    Duration::from_secs(if quick { 5 } else { 15 })
 }
 
 /// What the models are asked.
@@ -128,7 +128,7 @@ fn driver(cases: &mut Vec<Case>, quick: bool) {
 
 /// Fig. 7: the tree, as many rounds as the time allows.
 fn trees(cases: &mut Vec<Case>, quick: bool) {
-    let limit = Duration::from_secs(if quick { 5 } else { 60 });
+    let limit = Duration::from_secs(if quick { 5 } else { 30 });
     for (inserters, searchers) in [(1, 1), (2, 1), (2, 2)] {
         for bits in if quick { 2..=2 } else { 2..=3 } {
             for engine in ENGINES {
