@@ -47,7 +47,7 @@
 //! # Where to start reading
 //! [`system`] (the model and its one step relation), [`automaton`] (regular sets of
 //! configurations), [`mod@pre_star`] (the shortest of the algorithms), [`mod@post_star`],
-//! [`reason`] and [`witness`] (runs). Then [`weight`] with [`domains`], [`weighted`],
+//! [`reason`] and [`witness`] (runs), [`mod@unfold`] (rules on demand). Then [`weight`] with [`domains`], [`weighted`],
 //! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]. [`oracle`] has the naive versions
 //! that everything is tested against.
 
@@ -61,6 +61,7 @@ mod heads;
 pub mod post_star;
 pub mod pre_star;
 pub mod reason;
+pub mod unfold;
 pub mod witness;
 
 pub mod domains;
@@ -81,6 +82,7 @@ pub use post_star::{PostStar, post_star};
 pub use pre_star::{PreStar, pre_star};
 pub use reason::{NoReasons, PostReason, PreReason, Reasons, Recorder};
 pub use system::{Configuration, InvalidRule, Pds, Rhs, Rule, RuleId, State, Symbol};
+pub use unfold::{Head, unfold};
 pub use value::Query;
 pub use weight::{BrokenLaw, WeightDomain, WitnessDomain, check_laws};
 pub use weighted::{

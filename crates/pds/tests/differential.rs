@@ -4,10 +4,10 @@ use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::domains::{Boolean, GenKill, MinPlus, Relation, Relations, Transfer};
 use selvedge_pds::random::Random;
 use selvedge_pds::{
-    Configuration, Increments, NoReasons, NoRun, NoWeightedRun, PAutomaton, Pds, Reasons, RuleId,
-    State, Symbol, WeightDomain, WeightedAutomaton, WitnessDomain, generate, oracle, post_star,
-    pre_star, run_from_post_star, run_from_pre_star, weighted_post_star, weighted_pre_star,
-    weighted_run_from_post_star, weighted_run_from_pre_star,
+    Configuration, Head, Increments, NoReasons, NoRun, NoWeightedRun, PAutomaton, Pds, Reasons,
+    RuleId, State, Symbol, WeightDomain, WeightedAutomaton, WitnessDomain, generate, oracle,
+    post_star, pre_star, run_from_post_star, run_from_pre_star, unfold, weighted_post_star,
+    weighted_pre_star, weighted_run_from_post_star, weighted_run_from_pre_star,
 };
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write};
@@ -170,6 +170,47 @@ fn an_interrupt_stops_every_saturation() {
     assert_eq!(post.err(), stopped);
     let pre = weighted_pre_star(&pds, &weights, &mut Boolean, &weighted, NoReasons, &budget);
     assert_eq!(pre.err(), stopped);
+}
+
+/// Rules on demand: the heads that are met are those of `post*` with all rules, and with the rules
+/// that were made the same set is saturated.
+#[test]
+fn unfolding_meets_the_heads_of_post_star() {
+    let budget = Budget::new();
+    let (mut met, mut left_out) = (0, 0);
+    for seed in 0..SEEDS {
+        let Case { pds, start, .. } = case(seed);
+        let Some(&top) = start.stack.first() else { continue };
+        let start = Configuration { state: start.state, stack: vec![top] };
+        let initial = PAutomaton::singleton(pds.states, &start);
+        let all = post_star(&pds, &initial, NoReasons, &budget).unwrap().automaton;
+        let mut expected: Vec<Head> = Vec::new();
+        for state in (0..pds.states).map(State::from_index) {
+            expected.extend(all.outgoing(all.control(state)).iter().map(|&(top, _)| (state, top)));
+        }
+        expected.dedup();
+        let mut part: Pds<()> = Pds::new(pds.states, pds.symbols);
+        let heads = unfold(&mut part, (start.state, top), &budget, |part, head| {
+            for rule in pds.rules.iter().filter(|rule| (rule.state, rule.symbol) == head) {
+                part.rule(rule.state, rule.symbol, rule.to, rule.rhs, ());
+            }
+            Ok::<(), StopReason>(())
+        });
+        let heads = heads.unwrap();
+        assert_eq!(heads, expected, "seed {seed}");
+        let same = post_star(&part, &initial, NoReasons, &budget).unwrap().automaton;
+        assert_eq!(same.transitions().len(), all.transitions().len(), "seed {seed}");
+        met += heads.len();
+        left_out += pds.rules.len() - part.rules.len();
+        let stopped = unfold(
+            &mut Pds::<()>::new(0, 0),
+            (start.state, top),
+            &Budget::with_steps(1),
+            |_, _| Ok(()),
+        );
+        assert_eq!(stopped, Err(StopReason::Steps));
+    }
+    assert!(met > 2_000 && left_out > 2_000, "{met} {left_out}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //!
 //! # Source
 //! Paper 001 §4, Fig. 4 and Theorem 1. The staging of Appendix A.2, made lazy: only rules of heads
-//! that are reachable from the guess are made, so control locations arise stage by stage; and the
+//! that are reachable from the guess are made
+//! ([`selvedge_pds::unfold`](mod@selvedge_pds::unfold)), so control locations arise stage by stage; and the
 //! last thread does not go on to the next round unless the current one ended as guessed, so rules
 //! that cannot lead to a configuration of Theorem 1 do not arise. Which shared states may be guessed
 //! is up to the caller.
@@ -21,9 +22,9 @@
 use super::threads::{Act, Gamma, LocationId, Threads};
 use crate::expand::Shared;
 use crate::explicit::goal::{Spot, TargetTest};
-use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Budget, Id, IdVec};
-use selvedge_pds::{Pds, Rhs, RuleId, State, Symbol};
+use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, Id, IdVec, StopReason};
+use selvedge_pds::{Head, Pds, Rhs, State, unfold};
 use selvedge_program::{ThreadId, Unknown};
 
 /// A control location.
@@ -85,15 +86,8 @@ pub fn single(
 ) -> Result<Single, Unknown> {
     let count = threads.program().threads.len();
     let last = ThreadId::from_index(count.saturating_sub(1));
-    let mut build = Build {
-        goal,
-        guess,
-        meeting,
-        last,
-        controls: IdVec::new(),
-        numbers: FxHashMap::default(),
-        pds: Pds::new(0, 0),
-    };
+    let mut build =
+        Build { goal, guess, meeting, last, controls: IdVec::new(), numbers: FxHashMap::default() };
     let start = build.control(SequentialControl {
         round: 0,
         flag: matches!(goal, TargetTest::State { .. }),
@@ -104,92 +98,30 @@ pub fn single(
         _ => Gamma::Begin(ThreadId::from_index(0)),
     };
     let first = threads.symbol(first);
-    let mut heads = Heads::default();
-    heads.enter((start, first));
-    let mut steps = 0u32;
-    while let Some((entry, head)) = heads.pending.pop() {
-        // Also before the first one: there can be many systems, and each of them small.
-        if steps.is_multiple_of(1024) {
-            budget.check().map_err(Unknown::Stopped)?;
-        }
-        steps = steps.wrapping_add(1);
-        let known = heads.rules.get(&head).copied();
-        let (from, to) = if let Some(known) = known {
-            known
-        } else {
-            let from = build.pds.rules.len();
-            build.rules(threads, head)?;
-            let range = (from, build.pds.rules.len());
-            heads.rules.insert(head, range);
-            range
-        };
-        for rule in (from..to).map(RuleId::from_index) {
-            let rule = &build.pds.rules[rule];
-            heads.apply(entry, rule.to, rule.rhs);
-        }
-    }
+    let mut pds = Pds::new(0, 0);
+    let heads = unfold(&mut pds, (start, first), budget, |pds, head| {
+        build.rules(threads, pds, head).map_err(Halted::Because)
+    });
+    let heads = heads.map_err(|halted| match halted {
+        Halted::Stopped(reason) => Unknown::Stopped(reason),
+        Halted::Because(why) => why,
+    })?;
     let ends = threads.symbol(Gamma::Final);
-    let mut finals: Vec<State> =
-        heads.rules.keys().filter(|head| head.1 == ends).map(|head| head.0).collect();
-    finals.sort_unstable();
-    build.pds.states = build.controls.len();
-    build.pds.symbols = threads.symbols();
-    Ok(Single { pds: build.pds, controls: build.controls, start, finals })
+    let finals = heads.iter().filter(|head| head.1 == ends).map(|head| head.0).collect();
+    pds.states = build.controls.len();
+    pds.symbols = threads.symbols();
+    Ok(Single { pds, controls: build.controls, start, finals })
 }
 
-/// A control location with the top of the stack.
-type Head = (State, Symbol);
-
-/// Which heads are reachable: summaries from the head with which a symbol was pushed to the control
-/// locations in which it is popped.
-#[derive(Default)]
-struct Heads {
-    /// Heads, with the one at which their part of the stack was pushed.
-    facts: FxHashSet<(Head, Head)>,
-    pending: Vec<(Head, Head)>,
-    /// The rules of the heads met so far.
-    rules: FxHashMap<Head, (usize, usize)>,
-    popped: FxHashMap<Head, Vec<State>>,
-    pops: FxHashSet<(Head, State)>,
-    callers: FxHashMap<Head, Vec<(Head, Symbol)>>,
-    calls: FxHashSet<(Head, Head, Symbol)>,
+/// Why a system was not built.
+enum Halted {
+    Stopped(StopReason),
+    Because(Unknown),
 }
 
-impl Heads {
-    fn enter(&mut self, head: Head) {
-        self.add(head, head);
-    }
-
-    fn add(&mut self, entry: Head, head: Head) {
-        if self.facts.insert((entry, head)) {
-            self.pending.push((entry, head));
-        }
-    }
-
-    fn apply(&mut self, entry: Head, to: State, rhs: Rhs) {
-        match rhs {
-            Rhs::Step(top) => self.add(entry, (to, top)),
-            Rhs::Push(top, below) => {
-                let callee = (to, top);
-                self.enter(callee);
-                if !self.calls.insert((callee, entry, below)) {
-                    return;
-                }
-                self.callers.entry(callee).or_default().push((entry, below));
-                for state in self.popped.get(&callee).cloned().unwrap_or_default() {
-                    self.add(entry, (state, below));
-                }
-            }
-            Rhs::Pop => {
-                if !self.pops.insert((entry, to)) {
-                    return;
-                }
-                self.popped.entry(entry).or_default().push(to);
-                for (caller, below) in self.callers.get(&entry).cloned().unwrap_or_default() {
-                    self.add(caller, (to, below));
-                }
-            }
-        }
+impl From<StopReason> for Halted {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
     }
 }
 
@@ -200,7 +132,6 @@ struct Build<'a> {
     last: ThreadId,
     controls: IdVec<State, SequentialControl>,
     numbers: FxHashMap<SequentialControl, State>,
-    pds: Pds<Label>,
 }
 
 impl Build<'_> {
@@ -214,15 +145,20 @@ impl Build<'_> {
     }
 
     /// Adds the rules of a head.
-    fn rules(&mut self, threads: &mut Threads<'_>, (state, symbol): Head) -> Result<(), Unknown> {
+    fn rules(
+        &mut self,
+        threads: &mut Threads<'_>,
+        pds: &mut Pds<Label>,
+        (state, symbol): Head,
+    ) -> Result<(), Unknown> {
         let control = self.controls[state].clone();
         let gamma = threads.gamma(symbol);
         let Some(thread) = gamma.thread() else { return Ok(()) };
         let round = control.round;
         let silent = Label { thread, round, act: Act::Silent, hits: false };
-        let add = |build: &mut Self, to: SequentialControl, rhs: Rhs, label: Label| {
+        let mut add = |build: &mut Self, to: SequentialControl, rhs: Rhs, label: Label| {
             let to = build.control(to);
-            build.pds.rule(state, symbol, to, rhs, label);
+            pds.rule(state, symbol, to, rhs, label);
         };
         if round == self.guess.len() {
             // The second kind of rules of Fig. 4, second line: the next thread is called.
