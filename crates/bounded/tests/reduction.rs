@@ -69,19 +69,19 @@ fn compare(
         reached += usize::from(expected.least(0).is_some());
         compared += 1;
     }
-    assert!(compared > 40 && reached > 10, "{compared} compared, {reached} reached");
+    assert!(compared > 20 && reached > 8, "{compared} compared, {reached} reached");
 }
 
 #[test]
 fn the_single_pushdown_system_agrees_with_all_schedules() {
-    compare(0..120, |program, target| {
+    compare(0..80, |program, target| {
         Ok(Box::new(PdsSearch::new(program, target, &Budget::new())?))
     });
 }
 
 #[test]
 fn the_symbolic_pushdown_system_agrees_with_all_schedules() {
-    compare(2000..2100, |program, target| {
+    compare(2000..2040, |program, target| {
         Ok(Box::new(SpdsSearch::new(program, target, &Budget::new())?))
     });
 }
@@ -153,7 +153,7 @@ fn nodes_by_walking_back(program: &Program, target: &Target, most: u32) -> Optio
 #[test]
 fn the_projection_is_what_walking_back_from_the_target_finds() {
     let (mut empty, mut partial, mut compared) = (0, 0, 0);
-    for seed in 1000..1080 {
+    for seed in 1000..1050 {
         let mut rng = Rng::new(seed);
         let shape = Shape { threads: 2 + seed as usize % 2, ..SHAPE };
         let program = random_program(&mut rng, &shape);
