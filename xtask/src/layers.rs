@@ -1,9 +1,11 @@
 //! # Idea
 //! The dependency direction between the crates is a table; an edge that is not in it fails the
-//! build. See ARCHITECTURE.md for the reasons.
+//! build. Only the command line touches files, threads, the clock and the environment; a crate below it
+//! that names them fails it, too. See ARCHITECTURE.md for the reasons.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What each crate may depend on outside of tests.
@@ -85,12 +87,68 @@ pub fn check() -> Result<String, String> {
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("cargo metadata: {error}"))?;
-    let breaches = breaches(&metadata);
+    let mut breaches = breaches(&metadata);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    breaches.extend(worldly(&root).map_err(|error| format!("the sources: {error}"))?);
     if breaches.is_empty() {
         Ok(format!("layers: {} crates, no forbidden edge\n", metadata.packages.len()))
     } else {
         Err(breaches.join("\n"))
     }
+}
+
+/// What only a door may name.
+const WORLDLY: [&str; 7] = [
+    "std::fs",
+    "std::thread",
+    "std::process",
+    "std::env::",
+    "std::net",
+    "Instant::now",
+    "SystemTime",
+];
+
+/// The crates that may: the door, and what only tests use.
+const DOORS: [&str; 2] = ["cli", "testkit"];
+
+/// The budget reads the clock, where a deadline is set.
+const CLOCK: (&str, &str) = ("base/src/budget.rs", "Instant::now");
+
+/// The places outside of tests where a crate below the doors names what only they may.
+fn worldly(crates: &Path) -> std::io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = Vec::new();
+    for folder in std::fs::read_dir(crates)? {
+        let folder = folder?.path();
+        if !DOORS.iter().any(|door| folder.ends_with(door)) {
+            open.push(folder.join("src"));
+        }
+    }
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            for entry in std::fs::read_dir(path)? {
+                open.push(entry?.path());
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with("tests.rs")
+        {
+            let text = std::fs::read_to_string(&path)?;
+            let names = named(&text)
+                .into_iter()
+                .filter(|name| !(path.ends_with(CLOCK.0) && *name == CLOCK.1));
+            found.extend(names.map(|name| format!("{} names {name}", path.display())));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What of the world a source names before its tests.
+fn named(text: &str) -> Vec<&'static str> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: Vec<&str> = code.collect();
+    WORLDLY.into_iter().filter(|name| code.iter().any(|line| line.contains(name))).collect()
 }
 
 fn breaches(metadata: &Metadata) -> Vec<String> {
@@ -126,6 +184,15 @@ mod tests {
             name: name.to_owned(),
             dependencies: dependencies.iter().map(dependency).collect(),
         }
+    }
+
+    #[test]
+    fn the_world_is_named_in_code_only() {
+        assert_eq!(
+            named("//! std::fs\nuse std::fs::File;\nlet now = Instant::now();"),
+            ["std::fs", "Instant::now"]
+        );
+        assert_eq!(named("fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }"), [""; 0]);
     }
 
     #[test]

@@ -191,10 +191,12 @@ impl Budget {
         let limit = if shares <= 1 {
             Limit::default()
         } else {
-            let now = Instant::now();
             let part = |left: Duration| left / u32::try_from(shares).unwrap_or(u32::MAX);
-            let deadline =
-                self.deadline().map(|end| now + part(end.saturating_duration_since(now)));
+            // Where no time is set no clock is read: a web page has none.
+            let deadline = self.deadline().map(|end| {
+                let now = Instant::now();
+                now + part(end.saturating_duration_since(now))
+            });
             Limit {
                 steps: self.steps_left().map(|left| (left / shares as u64).max(1)),
                 deadline: deadline.map(|at| Deadline { at, watched: false }),
