@@ -6,6 +6,7 @@
 //! - [`boolean`]: the same for concurrent Boolean programs, which can also be printed in Boppo's
 //!   dialect.
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
+//! - [`typed`]: programs with numbers, arrays, waits and assertions.
 //! - [`files`]: programs whose statements come from many files.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
@@ -40,6 +41,7 @@ pub mod shared;
 pub mod shrink;
 pub mod source;
 pub mod straight;
+pub mod typed;
 
 pub use boolean::{BoolModel, BoolStatement};
 pub use rng::Rng;

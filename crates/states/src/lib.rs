@@ -1,0 +1,37 @@
+//! Explicit-state search for programs with data, locks and condition variables, transaction by
+//! transaction: a thread is interrupted only where its inferred transactions end.
+//!
+//! Start reading at [`search`]. [`step`] is the step relation with what each step accesses, [`eval`] the
+//! values of expressions, [`protection`] which accesses commute, [`program`] what is prepared once,
+//! [`store`] the packed states, [`witness`] the run to what was found, [`engine`] the engine.
+//!
+//! ```
+//! use selvedge_base::Budget;
+//! use selvedge_program::{Engine, Question, Target, Verdict, text};
+//! use selvedge_states::{SearchOptions, Transactions};
+//!
+//! let program = text::parse(
+//!     "program global x : 0..3 = 0
+//!      thread T main main { procedure main nodes 2 entry 0 exit 1 { 0 -> 1 assert x < 3 } }",
+//! ).0.unwrap();
+//! let mut engine = Transactions::new(&program, SearchOptions::default(), None, Budget::new());
+//! let question = Question::Reach(Target::Assertion);
+//! let decision = engine.decide(&question, &mut |_| {}).unwrap();
+//! assert_eq!(decision.verdict, Verdict::Safe);
+//! ```
+
+pub mod engine;
+pub mod eval;
+pub mod program;
+pub mod protection;
+pub mod search;
+pub mod state;
+pub mod step;
+pub mod store;
+pub mod witness;
+
+pub use engine::Transactions;
+pub use program::Code;
+pub use protection::{Class, Protection};
+pub use search::{Counts, End, Found, Goal, Reduction, Search, SearchOptions};
+pub use step::{CellAccess, Machine, Mover, Offer};

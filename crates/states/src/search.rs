@@ -1,0 +1,625 @@
+//! # Idea
+//! The states between transactions, breadth first. A stored state has no thread inside a transaction.
+//! [`Search::expand`] explores what one thread does alone from there: first, before its *commit*, right
+//! movers; then anything; then left movers, until the transaction is *cut* and the state is stored.
+//! Other threads are not looked at in between: whatever they could do there, they can do before or
+//! after with the same outcome.
+//!
+//! # Source
+//! Paper 002 §4.2 (the reduction, conditions A to C, Theorem 4.1) and §6 (inference), corrected by ERRATA
+//! 002: there is no set N(t), the choice where to cut is made per node; a re-acquisition keeps the
+//! phase; condition C concerns blocked and finished threads as well as cycles; transactions end early
+//! where no lock is held and control branches or a loop begins; every stored state is before the
+//! commit of all threads; a thread that fails is stopped and the others go on.
+//!
+//! # Invariants
+//! 1. A post node is cut if an edge of the thread there, enabled or blocked, is no left mover, or if none
+//!    is enabled. Further cuts are sound.
+//! 2. From every post node steps of the thread lead to one that is cut (condition C).
+//! 3. A class of accesses that loses its status makes the current expansion begin again, and all stored
+//!    states be expanded again before the search ends. Violations that were found before are real all
+//!    the same, since whatever is visited is reachable.
+
+use crate::program::Code;
+use crate::protection::Protection;
+use crate::state::State;
+use crate::step::{Machine, Mover, Offer, Path};
+use crate::store::{Packing, Parent, Store, Stored};
+use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, StopReason};
+use selvedge_program::{
+    FailureKind, Move, NodeId, Position, StatePattern, ThreadId, Type, Unknown, Value,
+};
+use std::collections::{BTreeSet, VecDeque};
+
+/// How much is left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Reduction {
+    /// Transactions: preserves failures and labels.
+    #[default]
+    Transactions,
+    /// A transaction begins with its commit: preserves deadlocks as well.
+    LeftMovers,
+    /// Every step is one: preserves everything.
+    None,
+}
+
+/// What is looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// A step that fails, or an invariant that is false at first.
+    Failure,
+    /// A thread at one of these nodes.
+    Label(BTreeSet<NodeId>),
+    /// A state.
+    State(StatePattern),
+    /// A state in which no thread can move, and a started one has not ended.
+    Deadlock,
+    /// Nothing: all states.
+    Everything,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchOptions {
+    /// How much is left out.
+    pub reduction: Reduction,
+    /// How many calls a thread may have open.
+    pub depth: u32,
+    /// How many states may be stored.
+    pub most_states: u64,
+    /// Whether transactions end where no lock is held and control branches or a loop begins.
+    pub early_ends: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            reduction: Reduction::Transactions,
+            depth: 64,
+            most_states: u64::from(u32::MAX - 1),
+            early_ends: true,
+        }
+    }
+}
+
+/// Something that was looked for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The stored state before the last transaction.
+    pub from: Stored,
+    /// Who moves then.
+    pub thread: ThreadId,
+    /// What it does.
+    pub path: Path,
+    /// The step that fails, if one does.
+    pub fails: Option<(Move, FailureKind)>,
+    /// Whether the state at first is wrong.
+    pub at_first: bool,
+}
+
+/// How a search ends.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// It has found what it looked for.
+    Found(Box<Found>),
+    /// There is nothing to be found.
+    Complete,
+    /// There is nothing to be found as far as was looked.
+    Open(Unknown),
+}
+
+/// Counts of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Stored states.
+    pub states: u64,
+    /// Nodes that were visited inside transactions.
+    pub nodes: u64,
+    /// Steps that were taken.
+    pub transitions: u64,
+    /// The most transactions that lie behind a state.
+    pub depth: u64,
+    /// How often all states were expanded again.
+    pub sweeps: u64,
+    /// Bytes of the store by its states.
+    pub bytes_per_state: u64,
+}
+
+/// A search.
+#[derive(Debug)]
+pub struct Search<'c, 'p> {
+    /// The step relation.
+    pub machine: Machine<'c, 'p>,
+    /// How states are packed.
+    pub packing: Packing<'c, 'p>,
+    /// The stored states.
+    pub store: Store,
+    /// The initial states as they are, by the number of what was stored of them.
+    pub initial: FxHashMap<Stored, State>,
+    /// Which accesses commute.
+    pub protection: Protection,
+    options: SearchOptions,
+    goal: Goal,
+    budget: Budget,
+    queue: VecDeque<Stored>,
+    counts: Counts,
+    /// Whether a class lost its status since all states were last expanded.
+    outdated: bool,
+    too_deep: bool,
+    /// Everything that failed: the edge and how.
+    pub failures: BTreeSet<(Option<usize>, FailureKind)>,
+    /// Whether to go on behind what was found.
+    pub collect: bool,
+}
+
+/// A node of an expansion.
+struct Node {
+    state: State,
+    post: bool,
+    /// Where it comes from, and how.
+    before: Option<(usize, Path)>,
+    next: Vec<usize>,
+    cut: bool,
+}
+
+/// How many nodes a transaction may have before it is cut wherever that is allowed.
+const LARGE: usize = 4096;
+
+impl<'c, 'p> Search<'c, 'p> {
+    /// A search that has not begun.
+    pub fn new(code: &'c Code<'p>, goal: Goal, options: SearchOptions, budget: Budget) -> Self {
+        Self {
+            machine: Machine { code, depth: options.depth as usize },
+            packing: Packing::new(code),
+            store: Store::new(),
+            initial: FxHashMap::default(),
+            protection: Protection::new(code.program.globals.len()),
+            options,
+            goal,
+            budget,
+            queue: VecDeque::new(),
+            counts: Counts::default(),
+            outdated: false,
+            too_deep: false,
+            failures: BTreeSet::new(),
+            collect: false,
+        }
+    }
+
+    /// Counts so far.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            states: self.store.len() as u64,
+            bytes_per_state: self.store.bytes_per_state(),
+            ..self.counts
+        }
+    }
+
+    /// Searches to the end.
+    pub fn run(&mut self) -> End {
+        match self.search() {
+            Ok(Some(found)) => End::Found(Box::new(found)),
+            Ok(None) if self.too_deep => End::Open(Unknown::CallDepth(self.options.depth)),
+            Ok(None) => End::Complete,
+            Err(why) => End::Open(why),
+        }
+    }
+
+    fn search(&mut self) -> Result<Option<Found>, Unknown> {
+        if let Some(found) = self.begin()? {
+            return Ok(Some(found));
+        }
+        loop {
+            while let Some(number) = self.queue.pop_front() {
+                if let Some(reason) = self.budget.poll() {
+                    return Err(reason.into());
+                }
+                let state = self.packing.unpack(self.store.packed(number));
+                if let Some(found) = self.visit(number, &state)? {
+                    return Ok(Some(found));
+                }
+            }
+            if !self.outdated {
+                return Ok(None);
+            }
+            self.outdated = false;
+            self.counts.sweeps += 1;
+            self.queue.extend(0..self.store.len() as Stored);
+        }
+    }
+
+    /// Stores the initial states.
+    fn begin(&mut self) -> Result<Option<Found>, Unknown> {
+        let mut found = None;
+        for state in initial_states(self.machine.code)? {
+            let packed = self.packing.pack(&self.machine.normalise(&state));
+            let thread = selvedge_base::Id::from_index(0);
+            let (number, new) =
+                self.store.insert(&packed, |state| Parent { state, thread, depth: 0 });
+            if !new {
+                continue;
+            }
+            self.queue.push_back(number);
+            let wrong = self.machine.wrong_at_first(&state);
+            let at_first = self.goal == Goal::Failure && wrong.is_some();
+            if let Some(kind) = wrong {
+                self.failures.insert((None, kind));
+            }
+            if found.is_none() && (at_first && !self.collect || self.is_goal(&state)) {
+                let path = Path::new();
+                found = Some(Found { from: number, thread, path, fails: None, at_first });
+            }
+            self.initial.insert(number, state);
+        }
+        Ok(found)
+    }
+
+    /// Everything that threads do from a stored state.
+    fn visit(&mut self, number: Stored, state: &State) -> Result<Option<Found>, Unknown> {
+        let threads = self.machine.code.program.threads.ids();
+        if self.goal == Goal::Deadlock && self.is_deadlock(state)? {
+            let thread = selvedge_base::Id::from_index(0);
+            let path = Path::new();
+            return Ok(Some(Found { from: number, thread, path, fails: None, at_first: false }));
+        }
+        for thread in threads {
+            if let Some(found) = self.expand(number, state, thread)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether no thread can move, and a started one has not ended.
+    fn is_deadlock(&self, state: &State) -> Result<bool, Unknown> {
+        let mut unfinished = false;
+        for thread in self.machine.code.program.threads.ids() {
+            let own = state.thread(thread);
+            unfinished |= !own.waits && !own.stack.is_empty();
+            if own.stopped {
+                return Ok(false);
+            }
+            for offer in self.machine.offers(state, thread)? {
+                if !offer.outcomes.is_empty() || offer.fails.is_some() || offer.too_deep {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Stores what a thread can do from a state in one transaction.
+    fn expand(
+        &mut self,
+        number: Stored,
+        state: &State,
+        thread: ThreadId,
+    ) -> Result<Option<Found>, Unknown> {
+        loop {
+            let losses = self.protection.losses;
+            let (nodes, found) = self.explore(number, state, thread)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            if self.protection.losses == losses || self.options.reduction == Reduction::None {
+                let depth = self.store.parent(number).depth + 1;
+                for node in nodes.iter().filter(|node| node.cut) {
+                    if let Some(found) = self.keep(number, thread, &node.state, depth)? {
+                        return Ok(Some(found));
+                    }
+                }
+                return Ok(None);
+            }
+            self.outdated = true;
+        }
+    }
+
+    fn keep(
+        &mut self,
+        from: Stored,
+        thread: ThreadId,
+        state: &State,
+        depth: u32,
+    ) -> Result<Option<Found>, Unknown> {
+        if self.store.len() as u64 >= self.options.most_states {
+            return Err(Unknown::Stopped(StopReason::Memory));
+        }
+        let packed = self.packing.pack(state);
+        let (number, new) = self.store.insert(&packed, |_| Parent { state: from, thread, depth });
+        if new {
+            self.queue.push_back(number);
+            self.counts.depth = self.counts.depth.max(u64::from(depth));
+            if matches!(self.goal, Goal::State(_)) && self.is_goal(state) {
+                let path = Path::new();
+                return Ok(Some(Found {
+                    from: number,
+                    thread,
+                    path,
+                    fails: None,
+                    at_first: false,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nodes of a thread's transactions from a state; those to be stored are cut.
+    fn explore(
+        &mut self,
+        number: Stored,
+        state: &State,
+        thread: ThreadId,
+    ) -> Result<(Vec<Node>, Option<Found>), Unknown> {
+        let first =
+            Node { state: state.clone(), post: false, before: None, next: Vec::new(), cut: false };
+        let mut nodes = vec![first];
+        let mut known: FxHashMap<(State, bool), usize> = FxHashMap::default();
+        known.insert((state.clone(), false), 0);
+        let mut at = 0;
+        while at < nodes.len() {
+            if let Some(reason) = self.budget.poll() {
+                return Err(reason.into());
+            }
+            self.counts.nodes += 1;
+            let here = nodes[at].state.clone();
+            let offers = self.machine.offers(&here, thread)?;
+            let mut movers = Vec::with_capacity(offers.len());
+            for offer in &offers {
+                self.too_deep |= offer.too_deep;
+                movers.push(offer.mover.and(self.protection.register(thread, &offer.accesses)));
+            }
+            if let Some(found) = self.met(number, thread, &nodes, at, &offers) {
+                return Ok((nodes, Some(found)));
+            }
+            self.stop_failing(number, thread, &nodes, at, &offers)?;
+            if nodes[at].post && self.is_cut(&here, thread, &offers, &movers, nodes.len()) {
+                nodes[at].cut = true;
+                at += 1;
+                continue;
+            }
+            for (offer, mover) in offers.into_iter().zip(movers) {
+                for path in offer.outcomes {
+                    self.counts.transitions += 1;
+                    let post = match self.options.reduction {
+                        Reduction::Transactions => nodes[at].post || !mover.right,
+                        Reduction::LeftMovers | Reduction::None => true,
+                    };
+                    let last = &path.last().expect("an outcome has a step").1;
+                    let next = self.machine.normalise(last);
+                    let key = (next, post);
+                    let target = if let Some(&known) = known.get(&key) {
+                        known
+                    } else {
+                        nodes.push(Node {
+                            state: key.0.clone(),
+                            post,
+                            before: Some((at, path)),
+                            next: Vec::new(),
+                            cut: false,
+                        });
+                        known.insert(key, nodes.len() - 1);
+                        nodes.len() - 1
+                    };
+                    nodes[at].next.push(target);
+                }
+            }
+            at += 1;
+        }
+        cut_cycles(&mut nodes);
+        Ok((nodes, None))
+    }
+
+    /// What was looked for, at a node or on the way out of it.
+    fn met(
+        &mut self,
+        number: Stored,
+        thread: ThreadId,
+        nodes: &[Node],
+        at: usize,
+        offers: &[Offer],
+    ) -> Option<Found> {
+        let found =
+            |path: Path, fails| Some(Found { from: number, thread, path, fails, at_first: false });
+        if matches!(self.goal, Goal::Label(_)) {
+            if self.is_goal(&nodes[at].state) {
+                return found(path_to(nodes, at), None);
+            }
+            let inside = offers.iter().flat_map(|offer| &offer.inside);
+            for path in inside {
+                if self.is_goal(&path.last().expect("a way inside has a step").1) {
+                    return found([path_to(nodes, at), path.clone()].concat(), None);
+                }
+            }
+        }
+        for offer in offers {
+            let Some((kind, path, step)) = &offer.fails else { continue };
+            let edge = step.edge().map(selvedge_base::Id::index);
+            self.failures.insert((edge, *kind));
+            if self.goal == Goal::Failure && !self.collect {
+                let path = [path_to(nodes, at), path.clone()].concat();
+                return found(path, Some((*step, *kind)));
+            }
+        }
+        None
+    }
+
+    /// Where a step fails its thread stops, and the others go on.
+    fn stop_failing(
+        &mut self,
+        number: Stored,
+        thread: ThreadId,
+        nodes: &[Node],
+        at: usize,
+        offers: &[Offer],
+    ) -> Result<(), Unknown> {
+        let depth = self.store.parent(number).depth + 1;
+        for offer in offers {
+            let Some((_, path, _)) = &offer.fails else { continue };
+            // What a failing section has done so far is seen by nobody: it is one step.
+            if !path.is_empty() {
+                continue;
+            }
+            let mut stopped = nodes[at].state.clone();
+            stopped.thread_mut(thread).stopped = true;
+            let stopped = self.machine.normalise(&stopped);
+            self.keep(number, thread, &stopped, depth)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction ends at a node behind its commit.
+    fn is_cut(
+        &self,
+        state: &State,
+        thread: ThreadId,
+        offers: &[Offer],
+        movers: &[Mover],
+        size: usize,
+    ) -> bool {
+        let enabled = offers.iter().any(|offer| !offer.outcomes.is_empty());
+        if self.options.reduction == Reduction::None
+            || !enabled
+            || movers.iter().any(|mover| !mover.left)
+        {
+            return true;
+        }
+        let Some(node) = state.top(thread) else { return true };
+        let branches = offers.len() > 1 || self.machine.code.loop_head[node];
+        let early = self.options.early_ends && branches && state.held(thread) == 0;
+        early || size > LARGE
+    }
+
+    fn is_goal(&self, state: &State) -> bool {
+        let at = |thread: ThreadId, nodes: &dyn Fn(&NodeId) -> bool| {
+            state.top(thread).is_some_and(|top| nodes(&top))
+        };
+        let mut threads = self.machine.code.program.threads.ids();
+        match &self.goal {
+            Goal::Label(nodes) => threads.any(|thread| at(thread, &|top| nodes.contains(top))),
+            Goal::State(pattern) => {
+                let globals = pattern.globals.iter().all(|&(global, value)| {
+                    state.globals[selvedge_base::Id::index(global)] == value
+                });
+                let locks =
+                    pattern.locks.iter().all(|&(lock, held)| state.owner(lock).is_some() == held);
+                let threads = threads.all(|thread| match &pattern.threads[thread] {
+                    Position::Any => true,
+                    Position::At(nodes) => at(thread, &|top| nodes.contains(top)),
+                    Position::Ended => state.thread(thread).stack.is_empty(),
+                });
+                globals && locks && threads
+            }
+            Goal::Failure | Goal::Deadlock | Goal::Everything => false,
+        }
+    }
+}
+
+/// The way to a node.
+fn path_to(nodes: &[Node], at: usize) -> Path {
+    let mut parts = Vec::new();
+    let mut node = at;
+    while let Some((before, path)) = &nodes[node].before {
+        parts.push(path.clone());
+        node = *before;
+    }
+    parts.into_iter().rev().flatten().collect()
+}
+
+/// Cuts one node of every bottom component of post nodes that has none (condition C).
+fn cut_cycles(nodes: &mut [Node]) {
+    loop {
+        // Backwards from what is cut.
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for (at, node) in nodes.iter().enumerate() {
+            node.next.iter().for_each(|&next| before[next].push(at));
+        }
+        let mut fine: Vec<bool> = nodes.iter().map(|node| node.cut || !node.post).collect();
+        let mut pending: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].cut).collect();
+        while let Some(at) = pending.pop() {
+            for &one in &before[at] {
+                if !std::mem::replace(&mut fine[one], true) {
+                    pending.push(one);
+                }
+            }
+        }
+        let Some(start) = (0..nodes.len()).find(|&at| !fine[at]) else { return };
+        // Whatever can be reached from here does not reach a cut. Down to a bottom component:
+        let mut bottom = reachable(nodes, start);
+        while let Some(below) =
+            bottom.iter().map(|&at| reachable(nodes, at)).find(|below| below.len() < bottom.len())
+        {
+            bottom = below;
+        }
+        let first = bottom.into_iter().min().expect("a component has a node");
+        nodes[first].cut = true;
+    }
+}
+
+/// The nodes to which steps lead, itself among them.
+fn reachable(nodes: &[Node], from: usize) -> Vec<usize> {
+    let mut seen = vec![false; nodes.len()];
+    seen[from] = true;
+    let mut all = vec![from];
+    let mut position = 0;
+    while position < all.len() {
+        for &next in &nodes[all[position]].next {
+            if !std::mem::replace(&mut seen[next], true) {
+                all.push(next);
+            }
+        }
+        position += 1;
+    }
+    all
+}
+
+/// All states that a run can begin with.
+fn initial_states(code: &Code<'_>) -> Result<Vec<State>, Unknown> {
+    const MOST: usize = 1 << 20;
+    let program = code.program;
+    let choices = |ty: Type, initial: Option<Value>, matters: bool| -> (Value, Value) {
+        let (low, high) = program.range(ty);
+        match initial {
+            Some(value) => (value, value),
+            None if matters => (low, high),
+            None => (low, low),
+        }
+    };
+    let mut ranges: Vec<(Value, Value)> =
+        program.globals.iter().map(|one| choices(one.ty, one.initial, true)).collect();
+    for thread in &program.threads {
+        let procedure = &program.procedures[thread.main];
+        let waits = thread.start != selvedge_program::Start::AtFirst;
+        for (id, local) in procedure.frame.locals.iter_enumerated() {
+            let parameter = crate::program::index(id) < procedure.frame.parameters;
+            let matters = !waits && code.live[procedure.entry].contains(&id);
+            let initial = local.initial.filter(|_| !parameter);
+            ranges.push(choices(local.ty, initial, matters));
+        }
+    }
+    let mut values: Vec<Value> = ranges.iter().map(|range| range.0).collect();
+    let mut states = Vec::new();
+    loop {
+        if states.len() >= MOST {
+            return Err(Unknown::Unsupported(format!(
+                "the search handles at most {MOST} initial states, and this program has more"
+            )));
+        }
+        let mut rest = values[program.globals.len()..].iter().copied();
+        let locals = program.threads.iter().map(|thread| {
+            let count = program.procedures[thread.main].frame.locals.len();
+            rest.by_ref().take(count).collect()
+        });
+        let locals: Vec<Vec<Value>> = locals.collect();
+        let globals = values[..program.globals.len()].to_vec();
+        states.push(State::initial(code, globals, locals));
+        let carried = values.iter_mut().zip(&ranges).all(|(value, &(low, high))| {
+            let last = *value == high;
+            *value = if last { low } else { *value + 1 };
+            last
+        });
+        if carried {
+            return Ok(states);
+        }
+    }
+}

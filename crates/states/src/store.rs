@@ -1,0 +1,331 @@
+//! # Idea
+//! The stored states, each as a few words: a self-delimiting string of bits in one arena, found by a
+//! table with open addressing. A state remembers which one it was reached from, and by which thread.
+//!
+//! # Invariants
+//! 1. Two states have the same words iff they are equal: values and nodes have fixed widths, and what
+//!    has no fixed number is preceded by its count.
+//! 2. The table is at most three quarters full.
+
+use crate::program::{Code, index};
+use crate::state::{Activation, State, Suspended, ThreadState};
+use rustc_hash::FxHasher;
+use selvedge_base::Id;
+use selvedge_program::{EdgeId, NodeId, ThreadId, Type, Value};
+use std::hash::Hasher;
+use std::sync::Arc;
+
+/// The number of a stored state.
+pub type Stored = u32;
+
+/// Where a stored state comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parent {
+    /// The state that was expanded; itself for an initial one.
+    pub state: Stored,
+    /// The thread that moved.
+    pub thread: ThreadId,
+    /// How many transactions lie behind it.
+    pub depth: u32,
+}
+
+/// The stored states.
+#[derive(Debug)]
+pub struct Store {
+    words: Vec<u64>,
+    /// Where the words of each state begin, and one more.
+    starts: Vec<usize>,
+    parents: Vec<Parent>,
+    table: Vec<u32>,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl Store {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self {
+            words: Vec::new(),
+            starts: vec![0],
+            parents: Vec::new(),
+            table: vec![EMPTY; 1 << 10],
+        }
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Where a state comes from.
+    pub fn parent(&self, state: Stored) -> Parent {
+        self.parents[state as usize]
+    }
+
+    /// How many bytes a state takes on average.
+    pub fn bytes_per_state(&self) -> u64 {
+        let states = self.len().max(1);
+        let bytes = self.words.len() * 8
+            + self.starts.len() * size_of::<usize>()
+            + self.parents.len() * size_of::<Parent>()
+            + self.table.len() * 4;
+        (bytes / states) as u64
+    }
+
+    /// Stores a state that is new; its number, and whether it is.
+    pub fn insert(
+        &mut self,
+        packed: &[u64],
+        parent: impl FnOnce(Stored) -> Parent,
+    ) -> (Stored, bool) {
+        if (self.len() + 1) * 4 > self.table.len() * 3 {
+            self.grow();
+        }
+        let slot = self.slot(packed);
+        if self.table[slot] != EMPTY {
+            return (self.table[slot], false);
+        }
+        let number = self.parents.len() as Stored;
+        self.table[slot] = number;
+        self.words.extend_from_slice(packed);
+        self.starts.push(self.words.len());
+        self.parents.push(parent(number));
+        (number, true)
+    }
+
+    /// The words of a state.
+    pub fn packed(&self, state: Stored) -> &[u64] {
+        let at = state as usize;
+        &self.words[self.starts[at]..self.starts[at + 1]]
+    }
+
+    fn slot(&self, packed: &[u64]) -> usize {
+        let mask = self.table.len() - 1;
+        let mut slot = hash(packed) as usize & mask;
+        while self.table[slot] != EMPTY && self.packed(self.table[slot]) != packed {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![EMPTY; self.table.len() * 2];
+        for number in 0..self.len() as Stored {
+            let slot = self.slot(self.packed(number));
+            self.table[slot] = number;
+        }
+    }
+}
+
+fn hash(packed: &[u64]) -> u64 {
+    let mut hasher = FxHasher::default();
+    packed.iter().for_each(|&word| hasher.write_u64(word));
+    let mixed = hasher.finish();
+    mixed ^ mixed >> 29
+}
+
+/// Turns states into words and back.
+#[derive(Debug)]
+pub struct Packing<'c, 'p> {
+    code: &'c Code<'p>,
+    nodes: u32,
+    edges: u32,
+    threads: u32,
+    locks: u32,
+}
+
+fn bits(values: usize) -> u32 {
+    usize::BITS - values.saturating_sub(1).leading_zeros()
+}
+
+impl<'c, 'p> Packing<'c, 'p> {
+    /// The packing of a program's states.
+    pub fn new(code: &'c Code<'p>) -> Self {
+        let program = code.program;
+        Self {
+            code,
+            nodes: bits(program.nodes.len()),
+            edges: bits(program.edges.len() + 1),
+            threads: bits(program.threads.len() + 1),
+            locks: bits(program.locks.len()),
+        }
+    }
+
+    fn width(&self, ty: Type) -> (Value, u32) {
+        let (low, high) = self.code.program.range(ty);
+        (low, bits((i64::from(high) - i64::from(low) + 1) as usize))
+    }
+
+    /// The words of a state.
+    pub fn pack(&self, state: &State) -> Vec<u64> {
+        let program = self.code.program;
+        let mut writer = Writer::default();
+        for (global, &value) in program.globals.iter().zip(state.globals.iter()) {
+            let (low, width) = self.width(global.ty);
+            writer.put((i64::from(value) - i64::from(low)).cast_unsigned(), width);
+        }
+        for owner in state.locks.iter() {
+            writer.put(owner.map_or(0, |(owner, _)| index(owner) as u64 + 1), self.threads);
+            if let Some((_, depth)) = owner {
+                writer.count(*depth - 1);
+            }
+        }
+        for thread in &state.threads {
+            self.pack_thread(thread, &mut writer);
+        }
+        writer.words
+    }
+
+    fn pack_thread(&self, thread: &ThreadState, writer: &mut Writer) {
+        writer.put(u64::from(thread.waits), 1);
+        if thread.waits {
+            return;
+        }
+        writer.put(u64::from(thread.stopped), 1);
+        writer.put(u64::from(thread.suspended.is_some()), 1);
+        if let Some(Suspended { lock, depth, in_set }) = thread.suspended {
+            writer.put(index(lock) as u64, self.locks);
+            writer.count(depth);
+            writer.put(u64::from(in_set), 1);
+        }
+        writer.count(thread.units);
+        writer.count(thread.stack.len() as u32);
+        for activation in &thread.stack {
+            let node = activation.node;
+            writer.put(index(node) as u64, self.nodes);
+            let call = activation.call.map_or(0, |call| index(call) as u64 + 1);
+            writer.put(call, self.edges);
+            let frame = &self.code.program.procedures[self.code.program.nodes[node]].frame;
+            for (local, &value) in frame.locals.iter().zip(&activation.locals) {
+                let (low, width) = self.width(local.ty);
+                writer.put((i64::from(value) - i64::from(low)).cast_unsigned(), width);
+            }
+        }
+    }
+
+    /// The state of some words.
+    pub fn unpack(&self, words: &[u64]) -> State {
+        let program = self.code.program;
+        let mut reader = Reader { words, at: 0 };
+        let value = |reader: &mut Reader<'_>, ty: Type| {
+            let (low, width) = self.width(ty);
+            (i64::from(low) + reader.get(width).cast_signed()) as Value
+        };
+        let globals: Vec<Value> =
+            program.globals.iter().map(|global| value(&mut reader, global.ty)).collect();
+        let mut locks = Vec::with_capacity(program.locks.len());
+        for _ in &program.locks {
+            let owner = reader.get(self.threads) as usize;
+            locks.push(
+                owner.checked_sub(1).map(|owner| (ThreadId::from_index(owner), reader.count() + 1)),
+            );
+        }
+        let mut threads = Vec::with_capacity(program.threads.len());
+        for thread in &program.threads {
+            let mut own = ThreadState {
+                waits: reader.get(1) == 1,
+                stopped: false,
+                units: 0,
+                atomic: 0,
+                suspended: None,
+                stack: Vec::new(),
+            };
+            if own.waits {
+                let node = program.procedures[thread.main].entry;
+                own.stack.push(Activation { node, call: None, locals: Vec::new() });
+                threads.push(Arc::new(own));
+                continue;
+            }
+            own.stopped = reader.get(1) == 1;
+            if reader.get(1) == 1 {
+                let lock = Id::from_index(reader.get(self.locks) as usize);
+                let depth = reader.count();
+                let in_set = reader.get(1) == 1;
+                own.suspended = Some(Suspended { lock, depth, in_set });
+            }
+            own.units = reader.count();
+            for _ in 0..reader.count() {
+                let node = NodeId::from_index(reader.get(self.nodes) as usize);
+                let call = (reader.get(self.edges) as usize).checked_sub(1);
+                let call = call.map(EdgeId::from_index);
+                let frame = &program.procedures[program.nodes[node]].frame;
+                let locals = frame.locals.iter().map(|one| value(&mut reader, one.ty)).collect();
+                own.stack.push(Activation { node, call, locals });
+            }
+            threads.push(Arc::new(own));
+        }
+        State { globals: globals.into(), locks: locks.into(), threads }
+    }
+}
+
+/// Writes bits one behind the other.
+#[derive(Default)]
+struct Writer {
+    words: Vec<u64>,
+    used: u32,
+}
+
+impl Writer {
+    fn put(&mut self, value: u64, width: u32) {
+        if width == 0 {
+            return;
+        }
+        if self.used == 0 {
+            self.words.push(0);
+        }
+        let last = self.words.len() - 1;
+        self.words[last] |= value << self.used;
+        let room = 64 - self.used;
+        if width > room {
+            self.words.push(value >> room);
+            self.used = width - room;
+        } else {
+            self.used = (self.used + width) % 64;
+        }
+    }
+
+    /// A number of any size: seven bits at a time, small ones in four.
+    fn count(&mut self, number: u32) {
+        let mut rest = number;
+        loop {
+            self.put(u64::from(rest & 7), 3);
+            rest >>= 3;
+            self.put(u64::from(rest != 0), 1);
+            if rest == 0 {
+                return;
+            }
+        }
+    }
+}
+
+struct Reader<'w> {
+    words: &'w [u64],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn get(&mut self, width: u32) -> u64 {
+        if width == 0 {
+            return 0;
+        }
+        let (word, shift) = (self.at / 64, (self.at % 64) as u32);
+        let mut value = self.words[word] >> shift;
+        if shift + width > 64 {
+            value |= self.words[word + 1] << (64 - shift);
+        }
+        self.at += width as usize;
+        if width == 64 { value } else { value & ((1 << width) - 1) }
+    }
+
+    fn count(&mut self) -> u32 {
+        let mut number = 0;
+        let mut shift = 0;
+        loop {
+            number |= (self.get(3) as u32) << shift;
+            shift += 3;
+            if self.get(1) == 0 {
+                return number;
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! # Idea
+//! The run to what a search has found: the chain of stored states, the way of one thread between each
+//! two of them, and all of it executed once more on states that were not normalised, because a run has
+//! the bare jumps and the values that the search left out.
+//!
+//! # Invariants
+//! 1. A state that was executed, normalised, is the stored one.
+
+use crate::search::{Found, Search};
+use crate::state::State;
+use crate::step::Path;
+use crate::store::Stored;
+use rustc_hash::FxHashSet;
+use selvedge_base::IdVec;
+use selvedge_program::{Action, Fault, Move, ThreadId, Unknown, Valuation, Witness, WitnessStep};
+use std::collections::VecDeque;
+
+/// Why there is no run.
+#[derive(Debug)]
+pub enum NoRun {
+    /// A limit was met.
+    Unknown(Unknown),
+    /// The search contradicts itself.
+    Fault(Fault),
+}
+
+impl From<Unknown> for NoRun {
+    fn from(why: Unknown) -> Self {
+        Self::Unknown(why)
+    }
+}
+
+impl Search<'_, '_> {
+    /// The run to what was found, with the number of the transaction of each step, from 1.
+    ///
+    /// # Errors
+    /// If a limit was met, or if the search contradicts itself.
+    pub fn witness(&self, found: &Found) -> Result<(Witness, Vec<u32>), NoRun> {
+        let mut chain: Vec<Stored> = vec![found.from];
+        while let Some(&last) = chain.last()
+            && self.store.parent(last).state != last
+        {
+            chain.push(self.store.parent(last).state);
+        }
+        chain.reverse();
+        let first = chain[0];
+        let state = self.initial.get(&first).ok_or_else(|| fault("no initial state"))?.clone();
+        let mut run = Run::new(self, state);
+        for pair in chain.windows(2) {
+            let thread = self.store.parent(pair[1]).thread;
+            let from = self.packing.unpack(self.store.packed(pair[0]));
+            let path = self.alone(&from, thread, pair[1])?;
+            run.transaction += 1;
+            run.follow(thread, &path)?;
+        }
+        run.transaction += 1;
+        run.follow(found.thread, &found.path)?;
+        if let Some((step, _)) = found.fails {
+            run.jump(found.thread);
+            run.fail(found.thread, step);
+        } else if !found.at_first {
+            for thread in self.machine.code.program.threads.ids() {
+                run.jump(thread);
+            }
+        }
+        run.witness.fails |= found.at_first;
+        Ok((run.witness, run.transactions))
+    }
+
+    /// The way of a thread alone from one stored state to another.
+    fn alone(&self, from: &State, thread: ThreadId, to: Stored) -> Result<Path, NoRun> {
+        let wanted = self.store.packed(to);
+        let is_wanted = |state: &State| {
+            if self.packing.pack(state) == wanted {
+                return true;
+            }
+            // A thread that fails is stopped where it is.
+            let mut stopped = state.clone();
+            stopped.thread_mut(thread).stopped = true;
+            self.packing.pack(&stopped) == wanted
+        };
+        let mut seen: FxHashSet<State> = FxHashSet::default();
+        let mut pending: VecDeque<(State, Path)> = VecDeque::from([(from.clone(), Path::new())]);
+        while let Some((state, path)) = pending.pop_front() {
+            if is_wanted(&state) {
+                return Ok(path);
+            }
+            for offer in self.machine.offers(&state, thread)? {
+                for way in offer.outcomes {
+                    let last = &way.last().expect("an outcome has a step").1;
+                    let next = self.machine.normalise(last);
+                    if seen.insert(next.clone()) {
+                        pending.push_back((next, [path.clone(), way].concat()));
+                    }
+                }
+            }
+        }
+        Err(fault("no way leads to a stored state"))
+    }
+}
+
+fn fault(what: &str) -> NoRun {
+    NoRun::Fault(Fault(format!("the search of the states: {what}")))
+}
+
+/// A run that is being executed.
+struct Run<'s, 'c, 'p> {
+    search: &'s Search<'c, 'p>,
+    state: State,
+    witness: Witness,
+    transaction: u32,
+    transactions: Vec<u32>,
+}
+
+impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
+    fn new(search: &'s Search<'c, 'p>, state: State) -> Self {
+        let locals = |thread: &std::sync::Arc<crate::state::ThreadState>| {
+            Valuation(thread.stack.first().map_or_else(Vec::new, |main| main.locals.clone()))
+        };
+        let witness = Witness {
+            globals: Valuation(state.globals.to_vec()),
+            locals: state.threads.iter().map(locals).collect::<IdVec<ThreadId, Valuation>>(),
+            ..Witness::default()
+        };
+        Self { search, state, witness, transaction: 0, transactions: Vec::new() }
+    }
+
+    /// Executes steps of a thread.
+    fn follow(&mut self, thread: ThreadId, path: &Path) -> Result<(), NoRun> {
+        for (step, expected) in path {
+            if self.state.thread(thread).atomic == 0 {
+                self.jump(thread);
+            }
+            let machine = &self.search.machine;
+            let wanted = machine.normalise(expected);
+            let outcomes = machine.outcomes_of(&self.state, thread, *step)?;
+            let next = outcomes.into_iter().find(|next| {
+                let mut next = machine.normalise(next);
+                self.same_others(&mut next, &wanted, thread);
+                next == wanted
+            });
+            let next = next.ok_or_else(|| fault("a step has no such outcome"))?;
+            self.take(thread, *step, next);
+        }
+        Ok(())
+    }
+
+    /// Whether other threads have failed is of no interest to a run.
+    fn same_others(&self, next: &mut State, wanted: &State, _mover: ThreadId) {
+        for thread in self.search.machine.code.program.threads.ids() {
+            let stopped = wanted.thread(thread).stopped;
+            if next.thread(thread).stopped != stopped {
+                next.thread_mut(thread).stopped = stopped;
+            }
+        }
+    }
+
+    /// Takes the bare jumps from where a thread stands.
+    fn jump(&mut self, thread: ThreadId) {
+        let code = self.search.machine.code;
+        while let Some(node) = self.state.top(thread)
+            && let Some(&edge) = code.jumps[node].first()
+        {
+            let mut next = self.state.clone();
+            let target = code.program.edges[edge].target;
+            next.thread_mut(thread).stack.last_mut().expect("it has a top").node = target;
+            self.take(thread, Move::Edge(edge), next);
+        }
+    }
+
+    fn take(&mut self, thread: ThreadId, step: Move, next: State) {
+        let program = self.search.machine.code.program;
+        if let Some(Action::Start(started)) = step.edge().map(|edge| program.edges[edge].action)
+            && let Some(main) = next.thread(started).stack.first()
+        {
+            self.witness.locals[started] = Valuation(main.locals.clone());
+        }
+        self.state = next;
+        self.push(thread, step);
+    }
+
+    fn fail(&mut self, thread: ThreadId, step: Move) {
+        self.push(thread, step);
+        self.witness.fails = true;
+    }
+
+    fn push(&mut self, thread: ThreadId, step: Move) {
+        let top = self.state.thread(thread).stack.last();
+        self.witness.steps.push(WitnessStep {
+            thread,
+            step,
+            matched: None,
+            globals: Valuation(self.state.globals.to_vec()),
+            locals: Valuation(top.map_or_else(Vec::new, |top| top.locals.clone())),
+        });
+        self.transactions.push(self.transaction);
+    }
+}

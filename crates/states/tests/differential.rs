@@ -1,0 +1,186 @@
+//! The search compared with all interleavings, on random programs with typed data: what can fail, what
+//! deadlocks, in all reductions; every run that is found is executed by the replayer.
+//! `SELVEDGE_PROGRAMS` and `SELVEDGE_SEED` set the number of programs and the first seed; `cargo xtask
+//! differential transactions` runs the large version.
+
+use selvedge_base::{Budget, Id};
+use selvedge_program::{FailureKind, Program, Question, Successors, Target, ThreadId, text};
+use selvedge_replay::replay;
+use selvedge_replay::run::State;
+use selvedge_states::{Code, End, Goal, Reduction, Search, SearchOptions};
+use selvedge_testkit::Rng;
+use selvedge_testkit::typed::{TypedShape, random_typed};
+use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
+
+/// What all interleavings show.
+struct Oracle {
+    failures: BTreeSet<(Option<usize>, FailureKind)>,
+    deadlocks: bool,
+}
+
+/// How many states are visited at most.
+const MOST: usize = 60_000;
+
+fn oracle(program: &Program) -> Option<Oracle> {
+    let successors = Successors::new(program);
+    let mut oracle = Oracle { failures: BTreeSet::new(), deadlocks: false };
+    let mut seen: HashSet<State> = HashSet::new();
+    let mut pending = Vec::new();
+    let _ = State::for_each_initial(program, &mut |state| {
+        if let Some(kind) = state.fails_at_first(program) {
+            oracle.failures.insert((None, kind));
+        }
+        seen.insert(state.clone());
+        pending.push(state);
+        ControlFlow::Continue(())
+    });
+    while let Some(state) = pending.pop() {
+        if seen.len() > MOST {
+            return None;
+        }
+        let mut moves = false;
+        for thread in program.threads.ids() {
+            for step in state.control.moves(program, &successors, thread) {
+                if let Ok(kind) = state.can_fail(program, thread, step) {
+                    oracle.failures.insert((step.edge().map(Id::index), kind));
+                    moves = true;
+                }
+            }
+            let flow = state.successors(program, &successors, thread, &mut |_, next| {
+                if seen.insert(next.clone()) {
+                    pending.push(next);
+                }
+                ControlFlow::Continue(())
+            });
+            assert!(flow.is_ok());
+            moves |= gets_through(program, &successors, &state, thread);
+        }
+        let unfinished = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
+        if state.in_atomic().is_none() && !moves && program.threads.ids().any(unfinished) {
+            oracle.deadlocks = true;
+        }
+    }
+    Some(oracle)
+}
+
+/// Whether a thread can take a step, where an atomic section is one.
+fn gets_through(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    thread: ThreadId,
+) -> bool {
+    let mut seen: HashSet<State> = HashSet::new();
+    let mut pending = vec![state.clone()];
+    let mut through = false;
+    while let Some(state) = pending.pop() {
+        let _ = state.successors(program, successors, thread, &mut |_, next| {
+            if next.in_atomic().is_none() {
+                through = true;
+            } else if seen.insert(next.clone()) {
+                pending.push(next);
+            }
+            ControlFlow::Continue(())
+        });
+        for step in state.control.moves(program, successors, thread) {
+            through |= state.can_fail(program, thread, step).is_ok();
+        }
+    }
+    through
+}
+
+fn options(reduction: Reduction) -> SearchOptions {
+    SearchOptions { reduction, ..SearchOptions::default() }
+}
+
+/// All failures that a search sees, and how many states it stores.
+fn failures(
+    program: &Program,
+    options: SearchOptions,
+) -> (BTreeSet<(Option<usize>, FailureKind)>, u64) {
+    let code = Code::new(program, &BTreeSet::new());
+    let mut search = Search::new(&code, Goal::Failure, options, Budget::new());
+    search.collect = true;
+    let end = search.run();
+    assert!(matches!(end, End::Complete), "{end:?}");
+    (search.failures.clone(), search.counts().states)
+}
+
+/// Whether a goal is found; the run is executed.
+fn finds(program: &Program, goal: Goal, options: SearchOptions) -> bool {
+    let code = Code::new(program, &BTreeSet::new());
+    let mut search = Search::new(&code, goal.clone(), options, Budget::new());
+    match search.run() {
+        End::Complete => false,
+        End::Open(why) => panic!("{why}"),
+        End::Found(found) => {
+            let (witness, transactions) = search.witness(&found).expect("there is a run");
+            assert_eq!(witness.steps.len(), transactions.len());
+            if goal == Goal::Failure {
+                let question = Question::Reach(Target::Assertion);
+                if let Err(error) = replay(program, &question, &witness) {
+                    panic!("{error}\n{witness:#?}");
+                }
+            } else {
+                selvedge_replay::execute(program, &witness).expect("it is a run");
+            }
+            true
+        }
+    }
+}
+
+fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
+    let program = random_typed(&mut Rng::new(seed), shape);
+    let Some(oracle) = oracle(&program) else {
+        tally[0] += 1;
+        return;
+    };
+    let mut unreduced = None;
+    let context = || format!("seed {seed} {shape:?}\n{}", text::print(&program));
+    for (reduction, early_ends) in [
+        (Reduction::None, true),
+        (Reduction::LeftMovers, true),
+        (Reduction::Transactions, true),
+        (Reduction::Transactions, false),
+    ] {
+        let options = SearchOptions { early_ends, ..options(reduction) };
+        let (found, states) = failures(&program, options);
+        let edges = |set: &BTreeSet<(Option<usize>, FailureKind)>| -> BTreeSet<Option<usize>> {
+            set.iter().map(|one| one.0).collect()
+        };
+        assert_eq!(edges(&found), edges(&oracle.failures), "{reduction:?} {}", context());
+        let most = *unreduced.get_or_insert(states);
+        tally[3] += usize::from(states > most);
+        let any = finds(&program, Goal::Failure, options);
+        assert_eq!(any, !oracle.failures.is_empty(), "{reduction:?} {}", context());
+    }
+    for reduction in [Reduction::None, Reduction::LeftMovers] {
+        let found = finds(&program, Goal::Deadlock, options(reduction));
+        assert_eq!(found, oracle.deadlocks, "deadlock {reduction:?} {}", context());
+    }
+    tally[1] += usize::from(!oracle.failures.is_empty());
+    tally[2] += usize::from(oracle.deadlocks);
+    tally[4] += 1;
+}
+
+#[test]
+fn searches_agree_with_all_interleavings() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(250);
+    let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
+    let mut tally = [0; 5];
+    for seed in first..first + programs {
+        let shape = TypedShape {
+            threads: 2 + usize::from(seed % 3 == 0),
+            statements: if seed % 3 == 0 { 2 } else { 4 },
+            disciplined: seed % 2 == 0,
+            annotated: seed % 5 == 0,
+        };
+        check(seed, shape, &mut tally);
+    }
+    let [large, failing, deadlocks, more, compared] = tally;
+    println!("{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large");
+    assert_eq!(more, 0, "a reduction stores no more states than no reduction");
+    assert!(compared * 2 > large && failing * 10 > compared && deadlocks * 20 > compared);
+}

@@ -1,0 +1,249 @@
+//! # Idea
+//! Random programs with numbers, arrays, locks, waits, starts, joins, atomic sections and assertions, as
+//! texts of the text form. Unconstrained ones do anything; disciplined ones give every global a lock and
+//! mostly hold it.
+//!
+//! # Invariants
+//! 1. A program is a function of the seed.
+//! 2. Ranges are small, so that all states can be visited.
+
+use crate::rng::Rng;
+use selvedge_program::{Program, text};
+use std::fmt::Write as _;
+
+/// What a random typed program looks like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypedShape {
+    /// How many threads there are.
+    pub threads: usize,
+    /// How many statements each has, about.
+    pub statements: usize,
+    /// Whether globals are accessed with their locks, mostly.
+    pub disciplined: bool,
+    /// Whether globals are annotated, sometimes wrongly.
+    pub annotated: bool,
+}
+
+/// A random typed program.
+pub fn random_typed(rng: &mut Rng, shape: TypedShape) -> Program {
+    let text = random_typed_text(rng, shape);
+    let (program, problems) = text::parse(&text);
+    program.unwrap_or_else(|| panic!("{problems:?}\n{text}"))
+}
+
+/// The text of a random typed program.
+pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
+    let mut text = String::from("program\n");
+    for lock in 0..2 {
+        let mutex = if rng.percent(30) { " mutex" } else { "" };
+        _ = writeln!(text, "lock m{lock}{mutex}");
+    }
+    for global in 0..3 {
+        let ty = ["0..2", "mod 3", "0..1"][rng.below(3)];
+        let guard = if shape.annotated && rng.percent(50) {
+            format!(" guarded by m{}", global % 2)
+        } else {
+            String::new()
+        };
+        _ = writeln!(text, "global g{global} : {ty} = 0{guard}");
+    }
+    _ = writeln!(text, "global a[2] : mod 2 = 0");
+    if shape.annotated && rng.percent(40) {
+        _ = writeln!(text, "invariant g0 < 2 | g1 < {}", rng.between(1, 2));
+    }
+    if rng.percent(20) {
+        text.push_str("spurious wakeups\n");
+    }
+    let waits = rng.percent(40);
+    for thread in 0..shape.threads {
+        let late = waits && thread + 1 == shape.threads;
+        let mut body = Body {
+            rng,
+            shape,
+            thread,
+            last_waits: waits,
+            lines: String::new(),
+            next: 1,
+            held: Vec::new(),
+        };
+        let mut at = 0;
+        for _ in 0..shape.statements {
+            at = body.statement(at, 2);
+        }
+        let Body { lines, next, .. } = body;
+        let word = if late { " waits" } else { "" };
+        _ = writeln!(text, "thread T{thread}{word} main main {{");
+        _ = writeln!(
+            text,
+            "procedure main locals t : mod 3 = 0, u : mod 2 = 0 nodes {} entry 0 exit {next} {{",
+            next + 1
+        );
+        text.push_str(&lines);
+        _ = writeln!(text, "{at} -> {next} skip\n}}\n}}");
+    }
+    text
+}
+
+struct Body<'r> {
+    rng: &'r mut Rng,
+    shape: TypedShape,
+    thread: usize,
+    /// Whether the last thread has to be started.
+    last_waits: bool,
+    lines: String,
+    next: usize,
+    held: Vec<usize>,
+}
+
+impl Body<'_> {
+    fn node(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, what: &str) {
+        _ = writeln!(self.lines, "{from} -> {to} {what}");
+    }
+
+    fn step(&mut self, from: usize, what: &str) -> usize {
+        let to = self.node();
+        self.edge(from, to, what);
+        to
+    }
+
+    fn number(&mut self) -> String {
+        match self.rng.below(7) {
+            0 | 1 => self.rng.below(3).to_string(),
+            2 | 3 => format!("g{}", self.rng.below(3)),
+            4 => "t".to_owned(),
+            5 => "a[u]".to_owned(),
+            _ => format!("(t + {})", self.rng.below(3)),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let (left, right) = (self.number(), self.number());
+        let sign = ["=", "!=", "<", "<="][self.rng.below(4)];
+        format!("{left} {sign} {right}")
+    }
+
+    fn assignment(&mut self) -> String {
+        match self.rng.below(8) {
+            0..=2 => format!("g{} := {}", self.rng.below(3), self.number()),
+            3 | 4 => format!("t := g{}", self.rng.below(3)),
+            5 => format!("u := {}", self.rng.below(2)),
+            6 => "u := a[u]".to_owned(),
+            _ => format!("\"a[{}]\" := u", self.rng.below(2)),
+        }
+    }
+
+    /// An access to a global with its lock, mostly.
+    fn protected(&mut self, from: usize) -> usize {
+        let global = self.rng.below(3);
+        let lock = if self.rng.percent(10) { 1 - global % 2 } else { global % 2 };
+        let takes = !self.held.contains(&lock) && !self.rng.percent(5);
+        let mut at = from;
+        if takes {
+            at = self.step(at, &format!("acquire m{lock}"));
+        }
+        for _ in 0..self.rng.between(1, 2) {
+            at = if self.rng.percent(50) {
+                self.step(at, &format!("skip do t := g{global}"))
+            } else {
+                let value = ["t", "t + 1", "1", "0"][self.rng.below(4)];
+                self.step(at, &format!("skip do g{global} := {value}"))
+            };
+        }
+        if takes {
+            at = self.step(at, &format!("release m{lock}"));
+        }
+        at
+    }
+
+    fn block(&mut self, from: usize, statements: usize, depth: usize) -> usize {
+        (0..statements).fold(from, |at, _| self.statement(at, depth))
+    }
+
+    fn statement(&mut self, from: usize, depth: usize) -> usize {
+        if self.shape.disciplined && self.rng.percent(60) {
+            return self.protected(from);
+        }
+        let last = self.shape.threads - 1;
+        match self.rng.below(if depth == 0 { 6 } else { 13 }) {
+            0 | 1 => {
+                let assignment = self.assignment();
+                self.step(from, &format!("skip do {assignment}"))
+            }
+            2 => {
+                let condition = self.condition();
+                self.step(from, &format!("assert {condition}"))
+            }
+            3 => {
+                let (condition, assignment) = (self.condition(), self.assignment());
+                self.step(from, &format!("skip when {condition} do {assignment}"))
+            }
+            4 if self.last_waits && self.thread != last => {
+                let what = if self.rng.percent(60) { "start" } else { "join" };
+                self.step(from, &format!("{what} T{last}"))
+            }
+            4 | 5 => self.step(from, "skip"),
+            6 | 7 => {
+                let lock = self.rng.below(2);
+                let at = self.step(from, &format!("acquire m{lock}"));
+                self.held.push(lock);
+                let statements = self.rng.between(1, 2);
+                let at = self.block(at, statements, depth - 1);
+                self.held.pop();
+                if self.rng.percent(4) {
+                    return at;
+                }
+                self.step(at, &format!("release m{lock}"))
+            }
+            8 => {
+                // Alternatives that may both block.
+                let to = self.node();
+                for _ in 0..2 {
+                    let condition = self.condition();
+                    let first = self.step(from, &format!("skip when {condition}"));
+                    let end = self.block(first, 1, depth - 1);
+                    self.edge(end, to, "skip");
+                }
+                to
+            }
+            9 => {
+                // A loop, sometimes without a way out.
+                let condition = self.condition();
+                let end = self.block(from, 1, depth - 1);
+                self.edge(end, from, &format!("skip when {condition}"));
+                let to = self.node();
+                if self.rng.percent(80) {
+                    self.edge(end, to, &format!("skip when !({condition})"));
+                }
+                to
+            }
+            10 => {
+                let at = self.step(from, "begin atomic");
+                let statements = self.rng.between(1, 2);
+                let at = self.block(at, statements, 0);
+                self.step(at, "end atomic")
+            }
+            11 => {
+                let Some(&lock) = self.held.last() else {
+                    return self.step(from, "skip do t := t + 1");
+                };
+                let at = self.step(from, &format!("wait m{lock}"));
+                self.step(at, &format!("resume m{lock}"))
+            }
+            _ => match self.held.last() {
+                Some(&lock) => {
+                    let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
+                    self.step(from, &format!("{what} m{lock}"))
+                }
+                None => {
+                    let lock = self.rng.below(2);
+                    self.step(from, &format!("release m{lock}"))
+                }
+            },
+        }
+    }
+}
