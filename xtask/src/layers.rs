@@ -23,7 +23,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
-    ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "replay"]),
+    ("selvedge-states", &["base", "program"]),
+    ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "states", "replay"]),
     ("selvedge-findings", &["base", "program"]),
     ("selvedge-report", &["base", "program", "findings"]),
     (

@@ -16,6 +16,7 @@ use selvedge_program::{
     Verdict,
 };
 use selvedge_replay::{ReplayError, replay_within};
+use selvedge_states::Reduction;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,6 +42,10 @@ pub struct Options {
     pub copies: Option<u32>,
     /// How many nodes of decision diagrams may be stored at once, if not as many as usual.
     pub max_nodes: Option<usize>,
+    /// How much the search of states leaves out; what suits the question if nothing is said.
+    pub reduction: Option<Reduction>,
+    /// How many states may be stored, if not as many as there is room for.
+    pub state_limit: Option<u64>,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
@@ -64,6 +69,8 @@ impl Options {
             starts_per_site: None,
             copies: None,
             max_nodes: None,
+            reduction: None,
+            state_limit: None,
             max_witness_steps: 1_000_000,
             max_facts: 20_000,
         }

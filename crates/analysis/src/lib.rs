@@ -39,6 +39,7 @@ pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind};
 pub use relation::{RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
+pub use selvedge_states::Reduction;
 
 /// The book's page about embedding, as tests.
 #[cfg(doctest)]

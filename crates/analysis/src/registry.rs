@@ -17,6 +17,7 @@ use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Statistics,
 };
 use selvedge_replay::Exhaustive;
+use selvedge_states::{SearchOptions, Transactions};
 
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,6 +41,8 @@ pub enum EngineKind {
     Pds,
     /// The reduction to one symbolic pushdown system.
     Spds,
+    /// States explored transaction by transaction.
+    Transactions,
 }
 
 /// What can be asked, as far as engines differ in it.
@@ -53,6 +56,8 @@ pub enum QuestionKind {
     Deadlock,
     /// Assertions, labels, states.
     Reach,
+    /// Whether all threads can stop before they have ended.
+    Stuck,
 }
 
 impl QuestionKind {
@@ -63,6 +68,7 @@ impl QuestionKind {
             Question::Race(_) => Self::Race,
             Question::Deadlock(_) => Self::Deadlock,
             Question::Reach(_) | Question::States => Self::Reach,
+            Question::Stuck => Self::Stuck,
         }
     }
 
@@ -73,6 +79,7 @@ impl QuestionKind {
             Self::Race => "races",
             Self::Deadlock => "deadlocks",
             Self::Reach => "what can be reached",
+            Self::Stuck => "where no thread can move",
         }
     }
 }
@@ -96,8 +103,10 @@ pub struct Declaration {
     pub counts: &'static [&'static str],
 }
 
-use Feature::{AtomicSections, Joins, Mutexes, Recursion, Starts, Values, Volatile};
-use QuestionKind::{Atomicity, Deadlock, Race, Reach};
+use Feature::{
+    AtomicSections, Checks, Joins, Monitors, Mutexes, Recursion, Starts, Types, Values, Volatile,
+};
+use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
 
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
@@ -107,7 +116,7 @@ const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Tupling,
         Self::TuplingBdd,
         Self::Exhaustive,
@@ -117,6 +126,7 @@ impl EngineKind {
         Self::Explicit,
         Self::Pds,
         Self::Spds,
+        Self::Transactions,
     ];
 
     /// What the engine declares about itself.
@@ -203,6 +213,26 @@ impl EngineKind {
                 covers: COMPLETE,
                 counts: &["rules", "diagram-nodes"],
             },
+            Self::Transactions => Declaration {
+                name: "transactions",
+                summary: "states one by one, a thread interrupted only where its transactions end",
+                questions: &[Reach, Stuck],
+                features: &[
+                    Values,
+                    Recursion,
+                    Starts,
+                    Joins,
+                    AtomicSections,
+                    Volatile,
+                    Types,
+                    Monitors,
+                    Mutexes,
+                    Checks,
+                ],
+                unnested: true,
+                covers: "all executions, up to the call depth where there is recursion",
+                counts: &["states", "nodes", "transitions", "depth", "sweeps", "bytes_per_state"],
+            },
         }
     }
 
@@ -245,7 +275,7 @@ impl EngineKind {
         let missing = features.without(taken.iter().copied().collect());
         match missing.iter().next() {
             None => Ok(()),
-            Some(Values) if kind != Reach => Err(format!(
+            Some(Values) if kind != Reach && kind != Stuck => Err(format!(
                 "{name} takes no program that computes with data; `selvedge reach` asks about such \
                  programs"
             )),
@@ -261,7 +291,11 @@ impl EngineKind {
             Self::Explicit => Some(Kind::Explicit),
             Self::Pds => Some(Kind::Pds),
             Self::Spds => Some(Kind::Spds),
-            Self::Tupling | Self::TuplingBdd | Self::Exhaustive | Self::ContextBounded => None,
+            Self::Tupling
+            | Self::TuplingBdd
+            | Self::Exhaustive
+            | Self::ContextBounded
+            | Self::Transactions => None,
         }
     }
 
@@ -289,10 +323,20 @@ pub fn choose(
             (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
         }
         (Some(engine), _) => (vec![engine], None),
+        (None, Reach) if suits_transactions(program) => {
+            let why = "it has locks or types, and no recursion";
+            (vec![EngineKind::Transactions], Some(why))
+        }
         (None, Reach) => {
             let (first, why) = Kind::choose(program);
             let mut engines = vec![EngineKind::of_search(first)];
-            for next in [EngineKind::Explicit, EngineKind::Lazy, EngineKind::Eager] {
+            let others = [
+                EngineKind::Explicit,
+                EngineKind::Lazy,
+                EngineKind::Eager,
+                EngineKind::Transactions,
+            ];
+            for next in others {
                 if !engines.contains(&next) {
                     engines.push(next);
                 }
@@ -301,6 +345,15 @@ pub fn choose(
         }
         (None, kind) => (EngineKind::deciding(&[kind]), None),
     }
+}
+
+/// Whether a program is one for the search of states: it has what only that takes, or variables that are
+/// locations, and no recursion without bound.
+fn suits_transactions(program: &Program) -> bool {
+    let features = program.features();
+    let needs = [Types, Monitors, Mutexes, Checks].into_iter().any(|one| features.contains(one));
+    let located = program.globals.iter().any(|global| global.location.is_some());
+    (needs || located) && !features.contains(Recursion)
 }
 
 /// Makes an engine for one program.
@@ -335,6 +388,14 @@ pub(crate) fn make<'p>(
         EngineKind::ContextBounded => {
             let rounds = options.limit.unwrap_or(Options::FEW_ROUNDS);
             bounded(None, Measure::Rounds, Some(rounds))
+        }
+        EngineKind::Transactions => {
+            let search = SearchOptions {
+                depth: options.call_depth,
+                most_states: options.state_limit.unwrap_or(u64::from(u32::MAX - 1)),
+                ..SearchOptions::default()
+            };
+            Box::new(Transactions::new(program, search, options.reduction, budget.clone()))
         }
         searching => bounded(searching.search(), options.measure, options.limit),
     }

@@ -11,6 +11,7 @@
 //! 3. A violation that was found is returned whatever limit is met after it.
 
 use crate::explicit::{ExplicitSearch, StackChoice};
+use crate::expr::beyond_truth_values;
 use crate::monitor::{StepMap, joins_to_data, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::Slice;
@@ -328,6 +329,9 @@ pub fn projection(
     rounds: u32,
     budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
+    if let Some(why) = beyond_truth_values(program) {
+        return Err(Unknown::Unsupported(why));
+    }
     let translated = Translated::reach(program, target, budget)?;
     let nodes = reduction::projection(&translated.program, &translated.target, rounds, budget)?;
     Ok(match translated.origin {

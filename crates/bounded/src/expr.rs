@@ -1,7 +1,7 @@
 //! # Idea
 //! Shorthands for expressions that transformations write.
 
-use selvedge_program::{Expr, GlobalId, Literal, Operator, Variable};
+use selvedge_program::{Expr, Feature, GlobalId, Literal, Operator, Program, Variable};
 
 /// The value of a global before the step.
 pub fn current(global: GlobalId) -> Expr {
@@ -42,6 +42,14 @@ pub fn mentions_globals(expr: &Expr) -> bool {
     let mut found = false;
     expr.variables(&mut |variable, _| found |= matches!(variable, Variable::Global(_)));
     found
+}
+
+/// What of a program the translations to pushdown systems and diagrams do not take.
+pub fn beyond_truth_values(program: &Program) -> Option<String> {
+    let features = program.features();
+    let beyond = [Feature::Types, Feature::Monitors, Feature::Mutexes, Feature::Checks];
+    let first = beyond.into_iter().find(|&one| features.contains(one))?;
+    Some(format!("it has {}, and this takes truth values only", first.name()))
 }
 
 /// Programs with other data than truth values are not taken, or were translated before.

@@ -9,9 +9,10 @@ use selvedge_report::{Sought, Source};
 
 /// What the options name, if anything.
 pub fn wanted(args: &Asked) -> Option<Sought<'_>> {
-    let Asked { assertions, label, target } = args;
+    let Asked { assertions, deadlocks, label, target } = args;
     let label = label.as_deref().map(Sought::Label);
     let named = label.or_else(|| target.as_deref().map(Sought::State));
+    let named = named.or_else(|| deadlocks.then_some(Sought::Deadlocks));
     named.or_else(|| assertions.then_some(Sought::Assertions))
 }
 

@@ -20,6 +20,8 @@ pub enum FindingKind {
     Label,
     /// A state is reached that should not be.
     State,
+    /// No thread can move, and one has not ended.
+    Stuck,
     /// An automaton of the user's reaches its last state.
     Property,
     /// Two units of work conflict in a cycle.
@@ -30,11 +32,12 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, the ones that matter most first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Deadlock,
         Self::Assertion,
         Self::Label,
         Self::State,
+        Self::Stuck,
         Self::Property,
         Self::Atomicity,
         Self::Race,
@@ -50,6 +53,7 @@ impl FindingKind {
             Self::Assertion => "assertion-failure",
             Self::Label => "label-reached",
             Self::State => "state-reached",
+            Self::Stuck => "stuck",
             Self::Property => "property-violation",
             Self::Atomicity => "atomicity-violation",
             Self::Race => "data-race",
@@ -58,7 +62,7 @@ impl FindingKind {
 
     /// Whether it is about what a run reaches, so that its last step and the values on the way matter.
     pub fn is_reached(self) -> bool {
-        matches!(self, Self::Assertion | Self::Label | Self::State)
+        matches!(self, Self::Assertion | Self::Label | Self::State | Self::Stuck)
     }
 }
 

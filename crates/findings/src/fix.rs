@@ -70,6 +70,7 @@ fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
         FindingKind::Assertion
         | FindingKind::Label
         | FindingKind::State
+        | FindingKind::Stuck
         | FindingKind::Property => Vec::new(),
     }
 }

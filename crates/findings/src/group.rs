@@ -69,6 +69,7 @@ fn kind(question: &Question) -> Option<FindingKind> {
         Question::Reach(Target::Assertion) => FindingKind::Assertion,
         Question::Reach(Target::Label(_)) => FindingKind::Label,
         Question::Reach(Target::State(_)) => FindingKind::State,
+        Question::Stuck => FindingKind::Stuck,
         Question::States => return None,
     })
 }

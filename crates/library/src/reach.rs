@@ -85,7 +85,7 @@ pub fn sought<'a>(model: &'a Model, wanted: Option<Sought<'a>>) -> Sought<'a> {
 pub fn target(model: &Model, sought: Sought<'_>) -> Result<Option<Target>, Box<Diagnostic>> {
     let program = &model.program;
     Ok(Some(match sought {
-        Sought::States => return Ok(None),
+        Sought::States | Sought::Deadlocks => return Ok(None),
         Sought::Assertions => Target::Assertion,
         // No thread runs the procedure that has this label.
         Sought::Label(label) if model.unused_labels.iter().any(|unused| unused == label) => {
@@ -141,7 +141,11 @@ fn attempt<'a>(
     let program = &model.program;
     let target = target(&model, sought(&model, request.sought)).map_err(ReachError::Wrong)?;
     let options = Options { copies, ..options(request, &model) };
-    let question = target.clone().map_or(Question::States, Question::Reach);
+    let question = match (&target, sought(&model, request.sought)) {
+        (Some(target), _) => Question::Reach(target.clone()),
+        (None, Sought::Deadlocks) => Question::Stuck,
+        (None, _) => Question::States,
+    };
     let prepared = Prepared::new(program);
     let mut report =
         answer(&prepared, &[question], &options, budget, progress).map_err(ReachError::Internal)?;

@@ -36,7 +36,7 @@ fn header(model: &Model, sought: Sought<'_>, rounds: u32) -> String {
         Sought::State(state) => {
             format!("the concurrent program can reach {}", visible(state))
         }
-        Sought::Assertions | Sought::States => {
+        Sought::Assertions | Sought::Deadlocks | Sought::States => {
             "an assertion of the concurrent program can fail".to_owned()
         }
     };

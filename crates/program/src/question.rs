@@ -91,6 +91,9 @@ pub enum Question {
     Deadlock(Deadlock),
     /// Can this be reached?
     Reach(Target),
+    /// Can the program stop with no thread able to move, and a started one not ended? An atomic section
+    /// is one step here: a thread in front of one that it cannot get through cannot move.
+    Stuck,
     /// Which states can be reached?
     States,
 }
@@ -103,7 +106,7 @@ impl Question {
             Self::Automaton(automaton) => automaton.participants(),
             Self::Race(race) => race.threads.to_vec(),
             Self::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.thread).collect(),
-            Self::Reach(_) | Self::States => Vec::new(),
+            Self::Reach(_) | Self::Stuck | Self::States => Vec::new(),
         }
     }
 }

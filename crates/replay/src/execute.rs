@@ -24,7 +24,7 @@
 use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
 use crate::question::question_error;
-use crate::run::{Record, Refusal, State, is_in_target};
+use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::{
     Action, FailureKind, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target,
@@ -139,6 +139,12 @@ pub fn replay_within(
             };
             if !states.iter().any(is_end) {
                 return Err(ReplayError::whole(missed(target)));
+            }
+        }
+        Question::Stuck => {
+            if !is_stuck(program, last) {
+                let message = "a thread can still move at the end, or all have ended";
+                return Err(ReplayError::whole(message.to_owned()));
             }
         }
         // Every run answers the question which states there are.

@@ -31,7 +31,7 @@ pub fn question_error(program: &Program, question: &Question) -> Option<String> 
         Question::Race(race) => race_error(program, race),
         Question::Deadlock(deadlock) => deadlock_error(program, deadlock),
         Question::Reach(target) => target_error(program, target),
-        Question::States => None,
+        Question::Stuck | Question::States => None,
     }
 }
 

@@ -98,6 +98,8 @@ pub enum Sought<'a> {
     Label(&'a str),
     /// This state, as it was written.
     State(&'a str),
+    /// A state in which no thread can move, and a started one has not ended.
+    Deadlocks,
     /// Nothing in particular: which states can be reached?
     States,
 }
@@ -144,6 +146,7 @@ impl Asked<'_> {
                 Sought::Assertions => FindingKind::Assertion,
                 Sought::Label(_) => FindingKind::Label,
                 Sought::State(_) => FindingKind::State,
+                Sought::Deadlocks => FindingKind::Stuck,
                 Sought::States => return None,
             },
         })

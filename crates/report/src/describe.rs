@@ -60,6 +60,7 @@ pub fn asked(question: &Question, program: &Program) -> String {
         Question::Reach(Target::Assertion) => "an assertion fails".to_owned(),
         Question::Reach(Target::Label(_)) => "a label is reached".to_owned(),
         Question::Reach(Target::State(_)) => "a state is reached".to_owned(),
+        Question::Stuck => "no thread can move".to_owned(),
         Question::States => "which states are reached".to_owned(),
     }
 }
@@ -93,6 +94,7 @@ pub fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::Assertion => "assertion failure",
         FindingKind::Label => "reached label",
         FindingKind::State => "reached state",
+        FindingKind::Stuck => "dead end",
         FindingKind::Property => "property violation",
         FindingKind::Atomicity => "atomicity violation",
         FindingKind::Race => "data race",
@@ -114,6 +116,7 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Assertion => "no assertion ever fails",
         FindingKind::Label => "no thread ever reaches the label",
         FindingKind::State => "the state is never reached",
+        FindingKind::Stuck => "some thread can always move until all have ended",
         FindingKind::Property => "no execution drives the property to its last state",
     }
 }

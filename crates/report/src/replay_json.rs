@@ -61,6 +61,7 @@ enum Code {
     Assertion,
     Label(Vec<u32>),
     State { globals: Vec<(u32, i32)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
+    Stuck,
     States,
 }
 
@@ -279,6 +280,7 @@ fn encoded(question: &Question) -> Code {
                 })
                 .collect(),
         },
+        Question::Stuck => Code::Stuck,
         Question::States => Code::States,
     }
 }
@@ -354,6 +356,7 @@ fn decoded(code: &Code) -> Option<Question> {
                 threads: threads.iter().map(position).collect(),
             }))
         }
+        Code::Stuck => Question::Stuck,
         Code::States => Question::States,
     })
 }

@@ -42,7 +42,13 @@ impl<'p> Transactions<'p> {
 
     /// What is looked for, the nodes that it names, and the reduction that preserves it.
     fn goal(question: &Question) -> Option<(Goal, BTreeSet<NodeId>, Reduction)> {
-        let Question::Reach(target) = question else { return None };
+        let target = match question {
+            Question::Reach(target) => target,
+            Question::Stuck => {
+                return Some((Goal::Deadlock, BTreeSet::new(), Reduction::LeftMovers));
+            }
+            _ => return None,
+        };
         Some(match target {
             Target::Assertion => (Goal::Failure, BTreeSet::new(), Reduction::Transactions),
             Target::Label(nodes) => {

@@ -49,7 +49,11 @@ impl<'q> Phases<'q> {
                 let advances = advance.map(|symbol| Advance { symbol, in_unit: false });
                 (Word::Automaton(automaton), advances.collect())
             }
-            Question::Race(_) | Question::Deadlock(_) | Question::Reach(_) | Question::States => {
+            Question::Race(_)
+            | Question::Deadlock(_)
+            | Question::Reach(_)
+            | Question::Stuck
+            | Question::States => {
                 return None;
             }
         };

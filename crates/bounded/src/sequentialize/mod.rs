@@ -27,6 +27,7 @@ mod procedure;
 mod steps;
 mod variables;
 
+use crate::expr::beyond_truth_values;
 use crate::expr::{all, current};
 use crate::monitor::joins_to_data;
 use crate::names::Names;
@@ -77,6 +78,9 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
+    if let Some(why) = beyond_truth_values(program) {
+        return Err(Unsupported::new(None, why));
+    }
     let globals = program.globals.len();
     let ended = joins_to_data(program);
     let (program, target) = match &ended {

@@ -13,6 +13,7 @@ Examples:
   selvedge reach driver.bp
   selvedge reach driver.bp --rounds 4 --engine lazy
   selvedge reach driver.bp --label ERROR --format json > report.json
+  selvedge reach buffer.slv --deadlocks --stats
   selvedge reach driver.bp --target 'stopped=1|*,DONE' --html report.html
   selvedge reach system.pds --contexts 4 --states
   selvedge reach system.pds --target '20|23,19,-' --projection";
@@ -105,8 +106,11 @@ pub enum Dialect {
 #[derive(Args, Clone, Debug)]
 pub struct Asked {
     /// Ask whether any assertion can fail; this is the default where the program has assertions.
-    #[arg(long, conflicts_with_all = ["label", "target"])]
+    #[arg(long, conflicts_with_all = ["label", "target", "deadlocks"])]
     pub assertions: bool,
+    /// Ask whether the program can stop with no thread able to move and a started one not ended.
+    #[arg(long, conflicts_with_all = ["label", "target"])]
+    pub deadlocks: bool,
     /// Ask whether a thread can reach this label.
     #[arg(long, value_name = "LABEL", conflicts_with = "target")]
     pub label: Option<String>,
@@ -146,6 +150,18 @@ pub struct ReachArgs {
     /// The decision procedure [default: chosen by recursion and the size of the data].
     #[arg(long, value_parser = super::engines(&[QuestionKind::Reach]))]
     pub engine: Option<EngineKind>,
+    /// How much the engine `transactions` leaves out [default: as much as the question allows].
+    #[arg(long, value_enum)]
+    pub reduction: Option<ReductionName>,
+    /// How many open calls per thread the engine `transactions` follows.
+    #[arg(long, value_name = "NUMBER", default_value_t = 64)]
+    pub depth: u32,
+    /// Let threads that wait for a notification go on without one.
+    #[arg(long)]
+    pub spurious_wakeups: bool,
+    /// Stop the engine `transactions` when it has stored this many states.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub state_limit: Option<u64>,
     /// Print how many states can be reached within each bound, or list them with `--states=list`.
     #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "count")]
@@ -177,6 +193,27 @@ pub struct ReachArgs {
     /// Print what the work cost.
     #[arg(long)]
     pub stats: bool,
+}
+
+/// How much a search of states leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReductionName {
+    /// Threads are interrupted between transactions: keeps failures and labels.
+    Transactions,
+    /// The same, begun by every first step: keeps deadlocks as well.
+    LeftMovers,
+    /// Nothing is left out.
+    None,
+}
+
+impl From<ReductionName> for selvedge_analysis::Reduction {
+    fn from(name: ReductionName) -> Self {
+        match name {
+            ReductionName::Transactions => Self::Transactions,
+            ReductionName::LeftMovers => Self::LeftMovers,
+            ReductionName::None => Self::None,
+        }
+    }
 }
 
 /// How to show states.

@@ -2,7 +2,7 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
-use crate::args::reach::{ReachArgs, StatesForm};
+use crate::args::reach::{ReachArgs, ReductionName, StatesForm};
 use crate::asked;
 use crate::check::publish;
 use crate::exit::Exit;
@@ -42,6 +42,12 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         ));
         return Err(Exit::BadInput);
     }
+    if let Some(message) = misfit(args) {
+        output.complain(message);
+        return Err(Exit::BadInput);
+    }
+    let mut model = model;
+    model.program.spurious_wakeups |= args.spurious_wakeups;
     let request = request(args);
     let reached = search(model, &request, args, watch.budget()).map_err(|error| match error {
         ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
@@ -59,6 +65,29 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     };
     publish::answers(&answers, &args.report, extent, output)?;
     Ok(Exit::from_verdict(answers.verdict()))
+}
+
+/// What is wrong with options that do not go together.
+fn misfit(args: &ReachArgs) -> Option<&'static str> {
+    let transactions = args.engine == Some(EngineKind::Transactions);
+    let bounded = args.rounds.is_some() || args.contexts.is_some() || args.projection;
+    if transactions && bounded {
+        return Some("--rounds, --contexts and --projection do not go with engine transactions");
+    }
+    if args.asked.deadlocks && (bounded || args.engine.is_some() && !transactions) {
+        return Some("--deadlocks is decided by engine transactions, which bounds nothing");
+    }
+    let lossy = args.reduction.is_some_and(|reduction| reduction != ReductionName::None);
+    let whole = args.asked.target.is_some() || args.states.is_some();
+    if lossy && whole {
+        return Some(
+            "no reduction preserves states; use --reduction none with --target and --states",
+        );
+    }
+    if args.reduction == Some(ReductionName::Transactions) && args.asked.deadlocks {
+        return Some("transactions do not preserve deadlocks; use --reduction left-movers or none");
+    }
+    None
 }
 
 /// What to say if the model is not read to the end.
@@ -97,6 +126,9 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
         options: Options {
             list: (args.states == Some(StatesForm::List)).then_some(args.max_states),
             max_nodes: args.max_nodes,
+            reduction: args.reduction.map(Into::into),
+            state_limit: args.state_limit,
+            call_depth: args.depth,
             ..Options::new(args.engine)
         },
     }

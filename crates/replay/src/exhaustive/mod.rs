@@ -85,9 +85,9 @@ impl<'a> Exhaustive<'a> {
             Question::Deadlock(deadlock) => {
                 self.search(&Sought::Moment(Moment::deadlock(deadlock)))
             }
-            Question::Reach(_) | Question::States => Verdict::Unknown(Unknown::Unsupported(
-                "this search does not follow values".to_owned(),
-            )),
+            Question::Reach(_) | Question::Stuck | Question::States => Verdict::Unknown(
+                Unknown::Unsupported("this search does not follow values".to_owned()),
+            ),
         }
     }
 

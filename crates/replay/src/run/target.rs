@@ -7,7 +7,8 @@
 //! at a moment when no thread is inside one, like the shared states that engines report.
 
 use super::state::State;
-use selvedge_program::{NodeId, Position, Program, Target};
+use selvedge_program::{NodeId, Position, Program, Successors, Target, ThreadId};
+use std::ops::ControlFlow;
 
 /// Whether a state is in the target. A failing assertion is a step, not a state, so no state is.
 pub fn is_in_target(state: &State, target: &Target) -> bool {
@@ -29,6 +30,47 @@ pub fn is_in_target(state: &State, target: &Target) -> bool {
                 && pattern.threads.iter_enumerated().all(at_position)
         }
     }
+}
+
+/// Whether no thread can move, and a started one has not ended. An atomic section is one step, which is
+/// possible if some way through it ends; a step that fails is one, too.
+pub fn is_stuck(program: &Program, state: &State) -> bool {
+    let successors = Successors::new(program);
+    let unfinished = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
+    state.in_atomic().is_none()
+        && program.threads.ids().any(unfinished)
+        && !program.threads.ids().any(|thread| gets_through(program, &successors, state, thread))
+}
+
+/// Whether a thread can take a step, where an atomic section is one.
+fn gets_through(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    thread: ThreadId,
+) -> bool {
+    let mut seen = vec![state.clone()];
+    let mut position = 0;
+    while let Some(state) = seen.get(position).cloned() {
+        position += 1;
+        let moves = state.control.moves(program, successors, thread);
+        if moves.into_iter().any(|step| state.can_fail(program, thread, step).is_ok()) {
+            return true;
+        }
+        let mut through = false;
+        let flow = state.successors(program, successors, thread, &mut |_, next| {
+            through |= next.in_atomic().is_none();
+            if !through && !seen.contains(&next) {
+                seen.push(next);
+            }
+            if through { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        // What has too many outcomes to be tried has some.
+        if through || flow.is_err() {
+            return true;
+        }
+    }
+    false
 }
 
 fn is_at(top: Option<NodeId>, nodes: &[NodeId]) -> bool {

@@ -25,6 +25,7 @@ pub fn kind_class(kind: FindingKind) -> &'static str {
         FindingKind::Assertion => "assertion",
         FindingKind::Label => "label",
         FindingKind::State => "state",
+        FindingKind::Stuck => "stuck",
         FindingKind::Property => "property",
         FindingKind::Atomicity => "atomicity",
         FindingKind::Race => "race",

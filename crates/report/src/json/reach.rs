@@ -4,8 +4,9 @@
 //! | field | meaning |
 //! |---|---|
 //! | `reason` | why it is unknown |
-//! | `question` | `kind` is `assertions`, `label`, `state` or `states`; `text` is the label or the state |
+//! | `question` | `kind` is `assertions`, `label`, `state`, `deadlocks` or `states`; `text` is the label or the state |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
+//! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
 //! | `complete` | whether no larger bound reaches anything new |
 //! | `proof` | why it is complete: `fixpoint` (no other global configuration) or `generators` (no other visible state, while stacks may grow for ever) |
 //! | `contexts`, `rounds` | how many the witness has and needs; null without one |
@@ -29,7 +30,7 @@ use crate::replay_json::Replay;
 use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
-use selvedge_program::{Action, Program, Sharing, States, Trace, Verdict};
+use selvedge_program::{Action, FailureKind, Program, Sharing, States, Trace, Verdict};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -55,8 +56,16 @@ pub(super) fn write(
     }
     field(out, "question", json(&Described::new(about.sought))?)?;
     field(out, "options", json(&Options::new(answers))?)?;
-    field(out, "bound", format!("{{\"{measure}\":{}}}", bound.limit))?;
-    field(out, "complete", answers.is_complete())?;
+    if answers.engine == "transactions" {
+        field(out, "bound", "null")?;
+        field(out, "complete", why.is_none() && trace.is_none())?;
+    } else {
+        field(out, "bound", format!("{{\"{measure}\":{}}}", bound.limit))?;
+        field(out, "complete", answers.is_complete())?;
+    }
+    if let Some((trace, kind)) = trace.and_then(|trace| Some((trace, trace.fails?))) {
+        field(out, "failure", json(&FailureFields::new(trace, kind, program))?)?;
+    }
     if let Some(proof) = answers.proof() {
         field(out, "proof", json(proof.word())?)?;
     }
@@ -88,6 +97,21 @@ pub(super) fn write(
     Ok(())
 }
 
+/// How a run fails, and where.
+#[derive(Serialize)]
+struct FailureFields<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
+}
+
+impl<'a> FailureFields<'a> {
+    fn new(trace: &Trace, kind: FailureKind, program: &'a Program) -> Self {
+        let place = trace.steps.last().map_or(Place::NONE, |step| step.place);
+        Self { kind: kind.word(), place: PlaceFields::new(place, program) }
+    }
+}
+
 #[derive(Serialize)]
 struct Described<'a> {
     kind: &'static str,
@@ -101,6 +125,7 @@ impl<'a> Described<'a> {
             Sought::Assertions => Self { kind: "assertions", text: None },
             Sought::Label(label) => Self { kind: "label", text: Some(label) },
             Sought::State(state) => Self { kind: "state", text: Some(state) },
+            Sought::Deadlocks => Self { kind: "deadlocks", text: None },
             Sought::States => Self { kind: "states", text: None },
         }
     }

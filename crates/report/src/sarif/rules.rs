@@ -72,6 +72,13 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
              an execution, replayed step by step, with the values that change.",
             "Follow the values that lead there back to the last context switch.",
         ),
+        FindingKind::Stuck => (
+            "Stuck",
+            "No thread can move.",
+            "An execution of the model ends in a state in which no thread can move although one that was \
+             started has not ended. The code flow is such an execution, replayed step by step.",
+            "Look at what each thread waits for at the end, and at who should have brought it about.",
+        ),
         FindingKind::Property => (
             "PropertyViolation",
             "A property is violated.",

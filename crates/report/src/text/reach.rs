@@ -11,9 +11,12 @@ use crate::places::{located, other_file};
 use crate::statement;
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
-use selvedge_program::{Measure, Proof, States, Trace, Unknown, Verdict};
+use selvedge_program::{FailureKind, Measure, Proof, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+/// The engine that bounds nothing.
+const TRANSACTIONS: &str = "transactions";
 
 /// Renders the answer.
 pub(super) fn render(
@@ -52,7 +55,12 @@ fn violation(
         Sought::Assertions => "an assertion fails".to_owned(),
         Sought::Label(label) => format!("label {} is reached", visible(label)),
         Sought::State(state) => format!("state {} is reached", visible(state)),
+        Sought::Deadlocks => "no thread can move".to_owned(),
         Sought::States => "a state is reached".to_owned(),
+    };
+    let what = match trace.fails {
+        Some(FailureKind::Assertion) | None => what,
+        Some(kind) => format!("a step fails ({})", kind.word()),
     };
     let last = trace.steps.last().map_or(Place::NONE, |step| step.place);
     let at = located(answers.source.name, last, answers.program);
@@ -173,10 +181,11 @@ fn verdict(
     match verdict {
         Verdict::Violation(_) => {
             let word = terminal.paint(Tone::Bad, "violation");
-            let _ = writeln!(
-                out,
-                "{word}: found within {within}, and with no fewer, in {seconds:.3} s"
-            );
+            let _ = if answers.engine == TRANSACTIONS {
+                writeln!(out, "{word}: found in {seconds:.3} s")
+            } else {
+                writeln!(out, "{word}: found within {within}, and with no fewer, in {seconds:.3} s")
+            };
         }
         Verdict::Unknown(why) => {
             let word = terminal.paint(Tone::Open, "unknown");
@@ -195,6 +204,7 @@ fn verdict(
                 Sought::Assertions => "no assertion fails",
                 Sought::Label(_) => "the label is not reached",
                 Sought::State(_) => "the state is not reached",
+                Sought::Deadlocks => "threads never stop before they have ended",
                 Sought::States => "no other state is reached",
             };
             let _ =
@@ -207,6 +217,9 @@ fn verdict(
 fn covered(out: &mut String, answers: &Answers<'_>, about: &Reach<'_>, terminal: Terminal) {
     let within = about.measure.count(answers.bound(about.measure).limit);
     let claim = match answers.proof() {
+        None if answers.engine == TRANSACTIONS => {
+            "Covered: all executions, any number of contexts and rounds.".to_owned()
+        }
         None => "Covered: the program has no assertion that could fail.".to_owned(),
         Some(Proof::Fixpoint) => format!(
             "Covered: any number of contexts and rounds; nothing new is reached after {within}."
