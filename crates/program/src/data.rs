@@ -331,7 +331,7 @@ impl Literal {
         match self {
             Self::Bool(value) => Value::from(value),
             Self::Int(value) => value,
-            Self::Enumerator(_, at) => at as Value,
+            Self::Enumerator(_, at) => at.cast_signed(),
             Self::Thread(thread) => thread_value(thread),
         }
     }
@@ -362,7 +362,12 @@ impl Literal {
 
 /// The value that stands for a thread, or for none.
 pub fn thread_value(thread: Option<ThreadId>) -> Value {
-    thread.map_or(0, |thread| thread.index() as Value + 1)
+    thread.map_or(0, |thread| code(thread.index()) + 1)
+}
+
+/// An index as a value; nothing that has an index is as numerous as values are.
+fn code(index: usize) -> Value {
+    Value::try_from(index).unwrap_or(Value::MAX - 1)
 }
 
 /// An expression.
@@ -566,8 +571,8 @@ impl Program {
             Type::Bool => (0, 1),
             Type::Int { low, high } => (low, high),
             Type::Mod(n) => (0, n - 1),
-            Type::Enum(id) => (0, self.enums[id].values.len() as Value - 1),
-            Type::Thread => (0, self.threads.len() as Value),
+            Type::Enum(id) => (0, code(self.enums[id].values.len()) - 1),
+            Type::Thread => (0, code(self.threads.len())),
         }
     }
 

@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn parentheses_stand_where_they_are_needed() {
-        use Operator::{And, Equal, Implies, Or, Xor};
+        use Operator::{Add, And, Divide, Equal, Implies, Less, Multiply, Or, Subtract, Xor};
         let g = |at| Expr::Current(Variable::Global(GlobalId::from_index(at)));
         let and = g(0).join(And, g(1));
         assert_eq!(show(&and.clone().join(Or, g(2))), "g0 & g1 | g2");
@@ -302,7 +302,6 @@ mod tests {
         let implies = g(0).join(Implies, g(1));
         assert_eq!(show(&g(2).join(Implies, implies.clone())), "g2 => g0 => g1");
         assert_eq!(show(&implies.join(Implies, g(2))), "(g0 => g1) => g2");
-        use Operator::{Add, Divide, Less, Multiply, Subtract};
         let sum = g(0).join(Add, g(1));
         assert_eq!(show(&sum.clone().join(Multiply, g(2))), "(g0 + g1) * g2");
         assert_eq!(show(&sum.clone().join(Subtract, g(2))), "g0 + g1 - g2");

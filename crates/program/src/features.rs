@@ -162,7 +162,7 @@ impl Program {
                 | Action::EndUnit
                 | Action::Call(_) => {}
                 Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
-                    features.insert(Feature::Monitors)
+                    features.insert(Feature::Monitors);
                 }
             }
         }

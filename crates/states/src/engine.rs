@@ -6,8 +6,8 @@
 //! 2. A reduction is used only for questions that it preserves.
 
 use crate::program::Code;
-use crate::search::{End, Goal, Reduction, Search, SearchOptions};
-use crate::witness::NoRun;
+use crate::search::{Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use crate::witness::NoWitness;
 use selvedge_base::Budget;
 use selvedge_program::{
     Bound, Decision, Engine, Fault, NodeId, Position, Program, Question, Statistics, Target,
@@ -84,15 +84,15 @@ impl Engine for Transactions<'_> {
         let code = Code::new(self.program, &named);
         let reduction = self.reduction.unwrap_or(reduction);
         let options = SearchOptions { reduction, ..self.options };
-        let mut search = Search::new(&code, goal, options, self.budget.clone());
+        let mut search = StateSearch::new(&code, goal, options, self.budget.clone());
         let end = search.run();
         let verdict = match end {
-            End::Complete => Verdict::Safe,
-            End::Open(why) => Verdict::Unknown(why),
-            End::Found(found) => match search.witness(&found) {
+            SearchEnd::Complete => Verdict::Safe,
+            SearchEnd::Open(why) => Verdict::Unknown(why),
+            SearchEnd::Found(found) => match search.witness(&found) {
                 Ok((witness, _)) => Verdict::Violation(witness),
-                Err(NoRun::Unknown(why)) => Verdict::Unknown(why),
-                Err(NoRun::Fault(fault)) => return Err(fault),
+                Err(NoWitness::Unknown(why)) => Verdict::Unknown(why),
+                Err(NoWitness::Fault(fault)) => return Err(fault),
             },
         };
         let counts = search.counts();

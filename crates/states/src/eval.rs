@@ -28,7 +28,7 @@ pub struct Evaluated {
 
 /// The variables that an activation sees.
 #[derive(Clone, Copy)]
-pub struct View<'s> {
+pub struct Variables<'s> {
     /// The globals.
     pub globals: &'s [Value],
     /// Its own.
@@ -39,7 +39,7 @@ pub struct View<'s> {
     pub copy: u32,
 }
 
-impl View<'_> {
+impl Variables<'_> {
     fn get(&self, variable: Variable, reads: &mut Vec<GlobalId>) -> i64 {
         match variable {
             Variable::Global(id) => {
@@ -56,7 +56,12 @@ impl View<'_> {
     }
 
     /// What an expression over the values before and after a step can be.
-    pub fn between(&self, expr: &Expr, after: View<'_>, reads: &mut Vec<GlobalId>) -> Evaluated {
+    pub fn between(
+        &self,
+        expr: &Expr,
+        after: Variables<'_>,
+        reads: &mut Vec<GlobalId>,
+    ) -> Evaluated {
         match self.single(expr, &after, reads) {
             Ok(value) => Evaluated { values: vec![value], ..Evaluated::default() },
             Err(Odd::Fails(kind)) => Evaluated { fails: Some(kind), ..Evaluated::default() },
@@ -69,7 +74,12 @@ impl View<'_> {
     }
 
     /// The value of an expression in which nothing is chosen.
-    fn single(&self, expr: &Expr, after: &View<'_>, reads: &mut Vec<GlobalId>) -> Result<i64, Odd> {
+    fn single(
+        &self,
+        expr: &Expr,
+        after: &Variables<'_>,
+        reads: &mut Vec<GlobalId>,
+    ) -> Result<i64, Odd> {
         Ok(match expr {
             Expr::Constant(literal) => literal.value().into(),
             Expr::Choice | Expr::Choose(..) => return Err(Odd::Chooses),
@@ -105,7 +115,7 @@ impl View<'_> {
     }
 
     /// All values of an expression.
-    fn all(&self, expr: &Expr, after: &View<'_>, reads: &mut Vec<GlobalId>) -> Evaluated {
+    fn all(&self, expr: &Expr, after: &Variables<'_>, reads: &mut Vec<GlobalId>) -> Evaluated {
         match expr {
             Expr::Choice => Evaluated { values: vec![0, 1], ..Evaluated::default() },
             Expr::Choose(low, high) => {

@@ -33,5 +33,5 @@ pub mod witness;
 pub use engine::Transactions;
 pub use program::Code;
 pub use protection::{Class, Protection};
-pub use search::{Counts, End, Found, Goal, Reduction, Search, SearchOptions};
-pub use step::{CellAccess, Machine, Mover, Offer};
+pub use search::{Found, Goal, Reduction, SearchEnd, SearchOptions, StateCounts, StateSearch};
+pub use step::{CellAccess, Mover, Offer, StepRelation};

@@ -1,6 +1,6 @@
 //! # Idea
 //! The states between transactions, breadth first. A stored state has no thread inside a transaction.
-//! [`Search::expand`] explores what one thread does alone from there: first, before its *commit*, right
+//! [`StateSearch::expand`] explores what one thread does alone from there: first, before its *commit*, right
 //! movers; then anything; then left movers, until the transaction is *cut* and the state is stored.
 //! Other threads are not looked at in between: whatever they could do there, they can do before or
 //! after with the same outcome.
@@ -23,8 +23,8 @@
 use crate::program::Code;
 use crate::protection::Protection;
 use crate::state::State;
-use crate::step::{Machine, Mover, Offer, Path};
-use crate::store::{Packing, Parent, Store, Stored};
+use crate::step::{Mover, Offer, Path, StepRelation};
+use crate::store::{Packing, Parent, StateStore, Stored};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
@@ -100,7 +100,7 @@ pub struct Found {
 
 /// How a search ends.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum SearchEnd {
     /// It has found what it looked for.
     Found(Box<Found>),
     /// There is nothing to be found.
@@ -109,9 +109,9 @@ pub enum End {
     Open(Unknown),
 }
 
-/// Counts of a search.
+/// What a search has counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
+pub struct StateCounts {
     /// Stored states.
     pub states: u64,
     /// Nodes that were visited inside transactions.
@@ -128,13 +128,13 @@ pub struct Counts {
 
 /// A search.
 #[derive(Debug)]
-pub struct Search<'c, 'p> {
+pub struct StateSearch<'c, 'p> {
     /// The step relation.
-    pub machine: Machine<'c, 'p>,
+    pub machine: StepRelation<'c, 'p>,
     /// How states are packed.
     pub packing: Packing<'c, 'p>,
     /// The stored states.
-    pub store: Store,
+    pub store: StateStore,
     /// The initial states as they are, by the number of what was stored of them.
     pub initial: FxHashMap<Stored, State>,
     /// Which accesses commute.
@@ -143,7 +143,7 @@ pub struct Search<'c, 'p> {
     goal: Goal,
     budget: Budget,
     queue: VecDeque<Stored>,
-    counts: Counts,
+    counts: StateCounts,
     /// Whether a class lost its status since all states were last expanded.
     outdated: bool,
     too_deep: bool,
@@ -166,20 +166,20 @@ struct Node {
 /// How many nodes a transaction may have before it is cut wherever that is allowed.
 const LARGE: usize = 4096;
 
-impl<'c, 'p> Search<'c, 'p> {
+impl<'c, 'p> StateSearch<'c, 'p> {
     /// A search that has not begun.
     pub fn new(code: &'c Code<'p>, goal: Goal, options: SearchOptions, budget: Budget) -> Self {
         Self {
-            machine: Machine { code, depth: options.depth as usize },
+            machine: StepRelation { code, depth: options.depth as usize },
             packing: Packing::new(code),
-            store: Store::new(),
+            store: StateStore::default(),
             initial: FxHashMap::default(),
             protection: Protection::new(code.program.globals.len()),
             options,
             goal,
             budget,
             queue: VecDeque::new(),
-            counts: Counts::default(),
+            counts: StateCounts::default(),
             outdated: false,
             too_deep: false,
             failures: BTreeSet::new(),
@@ -187,22 +187,22 @@ impl<'c, 'p> Search<'c, 'p> {
         }
     }
 
-    /// Counts so far.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            states: self.store.len() as u64,
+    /// What was counted so far.
+    pub fn counts(&self) -> StateCounts {
+        StateCounts {
+            states: self.store.count() as u64,
             bytes_per_state: self.store.bytes_per_state(),
             ..self.counts
         }
     }
 
     /// Searches to the end.
-    pub fn run(&mut self) -> End {
+    pub fn run(&mut self) -> SearchEnd {
         match self.search() {
-            Ok(Some(found)) => End::Found(Box::new(found)),
-            Ok(None) if self.too_deep => End::Open(Unknown::CallDepth(self.options.depth)),
-            Ok(None) => End::Complete,
-            Err(why) => End::Open(why),
+            Ok(Some(found)) => SearchEnd::Found(Box::new(found)),
+            Ok(None) if self.too_deep => SearchEnd::Open(Unknown::CallDepth(self.options.depth)),
+            Ok(None) => SearchEnd::Complete,
+            Err(why) => SearchEnd::Open(why),
         }
     }
 
@@ -225,7 +225,7 @@ impl<'c, 'p> Search<'c, 'p> {
             }
             self.outdated = false;
             self.counts.sweeps += 1;
-            self.queue.extend(0..self.store.len() as Stored);
+            self.queue.extend(0..self.store.count() as Stored);
         }
     }
 
@@ -322,7 +322,7 @@ impl<'c, 'p> Search<'c, 'p> {
         state: &State,
         depth: u32,
     ) -> Result<Option<Found>, Unknown> {
-        if self.store.len() as u64 >= self.options.most_states {
+        if self.store.count() as u64 >= self.options.most_states {
             return Err(Unknown::Stopped(StopReason::Memory));
         }
         let packed = self.packing.pack(state);

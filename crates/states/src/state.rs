@@ -19,12 +19,12 @@ pub struct State {
     /// Who owns each lock, and how often.
     pub locks: Arc<[Option<(ThreadId, u32)>]>,
     /// The threads.
-    pub threads: Vec<Arc<ThreadState>>,
+    pub threads: Vec<Arc<ThreadPart>>,
 }
 
 /// A thread between two steps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ThreadState {
+pub struct ThreadPart {
     /// Whether it waits to be started.
     pub waits: bool,
     /// Whether it has failed.
@@ -69,7 +69,7 @@ impl State {
             let node = program.procedures[thread.main].entry;
             let waits = thread.start != selvedge_program::Start::AtFirst;
             let locals = if waits { Vec::new() } else { locals };
-            Arc::new(ThreadState {
+            Arc::new(ThreadPart {
                 waits,
                 stopped: false,
                 units: 0,
@@ -86,12 +86,12 @@ impl State {
     }
 
     /// A thread.
-    pub fn thread(&self, thread: ThreadId) -> &ThreadState {
+    pub fn thread(&self, thread: ThreadId) -> &ThreadPart {
         &self.threads[selvedge_base::Id::index(thread)]
     }
 
     /// A thread, to be changed.
-    pub fn thread_mut(&mut self, thread: ThreadId) -> &mut ThreadState {
+    pub fn thread_mut(&mut self, thread: ThreadId) -> &mut ThreadPart {
         Arc::make_mut(&mut self.threads[selvedge_base::Id::index(thread)])
     }
 
@@ -129,7 +129,7 @@ impl State {
 
     /// The threads in the wait set of a lock.
     pub fn wait_set(&self, lock: LockId) -> Vec<ThreadId> {
-        let inside = |thread: &ThreadState| {
+        let inside = |thread: &ThreadPart| {
             thread.suspended.is_some_and(|one| one.lock == lock && one.in_set)
         };
         let all = self.threads.iter().enumerate().filter(|(_, thread)| inside(thread));

@@ -10,9 +10,9 @@
 //!
 //! # Invariants
 //! 1. Accesses are those of evaluations, also of ones that block or fail.
-//! 2. Outcomes are not normalised, see [`Machine::normalise`].
+//! 2. Outcomes are not normalised, see [`StepRelation::normalise`].
 
-use crate::eval::{Evaluated, View};
+use crate::eval::{Evaluated, Variables};
 use crate::program::{Code, index, is_exit, procedure_of};
 use crate::state::{Activation, State, Suspended};
 use rustc_hash::FxHashSet;
@@ -112,7 +112,7 @@ impl Offer {
 
 /// The step relation of a program.
 #[derive(Debug)]
-pub struct Machine<'c, 'p> {
+pub struct StepRelation<'c, 'p> {
     /// The program.
     pub code: &'c Code<'p>,
     /// How many calls a thread may have open.
@@ -123,7 +123,7 @@ pub struct Machine<'c, 'p> {
 struct Attempt<'s> {
     state: &'s State,
     thread: ThreadId,
-    view: View<'s>,
+    view: Variables<'s>,
     held: u128,
     edge: Option<EdgeId>,
     step: Move,
@@ -141,7 +141,7 @@ enum Halt {
 
 type Attempted<T> = Result<T, Halt>;
 
-impl Machine<'_, '_> {
+impl StepRelation<'_, '_> {
     /// What a thread can do, for each edge from where it stands.
     ///
     /// # Errors
@@ -255,9 +255,9 @@ impl Machine<'_, '_> {
         copy_number(&self.code.program.threads[thread].name)
     }
 
-    fn view<'s>(&self, state: &'s State, thread: ThreadId) -> View<'s> {
+    fn view<'s>(&self, state: &'s State, thread: ThreadId) -> Variables<'s> {
         let locals = state.thread(thread).stack.last().map_or(&[][..], |top| &top.locals);
-        View { globals: &state.globals, locals, thread, copy: self.copy(thread) }
+        Variables { globals: &state.globals, locals, thread, copy: self.copy(thread) }
     }
 
     fn enforced_holds(&self, state: &State, thread: ThreadId) -> bool {
@@ -379,7 +379,7 @@ impl Machine<'_, '_> {
                 (!owns).then_some(FailureKind::Annotation)
             }
             Some(Annotation::ExclusiveWhen(id)) => {
-                let view = View { locals: &[], ..attempt.view };
+                let view = Variables { locals: &[], ..attempt.view };
                 let value = view.evaluate(&program.conditions[id], &mut Vec::new());
                 let wrong = value.can_be_false().then_some(FailureKind::Annotation);
                 value.fails.or(wrong)
@@ -525,7 +525,9 @@ impl Machine<'_, '_> {
                     }
                 };
                 if matches!(edge.action, Action::NotifyAll(_)) {
-                    members.into_iter().for_each(|member| wake(&mut next, member));
+                    for member in members {
+                        wake(&mut next, member);
+                    }
                 } else if let (false, Some(id)) = (members.is_empty(), attempt.edge) {
                     let one = |member: ThreadId| {
                         let mut next = next.clone();
@@ -630,7 +632,7 @@ impl Machine<'_, '_> {
                     if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
                         self.written(attempt, target, offer)?;
                         let choices =
-                            self.moved(attempt, choices, self.ty(caller, target), offer)?;
+                            self.moved(attempt, &choices, self.ty(caller, target), offer)?;
                         cells.push((Cell::Result(target), choices));
                     }
                 }
@@ -703,7 +705,7 @@ impl Machine<'_, '_> {
     fn moved(
         &self,
         attempt: &Attempt<'_>,
-        choices: Choices,
+        choices: &Choices,
         ty: Type,
         offer: &mut Offer,
     ) -> Attempted<Choices> {
@@ -829,7 +831,7 @@ impl Machine<'_, '_> {
         cells: &[(Cell, Choices)],
     ) -> Option<FailureKind> {
         let program = self.code.program;
-        let about = |state, thread| View { locals: &[], ..self.view(state, thread) };
+        let about = |state, thread| Variables { locals: &[], ..self.view(state, thread) };
         for condition in self.checked(cells) {
             let is_invariant = program
                 .invariants
@@ -865,7 +867,7 @@ impl Machine<'_, '_> {
         let program = self.code.program;
         program.invariants.iter().find_map(|one| {
             let thread = ThreadId::from_index(0);
-            let view = View { locals: &[], thread, globals: &state.globals, copy: 0 };
+            let view = Variables { locals: &[], thread, globals: &state.globals, copy: 0 };
             let value = view.evaluate(&program.conditions[one.condition], &mut Vec::new());
             value.fails.or(value.can_be_false().then_some(FailureKind::Invariant))
         })

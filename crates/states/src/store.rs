@@ -8,7 +8,7 @@
 //! 2. The table is at most three quarters full.
 
 use crate::program::{Code, index};
-use crate::state::{Activation, State, Suspended, ThreadState};
+use crate::state::{Activation, State, Suspended, ThreadPart};
 use rustc_hash::FxHasher;
 use selvedge_base::Id;
 use selvedge_program::{EdgeId, NodeId, ThreadId, Type, Value};
@@ -31,7 +31,7 @@ pub struct Parent {
 
 /// The stored states.
 #[derive(Debug)]
-pub struct Store {
+pub struct StateStore {
     words: Vec<u64>,
     /// Where the words of each state begin, and one more.
     starts: Vec<usize>,
@@ -41,9 +41,8 @@ pub struct Store {
 
 const EMPTY: u32 = u32::MAX;
 
-impl Store {
-    /// Nothing.
-    pub fn new() -> Self {
+impl Default for StateStore {
+    fn default() -> Self {
         Self {
             words: Vec::new(),
             starts: vec![0],
@@ -51,9 +50,11 @@ impl Store {
             table: vec![EMPTY; 1 << 10],
         }
     }
+}
 
+impl StateStore {
     /// How many states there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.parents.len()
     }
 
@@ -64,7 +65,7 @@ impl Store {
 
     /// How many bytes a state takes on average.
     pub fn bytes_per_state(&self) -> u64 {
-        let states = self.len().max(1);
+        let states = self.count().max(1);
         let bytes = self.words.len() * 8
             + self.starts.len() * size_of::<usize>()
             + self.parents.len() * size_of::<Parent>()
@@ -78,7 +79,7 @@ impl Store {
         packed: &[u64],
         parent: impl FnOnce(Stored) -> Parent,
     ) -> (Stored, bool) {
-        if (self.len() + 1) * 4 > self.table.len() * 3 {
+        if (self.count() + 1) * 4 > self.table.len() * 3 {
             self.grow();
         }
         let slot = self.slot(packed);
@@ -110,7 +111,7 @@ impl Store {
 
     fn grow(&mut self) {
         self.table = vec![EMPTY; self.table.len() * 2];
-        for number in 0..self.len() as Stored {
+        for number in 0..self.count() as Stored {
             let slot = self.slot(self.packed(number));
             self.table[slot] = number;
         }
@@ -119,7 +120,9 @@ impl Store {
 
 fn hash(packed: &[u64]) -> u64 {
     let mut hasher = FxHasher::default();
-    packed.iter().for_each(|&word| hasher.write_u64(word));
+    for &word in packed {
+        hasher.write_u64(word);
+    }
     let mixed = hasher.finish();
     mixed ^ mixed >> 29
 }
@@ -153,7 +156,7 @@ impl<'c, 'p> Packing<'c, 'p> {
 
     fn width(&self, ty: Type) -> (Value, u32) {
         let (low, high) = self.code.program.range(ty);
-        (low, bits((i64::from(high) - i64::from(low) + 1) as usize))
+        (low, 64 - (i64::from(high) - i64::from(low)).leading_zeros())
     }
 
     /// The words of a state.
@@ -176,7 +179,7 @@ impl<'c, 'p> Packing<'c, 'p> {
         writer.words
     }
 
-    fn pack_thread(&self, thread: &ThreadState, writer: &mut Writer) {
+    fn pack_thread(&self, thread: &ThreadPart, writer: &mut Writer) {
         writer.put(u64::from(thread.waits), 1);
         if thread.waits {
             return;
@@ -222,7 +225,7 @@ impl<'c, 'p> Packing<'c, 'p> {
         }
         let mut threads = Vec::with_capacity(program.threads.len());
         for thread in &program.threads {
-            let mut own = ThreadState {
+            let mut own = ThreadPart {
                 waits: reader.get(1) == 1,
                 stopped: false,
                 units: 0,

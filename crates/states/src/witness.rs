@@ -6,7 +6,7 @@
 //! # Invariants
 //! 1. A state that was executed, normalised, is the stored one.
 
-use crate::search::{Found, Search};
+use crate::search::{Found, StateSearch};
 use crate::state::State;
 use crate::step::Path;
 use crate::store::Stored;
@@ -17,25 +17,25 @@ use std::collections::VecDeque;
 
 /// Why there is no run.
 #[derive(Debug)]
-pub enum NoRun {
+pub enum NoWitness {
     /// A limit was met.
     Unknown(Unknown),
     /// The search contradicts itself.
     Fault(Fault),
 }
 
-impl From<Unknown> for NoRun {
+impl From<Unknown> for NoWitness {
     fn from(why: Unknown) -> Self {
         Self::Unknown(why)
     }
 }
 
-impl Search<'_, '_> {
+impl StateSearch<'_, '_> {
     /// The run to what was found, with the number of the transaction of each step, from 1.
     ///
     /// # Errors
     /// If a limit was met, or if the search contradicts itself.
-    pub fn witness(&self, found: &Found) -> Result<(Witness, Vec<u32>), NoRun> {
+    pub fn witness(&self, found: &Found) -> Result<(Witness, Vec<u32>), NoWitness> {
         let mut chain: Vec<Stored> = vec![found.from];
         while let Some(&last) = chain.last()
             && self.store.parent(last).state != last
@@ -68,7 +68,7 @@ impl Search<'_, '_> {
     }
 
     /// The way of a thread alone from one stored state to another.
-    fn alone(&self, from: &State, thread: ThreadId, to: Stored) -> Result<Path, NoRun> {
+    fn alone(&self, from: &State, thread: ThreadId, to: Stored) -> Result<Path, NoWitness> {
         let wanted = self.store.packed(to);
         let is_wanted = |state: &State| {
             if self.packing.pack(state) == wanted {
@@ -99,13 +99,13 @@ impl Search<'_, '_> {
     }
 }
 
-fn fault(what: &str) -> NoRun {
-    NoRun::Fault(Fault(format!("the search of the states: {what}")))
+fn fault(what: &str) -> NoWitness {
+    NoWitness::Fault(Fault(format!("the search of the states: {what}")))
 }
 
 /// A run that is being executed.
 struct Run<'s, 'c, 'p> {
-    search: &'s Search<'c, 'p>,
+    search: &'s StateSearch<'c, 'p>,
     state: State,
     witness: Witness,
     transaction: u32,
@@ -113,8 +113,8 @@ struct Run<'s, 'c, 'p> {
 }
 
 impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
-    fn new(search: &'s Search<'c, 'p>, state: State) -> Self {
-        let locals = |thread: &std::sync::Arc<crate::state::ThreadState>| {
+    fn new(search: &'s StateSearch<'c, 'p>, state: State) -> Self {
+        let locals = |thread: &std::sync::Arc<crate::state::ThreadPart>| {
             Valuation(thread.stack.first().map_or_else(Vec::new, |main| main.locals.clone()))
         };
         let witness = Witness {
@@ -126,7 +126,7 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
     }
 
     /// Executes steps of a thread.
-    fn follow(&mut self, thread: ThreadId, path: &Path) -> Result<(), NoRun> {
+    fn follow(&mut self, thread: ThreadId, path: &Path) -> Result<(), NoWitness> {
         for (step, expected) in path {
             if self.state.thread(thread).atomic == 0 {
                 self.jump(thread);

@@ -3,11 +3,13 @@
 //! `SELVEDGE_PROGRAMS` and `SELVEDGE_SEED` set the number of programs and the first seed; `cargo xtask
 //! differential transactions` runs the large version.
 
+#![expect(clippy::print_stdout, reason = "the large version prints its counts")]
+
 use selvedge_base::{Budget, Id};
 use selvedge_program::{FailureKind, Program, Question, Successors, Target, ThreadId, text};
 use selvedge_replay::replay;
 use selvedge_replay::run::State;
-use selvedge_states::{Code, End, Goal, Reduction, Search, SearchOptions};
+use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
 use std::collections::{BTreeSet, HashSet};
@@ -100,30 +102,30 @@ fn failures(
     options: SearchOptions,
 ) -> (BTreeSet<(Option<usize>, FailureKind)>, u64) {
     let code = Code::new(program, &BTreeSet::new());
-    let mut search = Search::new(&code, Goal::Failure, options, Budget::new());
+    let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
     search.collect = true;
     let end = search.run();
-    assert!(matches!(end, End::Complete), "{end:?}");
+    assert!(matches!(end, SearchEnd::Complete), "{end:?}");
     (search.failures.clone(), search.counts().states)
 }
 
 /// Whether a goal is found; the run is executed.
-fn finds(program: &Program, goal: Goal, options: SearchOptions) -> bool {
+fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
     let code = Code::new(program, &BTreeSet::new());
-    let mut search = Search::new(&code, goal.clone(), options, Budget::new());
+    let mut search = StateSearch::new(&code, goal.clone(), options, Budget::new());
     match search.run() {
-        End::Complete => false,
-        End::Open(why) => panic!("{why}"),
-        End::Found(found) => {
+        SearchEnd::Complete => false,
+        SearchEnd::Open(why) => panic!("{why}"),
+        SearchEnd::Found(found) => {
             let (witness, transactions) = search.witness(&found).expect("there is a run");
             assert_eq!(witness.steps.len(), transactions.len());
-            if goal == Goal::Failure {
+            if *goal == Goal::Failure {
                 let question = Question::Reach(Target::Assertion);
                 if let Err(error) = replay(program, &question, &witness) {
                     panic!("{error}\n{witness:#?}");
                 }
             } else {
-                selvedge_replay::execute(program, &witness).expect("it is a run");
+                replay(program, &Question::Stuck, &witness).expect("it is a run to a dead end");
             }
             true
         }
@@ -152,11 +154,11 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
         assert_eq!(edges(&found), edges(&oracle.failures), "{reduction:?} {}", context());
         let most = *unreduced.get_or_insert(states);
         tally[3] += usize::from(states > most);
-        let any = finds(&program, Goal::Failure, options);
+        let any = finds(&program, &Goal::Failure, options);
         assert_eq!(any, !oracle.failures.is_empty(), "{reduction:?} {}", context());
     }
     for reduction in [Reduction::None, Reduction::LeftMovers] {
-        let found = finds(&program, Goal::Deadlock, options(reduction));
+        let found = finds(&program, &Goal::Deadlock, options(reduction));
         assert_eq!(found, oracle.deadlocks, "deadlock {reduction:?} {}", context());
     }
     tally[1] += usize::from(!oracle.failures.is_empty());

@@ -234,16 +234,14 @@ impl Body<'_> {
                 let at = self.step(from, &format!("wait m{lock}"));
                 self.step(at, &format!("resume m{lock}"))
             }
-            _ => match self.held.last() {
-                Some(&lock) => {
-                    let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
-                    self.step(from, &format!("{what} m{lock}"))
-                }
-                None => {
+            _ => {
+                let Some(&lock) = self.held.last() else {
                     let lock = self.rng.below(2);
-                    self.step(from, &format!("release m{lock}"))
-                }
-            },
+                    return self.step(from, &format!("release m{lock}"));
+                };
+                let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
+                self.step(from, &format!("{what} m{lock}"))
+            }
         }
     }
 }

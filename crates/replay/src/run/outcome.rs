@@ -158,7 +158,7 @@ impl State {
     pub fn fails_at_first(&self, program: &Program) -> Option<FailureKind> {
         let view = self.about_globals(program, ThreadId::from_index(0));
         program.invariants.iter().find_map(|one| {
-            broken(view.values(&program.conditions[one.condition]), FailureKind::Invariant)
+            broken(&view.values(&program.conditions[one.condition]), FailureKind::Invariant)
         })
     }
 
@@ -442,7 +442,7 @@ fn type_of(program: &Program, procedure: ProcedureId, variable: Variable) -> Typ
 }
 
 /// How a condition that must hold is broken.
-fn broken(condition: Possible, kind: FailureKind) -> Option<FailureKind> {
+fn broken(condition: &Possible, kind: FailureKind) -> Option<FailureKind> {
     condition.fails.or(condition.can_be_false().then_some(kind))
 }
 
@@ -490,7 +490,7 @@ impl Evaluation<'_> {
                 Some(Annotation::ExclusiveWhen(condition)) => {
                     let view = self.state.about_globals(self.program, thread);
                     let condition = view.values(&self.program.conditions[condition]);
-                    broken(condition, FailureKind::Annotation)
+                    broken(&condition, FailureKind::Annotation)
                 }
             };
             if let Some(kind) = fails {
@@ -525,7 +525,7 @@ impl Evaluation<'_> {
                 if fits(low) && fits(high) {
                     return Ok(Choices::Between(low, high));
                 }
-                if i64::from(high) - i64::from(low) >= super::values::MOST_VALUES as i64 {
+                if i64::from(high) - i64::from(low) >= i64::from(super::values::MOST_VALUES) {
                     return Err(Refusal::TooManyChoices);
                 }
                 (low..=high).collect()
@@ -570,7 +570,7 @@ impl Evaluation<'_> {
             let condition = &program.conditions[invariant.condition];
             if speaks_of_written(condition)
                 && let Some(kind) = broken(
-                    next.about_globals(program, me).values(condition),
+                    &next.about_globals(program, me).values(condition),
                     FailureKind::Invariant,
                 )
             {

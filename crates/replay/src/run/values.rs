@@ -17,7 +17,7 @@ use selvedge_program::{
 use std::collections::BTreeSet;
 
 /// How many values an expression may have.
-pub const MOST_VALUES: usize = 1 << 16;
+pub const MOST_VALUES: u32 = 1 << 16;
 
 /// What an expression can be.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,7 +41,7 @@ impl Possible {
     }
 
     fn between(low: i64, high: i64) -> Self {
-        let many = i128::from(high) - i128::from(low) >= MOST_VALUES as i128;
+        let many = i128::from(high) - i128::from(low) >= i128::from(MOST_VALUES);
         if many {
             return Self { too_many: true, ..Self::default() };
         }
@@ -69,7 +69,7 @@ impl Possible {
                 (left, right) => left.or(right),
             };
             all.too_many |= one.too_many;
-            if all.values.len() > 4 * MOST_VALUES {
+            if all.values.len() > 4 * MOST_VALUES as usize {
                 all.shorten();
             }
         }
@@ -80,7 +80,7 @@ impl Possible {
     fn shorten(&mut self) {
         self.values.sort_unstable();
         self.values.dedup();
-        if self.values.len() > MOST_VALUES {
+        if self.values.len() > MOST_VALUES as usize {
             self.values.clear();
             self.too_many = true;
         }

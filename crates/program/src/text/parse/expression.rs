@@ -134,13 +134,11 @@ impl Parser<'_> {
         let negative = self.is_sign('-');
         self.at += usize::from(negative);
         let number = i64::from(self.number()?);
-        match i32::try_from(if negative { -number } else { number }) {
-            Ok(number) => Ok(number),
-            Err(_) => {
-                self.at = start;
-                self.unexpected("values lie between -2147483648 and 2147483647")
-            }
+        if let Ok(number) = i32::try_from(if negative { -number } else { number }) {
+            return Ok(number);
         }
+        self.at = start;
+        self.unexpected("values lie between -2147483648 and 2147483647")
     }
 
     /// An element of an array as the procedure sees it.

@@ -158,7 +158,7 @@ pub fn random_program(random: &mut Random) -> Program {
             program.numerals.push(Numeral { name: random.name(at), bits });
         }
     }
-    let about = Scope::new(&program, &Frame::default(), Speaks::OfGlobals);
+    let about = Scope::new(&program, &Frame::default(), Speaks::Globals);
     for global in program.globals.ids() {
         if program.globals[global].annotation.is_none() && random.below(6) == 0 {
             let condition = random.expression(&about, Sort::Bool, 2);
@@ -167,7 +167,7 @@ pub fn random_program(random: &mut Random) -> Program {
         }
     }
     for _ in 0..random.below(2) {
-        let mut about = Scope::new(&program, &Frame::default(), Speaks::OfGlobals);
+        let mut about = Scope::new(&program, &Frame::default(), Speaks::Globals);
         about.threads = 0;
         let mut condition = random.expression(&about, Sort::Bool, 2);
         condition.change(&mut |part| {
@@ -194,9 +194,9 @@ pub fn random_program(random: &mut Random) -> Program {
 /// A type of a program with these enumerations.
 fn random_type(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Type {
     match random.below(8) {
-        0 => Type::Int { low: -3, high: random.below(9) as i32 },
+        0 => Type::Int { low: -3, high: [0, 1, 8][random.below(3)] },
         1 => Type::Int { low: i32::MIN, high: -1 },
-        2 => Type::Mod(random.below(9) as i32 + 1),
+        2 => Type::Mod([1, 2, 9][random.below(3)]),
         3 => Type::Thread,
         4 if !enums.is_empty() => Type::Enum(EnumId::from_index(random.below(enums.len()))),
         _ => Type::Bool,
@@ -296,11 +296,11 @@ fn random_frame(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Frame {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speaks {
     /// Globals, and nothing that is chosen.
-    OfGlobals,
+    Globals,
     /// Everything before the step.
-    OfBefore,
+    Before,
     /// Everything before and after the step.
-    OfBoth,
+    Both,
 }
 
 /// What expressions of a procedure may speak of.
@@ -357,14 +357,14 @@ impl Random {
             Add, And, Divide, Equal, Implies, Less, LessEqual, Multiply, Or, Remainder, Subtract,
             Xor,
         };
-        let free = scope.speaks != Speaks::OfGlobals;
+        let free = scope.speaks != Speaks::Globals;
         let part = |random: &mut Self, sort: Sort| random.expression(scope, sort, depth - 1);
         match (self.below(if depth == 0 { 6 } else { 14 }), sort) {
             (1, Sort::Bool) if free => Expr::Choice,
             (1, Sort::Int) if free => Expr::Copy,
             (1, Sort::Thread) => Expr::Me,
             (2..=4, _) => match self.variable(scope, Some(sort)) {
-                Some((one, _)) if scope.speaks == Speaks::OfBoth && self.below(2) == 0 => {
+                Some((one, _)) if scope.speaks == Speaks::Both && self.below(2) == 0 => {
                     Expr::Next(one)
                 }
                 Some((one, _)) => Expr::Current(one),
@@ -434,7 +434,7 @@ impl Random {
             .into_iter()
             .map(|(target, ty)| (target, self.expression(scope, ty.sort(), 2)))
             .collect();
-        let both = scope.speaking(Speaks::OfBoth);
+        let both = scope.speaking(Speaks::Both);
         let constraint = some(self).then(|| self.expression(&both, Sort::Bool, 3));
         let update = Update { guard, assignments, constraint };
         (update != Update::default()).then_some(update)
@@ -462,7 +462,7 @@ impl Random {
 fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at: usize) {
     let (owner, mut frame) = plan.procedures[at].clone();
     let own = plan.procedures[..at].iter().filter(|(one, _)| *one == owner).count();
-    let scope = Scope::new(program, &frame, Speaks::OfBefore);
+    let scope = Scope::new(program, &frame, Speaks::Before);
     if random.below(4) == 0 {
         let condition = random.expression(&scope, Sort::Bool, 3);
         frame.enforced = Some(program.conditions.push(condition));
