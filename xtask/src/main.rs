@@ -4,6 +4,7 @@ mod bench;
 mod corpus;
 mod differential;
 mod layers;
+mod limits;
 mod names;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ tasks:
   layers                     compare the edges between crates with the table in xtask/src/layers.rs
   names                      compare the public names of all crates, and those of the glossary
   corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
+  limits [PROGRAM]           run every command on every model with limits, and see that these hold
   differential [NAME] [PROGRAMS]
                              run engines against each other and against exhaustive search on random
                              programs (default 3000), all of it or one part; `differential help`
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["layers"] => layers::check(),
         ["names"] => names::check(),
+        ["limits"] => limits::run(None),
+        ["limits", program] => limits::run(Some(program)),
         ["differential", "help"] => Ok(differential::names()),
         ["differential"] => differential::run(None, PROGRAMS),
         ["differential", one] => match one.parse() {
