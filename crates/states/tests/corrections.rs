@@ -1,0 +1,213 @@
+//! Programs in which one rule of the reduction matters, each with the error that is missed without it.
+//! Most are those of ERRATA 002.
+
+use selvedge_base::Budget;
+use selvedge_program::{Program, Question, Target, text};
+use selvedge_replay::replay;
+use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use std::collections::BTreeSet;
+
+fn program(declarations: &str, threads: &[(&str, &str)]) -> Program {
+    let mut whole = format!("program\n{declarations}\n");
+    for (name, body) in threads {
+        let nodes = 1 + body
+            .split_whitespace()
+            .filter_map(|word| word.parse::<usize>().ok())
+            .max()
+            .unwrap_or(0);
+        whole += &format!(
+            "thread {name} main main {{ procedure main locals t : 0..3 = 0 nodes {nodes} entry 0 exit {} \
+             {{\n{body}\n}} }}\n",
+            nodes - 1
+        );
+    }
+    let (program, problems) = text::parse(&whole);
+    program.unwrap_or_else(|| panic!("{problems:?}\n{whole}"))
+}
+
+fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
+    let code = Code::new(program, &BTreeSet::new());
+    let mut search = StateSearch::new(&code, goal.clone(), options, Budget::new());
+    match search.run() {
+        SearchEnd::Complete => false,
+        SearchEnd::Open(why) => panic!("{why}"),
+        SearchEnd::Found(found) => {
+            let (witness, _) = search.witness(&found).expect("there is a run");
+            let question = match goal {
+                Goal::Deadlock => Question::Stuck,
+                _ => Question::Reach(Target::Assertion),
+            };
+            replay(program, &question, &witness).expect("it is a run");
+            true
+        }
+    }
+}
+
+/// Whether something fails, with and without early ends of transactions.
+fn fails(program: &Program) -> bool {
+    let both = [true, false].map(|early_ends| {
+        let options = SearchOptions { early_ends, ..SearchOptions::default() };
+        finds(program, &Goal::Failure, options)
+    });
+    assert_eq!(both[0], both[1]);
+    both[0]
+}
+
+/// ERRATA 002, Theorem 6.1: an access counts when a guard is evaluated, also if it blocks.
+#[test]
+fn a_guard_that_blocks_is_an_access() {
+    let blocked = program(
+        "lock m0\nlock m1\nglobal z : 0..1 = 0",
+        &[
+            ("A", "0 -> 1 acquire m0\n1 -> 2 skip when z = 1\n2 -> 3 assert F"),
+            (
+                "B",
+                "0 -> 1 acquire m1\n1 -> 2 skip do z := 1\n2 -> 3 skip do z := 0\n3 -> 4 release m1",
+            ),
+        ],
+    );
+    assert!(fails(&blocked));
+}
+
+/// ERRATA 002, Theorem 4.1: a thread that loops for ever behind its commit is interrupted all the same.
+#[test]
+fn a_loop_without_a_way_out_is_cut() {
+    let looping = program(
+        "lock m\nglobal x : 0..1 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 skip do x := 1\n1 -> 2 skip do t := 1\n2 -> 1 skip do t := 0\n3 -> 4 skip",
+            ),
+            ("B", "0 -> 1 acquire m\n1 -> 2 skip do t := x\n2 -> 3 assert t != 1"),
+        ],
+    );
+    assert!(fails(&looping));
+}
+
+/// ERRATA 002, α(t, l): an alternative that is blocked matters although another one is enabled.
+#[test]
+fn a_blocked_alternative_that_reads_what_others_write_ends_a_transaction() {
+    let alternatives = program(
+        "lock m\nglobal x : 0..1 = 0\nglobal y : 0..1 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 skip do y := 1\n1 -> 2 skip when x = 1\n1 -> 3 skip do t := 1\n\
+                 2 -> 4 assert F\n3 -> 4 skip do t := 2",
+            ),
+            ("B", "0 -> 1 skip when y = 1 do x := 1\n1 -> 2 skip"),
+        ],
+    );
+    assert!(fails(&alternatives));
+}
+
+/// The end of a thread is no right mover where somebody joins it.
+#[test]
+fn whoever_joins_sees_the_end() {
+    let joined = program(
+        "global x : 0..1 = 0",
+        &[("A", "0 -> 1 join B\n1 -> 2 assert F"), ("B", "0 -> 1 skip do t := 1\n1 -> 2 skip")],
+    );
+    assert!(fails(&joined));
+}
+
+/// What an invariant speaks of is read by whoever writes a part of it.
+#[test]
+fn an_invariant_reads_what_it_speaks_of() {
+    let separate = program(
+        "lock m\nlock n\nglobal x : 0..1 = 0\nglobal y : 0..1 = 0\ninvariant x = 0 | y = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 acquire m\n1 -> 2 skip do x := 1\n2 -> 3 skip do x := 0\n3 -> 4 release m",
+            ),
+            (
+                "B",
+                "0 -> 1 acquire n\n1 -> 2 skip do y := 1\n2 -> 3 skip do y := 0\n3 -> 4 release n",
+            ),
+        ],
+    );
+    assert!(fails(&separate));
+}
+
+/// §7: lock order. Transactions do not preserve the deadlock, left movers do.
+#[test]
+fn deadlocks_need_left_movers() {
+    let order = program(
+        "lock m\nlock n",
+        &[
+            ("A", "0 -> 1 acquire m\n1 -> 2 acquire n\n2 -> 3 release n\n3 -> 4 release m"),
+            ("B", "0 -> 1 acquire n\n1 -> 2 acquire m\n2 -> 3 release m\n3 -> 4 release n"),
+        ],
+    );
+    let with = |reduction| SearchOptions { reduction, ..SearchOptions::default() };
+    assert!(!finds(&order, &Goal::Deadlock, with(Reduction::Transactions)));
+    assert!(finds(&order, &Goal::Deadlock, with(Reduction::LeftMovers)));
+    assert!(finds(&order, &Goal::Deadlock, with(Reduction::None)));
+}
+
+/// §5.2: a re-acquisition keeps the phase, so the write before it is behind the commit.
+#[test]
+fn a_reacquisition_keeps_the_phase() {
+    let reacquired = program(
+        "lock m\nglobal x : 0..1 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 acquire m\n1 -> 2 skip do x := 1\n2 -> 3 acquire m\n3 -> 4 skip do x := 0\n\
+                 4 -> 5 release m\n5 -> 6 release m",
+            ),
+            ("B", "0 -> 1 skip do t := x\n1 -> 2 assert t = 0"),
+        ],
+    );
+    assert!(fails(&reacquired));
+}
+
+/// Annotations are checked, not trusted: an access without the lock, two threads for which a predicate is
+/// true, one thread that changes the predicate of another.
+#[test]
+fn annotations_are_checked() {
+    let kinds =
+        |declarations: &str, a: &str, b: &str| fails(&program(declarations, &[("A", a), ("B", b)]));
+    let guarded = "lock m\nglobal x : 0..1 = 0 guarded by m";
+    assert!(kinds(guarded, "0 -> 1 skip when x = 1", "0 -> 1 skip"));
+    assert!(!kinds(guarded, "0 -> 1 acquire m\n1 -> 2 skip when x = 1", "0 -> 1 skip"));
+    let exclusive = "global owner : thread = $none\nglobal x : 0..1 = 0\n\
+                     exclusive x when owner = $me";
+    assert!(kinds(exclusive, "0 -> 1 skip do x := 1", "0 -> 1 skip"));
+    let take = "0 -> 1 skip when owner = $none do owner := $me\n1 -> 2 skip do x := 1\n\
+                2 -> 3 skip do owner := $none";
+    assert!(!kinds(exclusive, take, take));
+    let steal = "0 -> 1 skip do owner := $me\n1 -> 2 skip do owner := $none";
+    assert!(kinds(exclusive, take, steal));
+    let shared = "global a : 0..1 = 0\nglobal x : 0..1 = 0\nexclusive x when a = 1";
+    assert!(kinds(shared, "0 -> 1 skip do a := 1", "0 -> 1 skip"));
+}
+
+/// Paper 002 §2, the counter: four threads of eight rounds.
+#[test]
+fn the_counter_has_as_many_states_as_by_hand() {
+    let body = "0 -> 1 skip when c < 8 do c := c + 1\n1 -> 2 acquire m\n2 -> 3 skip do t := 0\n\
+                3 -> 4 skip do x := x + 1\n4 -> 0 release m\n0 -> 5 skip when c = 8";
+    let mut threads = String::new();
+    for thread in 0..4 {
+        threads += &format!(
+            "thread T{thread} main main {{ procedure main locals c : 0..8 = 0, t : 0..3 = 0 nodes 6 \
+             entry 0 exit 5 {{\n{body}\n}} }}\n"
+        );
+    }
+    let (program, problems) =
+        text::parse(&format!("program\nlock m\nglobal x : 0..32 = 0\n{threads}"));
+    let program = program.unwrap_or_else(|| panic!("{problems:?}"));
+    let count = |reduction| {
+        let code = Code::new(&program, &BTreeSet::new());
+        let options = SearchOptions { reduction, ..SearchOptions::default() };
+        let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
+        assert!(matches!(search.run(), SearchEnd::Complete));
+        search.counts().states
+    };
+    let reduced = count(Reduction::Transactions);
+    // Between transactions only the numbers of rounds differ, and whether a thread has ended.
+    assert!(reduced <= 10u64.pow(4), "{reduced}");
+}
