@@ -39,13 +39,19 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-bounded",
         &["explicit_random", "explicit_proofs"],
     ),
+    (
+        "transactions",
+        "the search of states, in all reductions, against all interleavings",
+        "selvedge-states",
+        &["differential"],
+    ),
 ];
 
 /// The names with what they compare, one per line.
 pub fn names() -> String {
     let mut lines = String::new();
     for (name, what, ..) in SUITES {
-        let _ = writeln!(lines, "    {name:<9} {what}");
+        let _ = writeln!(lines, "    {name:<12} {what}");
     }
     lines
 }
