@@ -229,3 +229,69 @@ impl<'a, 'p> Driver<'a, 'p> {
         Ok((verdict, explored))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::QuestionKind;
+    use selvedge_program::moment::races;
+    use selvedge_program::{Fault, Target, Witness};
+
+    /// An engine that says what it was told to.
+    struct Liar(Result<Verdict<Witness>, Fault>);
+
+    impl Engine for Liar {
+        fn decide(&mut self, _: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+            self.0.clone().map(Decision::from)
+        }
+        fn statistics(&self) -> Statistics {
+            Statistics::default()
+        }
+    }
+
+    /// Whichever engine contradicts itself, and however: that is no verdict.
+    #[test]
+    fn a_contradiction_is_an_internal_error() {
+        // At first nobody is about to access anything, so a run without steps shows nothing.
+        let source =
+            "var : x; process A { main { skip; read x; } } process B { main { skip; write x; } }";
+        let program = selvedge_front_eml::parse(source).program.expect("a program");
+        let threads: Vec<_> = program.threads.ids().collect();
+        let locations: Vec<_> = program.locations.ids().collect();
+        let race = Question::Race(races(&threads, &locations).remove(0));
+        let pattern = selvedge_program::question::pattern_questions(
+            &program,
+            &[1],
+            selvedge_program::Units::Exact,
+            &threads,
+            &locations,
+        );
+        let pattern = Question::Pattern(pattern.into_iter().next().expect("a question"));
+        let prepared = Prepared::new(&program);
+        for kind in EngineKind::ALL {
+            let questions = kind.declaration().questions;
+            let question = if questions.contains(&QuestionKind::Reach) {
+                Question::Reach(Target::Assertion)
+            } else if questions.contains(&QuestionKind::Race) {
+                race.clone()
+            } else {
+                pattern.clone()
+            };
+            for lie in [
+                Err(Fault("it contradicts itself".to_owned())),
+                Ok(Verdict::Violation(Witness::default())),
+            ] {
+                let (options, budget) = (Options::new(Some(kind)), Budget::new());
+                let mut driver = Driver::new(&prepared, &options, &budget);
+                driver.engines.insert(kind, Box::new(Liar(lie.clone())));
+                let answer = driver.answer(&question, &mut |_| {});
+                let error = answer.expect_err("it is no verdict").to_string();
+                let expected = match lie {
+                    Err(Fault(what)) => what,
+                    Ok(_) => "does not replay".to_owned(),
+                };
+                assert!(error.contains(&expected) && error.contains(kind.name()), "{error}");
+            }
+        }
+    }
+}

@@ -128,6 +128,22 @@ fn long_runs_by_recursion() {
     assert!(large < small + 64, "{small} MiB, then {large} MiB");
 }
 
+/// To run out of nodes is a reason of its own, and has an option of its own.
+#[test]
+fn nodes_of_decision_diagrams() {
+    let stack = ["atomicity", "examples/stack.eml", "--engine", "tupling-bdd"];
+    let (code, value) = report(&[&stack[..], &["--max-nodes", "10"]].concat(), "");
+    assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()));
+    let reason = "the decision diagrams need more than 10 nodes";
+    assert!(value["queries"].to_string().contains(reason), "{value}");
+    for engine in ["lazy", "eager", "spds"] {
+        let overbooking = ["reach", "examples/overbooking.bp", "--rounds", "2"];
+        let nodes = ["--engine", engine, "--max-nodes", "10"];
+        let (code, value) = report(&[&overbooking[..], &nodes].concat(), "");
+        assert_eq!((code, &value["reason"]), (Some(3), &reason.into()), "{engine}");
+    }
+}
+
 /// Very many findings are all named, but not all of them with an interleaving.
 #[test]
 fn reports_after_a_limit_are_bounded() {
