@@ -15,9 +15,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// The cases about locks and units.
 pub fn about_locks() -> Vec<Case> {
-    let bodies: [(&str, fn(usize) -> String); 2] =
-        [("own-locations", own_locations), ("one-lock", one_lock)];
-    let case = |(name, body): (&str, fn(usize) -> String)| Case {
+    let case = |name: &str, body: Body| Case {
         section: "large: 12 threads x 40 locations, all 32 patterns",
         name: name.to_owned(),
         variant: "default",
@@ -27,8 +25,11 @@ pub fn about_locks() -> Vec<Case> {
             relation(&parsed.program.ok_or("the model is not valid")?)
         }),
     };
-    bodies.into_iter().map(case).collect()
+    vec![case("own-locations", own_locations), case("one-lock", one_lock)]
 }
+
+/// What a thread does.
+type Body = fn(usize) -> String;
 
 /// The cases about data.
 pub fn about_data() -> Vec<Case> {
@@ -55,7 +56,7 @@ type Input = (Program, Target);
 const THREADS: usize = 12;
 const LOCATIONS: usize = 40;
 
-fn threads(body: fn(usize) -> String) -> String {
+fn threads(body: Body) -> String {
     let names: Vec<String> = (0..LOCATIONS).map(|at| format!("x{at}")).collect();
     let mut text = format!("lock : l;\nvar : {};\n", names.join(", "));
     for thread in 0..THREADS {
