@@ -137,7 +137,13 @@ impl Slice {
             self.fill(&mut globals, &step.globals);
             steps.push(WitnessStep { globals: globals.clone(), ..step.clone() });
         }
-        Witness { globals: begin, steps, locals: witness.locals.clone(), fails: witness.fails }
+        Witness {
+            globals: begin,
+            steps,
+            locals: witness.locals.clone(),
+            fails: witness.fails,
+            transactions: Vec::new(),
+        }
     }
 
     /// Takes over the values of the globals that the slice has.

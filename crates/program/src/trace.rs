@@ -87,6 +87,8 @@ pub struct Trace {
     pub locals: IdVec<ThreadId, Valuation>,
     /// The steps in order.
     pub steps: Vec<TraceStep>,
+    /// The transaction of each step, as the witness has it.
+    pub transactions: Vec<u32>,
     /// How it fails, if it does: in its last step, or at first if it has none.
     pub fails: Option<FailureKind>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
@@ -144,7 +146,13 @@ impl Trace {
             });
         }
         let fails = self.fails.is_some();
-        Witness { globals: self.globals.clone(), locals: self.locals.clone(), steps, fails }
+        Witness {
+            globals: self.globals.clone(),
+            locals: self.locals.clone(),
+            steps,
+            fails,
+            transactions: self.transactions.clone(),
+        }
     }
 }
 

@@ -56,6 +56,9 @@ pub struct Witness {
     pub steps: Vec<WitnessStep>,
     /// Whether the last step fails: an assertion, or as [`FailureKind`](crate::FailureKind) says.
     pub fails: bool,
+    /// The transaction that each step belongs to, from 1, if the engine knows of transactions; else
+    /// empty. It is for reports: the replayer does not look at it.
+    pub transactions: Vec<u32>,
 }
 
 /// A step of a witness with its outcome.

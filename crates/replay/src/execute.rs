@@ -209,7 +209,8 @@ fn run(
         None if witness.fails => states[0].fails_at_first(program),
         None => None,
     };
-    let trace = Trace { globals, locals, steps, fails, next: Vec::new() };
+    let transactions = witness.transactions.clone();
+    let trace = Trace { globals, locals, steps, transactions, fails, next: Vec::new() };
     Ok((trace, states))
 }
 

@@ -45,6 +45,7 @@ fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Witness {
         locals: locals.iter().map(|locals| bits(locals)).collect(),
         steps: steps.iter().map(|text| step(text)).collect(),
         fails: false,
+        ..Witness::default()
     }
 }
 
@@ -632,7 +633,7 @@ fn hostile_runs_do_no_harm() {
             (0..rng.below(4)).map(|_| valuation(rng, 4)).collect()
         };
         let globals = if rng.percent(80) { bits("01") } else { valuation(rng, 4) };
-        let run = Witness { globals, locals, steps, fails: rng.percent(50) };
+        let run = Witness { globals, locals, steps, fails: rng.percent(50), ..Witness::default() };
         let target = if run.fails { Target::Assertion } else { anywhere(&program) };
         let _ = replay(&program, &Question::Reach(target.clone()), &run);
     }

@@ -186,7 +186,13 @@ impl Replay {
                 locals: stack.last().cloned().unwrap_or_default(),
             });
         }
-        Ok(Witness { globals: first.0, locals: first.1, steps, fails: self.fails })
+        Ok(Witness {
+            globals: first.0,
+            locals: first.1,
+            steps,
+            fails: self.fails,
+            transactions: Vec::new(),
+        })
     }
 }
 

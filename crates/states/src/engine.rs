@@ -90,7 +90,7 @@ impl Engine for Transactions<'_> {
             SearchEnd::Complete => Verdict::Safe,
             SearchEnd::Open(why) => Verdict::Unknown(why),
             SearchEnd::Found(found) => match search.witness(&found) {
-                Ok((witness, _)) => Verdict::Violation(witness),
+                Ok(witness) => Verdict::Violation(witness),
                 Err(NoWitness::Unknown(why)) => Verdict::Unknown(why),
                 Err(NoWitness::Fault(fault)) => return Err(fault),
             },

@@ -35,7 +35,7 @@ impl StateSearch<'_, '_> {
     ///
     /// # Errors
     /// If a limit was met, or if the search contradicts itself.
-    pub fn witness(&self, found: &Found) -> Result<(Witness, Vec<u32>), NoWitness> {
+    pub fn witness(&self, found: &Found) -> Result<Witness, NoWitness> {
         let mut chain: Vec<Stored> = vec![found.from];
         while let Some(&last) = chain.last()
             && self.store.parent(last).state != last
@@ -64,7 +64,7 @@ impl StateSearch<'_, '_> {
             }
         }
         run.witness.fails |= found.at_first;
-        Ok((run.witness, run.transactions))
+        Ok(run.witness)
     }
 
     /// The way of a thread alone from one stored state to another.
@@ -109,7 +109,6 @@ struct Run<'s, 'c, 'p> {
     state: State,
     witness: Witness,
     transaction: u32,
-    transactions: Vec<u32>,
 }
 
 impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
@@ -122,7 +121,7 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
             locals: state.threads.iter().map(locals).collect::<IdVec<ThreadId, Valuation>>(),
             ..Witness::default()
         };
-        Self { search, state, witness, transaction: 0, transactions: Vec::new() }
+        Self { search, state, witness, transaction: 0 }
     }
 
     /// Executes steps of a thread.
@@ -193,6 +192,6 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
             globals: Valuation(self.state.globals.to_vec()),
             locals: Valuation(top.map_or_else(Vec::new, |top| top.locals.clone())),
         });
-        self.transactions.push(self.transaction);
+        self.witness.transactions.push(self.transaction);
     }
 }

@@ -32,7 +32,7 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
         SearchEnd::Complete => false,
         SearchEnd::Open(why) => panic!("{why}"),
         SearchEnd::Found(found) => {
-            let (witness, _) = search.witness(&found).expect("there is a run");
+            let witness = search.witness(&found).expect("there is a run");
             let question = match goal {
                 Goal::Deadlock => Question::Stuck,
                 _ => Question::Reach(Target::Assertion),

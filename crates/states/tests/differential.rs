@@ -117,8 +117,8 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
         SearchEnd::Complete => false,
         SearchEnd::Open(why) => panic!("{why}"),
         SearchEnd::Found(found) => {
-            let (witness, transactions) = search.witness(&found).expect("there is a run");
-            assert_eq!(witness.steps.len(), transactions.len());
+            let witness = search.witness(&found).expect("there is a run");
+            assert_eq!(witness.steps.len(), witness.transactions.len());
             if *goal == Goal::Failure {
                 let question = Question::Reach(Target::Assertion);
                 if let Err(error) = replay(program, &question, &witness) {

@@ -50,5 +50,5 @@ pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Witness
         let step = successor.step;
         steps.push(WitnessStep { thread, step, matched: None, globals, locals: top });
     }
-    Witness { globals: globals(first), locals, steps, fails }
+    Witness { globals: globals(first), locals, steps, fails, transactions: Vec::new() }
 }

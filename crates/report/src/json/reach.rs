@@ -19,6 +19,7 @@
 //! | `witness[].values` | the variables that have another value afterwards |
 //! | `witness[].context`, `.round` | which context and round it belongs to, from 1 |
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
+//! | `witness[].transaction` | with `transactions`: which transaction it belongs to, from 1 |
 //! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
@@ -180,6 +181,8 @@ struct Step<'a> {
     round: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     stack: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transaction: Option<u32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     fails: bool,
 }
@@ -189,7 +192,7 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
     let mut all = Vec::with_capacity(trace.steps.len());
     let mut last = None;
     let (mut context, mut round) = (0, 0);
-    for step in &trace.steps {
+    for (at, step) in trace.steps.iter().enumerate() {
         let new = last != Some(step.thread);
         if new {
             context += 1;
@@ -214,6 +217,7 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             context,
             round,
             stack,
+            transaction: trace.transactions.get(at).copied(),
             fails: step.fails.is_some(),
         });
     }
