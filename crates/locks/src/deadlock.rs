@@ -227,11 +227,10 @@ impl Cycles {
             });
         let length = self.path.len() + 1 + self.distances.of(next.wants);
         match (can_follow, closes) {
-            (false, _) => Fits::No,
             (true, true) if length == self.length => Fits::Yes,
             (true, false) if length <= self.length => Fits::Yes,
             (true, false) if length <= self.longest => Fits::TooLong,
-            (true, _) => Fits::No,
+            _ => Fits::No,
         }
     }
 }
