@@ -43,6 +43,9 @@ fn examples_have_their_verdicts() {
             let mut expected = 0;
             for line in text.lines().filter_map(|line| line.strip_prefix("//! expect: ")) {
                 let words: Vec<&str> = line.split_whitespace().collect();
+                if matches!(words[0], "race" | "no" | "deadlock" | "label") {
+                    continue;
+                }
                 if let [which @ ("all" | "vaziri"), "safe"] = words[..] {
                     expected += 1;
                     let asked =
@@ -80,6 +83,59 @@ fn examples_have_their_verdicts() {
             assert_eq!((value["verdict"].as_str(), code), (Some(word), Some(exit)), "{path}");
         }
     }
+}
+
+/// `//! expect: race A B x`, `no race A B x`, `deadlock A B`, `no deadlock`, `label l reached` and
+/// `label l unreachable` in a file, against the JSON of every engine that takes the question.
+#[test]
+fn examples_have_their_races_deadlocks_and_labels() {
+    let mut expected = std::collections::BTreeSet::new();
+    for file in examples() {
+        let path = file.to_str().expect("UTF-8");
+        let text = std::fs::read_to_string(&file).expect("readable");
+        for line in text.lines().filter_map(|line| line.strip_prefix("//! expect: ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let ask = |command: &str, engines: &[&str], holds: &dyn Fn(&Value) -> bool| {
+                for engine in engines {
+                    let (_, report) = json(&[command, path, "--engine", engine], b"");
+                    assert!(holds(&report), "{path} {engine}: {line}: {report}");
+                }
+            };
+            let all = ["tupling", "tupling-bdd", "exhaustive"];
+            match words[..] {
+                ["race", a, b, x] | ["no", "race", a, b, x] => ask("race", &all, &|report| {
+                    let queries = report["queries"].as_array().expect("queries");
+                    let mut names = [a, b];
+                    names.sort_unstable();
+                    let own = |query: &&Value| {
+                        let threads = &query["threads"];
+                        let mut found = [0, 1].map(|at| threads[at].as_str().expect("a name"));
+                        found.sort_unstable();
+                        query["location"] == x && found == names
+                    };
+                    let query = queries.iter().find(own).expect("the question is asked");
+                    query["verdict"] == if words[0] == "race" { "violation" } else { "safe" }
+                }),
+                ["no", "deadlock"] => ask("deadlock", &all, &|report| report["verdict"] == "safe"),
+                ["deadlock", ..] => ask("deadlock", &all, &|report| {
+                    let cycles = report["cycles"].as_array().expect("cycles");
+                    cycles.iter().any(|cycle| cycle["threads"] == serde_json::json!(words[1..]))
+                }),
+                ["label", name, verdict] => {
+                    let wanted = if verdict == "reached" { "violation" } else { "safe" };
+                    for engine in ["lazy", "explicit"] {
+                        let arguments = ["reach", path, "--label", name, "--engine", engine];
+                        let (_, report) = json(&arguments, b"");
+                        assert_eq!(report["verdict"], wanted, "{path} {engine}: {line}");
+                    }
+                }
+                _ => continue,
+            }
+            let kind = words.iter().take_while(|word| word.starts_with(char::is_lowercase));
+            expected.insert(kind.take(2).copied().collect::<Vec<_>>().join(" "));
+        }
+    }
+    assert!(expected.len() >= 5, "{expected:?}");
 }
 
 /// Every ordered pair of threads and of locations, safe ones too, and witnesses that show the
