@@ -16,7 +16,6 @@ use std::path::Path;
 
 /// Names that several public types have, and why that is right.
 const SHARED: &[(&str, &str)] = &[
-    ("Asked", "what is asked, as a report and as the number of copies need to know it"),
     ("Configuration", "the glossary has both: of a program, and of a pushdown system"),
     ("Dialect", "the models that are printed for tests know other dialects than the reader"),
     ("Model", "what a user writes: read from texts, and made up by a test"),

@@ -4,7 +4,7 @@
 //! then is safe with at most so many.
 
 use selvedge_base::IdVec;
-use selvedge_program::copies::{Asked, Enough, enough, instantiate};
+use selvedge_program::copies::{CopiesFor, Enough, enough, instantiate};
 use selvedge_program::{Copies, Program, ThreadId};
 
 /// How many copies there are if no number is known to decide a question and none is given.
@@ -22,7 +22,7 @@ pub struct Instance {
 
 /// The instance of a program that decides all these kinds of questions, or else the one with `most`
 /// copies. Without kinds it is that one.
-pub fn instance(program: Program, asked: &[Asked], most: u32) -> Instance {
+pub fn instance(program: Program, asked: &[CopiesFor], most: u32) -> Instance {
     if program.threads.iter().all(|thread| thread.copies != Copies::Any) {
         return Instance { program, limit: None };
     }

@@ -15,7 +15,7 @@
 
 use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, Report, answer, instance};
 use selvedge_base::Budget;
-use selvedge_program::copies::Asked;
+use selvedge_program::copies::CopiesFor;
 use selvedge_program::{
     PatternQuestion, Program, Question, Units, Unknown, Verdict, question::pattern_questions,
 };
@@ -40,7 +40,7 @@ fn every_example_gets_the_expected_verdicts_from_every_engine() {
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a readable file");
         let program = selvedge_front_eml::parse(&text).program.expect("a valid example");
-        let program = instance(program, &[Asked::Threads(2)], 1).program;
+        let program = instance(program, &[CopiesFor::Threads(2)], 1).program;
         let expectations: Vec<&str> =
             text.lines().filter_map(|line| line.strip_prefix("//! expect: ")).collect();
         assert!(!expectations.is_empty(), "{} expects nothing", file.display());

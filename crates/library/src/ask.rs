@@ -12,7 +12,7 @@ use selvedge_analysis::{
     RelationReport, Report, answer, answer_deadlocks, answer_relation, instance,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
-use selvedge_program::copies::{Asked as Kind, Enough, enough};
+use selvedge_program::copies::{CopiesFor, Enough, enough};
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId, Units, Unknown};
@@ -115,9 +115,9 @@ impl Inquiry {
         let Instance { program, limit } = match &subject {
             Subject::Property(text) => instance_for(&text.text, given.program, most),
             Subject::Patterns { .. } | Subject::Races => {
-                instance(given.program, &[Kind::Threads(2)], most)
+                instance(given.program, &[CopiesFor::Threads(2)], most)
             }
-            Subject::Deadlocks => instance(given.program, &[Kind::Deadlocks], most),
+            Subject::Deadlocks => instance(given.program, &[CopiesFor::Deadlocks], most),
         };
         let model = Model { program, ..given };
         let program = &model.program;
@@ -292,7 +292,7 @@ impl Inquiry {
 /// The program with as many copies as decide a property, and never fewer than `most`: it may name
 /// them.
 fn instance_for(property: &str, program: Program, most: u32) -> Instance {
-    let asked = Kind::Threads(selvedge_front_property::threads_asked_about(property));
+    let asked = CopiesFor::Threads(selvedge_front_property::threads_asked_about(property));
     match enough(&program, asked) {
         Enough::Exactly(numbers) => {
             let number = numbers.iter().copied().max().unwrap_or(0).max(most);

@@ -11,7 +11,7 @@ use selvedge_analysis::{InternalError, Options};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_findings::{Checked, CheckedFile, FindingKind};
 use selvedge_program::Program;
-use selvedge_program::copies::Asked;
+use selvedge_program::copies::CopiesFor;
 
 /// A file that was looked at.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Loaded {
             }
         };
         let (program, mut complaints) = understand(&text.text, read);
-        let kinds = [Asked::Threads(2), Asked::Deadlocks];
+        let kinds = [CopiesFor::Threads(2), CopiesFor::Deadlocks];
         let instance = program.map(|program| instance(program, &kinds, FEW_COPIES));
         let copies = instance.as_ref().and_then(|instance| instance.limit);
         let program = instance.map(|instance| instance.program);

@@ -105,9 +105,9 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
     out
 }
 
-/// What is asked, as far as the number of copies depends on it.
+/// What copies are needed for: what is asked, as far as their number depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Asked {
+pub enum CopiesFor {
     /// A question that names at most so many threads: 2 for patterns and races, the number of thread
     /// variables for a property.
     Threads(u32),
@@ -126,7 +126,7 @@ pub enum Enough {
 }
 
 /// How many copies of each thread decide a question about a valid program without shared values.
-pub fn enough(program: &Program, asked: Asked) -> Enough {
+pub fn enough(program: &Program, asked: CopiesFor) -> Enough {
     if program.features().contains(crate::Feature::Values) {
         return Enough::Unknown;
     }
@@ -149,9 +149,9 @@ pub fn enough(program: &Program, asked: Asked) -> Enough {
     }
     // Those that the question names, and one for every thread that waits and that it can start.
     let named = |thread: ThreadId| match asked {
-        Asked::Threads(threads) => threads.max(1),
+        CopiesFor::Threads(threads) => threads.max(1),
         // Each thread of a cycle wants a lock or the end of a thread, and all of them another one.
-        Asked::Deadlocks => ((locks[thread].len() + joins[thread].len()) as u32).max(1),
+        CopiesFor::Deadlocks => ((locks[thread].len() + joins[thread].len()) as u32).max(1),
     };
     let mut number: IdVec<ThreadId, Option<u32>> =
         program.threads.ids().map(|thread| (!is_many(thread)).then_some(1)).collect();
@@ -274,7 +274,7 @@ label here at \"W.f\" 0
 
     #[test]
     fn enough_counts_those_that_are_named_and_those_that_start_others() {
-        let two = Asked::Threads(2);
+        let two = CopiesFor::Threads(2);
         let exactly = |counts: &[u32]| Enough::Exactly(numbers(counts));
         assert_eq!(enough(&three(["", "", ""]), two), exactly(&[2, 1, 2]));
         // A starter more for V.
@@ -283,15 +283,15 @@ label here at \"W.f\" 0
         assert_eq!(enough(&three(["0 -> 1 start U", "", ""]), two), exactly(&[4, 1, 2]));
         let chain = three(["0 -> 1 start U", "", "0 -> 1 start V"]);
         assert_eq!(enough(&chain, two), exactly(&[5, 1, 3]));
-        assert_eq!(enough(&chain, Asked::Threads(3)), exactly(&[7, 1, 4]));
+        assert_eq!(enough(&chain, CopiesFor::Threads(3)), exactly(&[7, 1, 4]));
         // Through a thread of which there is one.
         let through = three(["0 -> 1 start V", "0 -> 1 start U", ""]);
         assert_eq!(enough(&through, two), exactly(&[3, 1, 2]));
         assert_eq!(enough(&three(["", "", "0 -> 1 start U"]), two), Enough::Unknown);
         let locks = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 acquire c", "", ""]);
-        assert_eq!(enough(&locks, Asked::Deadlocks), exactly(&[3, 1, 1]));
+        assert_eq!(enough(&locks, CopiesFor::Deadlocks), exactly(&[3, 1, 1]));
         let joins = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 join V", "", ""]);
-        assert_eq!(enough(&joins, Asked::Deadlocks), exactly(&[3, 1, 1]));
+        assert_eq!(enough(&joins, CopiesFor::Deadlocks), exactly(&[3, 1, 1]));
         let values =
             read("program global g thread A main p { procedure p nodes 1 entry 0 exit 0 {} }");
         assert_eq!(enough(&values, two), Enough::Unknown);

@@ -5,7 +5,7 @@
 //! the first seed.
 
 use selvedge_base::{Budget, Id, IdVec};
-use selvedge_program::copies::{Asked, Enough, enough, instantiate};
+use selvedge_program::copies::{CopiesFor, Enough, enough, instantiate};
 use selvedge_program::validate::validate;
 use selvedge_program::{
     Action, Copies, Edge, IndexedSymbol, Ipa, LocationId, PATTERNS, PatternQuestion, Phase,
@@ -66,7 +66,7 @@ fn seeds_from(default: u64) -> std::ops::Range<u64> {
 }
 
 fn compare(
-    asked: Asked,
+    asked: CopiesFor,
     shape: &Shape,
     seeds: u64,
     questions: impl Fn(&Program) -> Vec<Question>,
@@ -107,7 +107,7 @@ fn named(threads: &[ThreadId], copies: &[ThreadId]) -> Vec<usize> {
 
 #[test]
 fn one_copy_more_finds_no_other_race() {
-    compare(Asked::Threads(2), &UNITS, 120, all_races, |question, threads| match question {
+    compare(CopiesFor::Threads(2), &UNITS, 120, all_races, |question, threads| match question {
         Question::Race(race) => format!("{:?} {:?}", race.location, named(threads, &race.threads)),
         other => panic!("{other:?}"),
     });
@@ -137,7 +137,7 @@ fn one_copy_more_finds_no_other_pattern() {
         }
         all
     };
-    compare(Asked::Threads(2), &UNITS, 120, questions, |question, threads| match question {
+    compare(CopiesFor::Threads(2), &UNITS, 120, questions, |question, threads| match question {
         Question::Pattern(pattern) => {
             let [a, b] =
                 [pattern.unit_thread, pattern.other_thread].map(|one| threads[one.index()]);
@@ -151,7 +151,7 @@ fn one_copy_more_finds_no_other_pattern() {
 fn one_copy_more_finds_no_other_deadlock() {
     // With more copies there are longer cycles as well, but never the only ones.
     let questions = |program: &Program| candidate_deadlocks(program, 3);
-    compare(Asked::Deadlocks, &LOCKS, 120, questions, |_, _| "some".to_owned());
+    compare(CopiesFor::Deadlocks, &LOCKS, 120, questions, |_, _| "some".to_owned());
 }
 
 /// The automaton with other threads in the place of its own.
@@ -174,7 +174,9 @@ fn one_copy_more_finds_no_other_property() {
         let rng = &mut Rng::new(seed);
         let program = random_program(rng, &UNITS);
         let variables = rng.between(2, 3) as u32;
-        let Enough::Exactly(number) = enough(&program, Asked::Threads(variables)) else { continue };
+        let Enough::Exactly(number) = enough(&program, CopiesFor::Threads(variables)) else {
+            continue;
+        };
         if number.iter().sum::<u32>() > 5 {
             continue;
         }
