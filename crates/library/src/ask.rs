@@ -15,7 +15,9 @@ use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{CopiesFor, Enough, enough};
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
-use selvedge_program::{LocationId, PatternRelation, Program, Question, ThreadId, Units, Unknown};
+use selvedge_program::{
+    Action, LocationId, PatternRelation, Program, Question, ThreadId, Units, Unknown,
+};
 use selvedge_report::{Answers, Asked, Patterns};
 use std::time::Duration;
 
@@ -190,6 +192,9 @@ impl Inquiry {
         const CODE: &str = "no-atomicity-question";
         let said = self.model.warnings.iter().any(|warning| warning.code == CODE);
         let few = self.threads.len() < 2;
+        let program = &self.model.program;
+        // A thread can wait for its own end.
+        let joins = program.edges.iter().any(|edge| matches!(edge.action, Action::Join(_)));
         let (code, message) = match (&self.questions, &self.patterns) {
             _ if said || self.property.is_some() => return None,
             (Questions::Listed(listed), Some(_)) if listed.is_empty() => {
@@ -204,6 +209,7 @@ impl Inquiry {
                 (CODE, message)
             }
             (_, Some(_)) => return None,
+            (Questions::Deadlocks, _) if joins => return None,
             _ if few => {
                 ("nothing-to-ask", "fewer than two threads take part, so there is nothing to ask")
             }

@@ -151,7 +151,8 @@ pub fn enough(program: &Program, asked: CopiesFor) -> Enough {
     let named = |thread: ThreadId| match asked {
         CopiesFor::Threads(threads) => threads.max(1),
         // Each thread of a cycle wants a lock or the end of a thread, and all of them another one.
-        CopiesFor::Deadlocks => ((locks[thread].len() + joins[thread].len()) as u32).max(1),
+        // Two copies show that there is something to ask about.
+        CopiesFor::Deadlocks => ((locks[thread].len() + joins[thread].len()) as u32).max(2),
     };
     let mut number: IdVec<ThreadId, Option<u32>> =
         program.threads.ids().map(|thread| (!is_many(thread)).then_some(1)).collect();
@@ -289,9 +290,9 @@ label here at \"W.f\" 0
         assert_eq!(enough(&through, two), exactly(&[3, 1, 2]));
         assert_eq!(enough(&three(["", "", "0 -> 1 start U"]), two), Enough::Unknown);
         let locks = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 acquire c", "", ""]);
-        assert_eq!(enough(&locks, CopiesFor::Deadlocks), exactly(&[3, 1, 1]));
+        assert_eq!(enough(&locks, CopiesFor::Deadlocks), exactly(&[3, 1, 2]));
         let joins = three(["0 -> 1 acquire a 0 -> 1 acquire b 0 -> 1 join V", "", ""]);
-        assert_eq!(enough(&joins, CopiesFor::Deadlocks), exactly(&[3, 1, 1]));
+        assert_eq!(enough(&joins, CopiesFor::Deadlocks), exactly(&[3, 1, 2]));
         let values =
             read("program global g thread A main p { procedure p nodes 1 entry 0 exit 0 {} }");
         assert_eq!(enough(&values, two), Enough::Unknown);
