@@ -238,3 +238,28 @@ fn one_copy_more_finds_no_other_property() {
     assert!(compared > 150 && violated > 20, "{compared} compared, {violated} violated");
     assert!(of_one > 30 && started > 3, "{of_one} of copies of one thread, {started} with starts");
 }
+
+/// Two copies race behind a join, and a third one starts whom they join.
+#[test]
+fn a_copy_that_starts_others_counts() {
+    use selvedge_testkit::source::Statement::{If, Join, Skip, Start, Write};
+    use selvedge_testkit::source::{Function, Model, Process};
+    let process = |body| Process { functions: vec![Function { locks: Vec::new(), body }] };
+    let worker = process(vec![If(vec![Start(1)], vec![Join(1), Write(0)])]);
+    let processes = vec![worker, process(vec![Skip])];
+    let mut program = Model { locks: 0, locations: 1, processes }.to_program();
+    program.threads[ThreadId::from_index(0)].copies = Copies::Any;
+    let Enough::Exactly(number) = enough(&program, CopiesFor::Threads(2)) else {
+        panic!("the number is known")
+    };
+    let races = |copies: u32| {
+        let number: IdVec<ThreadId, u32> = [copies, 1].into_iter().collect();
+        violated(&program, &number, all_races, |question, threads| match question {
+            Question::Race(race) => format!("{:?}", named(threads, &race.threads)),
+            other => panic!("{other:?}"),
+        })
+    };
+    assert!(races(2).is_empty());
+    assert_eq!(races(number[ThreadId::from_index(0)]), races(4));
+    assert_eq!(races(4), BTreeSet::from(["[0, 0]".to_owned()]));
+}
