@@ -1,13 +1,14 @@
 //! # Idea
-//! The text as a tree, with the names as they are written; [`crate::names`] finds out what they
-//! mean.
+//! The text as a tree, with the names as they are written; [`crate::names`] and [`crate::resolve`]
+//! find out what they mean.
 //!
 //! # Invariants
 //! 1. [`Statement::completes`] is false iff every way through the statement ends in a `return`.
-//! 2. Statements are nested at most [`crate::parser::NESTING_LIMIT`] deep, so recursion over the
-//!    tree is bounded. A chain of `else if` is one statement with many branches.
+//! 2. Statements are nested at most [`crate::parser::NESTING_LIMIT`] deep, and so are expressions, so
+//!    recursion over the tree is bounded. A chain of `else if` is one statement with many branches.
 
 use selvedge_base::{Place, Span};
+use selvedge_program::Operator;
 
 /// A name as it is written.
 #[derive(Clone, Copy, Debug)]
@@ -20,26 +21,115 @@ pub struct Name<'a> {
 /// A whole text.
 #[derive(Debug, Default)]
 pub struct File<'a> {
-    pub locks: Vec<Name<'a>>,
-    pub locations: Vec<Name<'a>>,
-    /// Whether each of the locations is volatile.
-    pub volatile: Vec<bool>,
+    pub locks: Vec<Lock<'a>>,
+    /// What processes share, in the order of the text.
+    pub shared: Vec<Shared<'a>>,
+    pub constants: Vec<(Name<'a>, Expr<'a>)>,
+    pub enums: Vec<Enum<'a>>,
+    pub invariants: Vec<Invariant<'a>>,
+    pub atomic_sets: Vec<AtomicSet<'a>>,
     pub processes: Vec<Process<'a>>,
     /// Whether all declarations of locks could be read.
     pub locks_complete: bool,
-    /// Whether all declarations of locations could be read.
+    /// Whether all declarations of locations, variables and constants could be read.
     pub locations_complete: bool,
     /// Whether the text was read to its end.
     pub read_to_end: bool,
 }
 
+impl File<'_> {
+    /// Whether nothing at all is declared.
+    pub fn declares_nothing(&self) -> bool {
+        self.locks.is_empty()
+            && self.shared.is_empty()
+            && self.processes.is_empty()
+            && self.constants.is_empty()
+            && self.enums.is_empty()
+            && self.invariants.is_empty()
+            && self.atomic_sets.is_empty()
+    }
+
+    /// Whether there are variables that processes share, so that there are more questions than those
+    /// about accesses.
+    pub fn has_values(&self) -> bool {
+        self.shared.iter().any(|shared| shared.ty.is_some())
+    }
+}
+
+/// A lock of a `lock` or a `mutex` line.
+#[derive(Debug)]
+pub struct Lock<'a> {
+    pub item: Item<'a>,
+    pub reentrant: bool,
+}
+
+/// A name, perhaps with a length: `x`, `a[4]`.
+#[derive(Debug)]
+pub struct Item<'a> {
+    pub name: Name<'a>,
+    pub length: Option<Expr<'a>>,
+}
+
+/// A location of a `var` line, or a variable.
+#[derive(Debug)]
+pub struct Shared<'a> {
+    pub item: Item<'a>,
+    pub volatile: bool,
+    /// The type of a variable; `None` for a location of a `var` line. The items of a line share it.
+    pub ty: Option<std::rc::Rc<Type<'a>>>,
+    pub initial: Option<Value<'a>>,
+    pub annotation: Option<Annotation<'a>>,
+}
+
+/// What protects a variable.
+#[derive(Debug)]
+pub enum Annotation<'a> {
+    /// `guarded by m`.
+    GuardedBy(Ref<'a>),
+    /// `exclusive when (..)`.
+    ExclusiveWhen(Expr<'a>),
+}
+
+/// A type.
+#[derive(Debug)]
+pub enum Type<'a> {
+    Bool,
+    Thread,
+    /// `int 0..7`.
+    Range(Expr<'a>, Expr<'a>),
+    /// `int mod 8`.
+    Mod(Expr<'a>),
+    Enum(Name<'a>),
+}
+
+/// `enum Colour { Red, Green };`.
+#[derive(Debug)]
+pub struct Enum<'a> {
+    pub name: Name<'a>,
+    pub values: Vec<Name<'a>>,
+}
+
+/// `invariant (..);`.
+#[derive(Debug)]
+pub struct Invariant<'a> {
+    pub place: Place,
+    pub condition: Expr<'a>,
+}
+
+/// `atomicset s : x, y;`.
+#[derive(Debug)]
+pub struct AtomicSet<'a> {
+    pub name: Name<'a>,
+    pub members: Vec<Name<'a>>,
+}
+
 /// How many threads a process is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Number {
+#[derive(Debug)]
+pub enum Number<'a> {
     /// `process T1`: one.
     One,
     /// `process T1[3]`: so many.
-    Copies(u32),
+    Copies(Expr<'a>),
     /// `process T1[*]`: any number.
     Any,
 }
@@ -49,41 +139,96 @@ pub enum Number {
 pub struct Process<'a> {
     /// `None` if the name could not be read.
     pub name: Option<Name<'a>>,
-    pub number: Number,
+    pub number: Number<'a>,
     /// Whether it waits to be started.
     pub waits: bool,
     /// The word `process`.
     pub keyword: Span,
+    /// The variables of each copy.
+    pub variables: Vec<Declaration<'a>>,
     pub functions: Vec<Function<'a>>,
-    /// Whether all functions could be read.
+    /// Whether all functions and variables could be read.
     pub complete: bool,
 }
 
-impl Process<'_> {
-    /// How many threads it is; two if there may be any number.
-    pub fn threads(&self) -> usize {
-        match self.number {
-            Number::One => 1,
-            Number::Copies(copies) => copies as usize,
-            Number::Any => 2,
-        }
-    }
+/// `int 0..7 : t = 3`: a variable of a process or of a function.
+#[derive(Debug)]
+pub struct Declaration<'a> {
+    pub ty: Type<'a>,
+    pub item: Item<'a>,
+    pub initial: Option<Value<'a>>,
 }
 
-/// `synchronized(l) f { .. }`.
+/// `synchronized(l) f(int 0..7 : a) : bool { .. }`.
 #[derive(Debug)]
 pub struct Function<'a> {
     pub prefixes: Vec<Prefix<'a>>,
     pub name: Name<'a>,
+    pub parameters: Vec<(Type<'a>, Name<'a>)>,
+    pub result: Option<Type<'a>>,
     pub body: Block<'a>,
 }
 
 /// `synchronized(l)`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Prefix<'a> {
     /// The word `synchronized`.
     pub place: Place,
-    pub lock: Name<'a>,
+    pub lock: Ref<'a>,
+}
+
+/// A name, perhaps with an index: `x`, `a[i]`.
+#[derive(Debug)]
+pub struct Ref<'a> {
+    pub name: Name<'a>,
+    pub index: Option<Box<Expr<'a>>>,
+}
+
+/// `*`, or an expression.
+#[derive(Debug)]
+pub enum Value<'a> {
+    /// Any value.
+    Any,
+    Expr(Expr<'a>),
+}
+
+/// An expression.
+#[derive(Debug)]
+pub struct Expr<'a> {
+    pub kind: ExprKind<'a>,
+    /// All of it.
+    pub span: Span,
+    /// How deep it is nested.
+    pub depth: usize,
+}
+
+/// What an expression is.
+#[derive(Debug)]
+pub enum ExprKind<'a> {
+    Number(i32),
+    Truth(bool),
+    None,
+    SelfIndex,
+    Me,
+    Ref(Ref<'a>),
+    Choose(Box<Expr<'a>>, Box<Expr<'a>>),
+    Not(Box<Expr<'a>>),
+    Negate(Box<Expr<'a>>),
+    Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
+    /// `f(..)`, as a whole right side.
+    Call(Name<'a>, Vec<Expr<'a>>),
+    /// `tryacquire(l)`, as a whole right side.
+    TryAcquire(Ref<'a>),
+}
+
+/// A binary operator as it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binary {
+    /// One that the model has.
+    Model(Operator),
+    NotEqual,
+    Greater,
+    GreaterEqual,
 }
 
 /// `{ .. }`.
@@ -124,34 +269,43 @@ pub struct Statement<'a> {
 /// What a statement does.
 #[derive(Debug)]
 pub enum StatementKind<'a> {
-    Read(Name<'a>),
-    Write(Name<'a>),
-    Call(Name<'a>),
+    Read(Ref<'a>),
+    Write(Ref<'a>),
+    Call(Name<'a>, Vec<Expr<'a>>),
+    Declare(Declaration<'a>),
+    Assign(Ref<'a>, Value<'a>),
     Skip,
-    Return,
+    Return(Option<Expr<'a>>),
     Unit(Block<'a>),
-    Synchronized(Name<'a>, Block<'a>),
-    /// `if (*) s else if (*) s .. else s`; at least one branch.
+    Atomic(Block<'a>),
+    Synchronized(Ref<'a>, Block<'a>),
+    /// `if (..) s else if (..) s .. else s`; at least one branch.
     If(Vec<Branch<'a>>, Option<Box<Statement<'a>>>),
-    While(Box<Statement<'a>>),
+    While(Value<'a>, Box<Statement<'a>>),
     Block(Block<'a>),
-    Start(Thread<'a>),
-    Join(Thread<'a>),
+    Start(Ref<'a>, Vec<Expr<'a>>),
+    Join(Ref<'a>),
     Label(Name<'a>, Box<Statement<'a>>),
+    Assert(Expr<'a>),
+    Assume(Expr<'a>),
+    Lock(LockOperation, Ref<'a>),
 }
 
-/// A process, or one of its copies: `T1`, `T1[2]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Thread<'a> {
-    pub name: Name<'a>,
-    /// The number in brackets, and where it stands.
-    pub index: Option<(u32, Span)>,
+/// What a statement does with a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockOperation {
+    Acquire,
+    Release,
+    Wait,
+    Notify,
+    NotifyAll,
 }
 
-/// `if (*) s`.
+/// `if (..) s`.
 #[derive(Debug)]
 pub struct Branch<'a> {
     /// The word `if`.
     pub place: Place,
+    pub condition: Value<'a>,
     pub body: Statement<'a>,
 }

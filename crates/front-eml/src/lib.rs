@@ -15,29 +15,53 @@
 //!
 //! # Grammar
 //! ```text
-//! file        = { "lock" ":" names ";" | [ "volatile" ] "var" ":" names ";" | process }
-//! names       = NAME { "," NAME }
-//! process     = "process" NAME [ "[" ( "*" | NUMBER ) "]" ] [ "waits" ] "{" { function } "}"
-//! function    = { "synchronized" "(" NAME ")" } NAME [ "(" ")" ] block
-//! block       = "{" { statement } "}"
-//! statement   = ( "read" NAME | "write" NAME | NAME "(" ")" | "skip" | "return" ) ";"
-//!             | "unit" block | "synchronized" "(" NAME ")" block | block
-//!             | "if" "(" "*" ")" statement [ "else" statement ]
-//!             | "while" "(" "*" ")" statement
-//!             | ( "start" | "join" ) NAME [ "[" NUMBER "]" ] ";" | "label" NAME ":" statement
+//! file      = { declaration | process }
+//! declaration
+//!           = ( "lock" | "mutex" ) ":" item { "," item } ";"
+//!           | [ "volatile" ] ( "var" ":" item { "," item } | type ":" shared { "," shared } ) ";"
+//!           | "const" NAME "=" expr ";" | "enum" NAME "{" NAME { "," NAME } "}" ";"
+//!           | "invariant" "(" expr ")" ";" | "atomicset" NAME ":" NAME { "," NAME } ";"
+//! item      = NAME [ "[" expr "]" ]
+//! type      = "bool" | "int" ( "mod" expr | expr ".." expr ) | "thread" | NAME
+//! shared    = item [ "=" value ] [ "guarded" "by" ref | "exclusive" "when" "(" expr ")" ]
+//! value     = "*" | expr
+//! process   = "process" NAME [ "[" ( "*" | expr ) "]" ] [ "waits" ] "{" { variable } { function } "}"
+//! variable  = type ":" item [ "=" value ] ";"
+//! function  = { "synchronized" "(" ref ")" } NAME
+//!             [ "(" [ type ":" NAME { "," type ":" NAME } ] ")" ] [ ":" type ] block
+//! block     = "{" { statement } "}"
+//! statement = ( "read" ref | "write" ref | NAME "(" arguments ")" | "skip" | "return" [ expr ] ) ";"
+//!           | variable | ref "=" value ";" | ( "assert" | "assume" ) "(" expr ")" ";"
+//!           | ( "acquire" | "release" | "wait" | "notify" | "notifyAll" ) "(" ref ")" ";"
+//!           | "unit" block | "atomic" block | "synchronized" "(" ref ")" block | block
+//!           | "if" "(" value ")" statement [ "else" statement ] | "while" "(" value ")" statement
+//!           | "start" ref [ "(" arguments ")" ] ";" | "join" ref ";" | "label" NAME ":" statement
+//! ref       = NAME [ "[" expr "]" ]
+//! arguments = [ expr { "," expr } ]
 //! ```
+//! Operators from the loosest to the tightest: `=>` (groups to the right), `||`, `&&`, `^`, `==` and
+//! `!=`, then `<`, `<=`, `>` and `>=` (no chains), `+` and `-`, then `*`, `/` and `%`, and the signs
+//! `!` and `-`. Atoms are numbers, `true`, `false`, `none`, `self`, `me`, `choose(expr .. expr)`, an
+//! expression in parentheses and a ref: a variable, a constant, an enumerator, a process. A call
+//! `f(..)` and `tryacquire(ref)` stand as a whole right side only.
+//!
 //! A `;` may be missing before a `}`. `//` and `/* */` are comments. A NAME is a letter or `_`
-//! followed by letters, digits and `_`; the words in quotes are reserved. An `else` belongs to the
-//! nearest `if`.
+//! followed by letters, digits and `_`. The words in quotes are reserved, and so are `chan`, `send`,
+//! `post`, `broadcast` and `recv`; but `mod`, `guarded`, `by`, `exclusive` and `when` are words only
+//! where the grammar has them. An `else` belongs to the nearest `if`.
 //!
 //! # Where to start reading
-//! `token` splits the text, `parser` builds the tree of `ast`, `names` finds out what the names
-//! mean, `lower` builds the control-flow graphs.
+//! `token` splits the text, `parser` builds the tree of `ast`, `names` finds out what the
+//! declarations mean and `resolve` what the functions do, both with `check` for expressions; `lower`
+//! builds the control-flow graphs of what is `resolved`.
 
 mod ast;
+mod check;
 mod lower;
 mod names;
 mod parser;
+mod resolve;
+mod resolved;
 mod token;
 
 use selvedge_base::{Diagnostic, Severity};
@@ -81,7 +105,7 @@ fn read(text: &str, limits: Limits, complaints: &mut Complaints) -> Option<Progr
         return None;
     }
     let file = parser::parse(text, complaints);
-    let empty = file.locks.is_empty() && file.locations.is_empty() && file.processes.is_empty();
+    let empty = file.declares_nothing();
     if empty && !complaints.has_errors() {
         let message = "the file is empty: it declares nothing";
         complaints.push(
@@ -90,19 +114,21 @@ fn read(text: &str, limits: Limits, complaints: &mut Complaints) -> Option<Progr
         );
         return None;
     }
-    let names = names::resolve(&file, complaints);
+    let (names, mut used) = names::declare(&file, complaints);
+    let functions = resolve::resolve(&file, &names, &mut used, complaints);
     if complaints.has_errors() {
         return None;
     }
-    let threads: usize = file.processes.iter().map(ast::Process::threads).sum();
-    if threads < 2 {
+    // Where there are any number of threads there are two of them.
+    let many = names.numbers.contains(&names::Number::Any);
+    if names.thread_count < 2 && !many && !file.has_values() {
         let message = match file.processes.len() {
             0 => "there is no process, so there is no question about atomicity",
             _ => "there is only one process, so there is no question about atomicity",
         };
         complaints.push(Diagnostic::global("no-atomicity-question", Severity::Warning, message));
     }
-    let Some(program) = lower::lower(&file, &names, limits.edges) else {
+    let Some(program) = lower::lower(&file, &names, &functions, limits.edges) else {
         let message = format!("the program has more than {} steps", limits.edges);
         complaints.push(
             Diagnostic::global("program-too-large", Severity::Error, message)

@@ -1,273 +1,345 @@
 //! # Idea
-//! Each function becomes a control-flow graph. A statement is laid between two given nodes, so that
-//! its last edge leads directly to where execution goes on, and no joining edges are needed.
+//! Declarations become locks, locations and globals, and each function a control-flow graph. A
+//! variable that processes share is a global and a location in one; a variable of a process is a
+//! global for each copy, without a location, since nobody else can see it. Copies of a process share
+//! their functions unless these ask which copy they are.
 //!
 //! # Source
-//! SEMANTICS, "EML": several `synchronized` prefixes acquire left to right; `return` and the end of
-//! a function leave the enclosing units and synchronized blocks inside-out, each a step of its own.
+//! SEMANTICS, "EML" and "EML beyond the core".
 //!
 //! # Requires
 //! A tree without errors: every name means something and every process has a `main`.
 //!
 //! # Invariants
-//! 1. The node that a statement is laid from has no other outgoing edges.
-//! 2. Statements that are never executed are left out; every node can be reached from the entry of
-//!    its procedure and reaches the exit.
+//! 1. Elements of arrays follow each other, as locks, as locations and as globals.
+//! 2. Locations are in the order of the text within their atomic sets; the set of all others is the
+//!    first one.
 
-use crate::ast::{Block, File, Function, Number, Statement, StatementKind};
-use crate::names::Names;
+mod body;
+mod value;
+
+use crate::ast::File;
+use crate::names::{Annotation, DEFAULT_SET, Names, Number};
+use crate::resolve::needs_own_functions;
+use crate::resolved::{self, Function, StatementKind};
+use body::Lowering;
 use selvedge_base::{Id, Place};
 use selvedge_program::copies::copy_name;
+use selvedge_program::data::element_name;
 use selvedge_program::{
-    Action, AtomicSet, Copies, Edge, Frame, Label, Location, Lock, LockId, NodeId, Procedure,
-    ProcedureId, Program, Start, Thread, ThreadId,
+    Annotation as ModelAnnotation, Array, AtomicSet, Copies, Enum, Global, GlobalId, Invariant,
+    Local, Location, LocationId, Lock, LockId, NamedArray, ProcedureId, Program, Start, Thread,
+    ThreadId, Type, Variable,
 };
 
 /// The most edges that a program may have. A `return` inside of many blocks leaves each of them, so
 /// a text can be made whose graph is much larger than itself.
 pub const EDGE_LIMIT: usize = 1 << 24;
 
+/// Where the parts of the program are that stand for the declarations.
+#[derive(Default)]
+struct Layout {
+    /// The first lock of each declared one.
+    locks: Vec<usize>,
+    /// The first location of each location or variable.
+    locations: Vec<usize>,
+    /// Whether each location of the program is volatile.
+    volatile: Vec<bool>,
+    /// The first global of each variable.
+    globals: Vec<Option<usize>>,
+    /// The first global of each variable of each copy of each process.
+    variables: Vec<Vec<Vec<usize>>>,
+    /// The first procedure of each process, or of each of its copies.
+    procedures: Vec<Vec<usize>>,
+    /// What is known of the locks that somebody tries to acquire.
+    watched: Vec<Option<Watch>>,
+}
+
+/// The globals that tell whether a lock can be acquired.
+#[derive(Clone, Copy)]
+enum Watch {
+    /// Whether somebody holds it.
+    Mutex(GlobalId),
+    /// Who holds it, and how often.
+    Reentrant(GlobalId, GlobalId),
+}
+
 /// The program of a tree; `None` if it would have more than `edge_limit` edges.
-pub fn lower(file: &File<'_>, names: &Names<'_>, edge_limit: usize) -> Option<Program> {
+pub fn lower(
+    file: &File<'_>,
+    names: &Names<'_>,
+    functions: &[Vec<Function<'_>>],
+    edge_limit: usize,
+) -> Option<Program> {
     let mut program = Program::default();
-    for lock in &file.locks {
-        program.locks.push(Lock::reentrant(lock.text.to_owned(), lock.place));
+    let mut layout = Layout::default();
+    for one in &file.enums {
+        let values = one.values.iter().map(|value| value.text.to_owned()).collect();
+        program.enums.push(Enum { name: one.name.text.to_owned(), values });
     }
-    if !file.locations.is_empty() {
-        let set = program.atomic_sets.push(AtomicSet { name: "shared".to_owned() });
-        for location in &file.locations {
-            program.locations.push(Location {
-                name: location.text.to_owned(),
-                place: location.place,
-                atomic_set: set,
-            });
-        }
-    }
-    let mut first = 0;
+    locks(file, names, &mut program, &mut layout);
+    locations(file, names, &mut program, &mut layout);
+    shared(file, names, &mut program, &mut layout);
+    threads(file, names, functions, &mut program, &mut layout);
+    watch(file, functions, &mut program, &mut layout);
+    about_globals(names, &mut program, &layout);
     for (at, process) in file.processes.iter().enumerate() {
-        let main = names.functions[at]["main"];
-        let (name, place) = process
-            .name
-            .map_or((String::new(), Place::NONE), |name| (name.text.to_owned(), name.place));
-        let start = if process.waits { Start::ByEdge { after: None } } else { Start::AtFirst };
-        let copies = if process.number == Number::Any { Copies::Any } else { Copies::One };
-        // Several copies share their functions, which then need a name that no other process has.
-        let (names_of_threads, owner, prefix) = match process.number {
-            Number::Copies(number) => {
-                ((0..number).map(|at| copy_name(&name, at)).collect(), None, format!("{name}."))
+        let own = layout.procedures[at].len() > 1
+            || needs_own_functions(names.numbers[at], names, at, &functions[at]);
+        let prefix = match names.numbers[at] {
+            // Several copies share their functions, which then need a name that no other process has.
+            Number::Copies(_) if !own => {
+                format!("{}.", process.name.map_or("", |name| name.text))
             }
-            Number::One | Number::Any => (vec![name], Some(names.threads[at]), String::new()),
+            _ => String::new(),
         };
-        for name in names_of_threads {
-            program.threads.push(Thread { name, place, main, start, copies });
-        }
-        for (offset, function) in process.functions.iter().enumerate() {
-            let procedure = ProcedureId::from_index(first + offset);
-            let mut lowering = Lowering {
-                program: &mut program,
-                names,
-                functions: at,
-                procedure,
-                exit: NodeId::from_index(0),
-                volatile: &file.volatile,
-                scopes: Vec::new(),
-                edge_limit,
-            };
-            lowering.function(function, owner, &prefix);
-            if program.edges.len() > edge_limit {
-                return None;
+        for copy in 0..layout.procedures[at].len() {
+            for (offset, function) in functions[at].iter().enumerate() {
+                let owner =
+                    prefix.is_empty().then(|| ThreadId::from_index(names.threads[at] + copy));
+                let index = own.then_some(copy as u32);
+                let mut lowering = Lowering::new(
+                    &mut program,
+                    names,
+                    &layout,
+                    (at, copy, index),
+                    ProcedureId::from_index(layout.procedures[at][copy] + offset),
+                    edge_limit,
+                );
+                lowering.function(function, owner, &prefix);
+                if program.edges.len() > edge_limit {
+                    return None;
+                }
             }
         }
-        first += process.functions.len();
     }
     Some(program)
 }
 
-/// Something that must be left on the way out.
-#[derive(Clone, Copy)]
-enum Scope {
-    Lock(LockId),
-    Unit,
+/// The names of the elements of an array, or the name of a scalar.
+fn element_names(name: &str, length: Option<u32>) -> Vec<String> {
+    match length {
+        None => vec![name.to_owned()],
+        Some(length) => (0..length).map(|at| element_name(name, at)).collect(),
+    }
 }
 
-impl Scope {
-    fn enter(self) -> Action {
-        match self {
-            Self::Lock(lock) => Action::Acquire(lock),
-            Self::Unit => Action::BeginUnit,
-        }
-    }
-
-    fn leave(self) -> Action {
-        match self {
-            Self::Lock(lock) => Action::Release(lock),
-            Self::Unit => Action::EndUnit,
+fn locks(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mut Layout) {
+    for (lock, &length) in file.locks.iter().zip(&names.locks) {
+        layout.locks.push(program.locks.len());
+        let name = lock.item.name;
+        for text in element_names(name.text, length) {
+            program.locks.push(Lock { name: text, place: name.place, reentrant: lock.reentrant });
         }
     }
 }
 
-struct Lowering<'p, 'a> {
-    program: &'p mut Program,
-    names: &'p Names<'a>,
-    /// The process, to look up its functions.
-    functions: usize,
-    procedure: ProcedureId,
-    exit: NodeId,
-    /// Whether each location is volatile.
-    volatile: &'p [bool],
-    /// What encloses the current statement, outermost first.
-    scopes: Vec<Scope>,
-    edge_limit: usize,
+fn locations(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mut Layout) {
+    layout.locations = vec![0; file.shared.len()];
+    let sets = std::iter::once(None).chain((0..file.atomic_sets.len()).map(Some));
+    for own in sets {
+        let members: Vec<usize> =
+            (0..file.shared.len()).filter(|&at| names.shared[at].set == own).collect();
+        if members.is_empty() && own.is_none() {
+            continue;
+        }
+        let name = own.map_or(DEFAULT_SET, |at| file.atomic_sets[at].name.text);
+        let set = program.atomic_sets.push(AtomicSet { name: name.to_owned() });
+        for at in members {
+            layout.locations[at] = program.locations.len();
+            let name = file.shared[at].item.name;
+            for text in element_names(name.text, names.shared[at].length) {
+                let place = name.place;
+                layout.volatile.push(file.shared[at].volatile);
+                program.locations.push(Location { name: text, place, atomic_set: set });
+            }
+        }
+    }
 }
 
-impl<'a> Lowering<'_, 'a> {
-    fn node(&mut self) -> NodeId {
-        self.program.nodes.push(self.procedure)
-    }
-
-    fn edge(&mut self, source: NodeId, target: NodeId, action: Action, place: Place) {
-        let volatile = match action {
-            Action::Read(location) | Action::Write(location) => self.volatile[location.index()],
-            _ => false,
+fn shared(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mut Layout) {
+    for (at, (declared, shared)) in file.shared.iter().zip(&names.shared).enumerate() {
+        let Some(ty) = shared.ty else {
+            layout.globals.push(None);
+            continue;
         };
-        // One edge too many is enough to know.
-        if self.program.edges.len() <= self.edge_limit {
-            self.program.edges.push(Edge {
-                source,
-                target,
-                action,
-                update: None,
-                passing: None,
-                place,
-                volatile,
+        let first = program.globals.len();
+        layout.globals.push(Some(first));
+        let name = declared.item.name;
+        for (offset, text) in element_names(name.text, shared.length).into_iter().enumerate() {
+            let annotation = match &shared.annotation {
+                Some(Annotation::GuardedBy(lock)) => {
+                    let element = match &lock.index {
+                        Some(index) => index.fold(None).unwrap_or(0) as usize,
+                        None if names.locks[lock.at].is_some() => offset,
+                        None => 0,
+                    };
+                    let lock = LockId::from_index(layout.locks[lock.at] + element);
+                    Some(ModelAnnotation::GuardedBy(lock))
+                }
+                Some(Annotation::ExclusiveWhen(_)) | None => None,
+            };
+            program.globals.push(Global {
+                name: text,
+                place: name.place,
+                ty,
+                initial: shared.initial,
+                location: Some(LocationId::from_index(layout.locations[at] + offset)),
+                annotation,
+            });
+        }
+        array(name.text, first, shared.length, program);
+    }
+}
+
+/// Names the elements that were pushed last.
+fn array(name: &str, first: usize, length: Option<u32>, program: &mut Program) {
+    if let Some(length) = length {
+        let first = Variable::Global(GlobalId::from_index(first));
+        let array = Array { first, length };
+        program.arrays.push(NamedArray { name: name.to_owned(), array });
+    }
+}
+
+fn threads(
+    file: &File<'_>,
+    names: &Names<'_>,
+    functions: &[Vec<Function<'_>>],
+    program: &mut Program,
+    layout: &mut Layout,
+) {
+    let mut procedures = 0;
+    for (at, process) in file.processes.iter().enumerate() {
+        let number = names.numbers[at];
+        let (name, place) = process.name.map_or(("", Place::NONE), |name| (name.text, name.place));
+        let own = needs_own_functions(number, names, at, &functions[at]);
+        let groups = if own { number.threads() } else { 1 };
+        let main = names.functions[at].get("main").copied().unwrap_or(0);
+        let firsts: Vec<usize> =
+            (0..groups).map(|copy| procedures + copy * functions[at].len()).collect();
+        procedures += groups * functions[at].len();
+        let start = if process.waits { Start::ByEdge { after: None } } else { Start::AtFirst };
+        let copies = if number == Number::Any { Copies::Any } else { Copies::One };
+        let mut variables = Vec::new();
+        for copy in 0..number.threads() {
+            let name = match number {
+                Number::Copies(_) => copy_name(name, copy as u32),
+                Number::One | Number::Any => name.to_owned(),
+            };
+            let mut own_variables = Vec::new();
+            for variable in &names.variables[at] {
+                let first = program.globals.len();
+                own_variables.push(first);
+                let full = format!("{name}.{}", variable.name.text);
+                for text in element_names(&full, variable.length) {
+                    program.globals.push(Global {
+                        name: text,
+                        place: variable.name.place,
+                        ty: variable.ty,
+                        initial: variable.initial.get(copy).copied().flatten(),
+                        location: None,
+                        annotation: None,
+                    });
+                }
+                array(&full, first, variable.length, program);
+            }
+            variables.push(own_variables);
+            let first = firsts[if own { copy } else { 0 }];
+            let main = ProcedureId::from_index(first + main);
+            program.threads.push(Thread { name, place, main, start, copies });
+        }
+        layout.variables.push(variables);
+        layout.procedures.push(firsts);
+    }
+}
+
+/// Globals for the locks that somebody tries to acquire.
+fn watch(
+    file: &File<'_>,
+    functions: &[Vec<Function<'_>>],
+    program: &mut Program,
+    layout: &mut Layout,
+) {
+    layout.watched = vec![None; program.locks.len()];
+    let mut tried = vec![false; file.locks.len()];
+    for function in functions.iter().flatten() {
+        function.body.each(&mut |statement| {
+            if let StatementKind::TryAcquire(lock, _) = &statement.kind {
+                tried[lock.at] = true;
+            }
+        });
+    }
+    for at in (0..file.locks.len()).filter(|&at| tried[at]) {
+        let first = layout.locks[at];
+        let end = layout.locks.get(at + 1).copied().unwrap_or(program.locks.len());
+        for id in (first..end).map(LockId::from_index) {
+            let Lock { name, place, reentrant } = program.locks[id].clone();
+            let mut hidden = |what: &str, ty: Type| {
+                program.globals.push(Global {
+                    name: format!("{name}.{what}"),
+                    place,
+                    ty,
+                    initial: Some(0),
+                    location: None,
+                    annotation: None,
+                })
+            };
+            layout.watched[id.index()] = Some(if reentrant {
+                Watch::Reentrant(hidden("owner", Type::Thread), hidden("holds", MOST_HOLDS))
+            } else {
+                Watch::Mutex(hidden("held", Type::Bool))
             });
         }
     }
+}
 
-    fn function(&mut self, function: &Function<'a>, owner: Option<ThreadId>, prefix: &str) {
-        let entry = self.node();
-        self.exit = self.node();
-        self.program.procedures.push(Procedure {
-            name: format!("{prefix}{}", function.name.text),
-            owner,
-            place: function.name.place,
-            end: function.body.close,
-            entry,
-            exit: self.exit,
-            frame: Frame::default(),
-        });
-        let mut at = entry;
-        for prefix in &function.prefixes {
-            let scope = Scope::Lock(self.names.locks[prefix.lock.text]);
-            let next = self.node();
-            self.edge(at, next, scope.enter(), prefix.place);
-            self.scopes.push(scope);
-            at = next;
-        }
-        if self.scopes.is_empty() || !function.body.completes() {
-            self.block(&function.body, at, self.exit);
-        } else {
-            let end = self.node();
-            self.block(&function.body, at, end);
-            self.leave_all(end, function.body.close);
+/// How often a lock may be held at once by those who are asked.
+const MOST_HOLDS: Type = Type::Mod(1 << 16);
+
+/// Predicates of annotations and invariants.
+fn about_globals(names: &Names<'_>, program: &mut Program, layout: &Layout) {
+    for (at, shared) in names.shared.iter().enumerate() {
+        let Some(Annotation::ExclusiveWhen(predicate)) = &shared.annotation else { continue };
+        let Some(first) = layout.globals[at] else { continue };
+        for element in 0..shared.length.unwrap_or(1) as usize {
+            let predicate = value::about_globals(predicate, names, layout);
+            let condition = program.conditions.push(predicate);
+            let global = GlobalId::from_index(first + element);
+            program.globals[global].annotation = Some(ModelAnnotation::ExclusiveWhen(condition));
         }
     }
-
-    /// Leaves all scopes, inside-out, and the function.
-    fn leave_all(&mut self, mut at: NodeId, place: Place) {
-        for depth in (0..self.scopes.len()).rev() {
-            let next = if depth == 0 { self.exit } else { self.node() };
-            self.edge(at, next, self.scopes[depth].leave(), place);
-            at = next;
-        }
+    for (place, invariant) in &names.invariants {
+        let condition = program.conditions.push(value::about_globals(invariant, names, layout));
+        program.invariants.push(Invariant { condition, place: *place });
     }
+}
 
-    fn block(&mut self, block: &Block<'a>, from: NodeId, to: NodeId) {
-        let (live, _) = block.split_live();
-        let Some((last, others)) = live.split_last() else {
-            self.edge(from, to, Action::Skip, block.open);
-            return;
-        };
-        let mut at = from;
-        for statement in others {
-            let next = self.node();
-            self.statement(statement, at, next);
-            at = next;
-        }
-        self.statement(last, at, to);
+/// A hidden local.
+fn hidden(name: String, ty: Type, initial: selvedge_program::Value) -> Local {
+    Local { name, place: Place::NONE, ty, initial: Some(initial) }
+}
+
+impl resolved::Block<'_> {
+    /// Calls `visit` for all statements.
+    fn each(&self, visit: &mut impl FnMut(&resolved::Statement<'_>)) {
+        self.statements.iter().for_each(|statement| statement.each(visit));
     }
+}
 
-    fn scoped(&mut self, scope: Scope, block: &Block<'a>, from: NodeId, to: NodeId, place: Place) {
-        let inside = self.node();
-        self.edge(from, inside, scope.enter(), place);
-        self.scopes.push(scope);
-        if block.completes() {
-            let end = self.node();
-            self.block(block, inside, end);
-            self.edge(end, to, scope.leave(), block.close);
-        } else {
-            self.block(block, inside, to);
-        }
-        self.scopes.pop();
-    }
-
-    /// Lays a statement between two nodes. The last one is not reached if the statement does not
-    /// complete.
-    fn statement(&mut self, statement: &Statement<'a>, from: NodeId, to: NodeId) {
-        let place = statement.place;
-        match &statement.kind {
-            StatementKind::Read(name) => {
-                self.edge(from, to, Action::Read(self.names.locations[name.text]), place);
-            }
-            StatementKind::Write(name) => {
-                self.edge(from, to, Action::Write(self.names.locations[name.text]), place);
-            }
-            StatementKind::Call(name) => {
-                let callee = self.names.functions[self.functions][name.text];
-                self.edge(from, to, Action::Call(callee), place);
-            }
-            StatementKind::Skip => self.edge(from, to, Action::Skip, place),
-            StatementKind::Return if self.scopes.is_empty() => {
-                self.edge(from, self.exit, Action::Skip, place);
-            }
-            StatementKind::Return => self.leave_all(from, place),
-            StatementKind::Unit(block) => self.scoped(Scope::Unit, block, from, to, place),
-            StatementKind::Synchronized(lock, block) => {
-                let scope = Scope::Lock(self.names.locks[lock.text]);
-                self.scoped(scope, block, from, to, place);
-            }
+impl resolved::Statement<'_> {
+    fn each(&self, visit: &mut impl FnMut(&resolved::Statement<'_>)) {
+        visit(self);
+        match &self.kind {
+            StatementKind::Unit(block)
+            | StatementKind::Atomic(block)
+            | StatementKind::Synchronized(_, block)
+            | StatementKind::Block(block) => block.each(visit),
+            StatementKind::While(_, inner) | StatementKind::Label(_, inner) => inner.each(visit),
             StatementKind::If(branches, otherwise) => {
-                let mut from = from;
-                for (at, branch) in branches.iter().enumerate() {
-                    let inside = self.node();
-                    self.edge(from, inside, Action::Skip, branch.place);
-                    self.statement(&branch.body, inside, to);
-                    let last = at + 1 == branches.len();
-                    let next = if last && otherwise.is_none() { to } else { self.node() };
-                    self.edge(from, next, Action::Skip, branch.place);
-                    from = next;
-                }
-                if let Some(otherwise) = otherwise {
-                    self.statement(otherwise, from, to);
-                }
+                branches.iter().for_each(|branch| branch.body.each(visit));
+                otherwise.iter().for_each(|otherwise| otherwise.each(visit));
             }
-            StatementKind::While(body) => {
-                let inside = self.node();
-                self.edge(from, inside, Action::Skip, place);
-                self.statement(body, inside, from);
-                self.edge(from, to, Action::Skip, place);
-            }
-            StatementKind::Block(block) => self.block(block, from, to),
-            StatementKind::Start(thread) => {
-                self.edge(from, to, Action::Start(self.names.thread(thread)), place);
-            }
-            StatementKind::Join(thread) => {
-                self.edge(from, to, Action::Join(self.names.thread(thread)), place);
-            }
-            StatementKind::Label(name, inner) => {
-                self.program.labels.push(Label { name: name.text.to_owned(), node: from });
-                self.statement(inner, from, to);
-            }
+            _ => {}
         }
     }
 }

@@ -1,133 +1,612 @@
 //! # Idea
-//! Finds out what every name means. Locks and locations are shared by all processes; functions
-//! belong to their process. A name may be used before it is declared.
+//! Finds out what the declarations mean. Locks, locations, variables, constants and enumerators are
+//! shared by all processes and have different names; functions and variables of a process belong to
+//! it. A name may be used before it is declared, but for constants, which may name those before them.
 //!
 //! # Invariants
-//! 1. If no error was reported, every name in the tree is in the [`Names`].
+//! 1. If no error was reported, every declared name is in the [`Names`], with its type, its length
+//!    and its first value.
 //! 2. Names are not called unknown while declarations of their kind could not be read.
 
-use crate::ast::{Block, File, Function, Name, Number, Process, Statement, StatementKind, Thread};
+use crate::ast::{self, File, Name, Process};
+use crate::check::{Checker, Context, Scope};
+use crate::resolved::{Expr, Indexed};
 use crate::token::quote;
-use selvedge_base::{Diagnostic, Id, Severity, Span};
-use selvedge_program::{LocationId, LockId, ProcedureId, ThreadId};
+use selvedge_base::{Diagnostic, Id, Place, Span};
+use selvedge_program::copies::MOST_COPIES;
+use selvedge_program::{EnumId, Literal, Type, Value};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// How many elements an array may have.
+pub const MOST_ELEMENTS: u32 = 1 << 16;
+/// How many variables and locks a program may have, elements counted.
+const MOST_VARIABLES: usize = 1 << 20;
+
+/// What a name means that all processes share, by its place in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Symbol {
+    Lock(usize),
+    Shared(usize),
+    Constant(usize),
+    Enumerator(EnumId, u32),
+}
+
+impl Symbol {
+    /// What it is, with its article.
+    pub fn what(self, file: &File<'_>) -> &'static str {
+        match self {
+            Self::Lock(_) => "a lock",
+            Self::Shared(at) if file.shared[at].ty.is_some() => "a variable",
+            Self::Shared(_) => "a location",
+            Self::Constant(_) => "a constant",
+            Self::Enumerator(..) => "an enumerator",
+        }
+    }
+}
+
+/// How many threads a process is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Number {
+    One,
+    Copies(u32),
+    Any,
+}
+
+impl Number {
+    /// How many threads of the program it is at first.
+    pub fn threads(self) -> usize {
+        match self {
+            Self::Copies(copies) => copies as usize,
+            Self::One | Self::Any => 1,
+        }
+    }
+}
+
+/// A location, or a variable that all processes share.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// The type of a variable.
+    pub ty: Option<Type>,
+    pub length: Option<u32>,
+    /// The first value of each element; `None` for any.
+    pub initial: Option<Value>,
+    pub annotation: Option<Annotation>,
+    /// The atomic set of its own that it belongs to.
+    pub set: Option<usize>,
+}
+
+/// What protects a variable.
+#[derive(Clone, Debug)]
+pub enum Annotation {
+    /// A lock, or the element of an array of locks with the same index.
+    GuardedBy(Indexed),
+    ExclusiveWhen(Expr),
+}
+
+/// A variable of every copy of a process.
+#[derive(Clone, Debug)]
+pub struct ProcessVariable<'a> {
+    pub name: Name<'a>,
+    pub ty: Type,
+    pub length: Option<u32>,
+    /// The first value of each element in each copy; `None` for any.
+    pub initial: Vec<Option<Value>>,
+}
+
+/// What a function takes and gives.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    pub parameters: Vec<Type>,
+    pub result: Option<Type>,
+}
 
 /// What the names mean.
+#[derive(Default)]
 pub struct Names<'a> {
-    pub locks: HashMap<&'a str, LockId>,
-    pub locations: HashMap<&'a str, LocationId>,
-    /// The functions of each process.
-    pub functions: Vec<HashMap<&'a str, ProcedureId>>,
+    pub values: HashMap<&'a str, (Symbol, Span)>,
+    /// Names that mean several things, which is reported.
+    pub clashes: HashSet<&'a str>,
+    types: HashMap<&'a str, EnumId>,
     /// The processes, by their place in the file.
     pub processes: HashMap<&'a str, usize>,
+    /// The functions of each process, by their place in it.
+    pub functions: Vec<HashMap<&'a str, usize>>,
+    /// What they take and give; `None` if that could not be found out.
+    pub signatures: Vec<Vec<Option<Signature>>>,
+    /// The variables of each process.
+    pub variables: Vec<Vec<ProcessVariable<'a>>>,
+    /// Their places among them.
+    pub variable_names: Vec<HashMap<&'a str, usize>>,
+    pub numbers: Vec<Number>,
     /// The first thread of each process.
-    pub threads: Vec<ThreadId>,
+    pub threads: Vec<usize>,
+    /// How many threads there are.
+    pub thread_count: usize,
+    /// The lengths of the locks that are arrays.
+    pub locks: Vec<Option<u32>>,
+    pub shared: Vec<Shared>,
+    /// The values of the constants; `None` if that could not be found out.
+    pub constants: Vec<Option<Literal>>,
+    /// How many values each enumeration has.
+    pub enums: Vec<usize>,
+    pub invariants: Vec<(Place, Expr)>,
 }
 
 impl Names<'_> {
-    /// The thread that a `start` or a `join` names.
-    pub fn thread(&self, thread: &Thread<'_>) -> ThreadId {
-        let first = self.threads[self.processes[thread.name.text]].index();
-        let copy = thread.index.map_or(0, |(index, _)| index as usize);
-        ThreadId::from_index(first + copy)
+    /// The smallest and the largest value of a type.
+    pub fn range(&self, ty: Type) -> (i64, i64) {
+        match ty {
+            Type::Bool => (0, 1),
+            Type::Int { low, high } => (i64::from(low), i64::from(high)),
+            Type::Mod(n) => (0, i64::from(n) - 1),
+            Type::Enum(id) => (0, self.enums[id.index()] as i64 - 1),
+            Type::Thread => (0, self.thread_count as i64),
+        }
+    }
+
+    /// What a variable of a type starts with.
+    pub fn default_value(&self, ty: Type) -> Value {
+        let (low, high) = self.range(ty);
+        if (low..=high).contains(&0) { 0 } else { low as Value }
     }
 }
 
-/// Finds the meaning of all names and reports those that have none or several.
-pub fn resolve<'a>(file: &File<'a>, complaints: &mut Complaints) -> Names<'a> {
-    let locks = declare(&file.locks, "lock", "duplicate-lock", complaints);
-    let locations = declare(&file.locations, "location", "duplicate-location", complaints);
-    clashes(file, &locks, complaints);
-    let named = file.processes.iter().enumerate();
-    let named: Vec<(usize, Name<'a>)> =
-        named.filter_map(|(at, one)| Some((at, one.name?))).collect();
-    let process_names: Vec<Name<'a>> = named.iter().map(|&(_, name)| name).collect();
-    let processes: HashMap<&str, ThreadId> =
-        declare(&process_names, "process", "duplicate-process", complaints);
-    let processes = processes.into_iter().map(|(name, at)| (name, named[at.index()].0)).collect();
-    let mut threads = Vec::new();
-    let mut next = 0;
-    for process in &file.processes {
-        threads.push(ThreadId::from_index(next));
-        next += match process.number {
-            Number::Copies(copies) => copies as usize,
-            Number::One | Number::Any => 1,
-        };
+/// What of the declarations is used.
+pub struct Used {
+    pub locks: Vec<bool>,
+    pub shared: Vec<bool>,
+    /// The functions of each process.
+    pub functions: Vec<Vec<bool>>,
+    /// Whether each process is started somewhere.
+    pub started: Vec<bool>,
+}
+
+impl Used {
+    fn nothing(file: &File<'_>) -> Self {
+        Self {
+            locks: vec![false; file.locks.len()],
+            shared: vec![false; file.shared.len()],
+            functions: file.processes.iter().map(|one| vec![false; one.functions.len()]).collect(),
+            started: vec![false; file.processes.len()],
+        }
     }
-    let mut first = 0;
-    let mut functions = Vec::new();
-    for process in &file.processes {
-        let names: Vec<Name<'a>> = process.functions.iter().map(|one| one.name).collect();
-        let own: HashMap<&str, ProcedureId> =
-            declare(&names, "function", "duplicate-function", complaints)
-                .into_iter()
-                .map(|(name, at): (&str, ProcedureId)| {
-                    (name, ProcedureId::from_index(first + at.index()))
-                })
-                .collect();
-        first += names.len();
-        missing_main(process, &own, complaints);
-        functions.push(own);
-    }
-    let names = Names { locks, locations, functions, processes, threads };
-    let mut resolver = Resolver::new(file, &names, complaints);
+}
+
+/// Finds the meaning of all declarations and reports those that have none or several.
+pub fn declare<'a>(file: &File<'a>, complaints: &mut Complaints) -> (Names<'a>, Used) {
+    let mut declaring = Declaring {
+        file,
+        names: Names::default(),
+        used: Used::nothing(file),
+        complaints,
+        variables: 0,
+        no_locals: Scope::default(),
+    };
+    declaring.shared_names();
+    declaring.processes();
+    declaring.constants();
+    declaring.numbers();
+    declaring.variables();
+    declaring.annotations();
+    declaring.atomic_sets();
     for (at, process) in file.processes.iter().enumerate() {
-        resolver.process(at, process);
+        declaring.process(at, process);
     }
-    resolver.warn_about_unused();
-    names
+    (declaring.names, declaring.used)
 }
 
-/// Numbers the names in order and reports those that are declared twice.
-fn declare<'a, I: Id>(
-    names: &[Name<'a>],
+struct Declaring<'t, 'a, 'c> {
+    file: &'t File<'a>,
+    names: Names<'a>,
+    used: Used,
+    complaints: &'c mut Complaints,
+    /// How many variables and locks there are so far.
+    variables: usize,
+    no_locals: Scope<'a>,
+}
+
+/// Reports names that are declared twice.
+pub fn declared_twice(
     what: &str,
     code: &'static str,
-    complaints: &mut Complaints,
-) -> HashMap<&'a str, I> {
-    let mut ids: HashMap<&'a str, I> = HashMap::new();
-    for (at, name) in names.iter().enumerate() {
-        if let Some(first) = ids.get(name.text) {
-            complaints.push(
-                Diagnostic::error(
-                    code,
-                    format!("the {what} {} is declared twice", quote(name.text)),
-                    name.span,
-                    "declared again here",
-                )
-                .with_label(names[first.index()].span, "first declared here"),
-            );
-        } else {
-            ids.insert(name.text, I::from_index(at));
-        }
-    }
-    ids
-}
-
-fn clashes(file: &File<'_>, locks: &HashMap<&str, LockId>, complaints: &mut Complaints) {
-    for location in &file.locations {
-        if let Some(lock) = locks.get(location.text) {
-            complaints.push(
-                Diagnostic::error(
-                    "name-clash",
-                    format!("{} is the name of a lock and of a location", quote(location.text)),
-                    location.span,
-                    "declared as a location here",
-                )
-                .with_label(file.locks[lock.index()].span, "declared as a lock here")
-                .with_help("rename one of them"),
-            );
-        }
-    }
-}
-
-fn missing_main(
-    process: &Process<'_>,
-    own: &HashMap<&str, ProcedureId>,
+    name: Name<'_>,
+    first: Span,
     complaints: &mut Complaints,
 ) {
+    let message = format!("the {what} {} is declared twice", quote(name.text));
+    let diagnostic = Diagnostic::error(code, message, name.span, "declared again here");
+    complaints.push(diagnostic.with_label(first, "first declared here"));
+}
+
+impl<'a> Declaring<'_, 'a, '_> {
+    fn checker(&mut self, context: Context) -> Checker<'_, 'a> {
+        Checker {
+            file: self.file,
+            names: &self.names,
+            used: &mut self.used,
+            complaints: &mut *self.complaints,
+            context,
+            process: None,
+            scope: &self.no_locals,
+            uses_self: false,
+        }
+    }
+
+    fn shared_names(&mut self) {
+        let file = self.file;
+        for (at, lock) in file.locks.iter().enumerate() {
+            self.symbol(lock.item.name, Symbol::Lock(at), "duplicate-lock");
+        }
+        for (at, shared) in file.shared.iter().enumerate() {
+            self.symbol(shared.item.name, Symbol::Shared(at), "duplicate-location");
+        }
+        for (at, (name, _)) in file.constants.iter().enumerate() {
+            self.symbol(*name, Symbol::Constant(at), "duplicate-name");
+        }
+        let mut spans: HashMap<&str, Span> = HashMap::new();
+        for (at, one) in file.enums.iter().enumerate() {
+            let id = EnumId::from_index(at);
+            if let Some(&first) = spans.get(one.name.text) {
+                declared_twice("enumeration", "duplicate-name", one.name, first, self.complaints);
+            } else {
+                spans.insert(one.name.text, one.name.span);
+                self.names.types.insert(one.name.text, id);
+            }
+            self.names.enums.push(one.values.len());
+            for (at, value) in one.values.iter().enumerate() {
+                self.symbol(*value, Symbol::Enumerator(id, at as u32), "duplicate-name");
+            }
+        }
+    }
+
+    fn symbol(&mut self, name: Name<'a>, symbol: Symbol, duplicate: &'static str) {
+        let Some(&(before, first)) = self.names.values.get(name.text) else {
+            self.names.values.insert(name.text, (symbol, name.span));
+            return;
+        };
+        let (old, new) = (before.what(self.file), symbol.what(self.file));
+        if old == new {
+            let what = new.split_once(' ').map_or(new, |(_, what)| what);
+            declared_twice(what, duplicate, name, first, self.complaints);
+            return;
+        }
+        self.names.clashes.insert(name.text);
+        self.complaints.push(
+            Diagnostic::error(
+                "name-clash",
+                format!("{} is the name of {old} and of {new}", quote(name.text)),
+                name.span,
+                format!("declared as {new} here"),
+            )
+            .with_label(first, format!("declared as {old} here"))
+            .with_help("rename one of them"),
+        );
+    }
+
+    /// The names of processes and of their functions.
+    fn processes(&mut self) {
+        let mut spans: HashMap<&str, Span> = HashMap::new();
+        for (at, process) in self.file.processes.iter().enumerate() {
+            if let Some(name) = process.name {
+                if let Some(&first) = spans.get(name.text) {
+                    let code = "duplicate-process";
+                    declared_twice("process", code, name, first, self.complaints);
+                } else {
+                    spans.insert(name.text, name.span);
+                    self.names.processes.insert(name.text, at);
+                }
+            }
+            let mut own: HashMap<&str, usize> = HashMap::new();
+            for (at, function) in process.functions.iter().enumerate() {
+                let name = function.name;
+                if let Some(&first) = own.get(name.text) {
+                    let first = process.functions[first].name.span;
+                    let code = "duplicate-function";
+                    declared_twice("function", code, name, first, self.complaints);
+                } else {
+                    own.insert(name.text, at);
+                }
+            }
+            missing_main(process, &own, self.complaints);
+            self.names.functions.push(own);
+        }
+    }
+
+    fn constants(&mut self) {
+        for (_, value) in &self.file.constants {
+            let mut checker = self.checker(Context::Constant);
+            let value = checker.expr(value).and_then(|(expr, sort)| {
+                let span = value.span;
+                checker.constant(&expr, span, None).map(|value| (value, sort))
+            });
+            self.names.constants.push(value.map(|(value, sort)| literal(sort, value)));
+        }
+    }
+
+    fn numbers(&mut self) {
+        let mut next = 0;
+        for process in &self.file.processes {
+            let number = match &process.number {
+                ast::Number::One => Number::One,
+                ast::Number::Any => Number::Any,
+                ast::Number::Copies(number) => self.number(number),
+            };
+            self.names.numbers.push(number);
+            self.names.threads.push(next);
+            next += number.threads();
+        }
+        self.names.thread_count = next;
+    }
+
+    fn number(&mut self, number: &ast::Expr<'a>) -> Number {
+        let Some(value) = self.checker(Context::Constant).constant_number(number) else {
+            return Number::One;
+        };
+        let (code, message, remark) = match value {
+            ..=0 => ("no-copies", "a process has at least one copy".to_owned(), "no copy at all"),
+            value if value > i64::from(MOST_COPIES) => {
+                let message = format!("a process has at most {MOST_COPIES} copies");
+                ("too-many-copies", message, "too many")
+            }
+            value => return Number::Copies(value as u32),
+        };
+        let diagnostic = Diagnostic::error(code, message, number.span, remark);
+        self.complaints.push(match code {
+            "too-many-copies" => diagnostic.with_help("write `[*]` for any number of copies"),
+            _ => diagnostic,
+        });
+        Number::One
+    }
+
+    /// The lengths of locks, and the types, lengths and first values of what is shared.
+    fn variables(&mut self) {
+        for lock in &self.file.locks {
+            let length = self.length(&lock.item, 1);
+            self.names.locks.push(length);
+        }
+        let mut last: Option<(*const ast::Type<'a>, Option<Type>)> = None;
+        for shared in &self.file.shared {
+            // The items of a line share their type, which is looked at once.
+            let ty = shared.ty.as_ref().and_then(|ty| {
+                let line = std::rc::Rc::as_ptr(ty);
+                let known = last.filter(|(before, _)| *before == line);
+                let ty = known.map_or_else(|| self.ty(ty), |(_, ty)| ty);
+                last = Some((line, ty));
+                ty
+            });
+            let length = self.length(&shared.item, 1);
+            let initial = match (ty, &shared.initial) {
+                (None, _) | (_, Some(ast::Value::Any)) => None,
+                (Some(ty), None) => Some(self.names.default_value(ty)),
+                (Some(ty), Some(ast::Value::Expr(expr))) => self.initial(expr, ty, None, None),
+            };
+            self.names.shared.push(Shared { ty, length, initial, annotation: None, set: None });
+        }
+    }
+
+    fn ty(&mut self, ty: &ast::Type<'a>) -> Option<Type> {
+        self.checker(Context::Constant).ty(ty)
+    }
+
+    /// The length of an array; `None` for a scalar.
+    fn length(&mut self, item: &ast::Item<'a>, copies: usize) -> Option<u32> {
+        let length = self.checker(Context::Constant).length(item);
+        self.variables += copies.saturating_mul(length.unwrap_or(1) as usize);
+        if self.variables > MOST_VARIABLES {
+            self.variables = 0;
+            let message = format!(
+                "there are more than {MOST_VARIABLES} variables and locks, elements counted"
+            );
+            let diagnostic =
+                Diagnostic::error("array-length", message, item.name.span, "too many with this");
+            self.complaints.push(diagnostic.with_help("make arrays shorter"));
+        }
+        length
+    }
+
+    /// The first value of a variable of a type.
+    fn initial(
+        &mut self,
+        value: &ast::Expr<'a>,
+        ty: Type,
+        process: Option<usize>,
+        copy: Option<u32>,
+    ) -> Option<Value> {
+        let mut checker = self.checker(Context::Constant);
+        checker.process = process;
+        let expr = checker.sorted(value, ty.sort())?;
+        let number = checker.constant(&expr, value.span, copy)?;
+        let number = match ty {
+            Type::Mod(n) => number.rem_euclid(i64::from(n)),
+            _ => number,
+        };
+        let (low, high) = self.names.range(ty);
+        if !(low..=high).contains(&number) {
+            let message = format!("{number} is not between {low} and {high}");
+            let remark = "out of the range of the type";
+            self.complaints.push(Diagnostic::error("initial-value", message, value.span, remark));
+            return None;
+        }
+        Some(number as Value)
+    }
+
+    fn annotations(&mut self) {
+        for (at, shared) in self.file.shared.iter().enumerate() {
+            let annotation = match &shared.annotation {
+                None => continue,
+                Some(ast::Annotation::GuardedBy(lock)) => {
+                    let length = self.names.shared[at].length;
+                    self.guard(lock, length).map(Annotation::GuardedBy)
+                }
+                Some(ast::Annotation::ExclusiveWhen(predicate)) => self
+                    .checker(Context::Predicate)
+                    .sorted(predicate, selvedge_program::Sort::Bool)
+                    .map(Annotation::ExclusiveWhen),
+            };
+            self.names.shared[at].annotation = annotation;
+        }
+        for invariant in &self.file.invariants {
+            let mut checker = self.checker(Context::Invariant);
+            let condition = checker.sorted(&invariant.condition, selvedge_program::Sort::Bool);
+            self.names.invariants.extend(condition.map(|one| (invariant.place, one)));
+        }
+    }
+
+    /// The lock of a `guarded by`.
+    fn guard(&mut self, lock: &ast::Ref<'a>, length: Option<u32>) -> Option<Indexed> {
+        let at = self.checker(Context::Constant).lock_name(lock.name)?;
+        let row = self.names.locks[at];
+        if lock.index.is_none()
+            && let Some(locks) = row
+        {
+            if length == Some(locks) {
+                return Some(Indexed { at, index: None });
+            }
+            let message = format!("{} is an array of {locks} locks", quote(lock.name.text));
+            let help = match length {
+                Some(length) => format!("the variable has {length} elements; name one lock"),
+                None => "the variable is none; name one of the locks".to_owned(),
+            };
+            let remark = "not one lock, and not one for each element";
+            let diagnostic = Diagnostic::error("annotation", message, lock.name.span, remark);
+            self.complaints.push(diagnostic.with_help(help));
+            return None;
+        }
+        let mut checker = self.checker(Context::Constant);
+        let found = checker.indexed_lock(lock, at)?;
+        if let (Some(index), Some(written)) = (&found.index, &lock.index) {
+            checker.constant(index, written.span, None)?;
+        }
+        Some(found)
+    }
+
+    fn atomic_sets(&mut self) {
+        let mut spans: HashMap<&str, Span> = HashMap::new();
+        let mut members: HashMap<usize, Span> = HashMap::new();
+        for (at, set) in self.file.atomic_sets.iter().enumerate() {
+            if let Some(&first) = spans.get(set.name.text) {
+                declared_twice("atomic set", "duplicate-name", set.name, first, self.complaints);
+            }
+            spans.insert(set.name.text, set.name.span);
+            if set.name.text == DEFAULT_SET {
+                let message = format!("{} is the atomic set of all others", quote(DEFAULT_SET));
+                let diagnostic =
+                    Diagnostic::error("duplicate-name", message, set.name.span, "taken");
+                self.complaints.push(diagnostic.with_help("choose another name"));
+            }
+            for member in &set.members {
+                let Some(shared) = self.checker(Context::Constant).location_name(*member) else {
+                    continue;
+                };
+                if let Some(&first) = members.get(&shared) {
+                    let message = format!("{} is in two atomic sets", quote(member.text));
+                    let diagnostic =
+                        Diagnostic::error("atomic-set", message, member.span, "here again");
+                    self.complaints.push(diagnostic.with_label(first, "already in a set here"));
+                } else {
+                    members.insert(shared, member.span);
+                    self.names.shared[shared].set = Some(at);
+                }
+            }
+        }
+    }
+
+    /// The variables of a process, and what its functions take and give.
+    fn process(&mut self, at: usize, process: &Process<'a>) {
+        let number = self.names.numbers[at];
+        if number == Number::Any
+            && let Some(first) = process.variables.first()
+        {
+            let message = "a process of which there may be any number has no variables of its own";
+            let span = first.item.name.span;
+            let diagnostic =
+                Diagnostic::error("variable-of-any-copies", message, span, "one per copy");
+            let help = "declare it in a function, or give the number of copies";
+            self.complaints.push(diagnostic.with_help(help));
+        }
+        let copies = number.threads();
+        let mut own: Vec<ProcessVariable<'a>> = Vec::new();
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        let mut spans: HashMap<&str, Span> = HashMap::new();
+        for variable in &process.variables {
+            let name = variable.item.name;
+            if let Some(&first) = spans.get(name.text) {
+                declared_twice("variable", "duplicate-name", name, first, self.complaints);
+                continue;
+            }
+            spans.insert(name.text, name.span);
+            let Some(ty) = self.ty(&variable.ty) else { continue };
+            let length = self.length(&variable.item, copies);
+            let initial = match &variable.initial {
+                None => vec![Some(self.names.default_value(ty)); copies],
+                Some(ast::Value::Any) => vec![None; copies],
+                Some(ast::Value::Expr(expr)) => {
+                    let mut values = Vec::with_capacity(copies);
+                    for copy in 0..copies as u32 {
+                        let value = self.initial(expr, ty, Some(at), Some(copy));
+                        values.push(value);
+                        // One complaint is enough.
+                        if value.is_none() {
+                            break;
+                        }
+                    }
+                    values
+                }
+            };
+            names.insert(name.text, own.len());
+            own.push(ProcessVariable { name, ty, length, initial });
+        }
+        self.names.variables.push(own);
+        self.names.variable_names.push(names);
+        let mut signatures = Vec::new();
+        for function in &process.functions {
+            let parameters: Option<Vec<Type>> =
+                function.parameters.iter().map(|(ty, _)| self.ty(ty)).collect();
+            let result = function.result.as_ref().map(|ty| self.ty(ty));
+            let known = !matches!(result, Some(None));
+            let signature =
+                parameters.map(|parameters| Signature { parameters, result: result.flatten() });
+            signatures.push(signature.filter(|_| known));
+            if function.name.text == "main" {
+                self.main(function, process);
+            }
+        }
+        self.names.signatures.push(signatures);
+    }
+
+    fn main(&mut self, main: &ast::Function<'a>, process: &Process<'a>) {
+        let span = main.name.span;
+        if let (Some((_, first)), false) = (main.parameters.first(), process.waits) {
+            let message = "`main` has parameters, but the process runs from the beginning";
+            let diagnostic =
+                Diagnostic::error("main-parameters", message, first.span, "nobody passes it");
+            let help = "write `process P waits { .. }` and `start P(..);`";
+            self.complaints.push(diagnostic.with_help(help));
+        }
+        if main.result.is_some() {
+            let message = "`main` has a result, but nobody takes it";
+            self.complaints.push(Diagnostic::error("main-parameters", message, span, "a result"));
+        }
+    }
+}
+
+/// The atomic set of all locations that are in none of their own.
+pub const DEFAULT_SET: &str = "shared";
+
+/// The constant of a sort with this value.
+fn literal(sort: selvedge_program::Sort, value: i64) -> Literal {
+    use selvedge_program::Sort;
+    match sort {
+        Sort::Bool => Literal::Bool(value != 0),
+        Sort::Int => Literal::Int(value as i32),
+        Sort::Enum(id) => Literal::Enumerator(id, value as u32),
+        Sort::Thread => Literal::of(Type::Thread, value as Value),
+    }
+}
+
+fn missing_main(process: &Process<'_>, own: &HashMap<&str, usize>, complaints: &mut Complaints) {
     if own.contains_key("main") || !process.complete {
         return;
     }
@@ -148,310 +627,14 @@ fn missing_main(
     );
 }
 
-struct Resolver<'t, 'a, 'c> {
-    file: &'t File<'a>,
-    names: &'t Names<'a>,
-    complaints: &'c mut Complaints,
-    /// The process that is looked at.
-    process: usize,
-    locks_used: Vec<bool>,
-    locations_used: Vec<bool>,
-    functions_used: Vec<bool>,
-    /// Whether each process is started somewhere.
-    started: Vec<bool>,
-    /// The first process that has a function of this name.
-    owners: HashMap<&'a str, usize>,
-}
-
-impl<'t, 'a, 'c> Resolver<'t, 'a, 'c> {
-    fn new(file: &'t File<'a>, names: &'t Names<'a>, complaints: &'c mut Complaints) -> Self {
-        let mut owners = HashMap::new();
-        for (at, process) in file.processes.iter().enumerate() {
-            for function in &process.functions {
-                owners.entry(function.name.text).or_insert(at);
-            }
-        }
-        let functions = file.processes.iter().map(|process| process.functions.len()).sum();
-        Self {
-            file,
-            names,
-            complaints,
-            process: 0,
-            locks_used: vec![false; file.locks.len()],
-            locations_used: vec![false; file.locations.len()],
-            functions_used: vec![false; functions],
-            started: vec![false; file.processes.len()],
-            owners,
-        }
+impl<'a> Names<'a> {
+    /// The enumeration of a name.
+    pub fn enumeration(&self, name: Name<'a>) -> Option<EnumId> {
+        self.types.get(name.text).copied()
     }
 
-    fn process(&mut self, at: usize, process: &Process<'a>) {
-        self.process = at;
-        for function in &process.functions {
-            for prefix in &function.prefixes {
-                self.lock(prefix.lock);
-            }
-            self.block(&function.body);
-        }
+    /// The names of the enumerations.
+    pub fn enumerations(&self) -> impl Iterator<Item = &'a str> {
+        self.types.keys().copied()
     }
-
-    fn block(&mut self, block: &Block<'a>) {
-        for statement in &block.statements {
-            self.statement(statement);
-        }
-        if let Some(dead) = block.split_live().1.first() {
-            self.complaints.push(
-                Diagnostic::error(
-                    "unreachable-statement",
-                    "this statement is never executed",
-                    dead.span,
-                    "every way to this place ends in a `return` before",
-                )
-                .with_severity(Severity::Warning),
-            );
-        }
-    }
-
-    fn statement(&mut self, statement: &Statement<'a>) {
-        match &statement.kind {
-            StatementKind::Read(name) | StatementKind::Write(name) => self.location(*name),
-            StatementKind::Call(name) => self.call(*name),
-            StatementKind::Skip | StatementKind::Return => {}
-            StatementKind::Unit(block) | StatementKind::Block(block) => self.block(block),
-            StatementKind::Synchronized(lock, block) => {
-                self.lock(*lock);
-                self.block(block);
-            }
-            StatementKind::If(branches, otherwise) => {
-                for branch in branches {
-                    self.statement(&branch.body);
-                }
-                if let Some(otherwise) = otherwise {
-                    self.statement(otherwise);
-                }
-            }
-            StatementKind::While(body) | StatementKind::Label(_, body) => self.statement(body),
-            StatementKind::Start(thread) => self.start(thread),
-            StatementKind::Join(thread) => _ = self.thread(thread, "join"),
-        }
-    }
-
-    fn start(&mut self, thread: &Thread<'a>) {
-        let Some(process) = self.thread(thread, "start") else { return };
-        self.started[process] = true;
-        let started = &self.file.processes[process];
-        if !started.waits {
-            let name = quote(thread.name.text);
-            let message = format!("{name} does not wait to be started");
-            let diagnostic = Diagnostic::error(
-                "start-of-running-process",
-                message,
-                thread.name.span,
-                "it runs from the beginning",
-            );
-            let declared = started.name.map_or(started.keyword, |name| name.span);
-            let help = format!("write `process {} waits {{ .. }}`", thread.name.text);
-            self.complaints.push(diagnostic.with_label(declared, "declared here").with_help(help));
-        }
-    }
-
-    /// The process whose thread a `start` or a `join` names, if that thread exists.
-    fn thread(&mut self, thread: &Thread<'a>, word: &str) -> Option<usize> {
-        let Thread { name, index } = *thread;
-        let Some(&process) = self.names.processes.get(name.text) else {
-            let all_named = self.file.processes.iter().all(|one| one.name.is_some());
-            if all_named && self.file.read_to_end {
-                let names = self.file.processes.iter().filter_map(|one| one.name);
-                let meant = nearest(name.text, names.map(|name| name.text));
-                let help = Help { meant, otherwise: "declare it with `process P waits { .. }`" };
-                let what = "is not a process";
-                self.unknown(name, "unknown-process", what, "unknown process", Some(help), |d| d);
-            }
-            return None;
-        };
-        let (message, span, remark, help) = match (self.file.processes[process].number, index) {
-            (Number::One, None) => return Some(process),
-            (Number::Any, None) if word == "start" => return Some(process),
-            (Number::Copies(copies), Some((index, _))) if index < copies => return Some(process),
-            (Number::Any, None) => (
-                format!("there may be any number of {}", quote(name.text)),
-                name.span,
-                "not one thread".to_owned(),
-                "only a process that is one thread can be joined, or one of several copies",
-            ),
-            (Number::One | Number::Any, Some((_, span))) => (
-                format!("the copies of {} have no numbers", quote(name.text)),
-                span,
-                "no such copy".to_owned(),
-                "only a process that is written with a number of copies has numbered ones",
-            ),
-            (Number::Copies(copies), Some((_, span))) => (
-                format!("there are {copies} copies of {}, from 0 on", quote(name.text)),
-                span,
-                "no such copy".to_owned(),
-                "",
-            ),
-            (Number::Copies(copies), None) => (
-                format!("there are {copies} copies of {}", quote(name.text)),
-                name.span,
-                "which of them?".to_owned(),
-                "write the number of the copy in brackets",
-            ),
-        };
-        let mut diagnostic = Diagnostic::error("no-such-copy", message, span, remark);
-        if !help.is_empty() {
-            diagnostic = diagnostic.with_help(help);
-        }
-        self.complaints.push(diagnostic);
-        None
-    }
-
-    fn lock(&mut self, name: Name<'a>) {
-        if let Some(id) = self.names.locks.get(name.text) {
-            self.locks_used[id.index()] = true;
-            return;
-        }
-        if let Some(id) = self.names.locations.get(name.text) {
-            let declared = self.file.locations[id.index()].span;
-            self.unknown(
-                name,
-                "unknown-lock",
-                "is a location, not a lock",
-                "not a lock",
-                None,
-                |d| d.with_label(declared, "declared as a location here"),
-            );
-        } else if self.file.locks_complete {
-            let meant = nearest(name.text, self.file.locks.iter().map(|lock| lock.text));
-            let help = Help { meant, otherwise: "declare it with `lock : ..;`" };
-            let what = "is not declared as a lock";
-            self.unknown(name, "unknown-lock", what, "unknown lock", Some(help), |d| d);
-        }
-    }
-
-    fn location(&mut self, name: Name<'a>) {
-        if let Some(id) = self.names.locations.get(name.text) {
-            self.locations_used[id.index()] = true;
-            return;
-        }
-        if let Some(id) = self.names.locks.get(name.text) {
-            let declared = self.file.locks[id.index()].span;
-            let what = "is a lock, not a location";
-            self.unknown(name, "unknown-location", what, "not a location", None, |d| {
-                d.with_label(declared, "declared as a lock here")
-            });
-        } else if self.file.locations_complete {
-            let meant = nearest(name.text, self.file.locations.iter().map(|one| one.text));
-            let help = Help { meant, otherwise: "declare it with `var : ..;`" };
-            let what = "is not declared as a location";
-            self.unknown(name, "unknown-location", what, "unknown location", Some(help), |d| d);
-        }
-    }
-
-    fn call(&mut self, name: Name<'a>) {
-        if let Some(id) = self.names.functions[self.process].get(name.text) {
-            self.functions_used[id.index()] = true;
-            return;
-        }
-        let process = &self.file.processes[self.process];
-        if !process.complete {
-            return;
-        }
-        let process_name = process.name.map_or("this process", |name| name.text);
-        let meant = nearest(name.text, process.functions.iter().map(|one| one.name.text));
-        if let Some(&owner) = self.owners.get(name.text) {
-            let owner = &self.file.processes[owner];
-            let owner_name = owner.name.map_or("another process", |name| name.text);
-            let declared = owner.functions.iter().find(|one| one.name.text == name.text);
-            let declared = declared.map_or(name.span, |function| function.name.span);
-            let diagnostic = Diagnostic::error(
-                "function-of-another-process",
-                format!(
-                    "{} is a function of {}, not of {}",
-                    quote(name.text),
-                    quote(owner_name),
-                    quote(process_name)
-                ),
-                name.span,
-                "called from another process",
-            )
-            .with_label(declared, "declared here")
-            .with_help("functions belong to their process; write the function in both");
-            self.complaints.push(diagnostic);
-        } else {
-            let what = format!("is not a function of {}", quote(process_name));
-            let help = Help { meant, otherwise: "write it into this process" };
-            self.unknown(name, "unknown-function", &what, "unknown function", Some(help), |d| d);
-        }
-    }
-
-    fn unknown(
-        &mut self,
-        name: Name<'a>,
-        code: &'static str,
-        what: &str,
-        remark: &str,
-        help: Option<Help<'_>>,
-        finish: impl FnOnce(Diagnostic) -> Diagnostic,
-    ) {
-        let message = format!("{} {what}", quote(name.text));
-        let mut diagnostic = Diagnostic::error(code, message, name.span, remark);
-        if let Some(help) = help {
-            diagnostic = diagnostic.with_help(match help.meant {
-                Some(meant) => format!("did you mean {}?", quote(meant)),
-                None => help.otherwise.to_owned(),
-            });
-        }
-        self.complaints.push(finish(diagnostic));
-    }
-
-    /// Things that are declared and not used are probably misspelt where they are used. Said only
-    /// about texts without errors.
-    fn warn_about_unused(&mut self) {
-        if self.complaints.has_errors() {
-            return;
-        }
-        let unused = |names: &[Name<'_>], used: &[bool], what: &str| -> Vec<(String, Span)> {
-            let pairs = names.iter().zip(used).filter(|(_, used)| !**used);
-            pairs
-                .map(|(name, _)| {
-                    (format!("the {what} {} is never used", quote(name.text)), name.span)
-                })
-                .collect()
-        };
-        let locks = unused(&self.file.locks, &self.locks_used, "lock");
-        let locations = unused(&self.file.locations, &self.locations_used, "location");
-        let functions = self.file.processes.iter().flat_map(|process| &process.functions);
-        let functions: Vec<(String, Span)> = functions
-            .zip(&self.functions_used)
-            .filter(|(function, used)| !**used && function.name.text != "main")
-            .map(|(Function { name, .. }, _)| {
-                (format!("the function {} is never called", quote(name.text)), name.span)
-            })
-            .collect();
-        let waiting = self.file.processes.iter().zip(&self.started);
-        let waiting: Vec<(String, Span)> = waiting
-            .filter(|(process, started)| process.waits && !**started)
-            .filter_map(|(process, _)| process.name)
-            .map(|name| (format!("the process {} is never started", quote(name.text)), name.span))
-            .collect();
-        for (code, found) in [
-            ("unused-lock", locks),
-            ("unused-location", locations),
-            ("unused-function", functions),
-            ("never-started", waiting),
-        ] {
-            for (message, span) in found {
-                let warning = Diagnostic::error(code, message, span, "declared here")
-                    .with_severity(Severity::Warning);
-                self.complaints.push(warning);
-            }
-        }
-    }
-}
-
-struct Help<'n> {
-    /// The name that was probably meant.
-    meant: Option<&'n str>,
-    otherwise: &'static str,
 }

@@ -7,10 +7,11 @@
 //! SEMANTICS, "EML". The grammar is in the crate's documentation.
 //!
 //! # Invariants
-//! 1. Recursion is at most [`NESTING_LIMIT`] statements deep.
+//! 1. Recursion is at most [`NESTING_LIMIT`] statements deep, and as many expressions.
 //! 2. Every loop consumes a token in each round or ends.
 
 mod declaration;
+mod expression;
 mod statement;
 
 use crate::ast::{File, Name, Prefix};
@@ -19,13 +20,19 @@ use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::cursor::Cursor;
 use selvedge_syntax::tokens::TokenKind;
 
-/// How deep statements, and how many `synchronized` prefixes of one function, may nest.
+/// How deep statements, expressions, and `synchronized` prefixes of one function may nest.
 pub const NESTING_LIMIT: usize = 256;
 
 /// Reads a text of less than 4 GiB; what could be read and, in `complaints`, what could not.
 pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
     let cursor = Cursor::new(text, complaints);
-    let mut parser = Parser { cursor, function_column: None, pending: Pending::default() };
+    let mut parser = Parser {
+        cursor,
+        function_column: None,
+        pending: Pending::default(),
+        expression_depth: 0,
+        in_condition: false,
+    };
     parser.file()
 }
 
@@ -41,6 +48,10 @@ struct Parser<'a, 'c> {
     /// The column in which the current function begins.
     function_column: Option<u32>,
     pending: Pending<'a>,
+    /// How many expressions are open.
+    expression_depth: usize,
+    /// Whether an `=` behind an expression is meant to compare.
+    in_condition: bool,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -66,11 +77,15 @@ impl<'a> Parser<'a, '_> {
                     | Kind::CloseBrace
                     | Kind::OpenBrace
                     | Kind::OpenParen
+                    | Kind::OpenBracket
+                    | Kind::Assign
                     | Kind::End
             );
             // `lock : process P {` has no name that could be mistaken for one.
             if ends_a_name {
-                self.cursor.report_keyword_as_name(what);
+                if !self.report_new_keyword(what) {
+                    self.cursor.report_keyword_as_name(what);
+                }
                 self.cursor.bump();
                 return None;
             }

@@ -49,6 +49,62 @@ pub enum Kind {
     Join,
     #[token("label")]
     Label,
+    #[token("mutex")]
+    Mutex,
+    #[token("chan")]
+    Chan,
+    #[token("bool")]
+    Bool,
+    #[token("int")]
+    Int,
+    #[token("thread")]
+    Thread,
+    #[token("const")]
+    Const,
+    #[token("enum")]
+    Enum,
+    #[token("invariant")]
+    Invariant,
+    #[token("atomicset")]
+    AtomicSet,
+    #[token("assert")]
+    Assert,
+    #[token("assume")]
+    Assume,
+    #[token("atomic")]
+    Atomic,
+    #[token("acquire")]
+    Acquire,
+    #[token("release")]
+    Release,
+    #[token("tryacquire")]
+    TryAcquire,
+    #[token("wait")]
+    Wait,
+    #[token("notify")]
+    Notify,
+    #[token("notifyAll")]
+    NotifyAll,
+    #[token("send")]
+    Send,
+    #[token("post")]
+    Post,
+    #[token("broadcast")]
+    Broadcast,
+    #[token("recv")]
+    Recv,
+    #[token("choose")]
+    Choose,
+    #[token("self")]
+    SelfIndex,
+    #[token("me")]
+    Me,
+    #[token("true")]
+    True,
+    #[token("false")]
+    False,
+    #[token("none")]
+    None,
     #[regex("[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     Name,
     /// Something that is meant as a name but starts with a digit or has other letters.
@@ -74,6 +130,57 @@ pub enum Kind {
     CloseBracket,
     #[token("*")]
     Star,
+    #[token("=")]
+    Assign,
+    #[token("==")]
+    Equal,
+    #[token("!=")]
+    NotEqual,
+    #[token("<")]
+    Less,
+    #[token("<=")]
+    LessEqual,
+    #[token(">")]
+    Greater,
+    #[token(">=")]
+    GreaterEqual,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("!")]
+    Not,
+    #[token("&&")]
+    And,
+    #[token("||")]
+    Or,
+    #[token("^")]
+    Xor,
+    #[token("=>")]
+    Implies,
+    #[token("..")]
+    Dots,
+    /// What Java has and EML has not.
+    #[token("&")]
+    #[token("|")]
+    #[token("?")]
+    #[token("++")]
+    #[token("--")]
+    #[token("+=")]
+    #[token("-=")]
+    #[token("*=")]
+    #[token("/=")]
+    #[token("%=")]
+    #[token("&=")]
+    #[token("|=")]
+    #[token("^=")]
+    #[token("<<")]
+    #[token(">>")]
+    Foreign,
     /// A comment that is not closed; comments that are do not become tokens.
     #[token("//", comment)]
     #[token("/*", comment)]
@@ -98,12 +205,78 @@ impl Kind {
                 | Self::Start
                 | Self::Join
                 | Self::Label
-        )
+                | Self::Assert
+                | Self::Assume
+                | Self::Atomic
+                | Self::Acquire
+                | Self::Release
+                | Self::Wait
+                | Self::Notify
+                | Self::NotifyAll
+                | Self::Send
+                | Self::Post
+                | Self::Broadcast
+                | Self::Recv
+        ) || self.starts_type()
+    }
+
+    /// Whether a type starts with this reserved word.
+    pub fn starts_type(self) -> bool {
+        matches!(self, Self::Bool | Self::Int | Self::Thread)
     }
 
     /// Whether a declaration outside of processes starts with it.
     pub fn starts_declaration(self) -> bool {
-        matches!(self, Self::Lock | Self::Var | Self::Volatile | Self::Process)
+        self.declares_shared() || self == Self::Process
+    }
+
+    /// Whether a declaration of something that all processes share starts with it, and nothing else.
+    pub fn declares_shared(self) -> bool {
+        matches!(
+            self,
+            Self::Lock
+                | Self::Mutex
+                | Self::Chan
+                | Self::Var
+                | Self::Volatile
+                | Self::Const
+                | Self::Enum
+                | Self::Invariant
+                | Self::AtomicSet
+        )
+    }
+
+    /// Whether it is a word of an expression.
+    pub fn is_atom(self) -> bool {
+        matches!(
+            self,
+            Self::Choose | Self::SelfIndex | Self::Me | Self::True | Self::False | Self::None
+        )
+    }
+
+    /// Whether the word was a name before programs had data.
+    pub fn is_new(self) -> bool {
+        let old = matches!(
+            self,
+            Self::Lock
+                | Self::Var
+                | Self::Process
+                | Self::Synchronized
+                | Self::Unit
+                | Self::Read
+                | Self::Write
+                | Self::Skip
+                | Self::Return
+                | Self::If
+                | Self::Else
+                | Self::While
+                | Self::Volatile
+                | Self::Waits
+                | Self::Start
+                | Self::Join
+                | Self::Label
+        );
+        self.is_keyword() && !old
     }
 }
 
@@ -122,7 +295,8 @@ impl TokenKind for Kind {
     fn is_keyword(self) -> bool {
         self.starts_statement()
             || self.starts_declaration()
-            || matches!(self, Self::Else | Self::Waits)
+            || self.is_atom()
+            || matches!(self, Self::Else | Self::Waits | Self::TryAcquire)
     }
 }
 
@@ -172,21 +346,49 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_one_complaint() {
-        let (found, codes) = kinds("read §$%§ § x @; \0");
+        let (found, codes) = kinds("read §$~§ § x @; \0");
         assert_eq!(found, [Kind::Read, Kind::Name, Kind::Semicolon]);
         assert_eq!(codes, ["unknown-character"; 3]);
         let (found, codes) = kinds("read / x");
-        assert_eq!(found, [Kind::Read, Kind::Name]);
-        assert_eq!(codes, ["unknown-character"]);
+        assert_eq!(found, [Kind::Read, Kind::Slash, Kind::Name]);
+        assert!(codes.is_empty());
+    }
+
+    #[test]
+    fn signs_are_as_long_as_possible() {
+        let (found, codes) = kinds("0..7 <= a => b == -1 != c++ & d && e");
+        assert!(codes.is_empty());
+        let signs = found.into_iter().filter(|kind| !matches!(kind, Kind::Name | Kind::OddName));
+        let expected = [
+            Kind::Dots,
+            Kind::LessEqual,
+            Kind::Implies,
+            Kind::Equal,
+            Kind::Minus,
+            Kind::NotEqual,
+            Kind::Foreign,
+            Kind::Foreign,
+            Kind::And,
+        ];
+        assert_eq!(signs.collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn keywords_are_listed() {
-        let words = "lock var process synchronized unit read write skip return if else while";
-        for word in words.split(' ') {
-            let (found, _) = kinds(word);
-            assert!(found.len() == 1 && found[0].is_keyword(), "{word}");
+        let old = "lock var process synchronized unit read write skip return if else while volatile \
+                   waits start join label";
+        let new = "mutex chan bool int thread const enum invariant atomicset assert assume atomic \
+                   acquire release tryacquire wait notify notifyAll send post broadcast recv choose \
+                   self me true false none";
+        for (words, is_new) in [(old, false), (new, true)] {
+            for word in words.split(' ') {
+                let (found, _) = kinds(word);
+                assert!(found.len() == 1 && found[0].is_keyword(), "{word}");
+                assert_eq!(found[0].is_new(), is_new, "{word}");
+            }
         }
+        let (found, _) = kinds("mod guarded by exclusive when");
+        assert_eq!(found, [Kind::Name; 5]);
     }
 
     #[test]

@@ -1,16 +1,26 @@
 //! # Idea
-//! Everything outside of function bodies: locks, locations, processes, functions.
+//! Everything outside of function bodies: locks, locations, variables, processes, functions.
 //!
 //! # Requires
 //! Locks and locations may be declared between processes, and before or after their use.
 
 use super::{NESTING_LIMIT, Parser, Pending};
-use crate::ast::{File, Function, Name, Number, Prefix, Process};
+use crate::ast::{
+    Annotation, AtomicSet, Declaration, Enum, Expr, File, Function, Invariant, Lock, Name, Number,
+    Prefix, Process, Shared, Type,
+};
 use crate::token::{Kind, quote};
-use selvedge_base::{Diagnostic, Span};
-use selvedge_program::copies::MOST_COPIES;
+use selvedge_base::Diagnostic;
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::TokenKind;
+use std::rc::Rc;
+
+/// How far parameters and results are looked for behind the name of a function, if it is not clear
+/// whether it is one.
+const PARAMETER_TOKENS: usize = 64;
+
+/// The words that files consist of most.
+const DECLARATIONS: [&str; 3] = ["lock", "var", "process"];
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) -> File<'a> {
@@ -20,7 +30,7 @@ impl<'a> Parser<'a, '_> {
             // A misspelt `process` is read as one, which saves everything inside.
             let mut kind = self.cursor.current.kind;
             if kind == Kind::Name {
-                let likely = nearest(self.cursor.current.text, ["lock", "var", "process"]);
+                let likely = nearest(self.cursor.current.text, DECLARATIONS);
                 let fits = matches!(
                     (likely, self.cursor.peek()),
                     (Some("process"), Kind::Name) | (Some("lock" | "var"), Kind::Colon)
@@ -35,10 +45,12 @@ impl<'a> Parser<'a, '_> {
                 }
             }
             match kind {
-                Kind::Lock | Kind::Var | Kind::Volatile => self.names(kind, &mut file),
                 Kind::Process => {
                     let process = self.process(&mut file);
                     file.processes.push(process);
+                }
+                kind if kind.declares_shared() || self.at_declaration() => {
+                    self.shared_declaration(kind, &mut file);
                 }
                 _ => self.stray_at_top(&mut file),
             }
@@ -51,12 +63,52 @@ impl<'a> Parser<'a, '_> {
         file
     }
 
-    /// `lock : l, m;` or `[volatile] var : x, y;`, at the keyword.
-    pub(super) fn names(&mut self, kind: Kind, file: &mut File<'a>) {
+    /// A declaration of something that all processes share, at its first word.
+    pub(super) fn shared_declaration(&mut self, kind: Kind, file: &mut File<'a>) {
+        match kind {
+            Kind::Lock | Kind::Mutex => self.locks(kind, file),
+            Kind::Chan => {
+                self.not_yet();
+                self.end_declaration(false);
+            }
+            Kind::Const => self.constant(file),
+            Kind::Enum => self.enumeration(file),
+            Kind::Invariant => self.invariant(file),
+            Kind::AtomicSet => self.atomic_set(file),
+            _ => self.variables(kind, file),
+        }
+    }
+
+    /// `chan` or a statement about channels, at the word.
+    pub(super) fn not_yet(&mut self) {
+        let message = format!("{} is reserved for channels, which do not exist yet", self.word());
+        self.cursor.report_here(
+            "not-yet",
+            message,
+            "not yet",
+            "choose another name, or leave it out",
+        );
+    }
+
+    /// `lock : l, m;` or `mutex : l;`, at the keyword.
+    fn locks(&mut self, kind: Kind, file: &mut File<'a>) {
+        self.cursor.bump();
+        let colon = self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
+        let reentrant = kind == Kind::Lock;
+        let whole = self.list(|parser| {
+            let item = parser.item("a lock")?;
+            file.locks.push(Lock { item, reentrant });
+            Some(())
+        });
+        file.locks_complete &= whole && colon;
+    }
+
+    /// `[volatile] var : x, y;` or `[volatile] int 0..7 : x = 3 guarded by l;`, at the first word.
+    fn variables(&mut self, kind: Kind, file: &mut File<'a>) {
         let volatile = kind == Kind::Volatile;
         if volatile {
             let word = self.cursor.bump();
-            if !self.cursor.at(Kind::Var) {
+            if !self.cursor.at(Kind::Var) && !self.at_declaration() {
                 let message =
                     format!("expected `var` after `volatile`, found {}", self.cursor.found());
                 let diagnostic =
@@ -70,18 +122,181 @@ impl<'a> Parser<'a, '_> {
                 return;
             }
         }
-        let (what, complete) = if kind == Kind::Lock {
-            ("a lock", &mut file.locks_complete)
+        let typed = !matches!(kind, Kind::Var) && !self.cursor.at(Kind::Var);
+        let (ty, colon) = if typed {
+            let Some(ty) = self.ty().filter(|_| self.colon_of_type()) else {
+                file.locations_complete = false;
+                self.end_declaration(false);
+                return;
+            };
+            (Some(Rc::new(ty)), true)
         } else {
-            ("a location", &mut file.locations_complete)
+            self.cursor.bump();
+            (None, self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword"))
         };
-        let mut names = Vec::new();
+        let what = if typed { "a variable" } else { "a location" };
+        let whole = self.list(|parser| {
+            let item = parser.item(what)?;
+            let mut shared =
+                Shared { item, volatile, ty: ty.clone(), initial: None, annotation: None };
+            let read = !typed || parser.rest_of_variable(&mut shared);
+            file.shared.push(shared);
+            read.then_some(())
+        });
+        file.locations_complete &= whole && colon;
+    }
+
+    /// The first value of a variable, and what protects it; whether they could be read.
+    fn rest_of_variable(&mut self, shared: &mut Shared<'a>) -> bool {
+        if self.cursor.eat(Kind::Assign) {
+            shared.initial = self.value();
+            if shared.initial.is_none() {
+                return false;
+            }
+        }
+        let word = self.cursor.current;
+        match word.text {
+            "guarded" => {
+                self.cursor.bump();
+                if !self.word_of_annotation("by", "guarded") {
+                    return false;
+                }
+                let lock = self.reference("a lock");
+                shared.annotation = lock.map(Annotation::GuardedBy);
+                shared.annotation.is_some()
+            }
+            "exclusive" => {
+                self.cursor.bump();
+                if !self.word_of_annotation("when", "exclusive") {
+                    return false;
+                }
+                let predicate = self.in_parentheses("`when`");
+                shared.annotation = predicate.map(Annotation::ExclusiveWhen);
+                shared.annotation.is_some()
+            }
+            _ => true,
+        }
+    }
+
+    fn word_of_annotation(&mut self, word: &str, before: &str) -> bool {
+        let found = self.cursor.at(Kind::Name) && self.cursor.current.text == word;
+        if found {
+            self.cursor.bump();
+        } else {
+            let message =
+                format!("expected `{word}` after `{before}`, found {}", self.cursor.found());
+            let help = "write `guarded by l` or `exclusive when (..)`";
+            let remark = format!("`{word}` is missing before this");
+            self.cursor.report_here("missing-word", message, &remark, help);
+        }
+        found
+    }
+
+    /// `(e)`, behind `context`.
+    pub(super) fn in_parentheses(&mut self, context: &str) -> Option<Expr<'a>> {
+        let after = format!("after {context}");
+        if !self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", &after) {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.in_condition, true);
+        let inner = self.expr();
+        self.in_condition = before;
+        let inner = inner?;
+        let context = "after the condition";
+        self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", context).then_some(inner)
+    }
+
+    /// The `;` of a declaration; skips to it if something before could not be read.
+    fn end_declaration(&mut self, read: bool) -> bool {
+        if read
+            && self.cursor.expect(
+                Kind::Semicolon,
+                "missing-semicolon",
+                ";",
+                "after the declaration",
+            )
+        {
+            return true;
+        }
+        // An enumeration has braces.
+        while !self.cursor.at(Kind::End) && !self.cursor.current.kind.starts_declaration() {
+            if self.cursor.eat(Kind::Semicolon) {
+                break;
+            }
+            self.cursor.skip();
+        }
+        false
+    }
+
+    /// `const n = 3;`, at the keyword.
+    fn constant(&mut self, file: &mut File<'a>) {
         self.cursor.bump();
-        let mut whole = self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
-        loop {
-            if let Some(name) = self.name(what) {
-                names.push(name);
+        let name = self.name("a constant");
+        let context = "after the name of the constant";
+        let value =
+            if name.is_some() && self.cursor.expect(Kind::Assign, "missing-value", "=", context) {
+                self.expr()
             } else {
+                None
+            };
+        let read = self.end_declaration(value.is_some());
+        file.locations_complete &= read;
+        file.constants.extend(name.zip(value));
+    }
+
+    /// `enum Colour { Red, Green };`, at the keyword.
+    fn enumeration(&mut self, file: &mut File<'a>) {
+        self.cursor.bump();
+        let name = self.name("an enumeration");
+        let context = "after the name of the enumeration";
+        let mut values = Vec::new();
+        let mut read =
+            name.is_some() && self.cursor.expect(Kind::OpenBrace, "missing-brace", "{", context);
+        while read {
+            match self.name("an enumerator") {
+                Some(value) => values.push(value),
+                None => read = false,
+            }
+            if !self.cursor.eat(Kind::Comma) {
+                break;
+            }
+        }
+        let context = "after the enumerators";
+        read = read && self.cursor.expect(Kind::CloseBrace, "missing-brace", "}", context);
+        file.locations_complete &= self.end_declaration(read);
+        file.enums.extend(name.map(|name| Enum { name, values }));
+    }
+
+    /// `invariant (..);`, at the keyword.
+    fn invariant(&mut self, file: &mut File<'a>) {
+        let place = self.cursor.bump().place;
+        let condition = self.in_parentheses("`invariant`");
+        self.end_declaration(condition.is_some());
+        file.invariants.extend(condition.map(|condition| Invariant { place, condition }));
+    }
+
+    /// `atomicset s : x, y;`, at the keyword.
+    fn atomic_set(&mut self, file: &mut File<'a>) {
+        self.cursor.bump();
+        let name = self.name("an atomic set");
+        let context = "after the name of the atomic set";
+        if name.is_none() || !self.cursor.expect(Kind::Colon, "missing-colon", ":", context) {
+            self.end_declaration(false);
+            return;
+        }
+        let mut members = Vec::new();
+        self.list(|parser| {
+            members.push(parser.name("a location")?);
+            Some(())
+        });
+        file.atomic_sets.extend(name.map(|name| AtomicSet { name, members }));
+    }
+
+    /// What is listed up to the `;`; whether all of it could be read.
+    fn list(&mut self, mut one: impl FnMut(&mut Self) -> Option<()>) -> bool {
+        let mut whole = true;
+        loop {
+            if one(self).is_none() {
                 whole = false;
                 // A name is missing between two commas, or the one that was there is no name.
                 let goes_on = matches!(self.cursor.current.kind, Kind::Comma | Kind::Semicolon);
@@ -94,12 +309,8 @@ impl<'a> Parser<'a, '_> {
             }
             if self.cursor.at(Kind::Name) {
                 let message = format!("expected `,` or `;`, found {}", self.cursor.found());
-                self.cursor.report_here(
-                    "missing-comma",
-                    message,
-                    "a `,` is missing before this",
-                    "",
-                );
+                let remark = "a `,` is missing before this";
+                self.cursor.report_here("missing-comma", message, remark, "");
                 continue;
             }
             if !self.cursor.expect(
@@ -115,13 +326,7 @@ impl<'a> Parser<'a, '_> {
             }
             break;
         }
-        *complete &= whole;
-        if kind == Kind::Lock {
-            file.locks.extend(names);
-        } else {
-            file.volatile.extend(names.iter().map(|_| volatile));
-            file.locations.extend(names);
-        }
+        whole
     }
 
     /// Skips to the next `,` or `;` of a declaration; false if it does not come before something
@@ -145,8 +350,15 @@ impl<'a> Parser<'a, '_> {
         let name = self.name("a process");
         let number = self.number();
         let waits = self.cursor.eat(Kind::Waits);
-        let mut process =
-            Process { name, number, waits, keyword, functions: Vec::new(), complete: true };
+        let mut process = Process {
+            name,
+            number,
+            waits,
+            keyword,
+            variables: Vec::new(),
+            functions: Vec::new(),
+            complete: true,
+        };
         let errors_before = self.cursor.last_error();
         let open = self.cursor.current.span;
         if !self.cursor.expect(
@@ -173,7 +385,19 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open);
                     break;
                 }
-                Kind::Lock | Kind::Var | Kind::Volatile => self.misplaced_declaration(file),
+                kind if kind.declares_shared() && !self.names_a_function() => {
+                    self.misplaced_declaration(file);
+                }
+                kind if (kind.starts_type() && !self.names_a_function())
+                    || (kind == Kind::Name && self.cursor.peek() == Kind::Colon) =>
+                {
+                    let variable = self.declaration();
+                    if variable.is_none() {
+                        process.complete = false;
+                        self.end_declaration_inside();
+                    }
+                    process.variables.extend(variable);
+                }
                 Kind::Name | Kind::Synchronized => {
                     process.functions.extend(self.function(file));
                 }
@@ -181,16 +405,9 @@ impl<'a> Parser<'a, '_> {
                     process.functions.extend(self.function(file));
                 }
                 kind if kind.is_keyword() && self.names_a_function() => {
-                    let message = format!(
-                        "{} is a keyword and cannot be the name of a function",
-                        self.word()
-                    );
-                    self.cursor.report_here(
-                        "keyword-as-name",
-                        message,
-                        "keyword",
-                        "choose another name",
-                    );
+                    if !self.report_new_keyword("a function") {
+                        self.cursor.report_keyword_as_name("a function");
+                    }
                     process.complete = false;
                     self.cursor.skip();
                     self.skip_to_function();
@@ -225,66 +442,67 @@ impl<'a> Parser<'a, '_> {
         process
     }
 
+    /// `int 0..7 : t = 3;`, at the type, with its `;`.
+    pub(super) fn declaration(&mut self) -> Option<Declaration<'a>> {
+        let ty = self.ty()?;
+        if !self.colon_of_type() {
+            return None;
+        }
+        let item = self.item("a variable")?;
+        let initial = if self.cursor.eat(Kind::Assign) { Some(self.value()?) } else { None };
+        // The last statement of a block needs none.
+        let ends = self.cursor.at(Kind::CloseBrace)
+            || self.cursor.expect(
+                Kind::Semicolon,
+                "missing-semicolon",
+                ";",
+                "after the declaration",
+            );
+        ends.then_some(Declaration { ty, item, initial })
+    }
+
+    /// Skips the rest of a declaration that could not be read.
+    pub(super) fn end_declaration_inside(&mut self) {
+        while !matches!(
+            self.cursor.current.kind,
+            Kind::End | Kind::OpenBrace | Kind::CloseBrace | Kind::Process
+        ) {
+            if self.cursor.eat(Kind::Semicolon) {
+                return;
+            }
+            self.cursor.skip();
+        }
+    }
+
     /// `[3]` or `[*]` behind the name of a process.
-    fn number(&mut self) -> Number {
+    fn number(&mut self) -> Number<'a> {
         if !self.cursor.eat(Kind::OpenBracket) {
             return Number::One;
         }
         let number = if self.cursor.eat(Kind::Star) {
             Number::Any
+        } else if matches!(self.cursor.current.kind, Kind::CloseBracket | Kind::OpenBrace) {
+            let message = format!("expected a number, found {}", self.cursor.found());
+            self.cursor.report_here("missing-number", message, "not a number", "");
+            Number::One
+        } else if let Some(number) = self.expr() {
+            Number::Copies(number)
         } else {
-            match self.index() {
-                Some((0, span)) => {
-                    let diagnostic = Diagnostic::error(
-                        "no-copies",
-                        "a process has at least one copy",
-                        span,
-                        "no copy at all",
-                    );
-                    self.cursor.report(diagnostic);
-                    Number::One
-                }
-                Some((copies, span)) if copies > MOST_COPIES => {
-                    let message = format!("a process has at most {MOST_COPIES} copies");
-                    let diagnostic =
-                        Diagnostic::error("too-many-copies", message, span, "too many");
-                    let help = "write `[*]` for any number of copies";
-                    self.cursor.report(diagnostic.with_help(help));
-                    Number::One
-                }
-                Some((copies, _)) => Number::Copies(copies),
-                None => Number::One,
+            while !matches!(
+                self.cursor.current.kind,
+                Kind::CloseBracket | Kind::OpenBrace | Kind::CloseBrace | Kind::End
+            ) {
+                self.cursor.skip();
             }
+            Number::One
         };
-        self.close_bracket();
-        number
-    }
-
-    /// The number in brackets.
-    pub(super) fn index(&mut self) -> Option<(u32, Span)> {
-        let token = self.cursor.current;
-        let digits = token.kind == Kind::OddName && token.text.bytes().all(|b| b.is_ascii_digit());
-        if digits {
-            self.cursor.bump();
-            // More than anything can have is too many, too.
-            return Some((token.text.parse().unwrap_or(u32::MAX), token.span));
-        }
-        let message = format!("expected a number, found {}", self.cursor.found());
-        self.cursor.report_here("missing-number", message, "not a number", "");
-        if !matches!(token.kind, Kind::CloseBracket | Kind::OpenBrace | Kind::Semicolon | Kind::End)
-        {
-            self.cursor.skip();
-        }
-        None
-    }
-
-    pub(super) fn close_bracket(&mut self) {
         self.cursor.expect(
             Kind::CloseBracket,
             "missing-bracket",
             "]",
             "after the number of copies",
         );
+        number
     }
 
     /// `synchronized(l) f { .. }`, at the first prefix or the name, or behind what is pending.
@@ -297,14 +515,31 @@ impl<'a> Parser<'a, '_> {
             self.skip_to_function();
             return None;
         };
+        let mut parameters = Vec::new();
         if self.cursor.eat(Kind::OpenParen) && !self.cursor.eat(Kind::CloseParen) {
-            self.cursor.report_here(
-                "parameters",
-                "functions have no parameters".to_owned(),
-                "expected `)`",
-                "write `f() { .. }` or `f { .. }`",
-            );
-            self.skip_parentheses();
+            loop {
+                let Some(parameter) = self.parameter() else {
+                    self.skip_parentheses();
+                    break;
+                };
+                parameters.push(parameter);
+                if self.cursor.eat(Kind::Comma) {
+                    continue;
+                }
+                let context = "after the parameters";
+                if !self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", context) {
+                    self.skip_parentheses();
+                }
+                break;
+            }
+        }
+        let mut result = None;
+        if self.cursor.eat(Kind::Colon) {
+            result = self.ty();
+            if result.is_none() {
+                self.skip_to_function();
+                return None;
+            }
         }
         if !self.cursor.at(Kind::OpenBrace) {
             self.not_a_function(name);
@@ -318,7 +553,22 @@ impl<'a> Parser<'a, '_> {
             return None;
         }
         let body = self.block(0, file);
-        Some(Function { prefixes, name, body })
+        Some(Function { prefixes, name, parameters, result, body })
+    }
+
+    /// `int 0..7 : a`.
+    fn parameter(&mut self) -> Option<(Type<'a>, Name<'a>)> {
+        if self.cursor.at(Kind::Name) && self.cursor.peek() != Kind::Colon {
+            let message = format!("the parameter {} has no type", self.word());
+            let help = "write `f(int 0..7 : a) { .. }`";
+            self.cursor.report_here("missing-type", message, "a type is missing before this", help);
+            return None;
+        }
+        let ty = self.ty()?;
+        if !self.colon_of_type() {
+            return None;
+        }
+        Some((ty, self.name("a parameter")?))
     }
 
     /// `synchronized(l) f`, at the first prefix or the name.
@@ -348,7 +598,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn prefix(&mut self) -> Option<Prefix<'a>> {
         let place = self.cursor.bump().place;
         self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
-        let lock = self.name("a lock");
+        let lock = self.reference("a lock");
         let closed = (lock.is_some() || self.cursor.at(Kind::CloseParen))
             && self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the lock");
         if !closed {
@@ -369,7 +619,8 @@ impl<'a> Parser<'a, '_> {
                 }
                 Kind::CloseParen => depth -= 1,
                 Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
-                kind if kind.is_keyword() => return,
+                kind if kind.starts_statement() && !kind.starts_type() => return,
+                kind if kind.starts_declaration() || kind == Kind::Else => return,
                 _ => {}
             }
             self.cursor.skip();
@@ -378,12 +629,31 @@ impl<'a> Parser<'a, '_> {
 
     /// Whether the current word stands where the name of a function would.
     fn names_a_function(&self) -> bool {
+        if matches!(self.cursor.current.kind, Kind::Unit | Kind::Atomic | Kind::Else) {
+            return false;
+        }
         let mut ahead = self.cursor.ahead();
         let mut next = ahead.next().kind;
-        if next == Kind::OpenParen && ahead.next().kind == Kind::CloseParen {
+        if next == Kind::OpenParen {
+            let inside = (0..PARAMETER_TOKENS).map(|_| ahead.next().kind);
+            let mut ends = inside.skip_while(|kind| {
+                !matches!(
+                    kind,
+                    Kind::CloseParen | Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace
+                )
+            });
+            if ends.next() != Some(Kind::CloseParen) {
+                return false;
+            }
             next = ahead.next().kind;
+            if next == Kind::Colon {
+                next = (0..PARAMETER_TOKENS)
+                    .map(|_| ahead.next().kind)
+                    .find(|kind| matches!(kind, Kind::Semicolon | Kind::OpenBrace))
+                    .unwrap_or(Kind::End);
+            }
         }
-        next == Kind::OpenBrace && !matches!(self.cursor.current.kind, Kind::Unit | Kind::Else)
+        next == Kind::OpenBrace
     }
 
     /// Skips to something that can start a function, or to the end of the process.
@@ -411,7 +681,7 @@ impl<'a> Parser<'a, '_> {
             "locks and locations are shared by all processes: declare them at the top of the file",
         );
         let kind = self.cursor.current.kind;
-        self.names(kind, file);
+        self.shared_declaration(kind, file);
     }
 
     fn not_a_function(&mut self, name: Name<'a>) {
@@ -490,7 +760,7 @@ impl<'a> Parser<'a, '_> {
 
     fn unknown_declaration(&mut self) {
         let message = format!("expected `lock`, `var` or `process`, found {}", self.cursor.found());
-        let help = match nearest(self.cursor.current.text, ["lock", "var", "process"]) {
+        let help = match nearest(self.cursor.current.text, DECLARATIONS) {
             Some(word) => format!("did you mean `{word}`?"),
             None => "an EML file consists of `lock : ..;`, `var : ..;` and `process P { .. }`"
                 .to_owned(),

@@ -2,8 +2,9 @@
 //! Blocks and statements. A block notices when the text inside it cannot be its own any more (a
 //! function or a process begins) and then ends together with all blocks around it.
 
+use super::expression::instead_of;
 use super::{NESTING_LIMIT, Parser};
-use crate::ast::{Block, Branch, File, Name, Statement, StatementKind, Thread};
+use crate::ast::{Block, Branch, File, LockOperation, Name, Statement, StatementKind, Value};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::nearest;
@@ -38,7 +39,7 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open.span);
                     return block;
                 }
-                Kind::Lock | Kind::Var | Kind::Volatile => self.misplaced_declaration(file),
+                kind if kind.declares_shared() => self.misplaced_declaration(file),
                 _ => {
                     let before = self.cursor.current.span.start;
                     block.statements.extend(self.statement(depth, file));
@@ -77,47 +78,78 @@ impl<'a> Parser<'a, '_> {
         let (kind, completes) = match first.kind {
             Kind::Read | Kind::Write => {
                 self.cursor.bump();
-                let Some(name) = self.name("a location") else {
+                let Some(location) = self.reference("a location") else {
                     self.skip_statement();
                     return None;
                 };
                 self.end_of_statement();
                 let kind = match first.kind {
-                    Kind::Read => StatementKind::Read(name),
-                    _ => StatementKind::Write(name),
+                    Kind::Read => StatementKind::Read(location),
+                    _ => StatementKind::Write(location),
                 };
                 (kind, true)
             }
-            Kind::Skip | Kind::Return => {
+            Kind::Skip => {
                 self.cursor.bump();
                 self.end_of_statement();
+                (StatementKind::Skip, true)
+            }
+            Kind::Return => {
+                self.cursor.bump();
+                let value = if self.at_expression() {
+                    let Some(value) = self.expr() else {
+                        self.skip_statement();
+                        return None;
+                    };
+                    Some(value)
+                } else {
+                    None
+                };
+                self.end_of_statement();
+                (StatementKind::Return(value), false)
+            }
+            Kind::Unit | Kind::Atomic => {
+                self.cursor.bump();
+                let context =
+                    if first.kind == Kind::Unit { "after `unit`" } else { "after `atomic`" };
+                let block = self.expect_block(depth + 1, file, context)?;
+                let completes = block.completes();
                 match first.kind {
-                    Kind::Skip => (StatementKind::Skip, true),
-                    _ => (StatementKind::Return, false),
+                    Kind::Unit => (StatementKind::Unit(block), completes),
+                    _ => (StatementKind::Atomic(block), completes),
                 }
             }
-            Kind::Unit => {
+            Kind::Assert | Kind::Assume => {
                 self.cursor.bump();
-                let block = self.expect_block(depth + 1, file, "after `unit`")?;
-                let completes = block.completes();
-                (StatementKind::Unit(block), completes)
+                let Some(condition) = self.in_parentheses(&quote(first.text)) else {
+                    self.skip_statement();
+                    return None;
+                };
+                self.end_of_statement();
+                match first.kind {
+                    Kind::Assert => (StatementKind::Assert(condition), true),
+                    _ => (StatementKind::Assume(condition), true),
+                }
             }
+            Kind::Acquire | Kind::Release | Kind::Wait | Kind::Notify | Kind::NotifyAll => {
+                (self.lock_operation()?, true)
+            }
+            Kind::Send | Kind::Post | Kind::Broadcast | Kind::Recv => {
+                self.not_yet();
+                self.cursor.skip();
+                self.skip_statement();
+                return None;
+            }
+            kind if kind.starts_type() => (self.local()?, true),
             Kind::Synchronized => return self.synchronized(depth, file),
             Kind::If => return self.conditional(depth, file),
             Kind::While => {
                 self.cursor.bump();
-                self.condition();
+                let condition = self.condition();
                 let body = self.body(depth + 1, file, "`while (*)`")?;
-                (StatementKind::While(Box::new(body)), true)
+                (StatementKind::While(condition, Box::new(body)), true)
             }
-            Kind::Start | Kind::Join => {
-                let thread = self.thread()?;
-                let kind = match first.kind {
-                    Kind::Start => StatementKind::Start(thread),
-                    _ => StatementKind::Join(thread),
-                };
-                (kind, true)
-            }
+            Kind::Start | Kind::Join => (self.thread()?, true),
             Kind::Label => {
                 self.cursor.bump();
                 if self.cursor.current.kind.is_keyword() && self.cursor.peek() == Kind::Colon {
@@ -141,7 +173,11 @@ impl<'a> Parser<'a, '_> {
                 (StatementKind::Label(name, Box::new(inner)), completes)
             }
             Kind::OpenBrace => return Some(self.braces(depth + 1, file)),
-            Kind::Name => (StatementKind::Call(self.call()?), true),
+            Kind::Name => match self.cursor.peek() {
+                Kind::Colon => (self.local()?, true),
+                Kind::Assign | Kind::OpenBracket => (self.assignment()?, true),
+                _ => (self.call()?, true),
+            },
             _ => {
                 self.no_statement();
                 return None;
@@ -150,8 +186,107 @@ impl<'a> Parser<'a, '_> {
         Some(Statement { kind, span: first.span, place: first.place, completes })
     }
 
-    /// `start T;` or `join T[1];`, at the keyword.
-    fn thread(&mut self) -> Option<Thread<'a>> {
+    /// Whether an expression can begin with the current token.
+    fn at_expression(&self) -> bool {
+        let kind = self.cursor.current.kind;
+        kind.is_atom()
+            || matches!(
+                kind,
+                Kind::Name
+                    | Kind::OddName
+                    | Kind::OpenParen
+                    | Kind::Minus
+                    | Kind::Not
+                    | Kind::TryAcquire
+                    | Kind::Star
+            )
+    }
+
+    /// `int 0..7 : t = 3;`, at the type.
+    fn local(&mut self) -> Option<StatementKind<'a>> {
+        let declaration = self.declaration();
+        if declaration.is_none() {
+            self.skip_statement();
+        }
+        declaration.map(StatementKind::Declare)
+    }
+
+    /// `x = e;` or `a[i] = e;`, at the name.
+    fn assignment(&mut self) -> Option<StatementKind<'a>> {
+        let Some(target) = self.reference("a variable") else {
+            self.skip_statement();
+            return None;
+        };
+        if self.cursor.at(Kind::Foreign) {
+            self.foreign_assignment(target.name);
+            return None;
+        }
+        let context = "after the variable";
+        if !self.cursor.expect(Kind::Assign, "missing-value", "=", context) {
+            self.skip_statement();
+            return None;
+        }
+        let Some(value) = self.value() else {
+            self.skip_statement();
+            return None;
+        };
+        self.end_of_statement();
+        Some(StatementKind::Assign(target, value))
+    }
+
+    /// `x++;` or `x += 1;`, at the sign.
+    fn foreign_assignment(&mut self, name: Name<'a>) {
+        let sign = self.cursor.current.text;
+        let message = format!("there is no {}", quote(sign));
+        let help = match sign.chars().next() {
+            Some(first) if sign == "++" || sign == "--" => {
+                format!("write `{0} = {0} {first} 1;`, which reads and then writes", name.text)
+            }
+            Some(first) if sign.ends_with('=') => {
+                format!("write `{0} = {0} {first} ..;`, which reads and then writes", name.text)
+            }
+            _ => instead_of(sign).to_owned(),
+        };
+        self.cursor.report_here("foreign-operator", message, "not EML", &help);
+        self.skip_statement();
+    }
+
+    /// `acquire(l);` and the like, at the word.
+    fn lock_operation(&mut self) -> Option<StatementKind<'a>> {
+        let word = self.cursor.current;
+        let mut ahead = self.cursor.ahead();
+        let empty = ahead.next().kind == Kind::OpenParen && ahead.next().kind == Kind::CloseParen;
+        if empty {
+            let message = format!("{} needs a lock", quote(word.text));
+            let help = format!(
+                "write {}; if this calls a function, choose another name for it: {} is a \
+                 reserved word since programs have data",
+                quote(&format!("{}(l);", word.text)),
+                quote(word.text)
+            );
+            self.cursor.report_here("missing-lock", message, "no lock", &help);
+            self.cursor.bump();
+            self.skip_statement();
+            return None;
+        }
+        self.cursor.bump();
+        let operation = match word.kind {
+            Kind::Acquire => LockOperation::Acquire,
+            Kind::Release => LockOperation::Release,
+            Kind::Wait => LockOperation::Wait,
+            Kind::Notify => LockOperation::Notify,
+            _ => LockOperation::NotifyAll,
+        };
+        let Some(lock) = self.lock_in_parentheses(word.text) else {
+            self.skip_statement();
+            return None;
+        };
+        self.end_of_statement();
+        Some(StatementKind::Lock(operation, lock))
+    }
+
+    /// `start T(1);` or `join T[1];`, at the keyword.
+    fn thread(&mut self) -> Option<StatementKind<'a>> {
         let keyword = self.cursor.bump();
         if self.cursor.at(Kind::OpenParen) {
             let message = format!(
@@ -163,21 +298,23 @@ impl<'a> Parser<'a, '_> {
             self.skip_statement();
             return None;
         }
-        let Some(name) = self.name("a process") else {
+        let Some(thread) = self.reference("a process") else {
             self.skip_statement();
             return None;
         };
-        let mut index = None;
-        if self.cursor.eat(Kind::OpenBracket) {
-            index = self.index();
-            self.close_bracket();
-            if index.is_none() {
-                self.skip_statement();
-                return None;
-            }
+        let mut arguments = Some(Vec::new());
+        if keyword.kind == Kind::Start && self.cursor.at(Kind::OpenParen) {
+            arguments = self.arguments();
         }
+        let Some(arguments) = arguments else {
+            self.skip_statement();
+            return None;
+        };
         self.end_of_statement();
-        Some(Thread { name, index })
+        Some(match keyword.kind {
+            Kind::Start => StatementKind::Start(thread, arguments),
+            _ => StatementKind::Join(thread),
+        })
     }
 
     /// `{ .. }` as a statement.
@@ -212,9 +349,9 @@ impl<'a> Parser<'a, '_> {
         let mut otherwise = None;
         loop {
             let place = self.cursor.bump().place;
-            self.condition();
+            let condition = self.condition();
             let body = self.body(depth + 1, file, "`if (*)`")?;
-            branches.push(Branch { place, body });
+            branches.push(Branch { place, condition, body });
             if !self.cursor.eat(Kind::Else) {
                 break;
             }
@@ -252,54 +389,54 @@ impl<'a> Parser<'a, '_> {
         None
     }
 
-    /// `(*)`.
-    fn condition(&mut self) {
-        if !self.cursor.expect(
-            Kind::OpenParen,
-            "missing-parenthesis",
-            "(",
-            "before the condition `*`",
-        ) {
+    /// `(*)` or `(e)`; any value if it could not be read.
+    fn condition(&mut self) -> Value<'a> {
+        if !self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "before the condition")
+        {
             self.cursor.eat(Kind::Star);
             self.cursor.eat(Kind::CloseParen);
-            return;
+            return Value::Any;
         }
-        if !self.cursor.eat(Kind::Star) {
-            let message = format!("expected the condition `*`, found {}", self.cursor.found());
-            self.cursor.report_here(
-                "condition-not-star",
-                message,
-                "not `*`",
-                "the only condition is `*`: both outcomes are possible",
-            );
+        if self.cursor.at(Kind::CloseParen) {
+            let message = format!("expected a condition, found {}", self.cursor.found());
+            let help = "write `*` if both outcomes are possible";
+            self.cursor.report_here("missing-expression", message, "no condition", help);
+            self.cursor.bump();
+            return Value::Any;
+        }
+        let star = self.cursor.at(Kind::Star);
+        let before = std::mem::replace(&mut self.in_condition, true);
+        let value = self.value();
+        self.in_condition = before;
+        let Some(value) = value else {
             self.skip_parentheses();
-            return;
-        }
+            return Value::Any;
+        };
         if !self.cursor.at(Kind::CloseParen) && !self.cursor.at(Kind::OpenBrace) {
             let message =
-                format!("expected `)` after the condition `*`, found {}", self.cursor.found());
+                format!("expected `)` after the condition, found {}", self.cursor.found());
             let starts = self.cursor.current.kind.starts_statement();
-            self.cursor.report_here(
-                "missing-parenthesis",
-                message,
-                "a `)` is missing before this",
-                "",
-            );
+            let help = if star { "`*` is a whole condition" } else { "" };
+            let remark = "a `)` is missing before this";
+            self.cursor.report_here("missing-parenthesis", message, remark, help);
             if !starts {
                 self.skip_parentheses();
             }
-            return;
+            return value;
         }
-        self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition `*`");
+        self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition");
+        value
     }
 
-    /// `f();`, at the name.
-    fn call(&mut self) -> Option<Name<'a>> {
+    /// `f(1);`, at the name.
+    fn call(&mut self) -> Option<StatementKind<'a>> {
         let token = self.cursor.bump();
         let name = Name { text: token.text, span: token.span, place: token.place };
         match self.cursor.current.kind {
-            Kind::OpenParen => {
-                self.cursor.bump();
+            Kind::OpenParen => {}
+            Kind::Foreign => {
+                self.foreign_assignment(name);
+                return None;
             }
             Kind::Semicolon | Kind::CloseBrace => {
                 let call = quote(&format!("{}();", name.text));
@@ -326,19 +463,10 @@ impl<'a> Parser<'a, '_> {
                 return None;
             }
         }
-        if !self.cursor.eat(Kind::CloseParen) {
-            if matches!(self.cursor.current.kind, Kind::Name | Kind::OddName | Kind::Star) {
-                self.cursor.report_here(
-                    "arguments",
-                    "functions have no parameters".to_owned(),
-                    "expected `)`",
-                    "write the call with empty parentheses",
-                );
-            } else {
-                self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after `(`");
-            }
-            self.skip_parentheses();
-        }
+        let Some(arguments) = self.arguments() else {
+            self.skip_statement();
+            return None;
+        };
         if self.cursor.at(Kind::OpenBrace) {
             if self.nested_function(token) {
                 self.pending.name = Some(name);
@@ -346,7 +474,7 @@ impl<'a> Parser<'a, '_> {
             return None;
         }
         self.end_of_statement();
-        Some(name)
+        Some(StatementKind::Call(name, arguments))
     }
 
     /// Reads a misspelt keyword as the keyword, and says so.
@@ -393,7 +521,8 @@ impl<'a> Parser<'a, '_> {
         }
         self.cursor.expect(Kind::Semicolon, "missing-semicolon", ";", "after the statement");
         let goes_on = self.cursor.current.kind.is_keyword()
-            || (self.cursor.at(Kind::Name) && self.cursor.peek() == Kind::OpenParen);
+            || (self.cursor.at(Kind::Name)
+                && matches!(self.cursor.peek(), Kind::OpenParen | Kind::Assign | Kind::Colon));
         if !goes_on {
             self.skip_statement();
         }
@@ -407,8 +536,8 @@ impl<'a> Parser<'a, '_> {
                     self.cursor.skip();
                     return;
                 }
-                Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
-                kind if kind.is_keyword() => return,
+                Kind::OpenBrace | Kind::CloseBrace | Kind::Else | Kind::End => return,
+                kind if kind.starts_statement() || kind.starts_declaration() => return,
                 _ => {
                     self.cursor.skip();
                 }
