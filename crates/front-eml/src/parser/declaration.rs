@@ -69,6 +69,7 @@ impl<'a> Parser<'a, '_> {
             Kind::Lock | Kind::Mutex => self.locks(kind, file),
             Kind::Chan => {
                 self.not_yet();
+                self.cursor.skip();
                 self.end_declaration(false);
             }
             Kind::Const => self.constant(file),
@@ -389,7 +390,7 @@ impl<'a> Parser<'a, '_> {
                     self.misplaced_declaration(file);
                 }
                 kind if (kind.starts_type() && !self.names_a_function())
-                    || (kind == Kind::Name && self.cursor.peek() == Kind::Colon) =>
+                    || (kind == Kind::Name && self.declares_variable()) =>
                 {
                     let variable = self.declaration();
                     if variable.is_none() {
@@ -440,6 +441,14 @@ impl<'a> Parser<'a, '_> {
         }
         process.complete &= errors_before == self.cursor.last_error();
         process
+    }
+
+    /// Whether `name : ..` inside of a process is a variable, and not a function with a result.
+    fn declares_variable(&self) -> bool {
+        let mut ahead = self.cursor.ahead();
+        ahead.next().kind == Kind::Colon
+            && ahead.next().kind == Kind::Name
+            && ahead.next().kind != Kind::OpenBrace
     }
 
     /// `int 0..7 : t = 3;`, at the type, with its `;`.
