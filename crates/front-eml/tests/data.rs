@@ -163,11 +163,7 @@ fn calls_pass_values_and_results() {
     ];
     assert_eq!(edges(&program(text)), expected);
     let printed = text::print(&program(text));
-    let f: Vec<&str> = printed.lines().filter(|line| line.contains("#1")).collect();
-    assert!(
-        printed.contains("6 -> 1 return \"#1\" + d") || printed.contains("return \"#1\" + d"),
-        "{f:?}"
-    );
+    assert!(printed.contains("return \"#1\" + d"), "{printed}");
 }
 
 #[test]
@@ -458,10 +454,17 @@ impl Random {
 
 #[test]
 fn random_programs_are_valid_and_their_text_form_reads_back() {
-    let mut edges = 0;
+    let (mut edges, mut programs) = (0, 0);
     for seed in 0..400 {
         let text = Random(seed).text();
-        let program = program(&text);
+        let parsed = parse(&text);
+        let Some(program) = parsed.program else {
+            // An index may be a constant that is none of the elements.
+            let errors = parsed.diagnostics.iter().filter(|one| one.is_error());
+            assert!(errors.clone().all(|one| one.code == "no-such-element"), "{text}");
+            continue;
+        };
+        programs += 1;
         assert_eq!(validate::validate(&program), [], "seed {seed}\n{text}");
         let printed = text::print(&program);
         let (again, problems) = text::parse(&printed);
@@ -469,7 +472,7 @@ fn random_programs_are_valid_and_their_text_form_reads_back() {
         assert!(again.as_ref() == Some(&program), "seed {seed}\n{text}\n{printed}");
         edges += program.edges.len();
     }
-    assert!(edges > 10_000, "{edges}");
+    assert!(edges > 10_000 && programs > 100, "{edges} edges of {programs} programs");
 }
 
 #[test]
