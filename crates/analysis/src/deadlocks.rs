@@ -6,7 +6,7 @@
 use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
 use selvedge_base::Budget;
-use selvedge_locks::deadlock::Cycles;
+use selvedge_locks::deadlock::{Cycles, Waits};
 use selvedge_locks::may_wait::may_wait;
 use selvedge_program::{Answer, Deadlock, Question, ThreadId, Unknown, Verdict};
 
@@ -148,7 +148,17 @@ fn cycles(
 ) -> Result<Cycles, Unknown> {
     match prepared.behaviours(budget) {
         Ok(behaviours) => {
-            Ok(Cycles::new(threads.iter().map(|&thread| (thread, behaviours.waits(thread)))))
+            let mut waits: Vec<(ThreadId, Waits)> =
+                threads.iter().map(|&thread| (thread, behaviours.waits(thread))).collect();
+            // The owner of a lock that is not reentrant takes no step where it waits for itself.
+            if prepared.program.locks.iter().any(|lock| !lock.reentrant) {
+                let may = may_wait(prepared.program, budget).map_err(Unknown::Stopped)?;
+                for (thread, waits) in &mut waits {
+                    let itself = may[*thread].iter().filter(|((holds, wants), _)| holds == wants);
+                    waits.extend(itself.map(|(&pair, held)| (pair, held.clone())));
+                }
+            }
+            Ok(Cycles::new(waits))
         }
         Err(Unknown::Unsupported(_)) => {
             let waits = may_wait(prepared.program, budget).map_err(Unknown::Stopped)?;

@@ -14,7 +14,8 @@ use selvedge_bounded::{Bounded, BoundedOptions, Kind};
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
 use selvedge_program::{
-    Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Statistics,
+    Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
+    Statistics, Wait,
 };
 use selvedge_replay::Exhaustive;
 use selvedge_states::{SearchOptions, Transactions};
@@ -271,6 +272,12 @@ impl EngineKind {
                 kind.name(),
                 others.join(", ")
             ));
+        }
+        if let Question::Deadlock(deadlock) = question
+            && let [Wait { wants: Resource::Lock(_), .. }] = deadlock.waits[..]
+            && self != Self::Exhaustive
+        {
+            return Err(format!("{name} does not decide whether a thread waits for its own lock"));
         }
         let missing = features.without(taken.iter().copied().collect());
         match missing.iter().next() {

@@ -81,6 +81,32 @@ fn engines_agree() {
     assert!(decided > 20, "{decided}");
 }
 
+/// The owner of a lock that is not reentrant and acquires it again waits for itself: a cycle of one.
+#[test]
+fn a_thread_that_waits_for_its_own_lock() {
+    let model = |lock: &str| {
+        format!(
+            "program\nlock l{lock}\nset s {{ x }}\n\nthread A main main {{\n  procedure main nodes 5 \
+             entry 0 exit 4 {{\n    0 -> 1 acquire l\n    1 -> 2 acquire l\n    2 -> 3 release l\n    \
+             3 -> 4 release l\n  }}\n}}\n\nthread B main main {{\n  procedure main nodes 2 entry 0 exit \
+             1 {{\n    0 -> 1 write x\n  }}\n}}\n"
+        )
+    };
+    let (code, value) = json(&["deadlock", "-"], model(" mutex").as_bytes());
+    assert_eq!((code, &value["verdict"]), (Some(1), &"violation".into()), "{value}");
+    assert_eq!(value["cycles"][0]["threads"], serde_json::json!(["A"]));
+    assert_eq!(value["cycles"][0]["locks"], serde_json::json!(["l"]));
+    let (code, value) = json(&["check", "-", "--no-cache"], model(" mutex").as_bytes());
+    assert_eq!(code, Some(1));
+    assert!(value.to_string().contains("which it holds itself"), "{value}");
+    let (code, value) = json(&["deadlock", "-"], model("").as_bytes());
+    assert_eq!((code, &value["verdict"]), (Some(0), &"safe".into()));
+    // The engine that is named does not decide it, and says so.
+    let named = ["deadlock", "-", "--engine", "tupling"];
+    let (code, _) = json(&named, model(" mutex").as_bytes());
+    assert_eq!(code, Some(3));
+}
+
 #[test]
 fn limits() {
     for analysis in ["race", "deadlock"] {

@@ -8,7 +8,7 @@ use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, Action, PatternQuestion, Program, Question, Resource, StepKind, Trace,
-    TraceStep, UnitRole,
+    TraceStep, UnitRole, Wait,
 };
 use std::fmt;
 
@@ -139,8 +139,17 @@ pub fn moment(program: &Program, question: &Question, trace: &Trace) -> String {
             format!("{what}: no lock keeps them apart")
         }
         Question::Deadlock(deadlock) if deadlock.waits.len() == 1 => {
-            let thread = &program.threads[deadlock.waits[0].thread].name;
-            format!("{thread} waits for its own end, so it never goes on")
+            let Wait { thread, wants, .. } = deadlock.waits[0];
+            let thread = &program.threads[thread].name;
+            match wants {
+                Resource::End(_) => format!("{thread} waits for its own end, so it never goes on"),
+                Resource::Lock(lock) => {
+                    let lock = &program.locks[lock].name;
+                    format!(
+                        "{thread} waits for `{lock}`, which it holds itself, so it never goes on"
+                    )
+                }
+            }
         }
         Question::Deadlock(deadlock) => {
             let waits: Vec<String> = deadlock

@@ -83,10 +83,8 @@ impl Cycles {
         };
         let (mut waits, mut held, mut lone) = (Vec::new(), Vec::new(), Vec::new());
         for (thread, pairs) in of_thread {
-            let end = Resource::End(thread);
-            if pairs.contains_key(&(end, end)) {
-                lone.push(Wait { thread, holds: end, wants: end });
-            }
+            let itself = pairs.keys().filter(|(holds, wants)| holds == wants);
+            lone.extend(itself.map(|&(holds, wants)| Wait { thread, holds, wants }));
             for ((holds, wants), locks) in pairs.into_iter().filter(|(pair, _)| connected(*pair)) {
                 waits.push(Wait { thread, holds, wants });
                 held.push(locks);

@@ -20,7 +20,9 @@ use crate::deadlock::Waits;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, IdVec, StopReason};
 use selvedge_lower::LockSet;
-use selvedge_program::{Action, NodeId, ProcedureId, Program, Resource, Successors, ThreadId};
+use selvedge_program::{
+    Action, LockId, NodeId, ProcedureId, Program, Resource, Successors, ThreadId,
+};
 use std::collections::BTreeSet;
 
 /// For each thread, the pairs of which it may wait for the second while it has the first: a lock that it
@@ -156,8 +158,10 @@ impl<'a> Flow<'a> {
             };
             if let Some(held) = self.held.get(&edge.source) {
                 let locks = held.once.iter().map(Resource::Lock).chain(end);
-                // A lock is reentrant; an end is not.
-                let blocks = |&holds: &Resource| holds != wants || holds.lock().is_none();
+                // A lock may be reentrant; an end is not.
+                let reentrant = |lock: LockId| self.program.locks[lock].reentrant;
+                let blocks =
+                    |&holds: &Resource| holds != wants || !holds.lock().is_some_and(reentrant);
                 pairs.extend(locks.filter(blocks).map(|holds| ((holds, wants), LockSet::new())));
             }
         }

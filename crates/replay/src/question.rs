@@ -51,8 +51,11 @@ fn deadlock_error(program: &Program, deadlock: &Deadlock) -> Option<String> {
     let waits = &deadlock.waits;
     match waits[..] {
         [] => return Some("a deadlock has at least one wait".to_owned()),
-        [Wait { wants: Resource::Lock(_), .. }] => {
-            return Some("a deadlock of one thread is about its end, not about a lock".to_owned());
+        [Wait { wants: Resource::Lock(lock), .. }]
+            if program.locks.get(lock).is_none_or(|lock| lock.reentrant) =>
+        {
+            let why = "a deadlock of one thread is about its end, or a lock that is not reentrant";
+            return Some(why.to_owned());
         }
         _ => {}
     }

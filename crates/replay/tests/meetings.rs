@@ -354,7 +354,10 @@ fn meetings_that_say_nothing_are_refused() {
         (race(0, [0, 3]), "the query names thread 3, which does not exist"),
         (race(1, [0, 1]), "the query names location 1, which does not exist"),
         (deadlock(&[]), "a deadlock has at least one wait"),
-        (deadlock(&[[0, 0, 0]]), "a deadlock of one thread is about its end, not about a lock"),
+        (
+            deadlock(&[[0, 0, 0]]),
+            "a deadlock of one thread is about its end, or a lock that is not reentrant",
+        ),
         (deadlock(&[[0, 0, 1], [7, 1, 0]]), "the query names thread 7, which does not exist"),
         (deadlock(&[[0, 0, 4], [1, 4, 0]]), "the query names lock 4, which does not exist"),
         (deadlock(&[[0, 0, 1], [0, 1, 0]]), "a thread is in the deadlock twice"),

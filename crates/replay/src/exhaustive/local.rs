@@ -84,6 +84,8 @@ struct Record {
     waits: bool,
     ended: bool,
     joins_itself: bool,
+    /// The locks that are not reentrant, that it owns, and that it is about to acquire.
+    reacquires: Box<[LockId]>,
     stage: Stage,
 }
 
@@ -138,6 +140,12 @@ impl<'a> Locals<'a> {
     /// Whether the thread is about to join itself, which it can never do.
     pub fn joins_itself(&self, local: LocalId) -> bool {
         self.records[local].joins_itself
+    }
+
+    /// Whether the thread is about to acquire a lock that it owns and that is not reentrant, which it
+    /// can never do.
+    pub fn reacquires(&self, local: LocalId, lock: LockId) -> bool {
+        self.records[local].reacquires.contains(&lock)
     }
 
     pub fn holds(&self, local: LocalId, lock: LockId) -> bool {
@@ -235,13 +243,20 @@ impl<'a> Locals<'a> {
             return id;
         }
         let held = local.locks.iter_enumerated().filter(|(_, ownership)| ownership.is_some());
-        let held = held.map(|(lock, _)| lock).collect();
+        let held: Box<[LockId]> = held.map(|(lock, _)| lock).collect();
         let (waits, ended) = (local.state.waits, local.state.stack.is_empty());
         let itself = |edge: &EdgeId| self.program.edges[*edge].action == Action::Join(thread);
         let top = local.state.stack.last().filter(|_| !waits);
         let joins_itself = top.is_some_and(|&top| self.successors.of(top).iter().any(itself));
+        let edges = top.map_or(&[][..], |&top| self.successors.of(top));
+        let reacquired = edges.iter().filter_map(|&edge| match self.program.edges[edge].action {
+            Action::Acquire(lock) if !self.program.locks[lock].reentrant => Some(lock),
+            _ => None,
+        });
+        let reacquires = reacquired.filter(|lock| held.contains(lock)).collect();
         let stage = Stage::Pending(local.clone());
-        let id = self.records.push(Record { held, waits, ended, joins_itself, stage });
+        let record = Record { held, waits, ended, joins_itself, reacquires, stage };
+        let id = self.records.push(record);
         self.ids.insert(local, id);
         id
     }

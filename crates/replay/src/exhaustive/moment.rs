@@ -85,6 +85,9 @@ impl Moment {
             Self::Deadlock { waits } => waits.iter().zip(tuple).all(|(wait, &local)| {
                 wait.holds.lock().is_none_or(|lock| locals.holds(local, lock))
                     && match wait.wants {
+                        Resource::Lock(lock) if wait.holds == wait.wants => {
+                            locals.reacquires(local, lock)
+                        }
                         Resource::Lock(lock) => locals.offers(local, StepKind::Acquire(lock)),
                         Resource::End(joined) if joined == wait.thread => {
                             locals.joins_itself(local)
