@@ -75,12 +75,11 @@ fn with_idle_globals(program: &mut Program, rng: &mut Rng) {
             }
             let own = Variable::Global(global);
             let value = if rng.percent(30) { Expr::Choice } else { Expr::Current(own).not() };
-            match program.edges[id].update {
-                Some(update) => program.updates[update].assignments.push((own, value)),
-                None => {
-                    let update = Update { assignments: vec![(own, value)], ..Update::default() };
-                    program.edges[id].update = Some(program.updates.push(update));
-                }
+            if let Some(update) = program.edges[id].update {
+                program.updates[update].assignments.push((own, value));
+            } else {
+                let update = Update { assignments: vec![(own, value)], ..Update::default() };
+                program.edges[id].update = Some(program.updates.push(update));
             }
         }
     }
