@@ -39,15 +39,16 @@ fn threads(count: usize, locks: usize, body: impl Fn(usize) -> String) -> String
 }
 
 /// Locks taken one inside the other.
-fn nested(locks: impl Iterator<Item = usize> + Clone) -> String {
-    let open: String = locks.clone().map(|lock| format!("synchronized(l{lock}) {{ ")).collect();
-    format!("{open} skip; {}", "} ".repeat(locks.count()))
+fn nested(locks: impl Iterator<Item = usize>) -> String {
+    let open: Vec<String> = locks.map(|lock| format!("synchronized(l{lock}) {{ ")).collect();
+    format!("{} skip; {}", open.concat(), "} ".repeat(open.len()))
 }
 
 /// Any two of so many locks, in both orders.
 fn all_orders(locks: usize) -> String {
     let pairs = (0..locks).flat_map(|a| (0..locks).map(move |b| [a, b])).filter(|[a, b]| a != b);
-    pairs.map(|pair| format!("if (*) {{ {} }} ", nested(pair.into_iter()))).collect()
+    let choices = pairs.map(|pair| format!("if (*) {{ {} }} ", nested(pair.into_iter())));
+    choices.collect::<Vec<_>>().concat()
 }
 
 #[test]
