@@ -272,7 +272,7 @@ pub enum StatementKind<'a> {
     Read(Ref<'a>),
     Write(Ref<'a>),
     Call(Name<'a>, Vec<Expr<'a>>),
-    Declare(Declaration<'a>),
+    Declare(Box<Declaration<'a>>),
     Assign(Ref<'a>, Value<'a>),
     Skip,
     Return(Option<Expr<'a>>),

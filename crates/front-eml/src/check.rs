@@ -51,6 +51,7 @@ pub struct Scope<'a> {
     pub visible: HashMap<&'a str, usize>,
 }
 
+#[derive(Clone, Copy)]
 struct Help<'n> {
     /// The name that was probably meant.
     meant: Option<&'n str>,
@@ -159,12 +160,11 @@ impl<'a> Checker<'_, 'a> {
             (left, self.sorted(right, operand))
         } else {
             // What the left side is, the right one must be too.
-            match self.expr(left) {
-                Some((left, own)) => (Some(left), self.sorted(right, own)),
-                None => {
-                    self.expr(right);
-                    (None, None)
-                }
+            if let Some((left, own)) = self.expr(left) {
+                (Some(left), self.sorted(right, own))
+            } else {
+                self.expr(right);
+                (None, None)
             }
         };
         Some((Expr::Binary(operator, Box::new(left?), Box::new(right?)), sort))
@@ -226,7 +226,8 @@ impl<'a> Checker<'_, 'a> {
     pub fn constant(&mut self, expr: &Expr, span: Span, copy: Option<u32>) -> Option<i64> {
         let thread = match expr {
             Expr::Thread(process, index) => {
-                let first = self.names.threads.get(*process).copied().unwrap_or(0) as i64;
+                let first = self.names.threads.get(*process).copied().unwrap_or(0);
+                let first = i64::try_from(first).unwrap_or(0);
                 Some(index.fold(copy).map(|index| first + index + 1))
             }
             _ => None,
@@ -327,7 +328,7 @@ impl<'a> Checker<'_, 'a> {
             self.error("array-length", message, written.span, remark, "");
             return None;
         }
-        Some(length as u32)
+        u32::try_from(length).ok()
     }
 
     fn unknown(
@@ -536,14 +537,15 @@ impl<'a> Checker<'_, 'a> {
         let found = self.thread(reference, process, number, "name")?;
         let index = found.index.unwrap_or(Expr::Constant(Literal::Int(0)));
         let literal = |copy: i64| {
-            let id = ThreadId::from_index(self.names.threads[process] + copy as usize);
+            let copy = usize::try_from(copy).unwrap_or(0);
+            let id = ThreadId::from_index(self.names.threads[process] + copy);
             Expr::Constant(Literal::Thread(Some(id)))
         };
         if let Ok(copy) = index.fold(None) {
             return Some((literal(copy), Sort::Thread));
         }
         // Which copy that is must be known for each copy of the process around.
-        let threads = number.threads() as i64;
+        let threads = i64::try_from(number.threads()).unwrap_or(0);
         let around = self.process.map(|process| self.names.numbers[process]);
         let known = match around {
             Some(Number::Copies(copies)) => (0..copies)
@@ -644,7 +646,7 @@ impl<'a> Checker<'_, 'a> {
         let name = reference.name;
         let local = self.scope.visible.get(name.text);
         let own = self.process.filter(|_| self.context == Context::Code).and_then(|process| {
-            let at = *self.names.variable_names.get(process)?.get(name.text)?;
+            let at = *self.names.variable_places.get(process)?.get(name.text)?;
             let variable = &self.names.variables[process][at];
             Some((at, variable.ty, variable.length))
         });

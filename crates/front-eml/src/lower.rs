@@ -170,7 +170,7 @@ fn shared(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mu
             let annotation = match &shared.annotation {
                 Some(Annotation::GuardedBy(lock)) => {
                     let element = match &lock.index {
-                        Some(index) => index.fold(None).unwrap_or(0) as usize,
+                        Some(index) => usize::try_from(index.fold(None).unwrap_or(0)).unwrap_or(0),
                         None if names.locks[lock.at].is_some() => offset,
                         None => 0,
                     };
@@ -336,8 +336,12 @@ impl resolved::Statement<'_> {
             | StatementKind::Block(block) => block.each(visit),
             StatementKind::While(_, inner) | StatementKind::Label(_, inner) => inner.each(visit),
             StatementKind::If(branches, otherwise) => {
-                branches.iter().for_each(|branch| branch.body.each(visit));
-                otherwise.iter().for_each(|otherwise| otherwise.each(visit));
+                for branch in branches {
+                    branch.body.each(visit);
+                }
+                if let Some(otherwise) = otherwise {
+                    otherwise.each(visit);
+                }
             }
             _ => {}
         }

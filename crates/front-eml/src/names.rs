@@ -118,7 +118,7 @@ pub struct Names<'a> {
     /// The variables of each process.
     pub variables: Vec<Vec<ProcessVariable<'a>>>,
     /// Their places among them.
-    pub variable_names: Vec<HashMap<&'a str, usize>>,
+    pub variable_places: Vec<HashMap<&'a str, usize>>,
     pub numbers: Vec<Number>,
     /// The first thread of each process.
     pub threads: Vec<usize>,
@@ -141,8 +141,8 @@ impl Names<'_> {
             Type::Bool => (0, 1),
             Type::Int { low, high } => (i64::from(low), i64::from(high)),
             Type::Mod(n) => (0, i64::from(n) - 1),
-            Type::Enum(id) => (0, self.enums[id.index()] as i64 - 1),
-            Type::Thread => (0, self.thread_count as i64),
+            Type::Enum(id) => (0, i64::try_from(self.enums[id.index()]).unwrap_or(i64::MAX) - 1),
+            Type::Thread => (0, i64::try_from(self.thread_count).unwrap_or(i64::MAX)),
         }
     }
 
@@ -350,7 +350,7 @@ impl<'a> Declaring<'_, 'a, '_> {
                 let message = format!("a process has at most {MOST_COPIES} copies");
                 ("too-many-copies", message, "too many")
             }
-            value => return Number::Copies(value as u32),
+            value => return Number::Copies(u32::try_from(value).unwrap_or(1)),
         };
         let diagnostic = Diagnostic::error(code, message, number.span, remark);
         self.complaints.push(match code {
@@ -559,7 +559,7 @@ impl<'a> Declaring<'_, 'a, '_> {
             own.push(ProcessVariable { name, ty, length, initial });
         }
         self.names.variables.push(own);
-        self.names.variable_names.push(names);
+        self.names.variable_places.push(names);
         let mut signatures = Vec::new();
         for function in &process.functions {
             let parameters: Option<Vec<Type>> =
@@ -601,7 +601,7 @@ fn literal(sort: selvedge_program::Sort, value: i64) -> Literal {
     match sort {
         Sort::Bool => Literal::Bool(value != 0),
         Sort::Int => Literal::Int(value as i32),
-        Sort::Enum(id) => Literal::Enumerator(id, value as u32),
+        Sort::Enum(id) => Literal::Enumerator(id, u32::try_from(value).unwrap_or(0)),
         Sort::Thread => Literal::of(Type::Thread, value as Value),
     }
 }

@@ -317,12 +317,9 @@ impl<'a> Body<'_, 'a> {
         let name = declaration.item.name;
         let ty = self.check(|check| check.ty(&declaration.ty));
         let length = self.check(|check| check.length(&declaration.item));
-        let ty = match ty {
-            Some(ty) => ty,
-            None => {
-                self.local(name, Type::Bool, length);
-                return None;
-            }
+        let Some(ty) = ty else {
+            self.local(name, Type::Bool, length);
+            return None;
         };
         // The value is computed before there is the variable.
         let source = match &declaration.initial {
@@ -433,6 +430,7 @@ impl<'a> Body<'_, 'a> {
         self.complaints.push(diagnostic.with_label(declared, "declared here"));
     }
 
+    #[expect(clippy::option_option, reason = "no value, and a mistake")]
     fn returned(&mut self, value: Option<&ast::Expr<'a>>, span: Span) -> Option<Option<Expr>> {
         match (value, self.result) {
             (None, None) => Some(None),

@@ -348,7 +348,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
         let mut kept = Vec::new();
         let mut assignments = Vec::new();
         if let (Some(index), Some(length)) = (&index, self.names.locks[lock.at]) {
-            let keep = self.temporary(Type::Int { low: 0, high: length as i32 - 1 });
+            let keep = self.temporary(Type::Int { low: 0, high: length.cast_signed() - 1 });
             assignments.push((keep, index.clone()));
             let index = Expr::Current(keep);
             for (offset, (_, lock)) in locks.iter().enumerate() {

@@ -70,13 +70,13 @@ pub(super) fn and(left: Option<Expr>, right: Option<Expr>) -> Option<Expr> {
 
 /// Whether an expression is this constant number.
 pub(super) fn equals(index: &Expr, at: u32) -> Expr {
-    index.clone().join(Operator::Equal, Expr::number(at as i32))
+    index.clone().join(Operator::Equal, Expr::number(at.cast_signed()))
 }
 
 /// Whether an index names none of so many elements.
 pub(super) fn outside(index: &Expr, length: u32) -> Expr {
     let low = Expr::number(0).join(Operator::LessEqual, index.clone());
-    let high = index.clone().join(Operator::Less, Expr::number(length as i32));
+    let high = index.clone().join(Operator::Less, Expr::number(length.cast_signed()));
     low.join(Operator::And, high).not()
 }
 
@@ -377,14 +377,14 @@ impl Lowering<'_, '_> {
         if left.reads() {
             let middle = Sink::to(self.node());
             let (if_true, if_false) =
-                if decides != negated { (decided, &middle) } else { (&middle, decided) };
+                if decides == negated { (&middle, decided) } else { (decided, &middle) };
             self.branch(left, at, if_true, if_false);
             self.branch(right, At::new(middle.to), yes, no);
         } else {
             // What is local belongs to the read that follows.
             let value = self.value(left, &mut at, false);
             let other = negation(value.clone());
-            let (decisive, open) = if decides != negated { (value, other) } else { (other, value) };
+            let (decisive, open) = if decides == negated { (other, value) } else { (value, other) };
             self.leave(&at, decided, decisive);
             at.guard = and(at.guard, Some(open));
             self.branch(right, at, yes, no);

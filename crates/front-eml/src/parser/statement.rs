@@ -208,7 +208,7 @@ impl<'a> Parser<'a, '_> {
         if declaration.is_none() {
             self.skip_statement();
         }
-        declaration.map(StatementKind::Declare)
+        declaration.map(|declaration| StatementKind::Declare(Box::new(declaration)))
     }
 
     /// `x = e;` or `a[i] = e;`, at the name.
