@@ -6,6 +6,7 @@ use selvedge_program::{Program, Question, Target, text};
 use selvedge_replay::replay;
 use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 fn program(declarations: &str, threads: &[(&str, &str)]) -> Program {
     let mut whole = format!("program\n{declarations}\n");
@@ -15,7 +16,8 @@ fn program(declarations: &str, threads: &[(&str, &str)]) -> Program {
             .filter_map(|word| word.parse::<usize>().ok())
             .max()
             .unwrap_or(0);
-        whole += &format!(
+        _ = write!(
+            whole,
             "thread {name} main main {{ procedure main locals t : 0..3 = 0 nodes {nodes} entry 0 exit {} \
              {{\n{body}\n}} }}\n",
             nodes - 1
@@ -192,7 +194,8 @@ fn the_counter_has_as_many_states_as_by_hand() {
                 3 -> 4 skip do x := x + 1\n4 -> 0 release m\n0 -> 5 skip when c = 8";
     let mut threads = String::new();
     for thread in 0..4 {
-        threads += &format!(
+        _ = write!(
+            threads,
             "thread T{thread} main main {{ procedure main locals c : 0..8 = 0, t : 0..3 = 0 nodes 6 \
              entry 0 exit 5 {{\n{body}\n}} }}\n"
         );
