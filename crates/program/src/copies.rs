@@ -16,6 +16,7 @@
 //!    keep their order and their names. Nodes and labels stay as they are.
 //! 2. Copies share their procedures, which are called `W.p` then.
 
+use crate::data::{Expr, Literal, thread_value};
 use crate::model::{Action, Copies, Edge, LockId, Procedure, Program, Start, Thread, ThreadId};
 use crate::sharing::Sharing;
 use selvedge_base::{Id, IdVec};
@@ -100,6 +101,22 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
                 out.edges.push(Edge { action: Action::Join(only(joined)), ..edge.clone() });
             }
             _ => _ = out.edges.push(edge.clone()),
+        }
+    }
+    // Threads have other numbers now, also as values.
+    out.change_expressions(&mut |expr| {
+        if let Expr::Constant(Literal::Thread(Some(thread))) = expr {
+            *thread = only(*thread);
+        }
+    });
+    let locals = out.procedures.iter_mut().flat_map(|one| &mut one.frame.locals);
+    let locals = locals.map(|local| (local.ty, &mut local.initial));
+    let globals = out.globals.iter_mut().map(|global| (global.ty, &mut global.initial));
+    for (ty, initial) in globals.chain(locals) {
+        if let Some(value) = initial
+            && let Literal::Thread(Some(thread)) = Literal::of(ty, *value)
+        {
+            *value = thread_value(Some(only(thread)));
         }
     }
     out
@@ -296,5 +313,20 @@ label here at \"W.f\" 0
         let values =
             read("program global g thread A main p { procedure p nodes 1 entry 0 exit 0 {} }");
         assert_eq!(enough(&values, two), Enough::Unknown);
+    }
+
+    #[test]
+    fn threads_that_are_values_keep_their_names() {
+        let text = "program
+            global owner : thread = $thread(B)
+            thread A copies * main main {
+              procedure main nodes 2 entry 0 exit 1 { 0 -> 1 assert owner = $thread(B) }
+            }
+            thread B main main { procedure main nodes 1 entry 0 exit 0 { } }";
+        let program = parse(text).0.expect("a valid program");
+        let three = instantiate(&program, &IdVec::filled(3, 2));
+        let printed = crate::text::print(&three);
+        assert!(printed.contains("global owner : thread = $thread(B)"), "{printed}");
+        assert!(printed.contains("assert owner = $thread(B)"), "{printed}");
     }
 }
