@@ -325,7 +325,7 @@ label here at \"W.f\" 0
             thread B main main { procedure main nodes 1 entry 0 exit 0 { } }";
         let program = parse(text).0.expect("a valid program");
         let three = instantiate(&program, &IdVec::filled(3, 2));
-        let printed = crate::text::print(&three);
+        let printed = print(&three);
         assert!(printed.contains("global owner : thread = $thread(B)"), "{printed}");
         assert!(printed.contains("assert owner = $thread(B)"), "{printed}");
     }
