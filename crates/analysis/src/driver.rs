@@ -171,9 +171,10 @@ impl<'a, 'p> Driver<'a, 'p> {
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Answer, InternalError> {
         let (engines, why) = choose(self.prepared.program, question, self.options.engine);
-        self.chosen = why;
         let mut open: Option<Answer> = None;
-        for kind in engines {
+        for (at, kind) in engines.into_iter().enumerate() {
+            // The reason is one for the first engine.
+            self.chosen = why.filter(|_| at == 0);
             let engine = kind.name();
             // Engines look at the budget only now and then, which adds up over many questions.
             let (verdict, explored) = if let Some(reason) = self.budget.poll() {

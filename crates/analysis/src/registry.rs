@@ -194,7 +194,7 @@ impl EngineKind {
                 features: OVER_DATA,
                 unnested: false,
                 covers: COMPLETE,
-                counts: &["configurations", "steps", "stack-symbols"],
+                counts: &["configurations", "steps", "stack-symbols", "stacks", "deepest-stack"],
             },
             Self::Pds => Declaration {
                 name: "pds",
@@ -203,7 +203,14 @@ impl EngineKind {
                 features: OVER_DATA,
                 unnested: false,
                 covers: COMPLETE,
-                counts: &["systems", "control-locations", "rules", "guesses"],
+                counts: &[
+                    "systems",
+                    "control-locations",
+                    "rules",
+                    "shared-states",
+                    "stack-symbols",
+                    "guesses",
+                ],
             },
             Self::Spds => Declaration {
                 name: "spds",
@@ -212,7 +219,7 @@ impl EngineKind {
                 features: OVER_DATA,
                 unnested: false,
                 covers: COMPLETE,
-                counts: &["rules", "diagram-nodes"],
+                counts: &["rules", "shared-states", "stack-symbols", "diagram-nodes"],
             },
             Self::Transactions => Declaration {
                 name: "transactions",
@@ -331,8 +338,10 @@ pub fn choose(
         }
         (Some(engine), _) => (vec![engine], None),
         (None, Reach) if suits_transactions(program) => {
-            let why = "it has locks or types, and no recursion";
-            (vec![EngineKind::Transactions], Some(why))
+            let why =
+                "there is no recursion, and it has locations with values, types, waits or checks";
+            let others = [EngineKind::Explicit, EngineKind::Lazy, EngineKind::Eager];
+            (std::iter::once(EngineKind::Transactions).chain(others).collect(), Some(why))
         }
         (None, Reach) => {
             let (first, why) = Kind::choose(program);

@@ -297,6 +297,13 @@ pub struct LimitOptions {
     pub max_work: Option<u64>,
 }
 
+impl LimitOptions {
+    /// Whether there is a limit.
+    pub fn is_set(&self) -> bool {
+        self.timeout.is_some() || self.memory.is_some() || self.max_work.is_some()
+    }
+}
+
 /// How many copies of processes there are.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct CopyOptions {
@@ -386,8 +393,12 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 
 /// The engines that decide questions of all these kinds.
 pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineKind> + use<> {
-    let names: Vec<&str> = EngineKind::deciding(kinds).into_iter().map(EngineKind::name).collect();
-    PossibleValuesParser::new(names)
+    let one = |engine: EngineKind| {
+        let declared = engine.declaration();
+        PossibleValue::new(declared.name).help(declared.summary)
+    };
+    let all: Vec<PossibleValue> = EngineKind::deciding(kinds).into_iter().map(one).collect();
+    PossibleValuesParser::new(all)
         .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
 }
 

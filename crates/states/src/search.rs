@@ -1,6 +1,6 @@
 //! # Idea
 //! The states between transactions, breadth first. A stored state has no thread inside a transaction.
-//! [`StateSearch::expand`] explores what one thread does alone from there: first, before its *commit*, right
+//! An expansion explores what one thread does alone from there: first, before its *commit*, right
 //! movers; then anything; then left movers, until the transaction is *cut* and the state is stored.
 //! Other threads are not looked at in between: whatever they could do there, they can do before or
 //! after with the same outcome.
@@ -232,7 +232,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     /// Stores the initial states.
     fn begin(&mut self) -> Result<Option<Found>, Unknown> {
         let mut found = None;
-        for state in initial_states(self.machine.code)? {
+        for state in initial_states(self.machine.code, &self.budget)? {
             let packed = self.packing.pack(&self.machine.normalise(&state));
             let thread = selvedge_base::Id::from_index(0);
             let (number, new) =
@@ -574,8 +574,8 @@ fn reachable(nodes: &[Node], from: usize) -> Vec<usize> {
 }
 
 /// All states that a run can begin with.
-fn initial_states(code: &Code<'_>) -> Result<Vec<State>, Unknown> {
-    const MOST: usize = 1 << 20;
+fn initial_states(code: &Code<'_>, budget: &Budget) -> Result<Vec<State>, Unknown> {
+    const MOST: u64 = 1 << 16;
     let program = code.program;
     let choices = |ty: Type, initial: Option<Value>, matters: bool| -> (Value, Value) {
         let (low, high) = program.range(ty);
@@ -597,13 +597,21 @@ fn initial_states(code: &Code<'_>) -> Result<Vec<State>, Unknown> {
             ranges.push(choices(local.ty, initial, matters));
         }
     }
+    let mut many = 1u64;
+    for &(low, high) in &ranges {
+        let choices = (i64::from(high) - i64::from(low) + 1).unsigned_abs();
+        many = many.saturating_mul(choices);
+    }
+    if many > MOST {
+        return Err(Unknown::Unsupported(format!(
+            "the search handles at most {MOST} initial states, and this program has more"
+        )));
+    }
     let mut values: Vec<Value> = ranges.iter().map(|range| range.0).collect();
     let mut states = Vec::new();
     loop {
-        if states.len() >= MOST {
-            return Err(Unknown::Unsupported(format!(
-                "the search handles at most {MOST} initial states, and this program has more"
-            )));
+        if let Some(reason) = budget.poll() {
+            return Err(reason.into());
         }
         let mut rest = values[program.globals.len()..].iter().copied();
         let locals = program.threads.iter().map(|thread| {

@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// How many threads a site may start at most that could start any number, if neither an option nor a
-/// limit on the time says where to stop.
+/// limit says where to stop.
 const STARTS: u32 = 3;
 
-/// How many it may start at most if there is a limit on the time.
+/// How many it may start at most if there is a limit.
 const MOST_STARTS: u32 = 64;
 
 /// Runs the command.
@@ -118,11 +118,7 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
         show_states: args.states.is_some(),
         projection: args.projection,
         copies: args.copies.copies,
-        most_starts: (!fixed).then_some(if args.limits.timeout.is_some() {
-            MOST_STARTS
-        } else {
-            STARTS
-        }),
+        most_starts: (!fixed).then_some(if args.limits.is_set() { MOST_STARTS } else { STARTS }),
         options: Options {
             list: (args.states == Some(StatesForm::List)).then_some(args.max_states),
             max_nodes: args.max_nodes,

@@ -2,7 +2,7 @@
 //!
 //! - [`values`]: what an expression can be.
 //! - [`state`]: a program with data between two steps.
-//! - [`outcome`]: the steps of a state, all of them or the one that a run records.
+//! - `outcome`: the steps of a state, all of them or the one that a run records.
 //! - [`refusal`]: why a step is not possible.
 //! - [`target`]: whether a state is what a question looks for.
 
