@@ -162,8 +162,10 @@ pub fn within<T: Send + 'static>(
         }
         // How often this looks depends on the machine, so it must not count as work.
         late = late.or_else(|| Some((Instant::now(), budget.peek()?)));
+        // Memory grows on while one waits.
+        let grace = |reason| if reason == StopReason::Memory { Duration::ZERO } else { GRACE };
         if let Some((since, reason)) = late
-            && since.elapsed() >= GRACE
+            && since.elapsed() >= grace(reason)
         {
             return Err(reason);
         }
