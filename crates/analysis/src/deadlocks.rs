@@ -8,7 +8,7 @@ use crate::prepared::Prepared;
 use selvedge_base::Budget;
 use selvedge_locks::deadlock::{Cycles, Waits};
 use selvedge_locks::may_wait::may_wait;
-use selvedge_program::{Answer, Deadlock, Question, ThreadId, Unknown, Verdict};
+use selvedge_program::{Answer, Deadlock, Feature, Question, ThreadId, Unknown, Verdict};
 
 /// How many cycles are asked about.
 const CYCLES: usize = 100_000;
@@ -146,6 +146,13 @@ fn cycles(
     threads: &[ThreadId],
     budget: &Budget,
 ) -> Result<Cycles, Unknown> {
+    // A thread that waits gives up a lock in the middle of its block and takes it back later, holding
+    // what it took since: cycles that no order of acquisitions suggests.
+    if prepared.features.contains(Feature::Monitors) {
+        let why = "cycles of locks are not looked for where threads wait for notifications; \
+                   `selvedge reach --deadlocks` asks about such programs";
+        return Err(Unknown::Unsupported(why.to_owned()));
+    }
     match prepared.behaviours(budget) {
         Ok(behaviours) => {
             let mut waits: Vec<(ThreadId, Waits)> =

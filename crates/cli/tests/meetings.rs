@@ -211,3 +211,19 @@ fn completions_and_manual_pages() {
         assert!(text.contains("Examples"), "{page}");
     }
 }
+
+/// A thread that waits gives up `b` while it holds `a`, and wants `b` back: a cycle of locks that no order
+/// of acquisitions shows.
+#[test]
+fn waits_leave_deadlocks_open() {
+    let model = b"program lock a lock b
+        thread Waits main main { procedure main nodes 7 entry 0 exit 6 {
+            0 -> 1 acquire b 1 -> 2 acquire a 2 -> 3 wait b 3 -> 4 resume b
+            4 -> 5 release a 5 -> 6 release b } }
+        thread Wakes main main { procedure main nodes 6 entry 0 exit 5 {
+            0 -> 1 acquire b 1 -> 2 notify b 2 -> 3 acquire a 3 -> 4 release a 4 -> 5 release b } }";
+    let (code, value) = json(&["deadlock", "-"], model);
+    assert_eq!((code, &value["verdict"]), (Some(3), &"unknown".into()), "{value}");
+    let (code, value) = json(&["reach", "-", "--deadlocks"], model);
+    assert_eq!((code, &value["verdict"]), (Some(1), &"violation".into()), "{value}");
+}

@@ -82,6 +82,9 @@ impl Engine for Transactions<'_> {
             return unsupported("transactions takes at most 128 locks");
         }
         let code = Code::new(self.program, &named);
+        if self.reduction.is_some_and(|asked| asked < reduction) {
+            return unsupported("this reduction does not preserve what is asked");
+        }
         let reduction = self.reduction.unwrap_or(reduction);
         let options = SearchOptions { reduction, ..self.options };
         let mut search = StateSearch::new(&code, goal, options, self.budget.clone());

@@ -32,6 +32,6 @@ pub mod witness;
 
 pub use engine::Transactions;
 pub use program::Code;
-pub use protection::{Class, Protection};
+pub use protection::Protection;
 pub use search::{Found, Goal, Reduction, SearchEnd, SearchOptions, StateCounts, StateSearch};
 pub use step::{CellAccess, Mover, Offer, StepRelation};

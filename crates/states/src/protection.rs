@@ -14,21 +14,19 @@
 
 use crate::step::{CellAccess, Mover};
 use selvedge_base::IdVec;
-use selvedge_program::{EdgeId, GlobalId, ThreadId};
+use selvedge_program::{GlobalId, ThreadId};
 
 /// Accesses of one thread to one cell with the same locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Class {
+struct Class {
     /// The thread.
-    pub thread: ThreadId,
+    thread: ThreadId,
     /// Whether it writes.
-    pub write: bool,
+    write: bool,
     /// The locks that it holds.
-    pub held: u128,
-    /// The first edge that was seen to do it.
-    pub edge: Option<EdgeId>,
+    held: u128,
     /// Whether another class conflicts with it.
-    pub broken: bool,
+    broken: bool,
 }
 
 /// The classes of all cells.
@@ -57,13 +55,13 @@ impl Protection {
     }
 
     fn class(&mut self, thread: ThreadId, access: &CellAccess) -> Class {
-        let CellAccess { cell, write, held, edge } = *access;
+        let CellAccess { cell, write, held } = *access;
         let classes = &mut self.classes[cell];
         let same = |one: &&Class| one.thread == thread && one.write == write && one.held == held;
         if let Some(known) = classes.iter().find(same) {
             return *known;
         }
-        let mut new = Class { thread, write, held, edge, broken: false };
+        let mut new = Class { thread, write, held, broken: false };
         for other in classes.iter_mut() {
             if other.thread != thread && (other.write || write) && other.held & held == 0 {
                 new.broken = true;
@@ -73,10 +71,5 @@ impl Protection {
         }
         classes.push(new);
         new
-    }
-
-    /// The classes of a cell, in the order in which they were seen.
-    pub fn of(&self, cell: GlobalId) -> &[Class] {
-        &self.classes[cell]
     }
 }

@@ -23,7 +23,7 @@
 use crate::program::Code;
 use crate::protection::Protection;
 use crate::state::State;
-use crate::step::{Mover, Offer, Path, StepRelation};
+use crate::step::{Mover, Offer, Path, StepRelation, way_to};
 use crate::store::{Packing, Parent, StateStore, Stored};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
@@ -32,8 +32,8 @@ use selvedge_program::{
 };
 use std::collections::{BTreeSet, VecDeque};
 
-/// How much is left out.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+/// How much is left out; a later one preserves what an earlier one does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Reduction {
     /// Transactions: preserves failures and labels.
     #[default]
@@ -169,8 +169,13 @@ const LARGE: usize = 4096;
 impl<'c, 'p> StateSearch<'c, 'p> {
     /// A search that has not begun.
     pub fn new(code: &'c Code<'p>, goal: Goal, options: SearchOptions, budget: Budget) -> Self {
+        let labels = match &goal {
+            Goal::Label(nodes) => nodes.clone(),
+            _ => BTreeSet::new(),
+        };
+        let depth = options.depth as usize;
         Self {
-            machine: StepRelation { code, depth: options.depth as usize },
+            machine: StepRelation { code, depth, labels, budget: budget.clone() },
             packing: Packing::new(code),
             store: StateStore::default(),
             initial: FxHashMap::default(),
@@ -425,11 +430,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             if self.is_goal(&nodes[at].state) {
                 return found(path_to(nodes, at), None);
             }
-            let inside = offers.iter().flat_map(|offer| &offer.inside);
-            for path in inside {
-                if self.is_goal(&path.last().expect("a way inside has a step").1) {
-                    return found([path_to(nodes, at), path.clone()].concat(), None);
-                }
+            if let Some(path) = offers.iter().find_map(|offer| offer.labelled.first()) {
+                return found([path_to(nodes, at), path.clone()].concat(), None);
             }
         }
         for offer in offers {
@@ -517,13 +519,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
 /// The way to a node.
 fn path_to(nodes: &[Node], at: usize) -> Path {
-    let mut parts = Vec::new();
-    let mut node = at;
-    while let Some((before, path)) = &nodes[node].before {
-        parts.push(path.clone());
-        node = *before;
-    }
-    parts.into_iter().rev().flatten().collect()
+    way_to(at, |at| nodes[at].before.as_ref())
 }
 
 /// Cuts one node of every bottom component of post nodes that has none (condition C).

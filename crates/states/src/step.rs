@@ -16,12 +16,26 @@ use crate::eval::{Evaluated, Variables};
 use crate::program::{Code, index, is_exit, procedure_of};
 use crate::state::{Activation, State, Suspended};
 use rustc_hash::FxHashSet;
-use selvedge_base::Id as _;
+use selvedge_base::{Budget, Id as _};
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
-    Action, Annotation, Edge, EdgeId, Expr, FailureKind, GlobalId, LocalId, Move, ProcedureId,
-    Start, ThreadId, Type, Unknown, Update, Value, Variable,
+    Action, Annotation, Edge, EdgeId, Expr, FailureKind, GlobalId, LocalId, Move, NodeId,
+    ProcedureId, Start, ThreadId, Type, Unknown, Update, Value, Variable,
 };
+use std::collections::BTreeSet;
+
+/// The way to a node of a search, given where each comes from and how.
+pub(crate) fn way_to<'w>(
+    mut at: usize,
+    before: impl Fn(usize) -> Option<&'w (usize, Path)>,
+) -> Path {
+    let mut parts = Vec::new();
+    while let Some((earlier, path)) = before(at) {
+        parts.push(path);
+        at = *earlier;
+    }
+    parts.into_iter().rev().flatten().cloned().collect()
+}
 
 /// How many states one step may lead to, or pass through.
 const MOST_OUTCOMES: u64 = 1 << 20;
@@ -61,8 +75,6 @@ pub struct CellAccess {
     pub write: bool,
     /// The locks that the thread holds.
     pub held: u128,
-    /// The edge that does it; none for the return from an exit.
-    pub edge: Option<EdgeId>,
 }
 
 /// Steps one behind the other, each with the state that it leads to.
@@ -79,8 +91,8 @@ pub struct Offer {
     pub outcomes: Vec<Path>,
     /// How it fails, and the way there without the failing step; that is the move.
     pub fails: Option<(FailureKind, Path, Move)>,
-    /// Ways to states inside an atomic section.
-    pub inside: Vec<Path>,
+    /// Ways to labels inside an atomic section.
+    pub labelled: Vec<Path>,
     /// Whether calls were cut off that are too deep.
     pub too_deep: bool,
 }
@@ -92,7 +104,7 @@ impl Offer {
             mover: Mover::BOTH,
             outcomes: Vec::new(),
             fails: None,
-            inside: Vec::new(),
+            labelled: Vec::new(),
             too_deep: false,
         }
     }
@@ -110,6 +122,40 @@ impl Offer {
     }
 }
 
+/// An atomic section that is being explored.
+struct Section {
+    /// What was found so far.
+    whole: Offer,
+    /// The states inside.
+    inside: Vec<Inside>,
+    /// All that were seen; those behind the section are normalised.
+    seen: FxHashSet<State>,
+}
+
+/// A state inside an atomic section, with the step to it and the state before, if that is inside too.
+struct Inside {
+    before: Option<usize>,
+    step: Move,
+    state: State,
+}
+
+impl Section {
+    fn new() -> Self {
+        Self { whole: Offer::new(), inside: Vec::new(), seen: FxHashSet::default() }
+    }
+
+    /// The way to a state inside.
+    fn way(&self, mut at: Option<usize>) -> Path {
+        let mut way = Path::new();
+        while let Some(inside) = at.map(|at| &self.inside[at]) {
+            way.push((inside.step, inside.state.clone()));
+            at = inside.before;
+        }
+        way.reverse();
+        way
+    }
+}
+
 /// The step relation of a program.
 #[derive(Debug)]
 pub struct StepRelation<'c, 'p> {
@@ -117,6 +163,10 @@ pub struct StepRelation<'c, 'p> {
     pub code: &'c Code<'p>,
     /// How many calls a thread may have open.
     pub depth: usize,
+    /// The nodes that are looked for.
+    pub labels: BTreeSet<NodeId>,
+    /// When to stop.
+    pub budget: Budget,
 }
 
 /// A step that is being computed.
@@ -188,65 +238,66 @@ impl StepRelation<'_, '_> {
 
     /// An atomic section from its first edge on.
     fn section(&self, state: &State, thread: ThreadId, edge: EdgeId) -> Result<Offer, Unknown> {
-        let mut whole = Offer::new();
-        let mut seen: FxHashSet<State> = FxHashSet::default();
-        let mut pending: Vec<Path> = Vec::new();
-        let first = self.micro(state, thread, Some(edge))?;
-        let mut steps = 0;
-        self.collect(&mut whole, first, &Vec::new(), thread, &mut seen, &mut pending);
-        while let Some(path) = pending.pop() {
-            steps += 1;
-            if steps > MOST_OUTCOMES {
+        let mut section = Section::new();
+        self.collect(&mut section, self.micro(state, thread, Some(edge))?, None, thread);
+        let mut at = 0;
+        while let Some(here) = section.inside.get(at).map(|inside| inside.state.clone()) {
+            if let Some(reason) = self.budget.poll() {
+                return Err(reason.into());
+            }
+            if section.inside.len() as u64 > MOST_OUTCOMES {
                 return Err(too_many());
             }
-            let (_, at) = path.last().expect("a way inside has a step");
-            let Some(node) = at.top(thread) else { continue };
-            if !self.enforced_holds(at, thread) {
-                continue;
+            if let Some(node) = here.top(thread)
+                && self.enforced_holds(&here, thread)
+            {
+                if self.labels.contains(&node) {
+                    let way = section.way(Some(at));
+                    section.whole.labelled.push(way);
+                }
+                let edges: Vec<Option<EdgeId>> = if is_exit(self.code.program, node) {
+                    vec![None]
+                } else {
+                    self.code.successors.of(node).iter().map(|&edge| Some(edge)).collect()
+                };
+                for edge in edges {
+                    self.collect(&mut section, self.micro(&here, thread, edge)?, Some(at), thread);
+                }
             }
-            let edges: Vec<Option<EdgeId>> = if is_exit(self.code.program, node) {
-                vec![None]
-            } else {
-                self.code.successors.of(node).iter().map(|&edge| Some(edge)).collect()
-            };
-            for edge in edges {
-                let offer = self.micro(at, thread, edge)?;
-                self.collect(&mut whole, offer, &path, thread, &mut seen, &mut pending);
-            }
-            whole.inside.push(path);
+            at += 1;
         }
-        Ok(whole)
+        Ok(section.whole)
     }
 
-    /// Adds what one edge inside a section offers.
+    /// Adds what one edge offers, at the beginning of a section or at a state inside.
     fn collect(
         &self,
-        whole: &mut Offer,
+        section: &mut Section,
         offer: Offer,
-        before: &Path,
+        before: Option<usize>,
         thread: ThreadId,
-        seen: &mut FxHashSet<State>,
-        pending: &mut Vec<Path>,
     ) {
+        let whole = &mut section.whole;
         whole.accesses.extend(offer.accesses);
         whole.mover = whole.mover.and(offer.mover);
         whole.too_deep |= offer.too_deep;
-        if let (Some((kind, _, step)), None) = (offer.fails, &whole.fails) {
-            whole.fails = Some((kind, before.clone(), step));
+        if let (Some((kind, _, step)), None) = (offer.fails, &section.whole.fails) {
+            let way = section.way(before);
+            section.whole.fails = Some((kind, way, step));
         }
         for mut outcome in offer.outcomes {
-            let next = outcome.pop().expect("an outcome has one step");
-            let inside = next.1.thread(thread).atomic > 0;
-            let same = if inside { next.1.clone() } else { self.normalise(&next.1) };
-            if !seen.insert(same) {
+            let (step, state) = outcome.pop().expect("an outcome has one step");
+            let ends = state.thread(thread).atomic == 0;
+            let same = if ends { self.normalise(&state) } else { state.clone() };
+            if !section.seen.insert(same) {
                 continue;
             }
-            let mut path = before.clone();
-            path.push(next);
-            if inside {
-                pending.push(path);
+            if ends {
+                let mut way = section.way(before);
+                way.push((step, state));
+                section.whole.outcomes.push(way);
             } else {
-                whole.outcomes.push(path);
+                section.inside.push(Inside { before, step, state });
             }
         }
     }
@@ -370,8 +421,7 @@ impl StepRelation<'_, '_> {
         let program = self.code.program;
         let fails = match program.globals[cell].annotation {
             None => {
-                let Attempt { held, edge, .. } = *attempt;
-                offer.accesses.push(CellAccess { cell, write, held, edge });
+                offer.accesses.push(CellAccess { cell, write, held: attempt.held });
                 return Ok(());
             }
             Some(Annotation::GuardedBy(lock)) => {
@@ -406,12 +456,12 @@ impl StepRelation<'_, '_> {
 
     fn enforced_reads(&self, attempt: &Attempt<'_>, procedure: ProcedureId, offer: &mut Offer) {
         let program = self.code.program;
-        let Attempt { held, edge, .. } = *attempt;
+        let held = attempt.held;
         let enforced = program.procedures[procedure].frame.enforced;
         if let Some(condition) = enforced.map(|id| &program.conditions[id]) {
             condition.variables(&mut |variable, _| {
                 if let Variable::Global(cell) = variable {
-                    offer.accesses.push(CellAccess { cell, write: false, held, edge });
+                    offer.accesses.push(CellAccess { cell, write: false, held });
                 }
             });
         }
@@ -419,11 +469,11 @@ impl StepRelation<'_, '_> {
 
     /// The checks of a step that writes count as reads of what they look at.
     fn check_reads(&self, attempt: &Attempt<'_>, cells: &[(Cell, Choices)], offer: &mut Offer) {
-        let Attempt { held, edge, .. } = *attempt;
+        let held = attempt.held;
         for condition in self.checked(cells) {
             condition.variables(&mut |variable, _| {
                 if let Variable::Global(cell) = variable {
-                    offer.accesses.push(CellAccess { cell, write: false, held, edge });
+                    offer.accesses.push(CellAccess { cell, write: false, held });
                 }
             });
         }

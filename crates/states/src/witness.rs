@@ -8,12 +8,11 @@
 
 use crate::search::{Found, StateSearch};
 use crate::state::State;
-use crate::step::Path;
+use crate::step::{Path, way_to};
 use crate::store::Stored;
 use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
 use selvedge_program::{Action, Fault, Move, ThreadId, Unknown, Valuation, Witness, WitnessStep};
-use std::collections::VecDeque;
 
 /// Why there is no run.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl From<Unknown> for NoWitness {
 }
 
 impl StateSearch<'_, '_> {
-    /// The run to what was found, with the number of the transaction of each step, from 1.
+    /// The run to what was found; its steps know their transactions.
     ///
     /// # Errors
     /// If a limit was met, or if the search contradicts itself.
@@ -79,21 +78,27 @@ impl StateSearch<'_, '_> {
             stopped.thread_mut(thread).stopped = true;
             self.packing.pack(&stopped) == wanted
         };
-        let mut seen: FxHashSet<State> = FxHashSet::default();
-        let mut pending: VecDeque<(State, Path)> = VecDeque::from([(from.clone(), Path::new())]);
-        while let Some((state, path)) = pending.pop_front() {
-            if is_wanted(&state) {
-                return Ok(path);
+        let mut seen: FxHashSet<State> = FxHashSet::from_iter([from.clone()]);
+        // The states in the order in which they are found, each with the one before and the way.
+        let mut found: Vec<(State, Option<(usize, Path)>)> = vec![(from.clone(), None)];
+        let mut at = 0;
+        while let Some((state, _)) = found.get(at) {
+            if let Some(reason) = self.machine.budget.poll() {
+                return Err(Unknown::Stopped(reason).into());
             }
-            for offer in self.machine.offers(&state, thread)? {
+            if is_wanted(state) {
+                return Ok(way_to(at, |at| found[at].1.as_ref()));
+            }
+            for offer in self.machine.offers(&state.clone(), thread)? {
                 for way in offer.outcomes {
                     let last = &way.last().expect("an outcome has a step").1;
                     let next = self.machine.normalise(last);
                     if seen.insert(next.clone()) {
-                        pending.push_back((next, [path.clone(), way].concat()));
+                        found.push((next, Some((at, way))));
                     }
                 }
             }
+            at += 1;
         }
         Err(fault("no way leads to a stored state"))
     }
@@ -135,7 +140,7 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
             let outcomes = machine.outcomes_of(&self.state, thread, *step)?;
             let next = outcomes.into_iter().find(|next| {
                 let mut next = machine.normalise(next);
-                self.same_others(&mut next, &wanted, thread);
+                self.stop_as(&wanted, &mut next);
                 next == wanted
             });
             let next = next.ok_or_else(|| fault("a step has no such outcome"))?;
@@ -144,8 +149,8 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
         Ok(())
     }
 
-    /// Whether other threads have failed is of no interest to a run.
-    fn same_others(&self, next: &mut State, wanted: &State, _mover: ThreadId) {
+    /// Whether threads have failed is of no interest to a run: they are stopped as in another state.
+    fn stop_as(&self, wanted: &State, next: &mut State) {
         for thread in self.search.machine.code.program.threads.ids() {
             let stopped = wanted.thread(thread).stopped;
             if next.thread(thread).stopped != stopped {

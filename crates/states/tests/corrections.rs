@@ -2,9 +2,11 @@
 //! Most are those of ERRATA 002.
 
 use selvedge_base::Budget;
-use selvedge_program::{Program, Question, Target, text};
+use selvedge_program::{
+    Engine as _, Position, Program, Question, StatePattern, Target, Unknown, Verdict, text,
+};
 use selvedge_replay::replay;
-use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch, Transactions};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -187,9 +189,9 @@ fn annotations_are_checked() {
     assert!(kinds(shared, "0 -> 1 skip do a := 1", "0 -> 1 skip"));
 }
 
-/// Paper 002 §2, the counter: four threads of eight rounds.
+/// Paper 002 §2, a counter under a lock: four threads of eight rounds, each round one transaction.
 #[test]
-fn the_counter_has_as_many_states_as_by_hand() {
+fn a_counter_is_stored_between_rounds_only() {
     let body = "0 -> 1 skip when c < 8 do c := c + 1\n1 -> 2 acquire m\n2 -> 3 skip do t := 0\n\
                 3 -> 4 skip do x := x + 1\n4 -> 0 release m\n0 -> 5 skip when c = 8";
     let mut threads = String::new();
@@ -213,4 +215,48 @@ fn the_counter_has_as_many_states_as_by_hand() {
     let reduced = count(Reduction::Transactions);
     // Between transactions only the numbers of rounds differ, and whether a thread has ended.
     assert!(reduced <= 10u64.pow(4), "{reduced}");
+    let whole = count(Reduction::None);
+    assert!(reduced * 4 < whole, "{reduced} of {whole}");
+}
+
+/// A reduction that does not preserve the question is refused, never used.
+#[test]
+fn no_reduction_is_used_for_what_it_does_not_preserve() {
+    let order = program("global x : 0..1 = 0", &[("A", "0 -> 1 skip do x := 1")]);
+    let state = StatePattern {
+        globals: vec![(order.globals.ids().next().expect("one"), 1)],
+        locks: Vec::new(),
+        threads: order.threads.iter().map(|_| Position::Any).collect(),
+    };
+    let decide = |question: &Question, reduction| {
+        let options = SearchOptions::default();
+        let mut engine = Transactions::new(&order, options, Some(reduction), Budget::new());
+        engine.decide(question, &mut |_| {}).expect("no fault").verdict
+    };
+    let state = Question::Reach(Target::State(state));
+    assert!(matches!(decide(&state, Reduction::None), Verdict::Violation(_)));
+    assert!(matches!(decide(&state, Reduction::LeftMovers), Verdict::Unknown(_)));
+    assert!(matches!(decide(&state, Reduction::Transactions), Verdict::Unknown(_)));
+    assert!(matches!(decide(&Question::Stuck, Reduction::Transactions), Verdict::Unknown(_)));
+    assert!(matches!(decide(&Question::Stuck, Reduction::LeftMovers), Verdict::Safe));
+}
+
+/// A long way through an atomic section takes time and memory in proportion to its length, and ends
+/// where the budget does.
+#[test]
+fn a_long_atomic_section_is_one_step() {
+    let long = program(
+        "global x : 0..20000 = 0",
+        &[(
+            "A",
+            "0 -> 1 begin atomic\n1 -> 1 skip when x < 20000 do x := x + 1\n\
+             1 -> 2 end atomic when x = 20000\n2 -> 3 assert F",
+        )],
+    );
+    assert!(fails(&long));
+    let budget = Budget::with_steps(1000);
+    let mut engine = Transactions::new(&long, SearchOptions::default(), None, budget);
+    let question = Question::Reach(Target::Assertion);
+    let verdict = engine.decide(&question, &mut |_| {}).expect("no fault").verdict;
+    assert!(matches!(verdict, Verdict::Unknown(Unknown::Stopped(_))), "{verdict:?}");
 }
