@@ -384,6 +384,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 continue;
             }
             for (offer, mover) in offers.into_iter().zip(movers) {
+                self.counts.transitions += offer.repeats;
                 for path in offer.outcomes {
                     self.counts.transitions += 1;
                     let post = match self.options.reduction {

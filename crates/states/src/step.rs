@@ -93,6 +93,8 @@ pub struct Offer {
     pub fails: Option<(FailureKind, Path, Move)>,
     /// Ways to labels inside an atomic section.
     pub labelled: Vec<Path>,
+    /// How many further ways through an atomic section lead to one of the outcomes.
+    pub repeats: u64,
     /// Whether calls were cut off that are too deep.
     pub too_deep: bool,
 }
@@ -105,6 +107,7 @@ impl Offer {
             outcomes: Vec::new(),
             fails: None,
             labelled: Vec::new(),
+            repeats: 0,
             too_deep: false,
         }
     }
@@ -290,6 +293,7 @@ impl StepRelation<'_, '_> {
             let ends = state.thread(thread).atomic == 0;
             let same = if ends { self.normalise(&state) } else { state.clone() };
             if !section.seen.insert(same) {
+                section.whole.repeats += u64::from(ends);
                 continue;
             }
             if ends {

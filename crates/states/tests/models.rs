@@ -5,9 +5,7 @@
 
 use selvedge_base::Budget;
 use selvedge_program::Program;
-use selvedge_states::{
-    Code, Goal, Reduction, SearchEnd, SearchOptions, StateCounts, StateSearch,
-};
+use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateCounts, StateSearch};
 use std::collections::BTreeSet;
 
 const COUNTER: &str = include_str!("../../../bench/models/counter.eml");
