@@ -225,7 +225,7 @@ fn decided(operator: Operator, left: i64) -> Option<bool> {
     }
 }
 
-fn combine(operator: Operator, left: i64, right: i64) -> Result<i64, FailureKind> {
+pub(crate) fn combine(operator: Operator, left: i64, right: i64) -> Result<i64, FailureKind> {
     let exact = |value: Option<i64>| value.ok_or(FailureKind::Range);
     match operator {
         Operator::And | Operator::Or | Operator::Implies => Ok((right != 0).into()),

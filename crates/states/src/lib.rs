@@ -3,7 +3,7 @@
 //!
 //! Start reading at [`search`]. [`step`] is the step relation with what each step accesses, [`eval`] the
 //! values of expressions, [`protection`] which accesses commute, [`program`] what is prepared once,
-//! [`store`] the packed states, [`witness`] the run to what was found, [`engine`] the engine.
+//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`witness`] the run to what was found, [`engine`] the engine.
 //!
 //! ```
 //! use selvedge_base::Budget;
@@ -20,8 +20,11 @@
 //! assert_eq!(decision.verdict, Verdict::Safe);
 //! ```
 
+pub mod bytecode;
 pub mod engine;
 pub mod eval;
+pub mod executor;
+pub mod layout;
 pub mod program;
 pub mod protection;
 pub mod search;

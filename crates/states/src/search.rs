@@ -20,6 +20,7 @@
 //!    states be expanded again before the search ends. Violations that were found before are real all
 //!    the same, since whatever is visited is reachable.
 
+use crate::executor::Executor;
 use crate::program::Code;
 use crate::protection::Protection;
 use crate::state::State;
@@ -139,6 +140,8 @@ pub struct StateSearch<'c, 'p> {
     pub initial: FxHashMap<Stored, State>,
     /// Which accesses commute.
     pub protection: Protection,
+    /// Takes steps that simply happen, where every one is stored; without it the step relation does.
+    pub executor: Option<Executor>,
     options: SearchOptions,
     goal: Goal,
     budget: Budget,
@@ -174,10 +177,15 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             _ => BTreeSet::new(),
         };
         let depth = options.depth as usize;
+        let packing = Packing::new(code);
+        let plain = options.reduction == Reduction::None && labels.is_empty();
+        let executor = packing.layout().filter(|_| plain);
+        let executor = executor.map(|layout| Executor::new(code, layout, &labels));
         Self {
             machine: StepRelation { code, depth, labels, budget: budget.clone() },
-            packing: Packing::new(code),
-            store: StateStore::default(),
+            store: packing.store(),
+            packing,
+            executor,
             initial: FxHashMap::default(),
             protection: Protection::new(code.program.globals.len()),
             options,
@@ -220,8 +228,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 if let Some(reason) = self.budget.poll() {
                     return Err(reason.into());
                 }
-                let state = self.packing.unpack(self.store.packed(number));
-                if let Some(found) = self.visit(number, &state)? {
+                if let Some(found) = self.visit(number)? {
                     return Ok(Some(found));
                 }
             }
@@ -261,19 +268,91 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     }
 
     /// Everything that threads do from a stored state.
-    fn visit(&mut self, number: Stored, state: &State) -> Result<Option<Found>, Unknown> {
-        let threads = self.machine.code.program.threads.ids();
-        if self.goal == Goal::Deadlock && self.is_deadlock(state)? {
-            let thread = selvedge_base::Id::from_index(0);
-            let path = Path::new();
-            return Ok(Some(Found { from: number, thread, path, fails: None, at_first: false }));
+    fn visit(&mut self, number: Stored) -> Result<Option<Found>, Unknown> {
+        let mut executor = self.executor.take();
+        let found = self.visit_with(executor.as_mut(), number);
+        self.executor = executor;
+        found
+    }
+
+    fn visit_with(
+        &mut self,
+        mut executor: Option<&mut Executor>,
+        number: Stored,
+    ) -> Result<Option<Found>, Unknown> {
+        let stored = self.store.count();
+        let mut moves = false;
+        let mut state = None;
+        if let Some(executor) = &mut executor {
+            executor.load(self.store.packed(number));
         }
-        for thread in threads {
+        for thread in self.machine.code.program.threads.ids() {
+            if let Some(executor) = &mut executor
+                && let Some((any, found)) = self.step_plainly(executor, number, thread)?
+            {
+                moves |= any;
+                if found.is_some() {
+                    return Ok(found);
+                }
+                continue;
+            }
+            let state = state.get_or_insert_with(|| self.packing.unpack(self.store.packed(number)));
             if let Some(found) = self.expand(number, state, thread)? {
                 return Ok(Some(found));
             }
         }
+        // Where a thread has led to a new state, one can move.
+        if self.goal == Goal::Deadlock && !moves && self.store.count() == stored {
+            let state = self.packing.unpack(self.store.packed(number));
+            if self.is_deadlock(&state)? {
+                let (thread, path) = (selvedge_base::Id::from_index(0), Path::new());
+                return Ok(Some(Found {
+                    from: number,
+                    thread,
+                    path,
+                    fails: None,
+                    at_first: false,
+                }));
+            }
+        }
         Ok(None)
+    }
+
+    /// Stores what a thread can do in one step from the state that was loaded, if all of it simply
+    /// happens; whether it can do something, and what was found.
+    fn step_plainly(
+        &mut self,
+        executor: &mut Executor,
+        number: Stored,
+        thread: ThreadId,
+    ) -> Result<Option<(bool, Option<Found>)>, Unknown> {
+        if executor.expand(thread).is_err() {
+            return Ok(None);
+        }
+        let depth = self.store.parent(number).depth + 1;
+        self.counts.nodes += 1;
+        let mut moves = false;
+        for words in executor.outcomes().chunks_exact(executor.stride()) {
+            if self.store.count() as u64 >= self.options.most_states {
+                return Err(Unknown::Stopped(StopReason::Memory));
+            }
+            moves = true;
+            self.counts.nodes += 1;
+            self.counts.transitions += 1;
+            let parent = Parent { state: number, thread, depth };
+            let (next, new) = self.store.insert(words, |_| parent);
+            if !new {
+                continue;
+            }
+            self.queue.push_back(next);
+            self.counts.depth = self.counts.depth.max(u64::from(depth));
+            if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
+                let path = Path::new();
+                let found = Found { from: next, thread, path, fails: None, at_first: false };
+                return Ok(Some((true, Some(found))));
+            }
+        }
+        Ok(Some((moves, None)))
     }
 
     /// Whether no thread can move, and a started one has not ended.

@@ -1,18 +1,20 @@
 //! # Idea
-//! The stored states, each as a few words: a self-delimiting string of bits in one arena, found by a
-//! table with open addressing. A state remembers which one it was reached from, and by which thread.
+//! The stored states, each as a few words in one arena, found by a table with open addressing. Where a
+//! program has a fixed [`Layout`] every state has the same number of words, otherwise it is a
+//! self-delimiting string of bits. A state remembers which one it was reached from, and by which thread.
 //!
 //! # Invariants
 //! 1. Two states have the same words iff they are equal: values and nodes have fixed widths, and what
 //!    has no fixed number is preceded by its count.
-//! 2. The table is at most three quarters full.
+//! 2. The table is at most three quarters full, so a number needs no more bits than a place in the table
+//!    has. The other bits of an entry are bits of the hash, so that words are hardly ever compared in
+//!    vain.
 
+use crate::layout::Layout;
 use crate::program::{Code, index};
 use crate::state::{Activation, State, Suspended, ThreadPart};
-use rustc_hash::FxHasher;
 use selvedge_base::Id;
 use selvedge_program::{EdgeId, NodeId, ThreadId, Type, Value};
-use std::hash::Hasher;
 use std::sync::Arc;
 
 /// The number of a stored state.
@@ -33,7 +35,9 @@ pub struct Parent {
 #[derive(Debug)]
 pub struct StateStore {
     words: Vec<u64>,
-    /// Where the words of each state begin, and one more.
+    /// How many words each state has.
+    stride: usize,
+    /// Where the words of each state begin, and one more, if they have not all as many.
     starts: Vec<usize>,
     parents: Vec<Parent>,
     table: Vec<u32>,
@@ -45,6 +49,7 @@ impl Default for StateStore {
     fn default() -> Self {
         Self {
             words: Vec::new(),
+            stride: 0,
             starts: vec![0],
             parents: Vec::new(),
             table: vec![EMPTY; 1 << 10],
@@ -53,6 +58,11 @@ impl Default for StateStore {
 }
 
 impl StateStore {
+    /// A store for states that have so many words each.
+    pub fn with_stride(stride: usize) -> Self {
+        Self { stride, starts: Vec::new(), ..Self::default() }
+    }
+
     /// How many states there are.
     pub fn count(&self) -> usize {
         self.parents.len()
@@ -82,14 +92,27 @@ impl StateStore {
         if (self.count() + 1) * 4 > self.table.len() * 3 {
             self.grow();
         }
-        let slot = self.slot(packed);
-        if self.table[slot] != EMPTY {
-            return (self.table[slot], false);
+        let hash = hash(packed);
+        let mask = self.mask();
+        let mut slot = hash as usize & mask;
+        let tag = (hash >> 32) as u32 & !(mask as u32);
+        loop {
+            let entry = self.table[slot];
+            if entry == EMPTY {
+                break;
+            }
+            let number = entry & mask as u32;
+            if entry & !(mask as u32) == tag && self.packed(number) == packed {
+                return (number, false);
+            }
+            slot = (slot + 1) & mask;
         }
         let number = self.parents.len() as Stored;
-        self.table[slot] = number;
+        self.table[slot] = number | tag;
         self.words.extend_from_slice(packed);
-        self.starts.push(self.words.len());
+        if self.stride == 0 {
+            self.starts.push(self.words.len());
+        }
         self.parents.push(parent(number));
         (number, true)
     }
@@ -97,40 +120,49 @@ impl StateStore {
     /// The words of a state.
     pub fn packed(&self, state: Stored) -> &[u64] {
         let at = state as usize;
-        &self.words[self.starts[at]..self.starts[at + 1]]
+        if self.stride == 0 {
+            &self.words[self.starts[at]..self.starts[at + 1]]
+        } else {
+            &self.words[at * self.stride..][..self.stride]
+        }
     }
 
-    fn slot(&self, packed: &[u64]) -> usize {
-        let mask = self.table.len() - 1;
-        let mut slot = hash(packed) as usize & mask;
-        while self.table[slot] != EMPTY && self.packed(self.table[slot]) != packed {
-            slot = (slot + 1) & mask;
-        }
-        slot
+    fn mask(&self) -> usize {
+        self.table.len() - 1
     }
 
     fn grow(&mut self) {
-        self.table = vec![EMPTY; self.table.len() * 2];
+        let length = self.table.len() * 2;
+        self.table = Vec::new();
+        self.table = vec![EMPTY; length];
+        let mask = self.mask();
         for number in 0..self.count() as Stored {
-            let slot = self.slot(self.packed(number));
-            self.table[slot] = number;
+            let hash = hash(self.packed(number));
+            let mut slot = hash as usize & mask;
+            while self.table[slot] != EMPTY {
+                slot = (slot + 1) & mask;
+            }
+            self.table[slot] = number | (hash >> 32) as u32 & !(mask as u32);
         }
     }
 }
 
 fn hash(packed: &[u64]) -> u64 {
-    let mut hasher = FxHasher::default();
+    let mut hash = 0u64;
     for &word in packed {
-        hasher.write_u64(word);
+        let mixed = hash ^ word ^ 0x9E37_79B9_7F4A_7C15;
+        let product = u128::from(mixed) * 0xF39C_C060_5CED_C835;
+        hash = product as u64 ^ (product >> 64) as u64;
     }
-    let mixed = hasher.finish();
-    mixed ^ mixed >> 29
+    hash
 }
 
 /// Turns states into words and back.
 #[derive(Debug)]
 pub struct Packing<'c, 'p> {
     code: &'c Code<'p>,
+    /// The fixed layout, if there is one.
+    layout: Option<Layout>,
     nodes: u32,
     edges: u32,
     threads: u32,
@@ -147,11 +179,25 @@ impl<'c, 'p> Packing<'c, 'p> {
         let program = code.program;
         Self {
             code,
+            layout: Layout::new(code),
             nodes: bits(program.nodes.len()),
             edges: bits(program.edges.len() + 1),
             threads: bits(program.threads.len() + 1),
             locks: bits(program.locks.len()),
         }
+    }
+
+    /// A store for such states.
+    pub fn store(&self) -> StateStore {
+        match &self.layout {
+            Some(layout) => StateStore::with_stride(layout.words),
+            None => StateStore::default(),
+        }
+    }
+
+    /// The fixed layout, if there is one.
+    pub fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()
     }
 
     fn width(&self, ty: Type) -> (Value, u32) {
@@ -161,6 +207,9 @@ impl<'c, 'p> Packing<'c, 'p> {
 
     /// The words of a state.
     pub fn pack(&self, state: &State) -> Vec<u64> {
+        if let Some(layout) = &self.layout {
+            return layout.pack(state);
+        }
         let program = self.code.program;
         let mut writer = Writer::default();
         for (global, &value) in program.globals.iter().zip(state.globals.iter()) {
@@ -208,6 +257,9 @@ impl<'c, 'p> Packing<'c, 'p> {
 
     /// The state of some words.
     pub fn unpack(&self, words: &[u64]) -> State {
+        if let Some(layout) = &self.layout {
+            return layout.unpack(words, self.code);
+        }
         let program = self.code.program;
         let mut reader = Reader { words, at: 0 };
         let value = |reader: &mut Reader<'_>, ty: Type| {

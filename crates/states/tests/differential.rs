@@ -109,6 +109,21 @@ fn failures(
     (search.failures.clone(), search.counts().states)
 }
 
+/// The states without a reduction, where the step relation takes all steps, or only those
+/// that do not simply happen; and whether there are instructions for the others.
+fn every_step(program: &Program, plainly: bool) -> (u64, bool) {
+    let code = Code::new(program, &BTreeSet::new());
+    let options = options(Reduction::None);
+    let mut search = StateSearch::new(&code, Goal::Everything, options, Budget::new());
+    let has_instructions = search.executor.is_some();
+    if !plainly {
+        search.executor = None;
+    }
+    let end = search.run();
+    assert!(matches!(end, SearchEnd::Complete), "{end:?}");
+    (search.counts().states, has_instructions)
+}
+
 /// Whether a goal is found; the run is executed.
 fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
     let code = Code::new(program, &BTreeSet::new());
@@ -132,7 +147,7 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
     }
 }
 
-fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
+fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
     let program = random_typed(&mut Rng::new(seed), shape);
     let Some(oracle) = oracle(&program) else {
         tally[0] += 1;
@@ -161,6 +176,9 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
         let found = finds(&program, &Goal::Deadlock, options(reduction));
         assert_eq!(found, oracle.deadlocks, "deadlock {reduction:?} {}", context());
     }
+    let plain = every_step(&program, true);
+    assert_eq!(plain, every_step(&program, false), "instructions {}", context());
+    tally[5] += usize::from(plain.1);
     tally[1] += usize::from(!oracle.failures.is_empty());
     tally[2] += usize::from(oracle.deadlocks);
     tally[4] += 1;
@@ -171,7 +189,7 @@ fn searches_agree_with_all_interleavings() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(250);
     let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
-    let mut tally = [0; 5];
+    let mut tally = [0; 6];
     for seed in first..first + programs {
         let shape = TypedShape {
             threads: 2 + usize::from(seed % 3 == 0),
@@ -181,8 +199,11 @@ fn searches_agree_with_all_interleavings() {
         };
         check(seed, shape, &mut tally);
     }
-    let [large, failing, deadlocks, more, compared] = tally;
-    println!("{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large");
+    let [large, failing, deadlocks, more, compared, plain] = tally;
+    println!(
+        "{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large, {plain} with instructions"
+    );
     assert_eq!(more, 0, "a reduction stores no more states than no reduction");
+    assert!(plain * 2 > compared, "{plain} of {compared} have instructions");
     assert!(compared * 2 > large && failing * 10 > compared && deadlocks * 20 > compared);
 }
