@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod meeting;
+pub mod nwa;
 pub mod reach;
 pub mod replay;
 
@@ -12,6 +13,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use meeting::{DeadlockArgs, RaceArgs};
+use nwa::NwaArgs;
 use reach::{ReachArgs, SequentializeArgs};
 use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -158,6 +160,12 @@ pub enum Command {
     /// with `--dot` and `--format model`.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
+    /// Answers questions about nested-word automata, and makes new ones of them.
+    ///
+    /// An automaton over the steps of a thread that sees which return belongs to which call: emptiness,
+    /// inclusion, Boolean operations, conversions.
+    #[command(after_help = nwa::NWA_EXAMPLES)]
+    Nwa(NwaArgs),
     /// Prints the 32 access patterns.
     ///
     /// They are the shapes in which two units of work of two threads can conflict in a cycle over

@@ -12,7 +12,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
         .map(|entry| PathBuf::from(folder).join(entry.expect("an entry").file_name()))
         .collect();
     files.sort();
-    assert!(files.len() >= 20);
+    assert!(files.len() >= 15);
     files
 }
 
@@ -34,6 +34,23 @@ fn programs() {
             let code = if warning_only { "--- exit code 0\n" } else { "--- exit code 2\n" };
             assert!(shown.ends_with(code), "{shown}");
             assert!(shown.contains(if warning_only { "warning[" } else { "error[" }), "{shown}");
+            insta::assert_snapshot!(name(&file), shown);
+        }
+    });
+}
+
+#[test]
+fn automata() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("bad-nwa");
+    settings.set_omit_expression(true);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| {
+        for file in files("corpus/bad-nwa") {
+            let path = file.to_str().expect("UTF-8");
+            let shown = transcript(&["nwa", "show", path, "--width", "90"], "");
+            let code = if name(&file).starts_with("warning-") { 0 } else { 2 };
+            assert!(shown.ends_with(&format!("--- exit code {code}\n")), "{shown}");
             insta::assert_snapshot!(name(&file), shown);
         }
     });

@@ -77,8 +77,9 @@ fn folder_of(page: &Path) -> PathBuf {
     let name = page.strip_prefix(root()).expect("a page of the project").display().to_string();
     let folder = scratch(&format!("book-{}", name.replace(['/', '\\'], "-")));
     let text = text_of(page);
-    let sources = ["bad", "bad-bp", "bad-configuration", "bad-model", "bad-pds", "bad-property"];
-    let sources = sources.map(|folder| format!("corpus/{folder}")).into_iter();
+    let sources = ["bad", "bad-bp", "bad-configuration", "bad-model"];
+    let sources = sources.into_iter().chain(["bad-nwa", "bad-pds", "bad-property"]);
+    let sources = sources.map(|folder| format!("corpus/{folder}"));
     let sources = sources.chain(["examples".to_owned()]);
     for source in sources.filter(|source| text.contains(&format!("{source}/"))) {
         let target = folder.join(&source);
@@ -388,8 +389,9 @@ const NO_EXAMPLE: &[&str] = &[
 #[test]
 fn every_diagnostic_is_described_with_an_example() {
     let mut known = BTreeSet::new();
-    let folders = ["front-bool/src", "front-eml/src", "front-pds/src", "front-property/src"];
-    for folder in folders.into_iter().chain(["syntax/src", "program/src/text"]) {
+    let folders = ["front-bool/src", "front-eml/src", "front-nwa/src", "front-pds/src"];
+    let others = ["front-property/src", "syntax/src", "program/src/text"];
+    for folder in folders.into_iter().chain(others) {
         for file in files(&root().join("crates").join(folder), "rs") {
             if file.file_name().is_some_and(|name| name != "tests.rs") {
                 known.extend(codes(&text_of(&file)));
@@ -409,7 +411,8 @@ fn every_diagnostic_is_described_with_an_example() {
         }
     }
     // Codes of one word do not look like codes, but the snapshots of bad files show them.
-    for file in files(&root().join("crates/cli/tests/bad"), "snap") {
+    let shown = ["bad", "bad-nwa"].map(|folder| root().join("crates/cli/tests").join(folder));
+    for file in shown.iter().flat_map(|folder| files(folder, "snap")) {
         let text = text_of(&file);
         let heads = text.lines().filter_map(|line| {
             line.strip_prefix("error[").or_else(|| line.strip_prefix("warning["))

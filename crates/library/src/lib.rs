@@ -16,6 +16,7 @@
 //!   programs. [`file`](mod@file) does it for a text.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
+//! - [`nwa`]: questions about nested-word automata, and operations on them.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
 //!   more.
 //!
@@ -60,6 +61,7 @@ mod fixes;
 pub mod glob;
 pub mod language;
 pub mod load;
+pub mod nwa;
 pub mod reach;
 pub mod render;
 pub mod replay;

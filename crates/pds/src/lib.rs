@@ -48,7 +48,7 @@
 //! [`system`] (the model and its one step relation), [`automaton`] (regular sets of
 //! configurations), [`mod@pre_star`] (the shortest of the algorithms), [`mod@post_star`],
 //! [`reason`] and [`witness`] (runs), [`mod@unfold`] (rules on demand). Then [`weight`] with [`domains`], [`weighted`],
-//! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]. [`oracle`] has the naive versions
+//! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]. [`nwa`] has nested-word automata. [`oracle`] has the naive versions
 //! that everything is tested against.
 
 pub mod system;
@@ -72,6 +72,8 @@ pub mod weighted;
 pub mod weighted_post_star;
 pub mod weighted_pre_star;
 pub mod weighted_witness;
+
+pub mod nwa;
 
 pub mod generate;
 pub mod oracle;

@@ -6,6 +6,7 @@ mod demo;
 mod inquiry;
 mod manual;
 mod meeting;
+mod nwa;
 mod patterns;
 mod reach;
 mod replay;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Simulate(args) => replay::run_simulation(&args, output),
         Command::Demo(args) => demo::run(args, output),
         Command::Show(args) => show::run(&args, output),
+        Command::Nwa(args) => nwa::run(&args, output),
         Command::Patterns => patterns::run(output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { out_dir } => manual::pages(out_dir.as_deref(), output),
