@@ -60,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pds",
             "bounded",
             "analysis",
+            "states",
             "replay",
             "testkit",
         ],

@@ -24,6 +24,8 @@ tasks:
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
+  bench transactions [--quick]
+                             print the table of the search of states, beside SPIN: states, bytes, times
 ";
 
 /// Programs of each shape in a large differential run.

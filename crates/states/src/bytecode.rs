@@ -67,9 +67,10 @@ pub enum Op {
     Test(Reg),
     /// This way ends if a global is (or is not) a constant.
     TestGlobal(u32, Site, Value, bool),
-    /// Goes to one of several places: the least number, the first of them in the table, how many; the
-    /// one for other numbers follows.
-    Table(Reg, Value, u32, u32),
+    /// Goes to one of several places, as a register says.
+    Table(Reg, u32),
+    /// Goes to one of several places, as a global says.
+    TableGlobal(u32, Site, u32),
     /// Goes elsewhere.
     Jump(Pc),
     /// Another way begins elsewhere.
@@ -115,6 +116,26 @@ pub struct Target {
     pub modulo: Value,
 }
 
+/// Several places to go to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// The number that leads to the first of them.
+    pub low: Value,
+    /// Where they are listed.
+    pub first: u32,
+    /// How many there are; the one for all other numbers follows.
+    pub length: u32,
+}
+
+impl Places {
+    /// Where the place for a number is listed.
+    pub fn of(&self, number: i64) -> usize {
+        let number = number.wrapping_sub(self.low.into());
+        let at = u32::try_from(number).map_or(self.length, |number| number.min(self.length));
+        self.first as usize + at as usize
+    }
+}
+
 /// The instructions of a program.
 #[derive(Debug, Default)]
 pub struct Bytecode {
@@ -122,6 +143,8 @@ pub struct Bytecode {
     pub ops: Vec<Op>,
     /// What tables lead to.
     pub table: Vec<Pc>,
+    /// The tables.
+    pub places: Vec<Places>,
     /// What is stored where.
     pub targets: Vec<Target>,
     /// How many sites there are.
@@ -177,6 +200,11 @@ impl Bytecode {
             bytecode.entries.push(entries);
         }
         bytecode
+    }
+
+    /// Where a number leads.
+    pub fn place(&self, places: u32, number: i64) -> Pc {
+        self.table[self.places[places as usize].of(number)]
     }
 }
 
@@ -452,11 +480,10 @@ impl<'p> Writer<'_, 'p> {
         }
         let (Some(otherwise), true) = (at, cases.len() > 1) else { return false };
         let Some((low, length)) = span(cases.iter().map(|one| one.0)) else { return false };
-        if self.value(subject, 0).is_err() {
+        let Ok(first) = self.table(subject, low, length) else {
             self.push(Op::General);
             return true;
-        }
-        let first = self.table(0, low, length);
+        };
         for entry in first..=first + length as usize {
             self.jumps.push((Place::Entry(entry), (otherwise, depth)));
         }
@@ -470,11 +497,20 @@ impl<'p> Writer<'_, 'p> {
         true
     }
 
-    fn table(&mut self, reg: Reg, low: Value, length: u32) -> usize {
+    /// Goes to one of several places, as an expression says; where these are listed.
+    fn table(&mut self, subject: &Expr, low: Value, length: u32) -> Plain<usize> {
         let first = self.bytecode.table.len();
+        let places = self.bytecode.places.len() as u32;
+        let op = if let Expr::Current(Variable::Global(id)) = subject {
+            Op::TableGlobal(index(*id) as u32, self.site(*id, 1)?, places)
+        } else {
+            self.value(subject, 0)?;
+            Op::Table(0, places)
+        };
+        self.push(op);
         self.bytecode.table.extend((0..=length).map(|_| 0));
-        self.push(Op::Table(reg, low, first as u32, length));
-        first
+        self.bytecode.places.push(Places { low, first: first as u32, length });
+        Ok(first)
     }
 
     /// Alternatives that differ in what a number is, and perhaps one for all other numbers.
@@ -515,13 +551,12 @@ impl<'p> Writer<'_, 'p> {
         }
         let others: Vec<Alternative<'p>> = others.iter().map(|one| one.without(1)).collect();
         let start = self.bytecode.ops.len();
-        if self.value(subject, 0).is_err() {
+        let Ok(first) = self.table(subject, low, length) else {
             self.bytecode.ops.truncate(start);
             self.push(Op::General);
             return true;
-        }
+        };
         let alike = cases.iter().all(|case| self.alike(&case.1, &cases[0].1));
-        let first = self.table(0, low, length);
         let default = self.here();
         for entry in first..=first + length as usize {
             self.bytecode.table[entry] = default;
@@ -651,7 +686,11 @@ impl<'p> Writer<'_, 'p> {
         if is_choice(condition) {
             return Ok(());
         }
-        if let Some((Expr::Current(Variable::Global(id)), value)) = comparison(condition) {
+        let compared = match condition {
+            Expr::Current(_) => Some((condition, 1)),
+            _ => comparison(condition),
+        };
+        if let Some((Expr::Current(Variable::Global(id)), value)) = compared {
             let cell = index(*id) as u32;
             let site = self.site(*id, 1)?;
             self.push(Op::TestGlobal(cell, site, value, truth));

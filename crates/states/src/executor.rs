@@ -110,10 +110,32 @@ impl Executor {
         let position = self.cells[own.position].unsigned_abs() as usize;
         let Some(&pc) = self.bytecode.entries[thread].get(position) else { return Ok(()) };
         let held = self.held(thread)?;
+        let Some(pc) = self.enter(pc, held)? else { return Ok(()) };
         let done = self.run(thread, pc, held);
         self.points.clear();
         self.take_back(0);
         done
+    }
+
+    /// Executes what comes first and looks at globals only, since many a thread waits; where to go on.
+    fn enter(&mut self, mut pc: Pc, held: Held) -> Result<Option<Pc>, GivenUp> {
+        for _ in 0..LONGEST {
+            match self.bytecode.ops[pc as usize] {
+                Op::TableGlobal(cell, site, places) => {
+                    self.note(site, held)?;
+                    pc = self.bytecode.place(places, self.cells[cell as usize].into());
+                }
+                Op::TestGlobal(cell, site, value, truth) => {
+                    self.note(site, held)?;
+                    if (self.cells[cell as usize] == value) != truth {
+                        return Ok(None);
+                    }
+                    pc += 1;
+                }
+                _ => return Ok(Some(pc)),
+            }
+        }
+        Err(GivenUp)
     }
 
     /// The locks that a thread holds.
@@ -228,10 +250,15 @@ impl Executor {
                     self.note(site, held)?;
                     (self.cells[cell as usize] == value) == truth
                 }
-                Op::Table(reg, low, first, length) => {
-                    let number = at(&mut registers, reg).wrapping_sub(low.into());
-                    let entry = u32::try_from(number).map_or(length, |number| number.min(length));
-                    pc = self.bytecode.table[(first + entry) as usize] as usize;
+                Op::Table(reg, places) => {
+                    let number = *at(&mut registers, reg);
+                    pc = self.bytecode.place(places, number) as usize;
+                    true
+                }
+                Op::TableGlobal(cell, site, places) => {
+                    self.note(site, held)?;
+                    let number = self.cells[cell as usize].into();
+                    pc = self.bytecode.place(places, number) as usize;
                     true
                 }
                 Op::Jump(to) => {

@@ -329,8 +329,11 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         if executor.expand(thread).is_err() {
             return Ok(None);
         }
-        let depth = self.store.parent(number).depth + 1;
         self.counts.nodes += 1;
+        if executor.outcomes().is_empty() {
+            return Ok(Some((false, None)));
+        }
+        let depth = self.store.parent(number).depth + 1;
         let mut moves = false;
         for words in executor.outcomes().chunks_exact(executor.stride()) {
             if self.store.count() as u64 >= self.options.most_states {

@@ -9,6 +9,7 @@ mod large;
 mod reach;
 mod saturation;
 mod table;
+mod transactions;
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -65,7 +66,9 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
         }
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
-        _ => Err(format!("there is no suite `{suite}`; suites: atomicity, pds, reach")),
+        _ => {
+            Err(format!("there is no suite `{suite}`; suites: atomicity, pds, reach, transactions"))
+        }
     }
 }
 
@@ -79,6 +82,9 @@ const LONGEST_CASE: Duration = Duration::from_secs(50);
 #[expect(clippy::print_stdout, reason = "rows are seen as they are measured")]
 pub fn run(suite: &str, arguments: &[&str]) -> Result<String, String> {
     let quick = is_quick(arguments)?;
+    if suite == "transactions" {
+        return transactions::run(quick);
+    }
     let start = Instant::now();
     let mut notes = if suite == "reach" { reach::notes() } else { Vec::new() };
     let all = cases(suite, quick)?;
@@ -150,6 +156,9 @@ fn in_own_process(suite: &str, case: &Case, arguments: &[&str]) -> Result<Measur
 
 /// Runs one case and prints its measurement as JSON.
 pub fn run_case(suite: &str, id: &str, arguments: &[&str]) -> Result<String, String> {
+    if suite == "transactions" {
+        return transactions::run_case(id);
+    }
     let all = cases(suite, is_quick(arguments)?)?;
     let case = all.into_iter().find(|case| case.id() == id);
     let mut measurement = (case.ok_or_else(|| format!("there is no case `{id}`"))?.run)()?;

@@ -8,7 +8,7 @@
 
 mod contrast;
 mod engine;
-mod spin;
+pub mod spin;
 
 use super::{Case, Measurement};
 use selvedge_analysis::EngineKind;

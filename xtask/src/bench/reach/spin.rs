@@ -115,7 +115,8 @@ fn run(
     Ok((Some(text), seconds))
 }
 
-fn call(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
+/// Runs a program in a folder to its end.
+pub fn call(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(folder)
@@ -128,10 +129,11 @@ fn call(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> 
 }
 
 /// A folder that goes away again.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self, String> {
+    /// A new folder for temporary files.
+    pub fn new() -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("selvedge-spin-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
