@@ -9,13 +9,13 @@
 //!
 //! # Invariants
 //! 1. Instructions are for steps that simply happen. Whatever is more (a failure, an annotation, a check,
-//!    a wait, a start, a choice inside an expression, an access that was not seen before) is
+//!    a start, a choice inside an expression, an access that was not seen before) is
 //!    [`Op::General`]: the step relation has to say what happens. So the instructions never decide
 //!    whether something is wrong.
 //! 2. Evaluation follows the order of the step relation: guards from left to right, then the action,
 //!    then the values; what is not evaluated there is not evaluated here.
-//! 3. A choice is the first thing that a step evaluates, so nothing in a register is lost when another
-//!    value is tried.
+//! 3. A choice is the first thing that a step evaluates, or the last, so nothing in a register is lost
+//!    when another value is tried.
 
 use crate::layout::{CellId, Layout, behind};
 use crate::program::{Code, index, is_exit};
@@ -87,10 +87,28 @@ pub enum Op {
     CanAcquire(LockId),
     /// Acquires a lock.
     Acquire(LockId),
-    /// Only a lock that can be released.
-    CanRelease(LockId),
+    /// Only a lock that the thread owns: it is released, given up or notified.
+    Owns(LockId),
     /// Releases a lock.
     Release(LockId),
+    /// Gives up a lock for a notification.
+    Wait(LockId),
+    /// Only a lock that was given up and can be taken again.
+    CanResume(LockId),
+    /// Takes a lock again that was given up.
+    Resume(LockId),
+    /// Wakes all that wait for a notification.
+    WakeAll(LockId),
+    /// The numbers of those that wait for a notification, or past the next two instructions.
+    Waiting(LockId),
+    /// Wakes the one whose number is in the first register.
+    Wake(LockId),
+    /// Only a thread that has ended.
+    Ended(ThreadId),
+    /// Begins a unit of work.
+    BeginUnit,
+    /// Ends a unit of work.
+    EndUnit,
     /// An assertion.
     Assert(Reg),
     /// This way ends.
@@ -631,27 +649,33 @@ impl<'p> Writer<'_, 'p> {
             Action::BeginAtomic => inside += 1,
             Action::EndAtomic => inside = inside.checked_sub(1).ok_or(NotPlain)?,
             Action::Acquire(lock) => _ = self.push(Op::CanAcquire(lock)),
-            Action::Release(lock) => _ = self.push(Op::CanRelease(lock)),
+            Action::Release(lock)
+            | Action::Wait(lock)
+            | Action::Notify(lock)
+            | Action::NotifyAll(lock) => _ = self.push(Op::Owns(lock)),
+            Action::Resume(lock) => _ = self.push(Op::CanResume(lock)),
+            Action::Join(thread) => _ = self.push(Op::Ended(thread)),
+            Action::BeginUnit => _ = self.push(Op::BeginUnit),
+            Action::EndUnit => _ = self.push(Op::EndUnit),
             Action::Assert(id) => {
                 self.value(&program.conditions[id], 0)?;
                 self.push(Op::Assert(0));
             }
-            Action::BeginUnit
-            | Action::EndUnit
-            | Action::Call(_)
-            | Action::Return(_)
-            | Action::Wait(_)
-            | Action::Resume(_)
-            | Action::Notify(_)
-            | Action::NotifyAll(_)
-            | Action::Start(_)
-            | Action::Join(_) => return Err(NotPlain),
+            Action::Call(_) | Action::Return(_) | Action::Start(_) => return Err(NotPlain),
         }
         let assignments = update.map_or(&[][..], |update| &update.assignments);
         self.assign(assignments)?;
         match edge.action {
             Action::Acquire(lock) => _ = self.push(Op::Acquire(lock)),
             Action::Release(lock) => _ = self.push(Op::Release(lock)),
+            Action::Wait(lock) => _ = self.push(Op::Wait(lock)),
+            Action::Resume(lock) => _ = self.push(Op::Resume(lock)),
+            Action::NotifyAll(lock) => _ = self.push(Op::WakeAll(lock)),
+            Action::Notify(lock) => {
+                self.push(Op::Waiting(lock));
+                self.push(Op::Choose(0));
+                self.push(Op::Wake(lock));
+            }
             _ => {}
         }
         if inside > 0 {

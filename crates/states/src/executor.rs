@@ -25,6 +25,8 @@ pub struct Executor {
     bytecode: Bytecode,
     /// The cells of locks that a thread may hold more than once.
     reentrant: Vec<bool>,
+    /// Whether threads wake without a notification.
+    spurious: bool,
     cells: Vec<Value>,
     /// The words of the state whose steps are taken.
     words: Vec<u64>,
@@ -72,6 +74,7 @@ impl Executor {
             words: vec![0; layout.words],
             noted: vec![0; bytecode.sites],
             reentrant: code.program.locks.iter().map(|lock| lock.reentrant).collect(),
+            spurious: code.program.spurious_wakeups,
             layout: layout.clone(),
             bytecode,
             changed: Vec::new(),
@@ -318,7 +321,7 @@ impl Executor {
                     }
                     true
                 }
-                Op::CanRelease(lock) => {
+                Op::Owns(lock) => {
                     if self.cells[self.layout.owner(lock)] != own {
                         return Err(GivenUp);
                     }
@@ -333,6 +336,74 @@ impl Executor {
                         held = self.numbered(held.locks & !(1 << index(lock)))?;
                     }
                     true
+                }
+                Op::Wait(lock) => {
+                    let (owner, depth) = (self.layout.owner(lock), self.layout.depth(lock));
+                    let suspended = self.layout.threads[thread].suspended as u32;
+                    self.set(suspended, lock_value(lock));
+                    self.set(suspended + 1, self.cells[depth] + 1);
+                    self.set(suspended + 2, 1);
+                    self.set(owner as u32, 0);
+                    self.set(depth as u32, 0);
+                    held = self.numbered(held.locks & !(1 << index(lock)))?;
+                    true
+                }
+                Op::CanResume(lock) => {
+                    let suspended = self.layout.threads[thread].suspended;
+                    self.cells[suspended] == lock_value(lock)
+                        && (self.cells[suspended + 2] == 0 || self.spurious)
+                        && self.cells[self.layout.owner(lock)] == 0
+                }
+                Op::Resume(lock) => {
+                    let (owner, depth) = (self.layout.owner(lock), self.layout.depth(lock));
+                    let suspended = self.layout.threads[thread].suspended;
+                    self.set(owner as u32, own);
+                    self.set(depth as u32, self.cells[suspended + 1] - 1);
+                    for cell in suspended..suspended + 3 {
+                        self.set(cell as u32, 0);
+                    }
+                    held = self.numbered(held.locks | 1 << index(lock))?;
+                    true
+                }
+                Op::WakeAll(lock) => {
+                    for _ in 0..self.layout.threads.len() {
+                        let member = self.waiting(lock).next();
+                        if let Some(member) = member {
+                            self.set(member, 0);
+                        }
+                    }
+                    true
+                }
+                Op::Waiting(lock) => {
+                    match self.waiting(lock).count() {
+                        0 => pc += 2,
+                        members => {
+                            registers[0] = 0;
+                            registers[1] = i64::try_from(members).map_err(|_| GivenUp)? - 1;
+                        }
+                    }
+                    true
+                }
+                Op::Wake(lock) => {
+                    let member = usize::try_from(registers[0]).map_err(|_| GivenUp)?;
+                    let member = self.waiting(lock).nth(member).ok_or(GivenUp)?;
+                    self.set(member, 0);
+                    true
+                }
+                Op::Ended(joined) => {
+                    let joined = &self.layout.threads[joined];
+                    self.cells[joined.position] == joined.ended()
+                }
+                Op::BeginUnit => {
+                    let units = self.layout.threads[thread].units;
+                    self.set(units as u32, self.cells[units] + 1);
+                    true
+                }
+                Op::EndUnit => {
+                    let units = self.layout.threads[thread].units;
+                    let inside = self.cells[units] > 0;
+                    self.set(units as u32, (self.cells[units] - 1).max(0));
+                    inside
                 }
                 Op::Assert(reg) => {
                     if *at(&mut registers, reg) == 0 {
@@ -364,6 +435,15 @@ impl Executor {
         Err(GivenUp)
     }
 
+    /// The cells that say that a thread waits for a notification of a lock.
+    fn waiting(&self, lock: LockId) -> impl Iterator<Item = u32> {
+        let member = move |cells: &[Value], own: usize| {
+            cells[own] == lock_value(lock) && cells[own + 2] == 1
+        };
+        let threads = self.layout.threads.iter().map(|own| own.suspended);
+        threads.filter(move |&own| member(&self.cells, own)).map(|own| own as u32 + 2)
+    }
+
     /// Writes down a state that comes out.
     fn emit(&mut self, thread: ThreadId, position: Value) {
         let cell = self.layout.threads[thread].position;
@@ -376,6 +456,11 @@ impl Executor {
             self.layout.write(words, cell, self.cells[cell]);
         }
     }
+}
+
+/// A lock as it stands in a cell.
+fn lock_value(lock: LockId) -> Value {
+    Value::try_from(index(lock) + 1).unwrap_or(Value::MAX)
 }
 
 fn at(registers: &mut [i64; REGISTERS], reg: Reg) -> &mut i64 {
