@@ -39,6 +39,8 @@ pub struct Executor {
     noted: Vec<u64>,
     /// The numbers of the sets of locks.
     sets: FxHashMap<u128, u32>,
+    /// How many expansions were left to the step relation.
+    pub given_up: u64,
 }
 
 /// A way that is yet to be taken.
@@ -81,6 +83,7 @@ impl Executor {
             points: Vec::new(),
             outcomes: Vec::new(),
             sets: FxHashMap::default(),
+            given_up: 0,
         }
     }
 
@@ -105,6 +108,10 @@ impl Executor {
     /// # Errors
     /// If the step relation has to take them.
     pub fn expand(&mut self, thread: ThreadId) -> Result<(), GivenUp> {
+        self.attempt(thread).inspect_err(|_| self.given_up += 1)
+    }
+
+    fn attempt(&mut self, thread: ThreadId) -> Result<(), GivenUp> {
         self.outcomes.clear();
         let own = &self.layout.threads[thread];
         if self.cells[own.stopped] != 0 {
