@@ -24,6 +24,7 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-replay",
         &["copies"],
     ),
+    ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     (
         "reach",
         "all engines for data against all schedules within a bound",

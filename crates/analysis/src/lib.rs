@@ -37,7 +37,7 @@ pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind};
-pub use relation::{RelationReport, answer_relation};
+pub use relation::{Listing, RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
 pub use selvedge_states::Reduction;
 

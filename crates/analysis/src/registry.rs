@@ -385,7 +385,7 @@ pub(crate) fn make<'p>(
         let Options { visible, list, starts_per_site, max_nodes, .. } = *options;
         let options =
             BoundedOptions { kind, measure, limit, visible, list, starts_per_site, max_nodes };
-        Box::new(Bounded::new(program, options, budget))
+        Box::new(Bounded::prepared(program, prepared.slices(), options, budget))
     };
     match kind {
         EngineKind::Tupling => {

@@ -1,5 +1,5 @@
 //! # Idea
-//! Very many pattern questions are answered as a relation, not one by one. What the code of the threads
+//! The questions of a relation are answered together, not one by one. What the code of the threads
 //! rules out is safe. Threads of equal behaviour do the same, and whoever takes no part stays where it
 //! starts, so a question about one pair of them answers those about all pairs of the same two
 //! behaviours: only where it is violated is each pair asked, for its own interleaving.
@@ -9,128 +9,238 @@
 //!
 //! # Invariants
 //! 1. Every question is either listed with its answer or counted with the answer that it has.
+//! 2. Within a bound the order of the threads counts, so an answer under one is for its pair alone.
 
-use crate::driver::{InternalError, Options, Progress, Report, answer};
+use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
+use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
-use selvedge_locks::behaviour::ClassId;
+use selvedge_program::relation::about;
 use selvedge_program::{
-    Answer, Feature, PatternQuestion, PatternRelation, Question, ThreadId, Verdict, alphabets,
+    Answer, Feature, Question, QuestionRelation, RelationKey, ThreadId, Unknown, Verdict,
 };
 use std::collections::BTreeMap;
 
 /// Beyond so many questions only those that an engine had to decide are listed.
 pub const LISTED: u64 = 100_000;
 
-/// Answers of which only some are listed.
+/// What gave an answer that no engine was needed for.
+const BY_CODE: &str = "code";
+
+/// Which questions of a relation are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Listing {
+    /// All.
+    All,
+    /// Those that an engine had to decide; the others are counted.
+    Decided,
+}
+
+/// Answers of which only some may be listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RelationReport {
     /// Those that are listed.
     pub report: Report,
     /// How many more are safe.
     pub safe: u64,
-    /// How many more are open, for the reason that a listed one has.
+    /// How many more are open.
     pub unknown: u64,
+    /// Why they are, if that is not the reason of a listed one.
+    pub why: Option<Unknown>,
 }
 
-/// Answers all questions of a relation about a valid program.
+/// Answers all questions of a relation about a valid program. `known` are answers of an earlier call
+/// that a limit ended: those that it decided stay.
 ///
 /// # Errors
 /// If an engine contradicts itself, or claims an interleaving that does not replay.
 pub fn answer_relation(
     prepared: &Prepared<'_>,
-    relation: &PatternRelation,
+    relation: &QuestionRelation,
+    listing: Listing,
+    known: Vec<Answer>,
     options: &Options,
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<RelationReport, InternalError> {
-    let groups = groups(prepared, relation, budget);
-    let alphabets = alphabets(prepared.program);
-    let mut asked: Vec<Question> = Vec::new();
-    for (at, first) in groups.iter().enumerate() {
-        for (other, second) in groups.iter().enumerate() {
-            if budget.poll().is_some() {
-                break;
-            }
-            let b = if at == other { first.get(1) } else { second.first() };
-            let (Some(&a), Some(&b)) = (first.first(), b) else { continue };
-            let plausible = relation.plausible(prepared.program, &alphabets, a, b);
-            asked.extend(plausible.into_iter().map(Question::Pattern));
+    let program = prepared.program;
+    let groups = Groups::new(prepared, relation, budget);
+    let mut asked = Vec::new();
+    let mut cut = None;
+    for pair in groups.pairs(relation.is_ordered()) {
+        cut = budget.poll();
+        if cut.is_some() {
+            break;
         }
+        asked.extend(relation.plausible(program, prepared.alphabets(), pair));
     }
-    let mut report = answer(prepared, &asked, options, budget, progress)?;
-    let of = |thread: ThreadId| groups.iter().find(|group| group.contains(&thread));
-    let mut unknown = 0;
+    let mut asking = Asking {
+        driver: Driver::new(prepared, options, budget),
+        known: known.into_iter().filter_map(decided).collect(),
+        answers: Vec::with_capacity(asked.len()),
+    };
+    asking.ask(asked, progress)?;
+    let mut same = 0;
     let mut more = Vec::new();
-    for one in &report.answers {
-        let Question::Pattern(question) = &one.question else { continue };
-        let (Some(first), Some(second)) = (of(question.unit_thread), of(question.other_thread))
-        else {
-            continue;
-        };
+    for one in &asking.answers {
+        let Some(key) = RelationKey::of(&one.question) else { continue };
         match one.verdict {
             Verdict::Safe => {}
-            Verdict::Unknown(_) => unknown += pairs(first, second) - 1,
-            Verdict::Violation(_) => more.extend(others(question, first, second)),
-        }
-    }
-    let mut rest = answer(prepared, &more, options, budget, progress)?;
-    report.answers.append(&mut rest.answers);
-    report.statistics.extend(&rest.statistics);
-    report.answers.sort_by_key(order);
-    // A stop before all groups were looked at leaves everything open that is not listed.
-    let left = relation.count(prepared.program) - report.answers.len() as u64 - unknown;
-    let (safe, unknown) =
-        if budget.stopped().is_some() { (0, unknown + left) } else { (left, unknown) };
-    Ok(RelationReport { report, safe, unknown })
-}
-
-/// The threads of the relation by behaviour; one by one where that says too little.
-fn groups(
-    prepared: &Prepared<'_>,
-    relation: &PatternRelation,
-    budget: &Budget,
-) -> Vec<Vec<ThreadId>> {
-    let each = || relation.threads.iter().map(|&thread| vec![thread]).collect();
-    let ordered = [Feature::Starts, Feature::Joins, Feature::Values];
-    if ordered.iter().any(|&feature| prepared.features.contains(feature)) {
-        return each();
-    }
-    let Ok(behaviours) = prepared.behaviours(budget) else { return each() };
-    let mut groups: BTreeMap<ClassId, Vec<ThreadId>> = BTreeMap::new();
-    for &thread in &relation.threads {
-        groups.entry(behaviours.class_of(thread)).or_default().push(thread);
-    }
-    groups.into_values().collect()
-}
-
-/// How many ordered pairs of distinct threads the two groups have.
-fn pairs(first: &[ThreadId], second: &[ThreadId]) -> u64 {
-    let shared = if first == second { first.len() } else { 0 };
-    (first.len() * second.len() - shared) as u64
-}
-
-/// The same question about all other pairs of the two groups.
-fn others(question: &PatternQuestion, first: &[ThreadId], second: &[ThreadId]) -> Vec<Question> {
-    let asked = (question.unit_thread, question.other_thread);
-    let mut all = Vec::new();
-    for &unit_thread in first {
-        for &other_thread in second.iter().filter(|&&other| other != unit_thread) {
-            if (unit_thread, other_thread) != asked {
-                let pair = PatternQuestion { unit_thread, other_thread, ..question.clone() };
-                all.push(Question::Pattern(pair));
+            Verdict::Unknown(_) if one.explored.is_none() => {
+                same += groups.others(key, relation.is_ordered()).count() as u64;
+            }
+            Verdict::Unknown(_) | Verdict::Violation(_) => {
+                let pairs = groups.others(key, relation.is_ordered());
+                more.extend(pairs.filter_map(|pair| about(&one.question, pair)));
             }
         }
     }
-    all
+    asking.ask(more, progress)?;
+    let Asking { driver, mut answers, .. } = asking;
+    let total = answers.len();
+    progress(Progress { done: total, total, question: None, bound: None });
+    answers.sort_by_cached_key(|answer| RelationKey::of(&answer.question));
+    // Of pairs that were not looked at nothing is known, nor of more copies than there are.
+    let why = cut.map(Unknown::Stopped).or(options.copies.map(Unknown::Copies));
+    let mut left = relation.count(program) - total as u64;
+    if listing == Listing::All && left > 0 {
+        answers = all(prepared, relation, &groups, answers, why.as_ref());
+        (left, same) = (0, 0);
+    }
+    let (safe, unknown) = if why.is_some() { (0, left) } else { (left - same, same) };
+    let why = why.filter(|_| unknown > 0);
+    Ok(RelationReport { report: driver.report(answers), safe, unknown, why })
 }
 
-/// The order in which questions are listed.
-fn order(answer: &Answer) -> Option<(ThreadId, ThreadId, u32, Vec<selvedge_program::LocationId>)> {
-    match &answer.question {
-        Question::Pattern(one) => {
-            Some((one.unit_thread, one.other_thread, one.pattern.number, one.locations.clone()))
+/// An answer that a larger budget would not change, under its key.
+fn decided(answer: Answer) -> Option<(RelationKey, Answer)> {
+    let open = matches!(answer.verdict, Verdict::Unknown(Unknown::Stopped(_)));
+    RelationKey::of(&answer.question).filter(|_| !open).map(|key| (key, answer))
+}
+
+/// Questions that are put to the engines.
+struct Asking<'a, 'p> {
+    driver: Driver<'a, 'p>,
+    known: BTreeMap<RelationKey, Answer>,
+    answers: Vec<Answer>,
+}
+
+impl Asking<'_, '_> {
+    fn ask(
+        &mut self,
+        questions: Vec<Question>,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), InternalError> {
+        let total = self.answers.len() + questions.len();
+        for question in questions {
+            let done = self.answers.len();
+            let mut note =
+                |bound| progress(Progress { done, total, question: Some(&question), bound });
+            note(None);
+            let known = RelationKey::of(&question).and_then(|key| self.known.remove(&key));
+            self.answers.push(match known {
+                Some(answer) => answer,
+                None => self.driver.answer(&question, &mut |bound| note(Some(bound)))?,
+            });
         }
-        _ => None,
+        Ok(())
+    }
+}
+
+/// Every question of the relation with its answer, given those that the engines answered and why the
+/// others are open, if they are.
+fn all(
+    prepared: &Prepared<'_>,
+    relation: &QuestionRelation,
+    groups: &Groups,
+    asked: Vec<Answer>,
+    why: Option<&Unknown>,
+) -> Vec<Answer> {
+    let keyed = |answer: &Answer| RelationKey::of(&answer.question);
+    // What is open about the first pair of two behaviours is open about all of them.
+    let mut open: FxHashMap<RelationKey, (Unknown, &'static str)> = FxHashMap::default();
+    for answer in &asked {
+        if let (Verdict::Unknown(why), None) = (&answer.verdict, &answer.explored) {
+            open.extend(keyed(answer).map(|key| (key, (why.clone(), answer.engine))));
+        }
+    }
+    let mut asked: FxHashMap<RelationKey, Answer> =
+        asked.into_iter().filter_map(|answer| Some((keyed(&answer)?, answer))).collect();
+    let answer = |question: Question| {
+        let key = RelationKey::of(&question);
+        if let Some(answer) = key.and_then(|key| asked.remove(&key)) {
+            return answer;
+        }
+        let first = key.and_then(|key| open.get(&groups.first(key)));
+        let (verdict, engine) = match (first, why) {
+            (Some((why, engine)), _) => (Verdict::Unknown(why.clone()), *engine),
+            (None, Some(why)) => (Verdict::Unknown(why.clone()), BY_CODE),
+            (None, None) => (Verdict::Safe, BY_CODE),
+        };
+        Answer { question, verdict, engine, explored: None }
+    };
+    relation.questions(prepared.program).into_iter().map(answer).collect()
+}
+
+/// The threads of a relation by behaviour; one by one where that says too little.
+struct Groups {
+    groups: Vec<Vec<ThreadId>>,
+    of: BTreeMap<ThreadId, usize>,
+}
+
+impl Groups {
+    fn new(prepared: &Prepared<'_>, relation: &QuestionRelation, budget: &Budget) -> Self {
+        let threads = relation.threads();
+        let ordered = [Feature::Starts, Feature::Joins, Feature::Values];
+        let alike = !ordered.iter().any(|&feature| prepared.features.contains(feature));
+        let behaviours = if alike { prepared.behaviours(budget).ok() } else { None };
+        let groups: Vec<Vec<ThreadId>> = match behaviours {
+            Some(behaviours) => {
+                let mut groups: BTreeMap<_, Vec<ThreadId>> = BTreeMap::new();
+                for &thread in threads {
+                    groups.entry(behaviours.class_of(thread)).or_default().push(thread);
+                }
+                groups.into_values().collect()
+            }
+            None => threads.iter().map(|&thread| vec![thread]).collect(),
+        };
+        let members = |(at, group): (usize, &Vec<ThreadId>)| -> Vec<(ThreadId, usize)> {
+            group.iter().map(|&thread| (thread, at)).collect()
+        };
+        let of = groups.iter().enumerate().flat_map(members).collect();
+        Self { groups, of }
+    }
+
+    /// The first pair of threads of every two groups.
+    fn pairs(&self, ordered: bool) -> impl Iterator<Item = [ThreadId; 2]> {
+        let groups = self.groups.len();
+        (0..groups).flat_map(move |at| {
+            let others = if ordered { 0 } else { at }..groups;
+            others.filter_map(move |other| self.first_pair(at, other))
+        })
+    }
+
+    fn first_pair(&self, at: usize, other: usize) -> Option<[ThreadId; 2]> {
+        let second = if at == other { self.groups[at].get(1) } else { self.groups[other].first() };
+        Some([*self.groups[at].first()?, *second?])
+    }
+
+    /// The question about the first pair of the same two behaviours.
+    fn first(&self, key: RelationKey) -> RelationKey {
+        let [first, second] = key.threads().map(|thread| self.of[&thread]);
+        self.first_pair(first, second).map_or(key, |pair| key.about(pair))
+    }
+
+    /// All other pairs of the same two behaviours as those of a question.
+    fn others(&self, key: RelationKey, ordered: bool) -> impl Iterator<Item = [ThreadId; 2]> {
+        let [at, other] = key.threads().map(|thread| self.of[&thread]);
+        let pair = move |first: ThreadId, second: ThreadId| {
+            let twice = !ordered && at == other && first > second;
+            let itself = key.about([first, second]) == key;
+            (first != second && !twice && !itself).then_some([first, second])
+        };
+        let seconds = &self.groups[other];
+        let firsts = self.groups[at].iter();
+        firsts.flat_map(move |&first| seconds.iter().filter_map(move |&second| pair(first, second)))
     }
 }

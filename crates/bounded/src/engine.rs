@@ -14,7 +14,7 @@ use crate::explicit::{ExplicitSearch, StackChoice};
 use crate::expr::beyond_truth_values;
 use crate::monitor::{StepMap, joins_to_data, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
-use crate::slice::Slice;
+use crate::slice::{Slice, Slices};
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
 use selvedge_lower::LockSet;
@@ -24,6 +24,7 @@ use selvedge_program::{
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Which search.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -106,6 +107,7 @@ pub struct BoundedOptions {
 /// An engine that searches under a bound.
 pub struct Bounded<'p> {
     program: &'p Program,
+    slices: Rc<Slices>,
     options: BoundedOptions,
     budget: Budget,
     statistics: Statistics,
@@ -114,13 +116,26 @@ pub struct Bounded<'p> {
 impl<'p> Bounded<'p> {
     /// An engine for all questions about `program`.
     pub fn new(program: &'p Program, options: BoundedOptions, budget: &Budget) -> Self {
-        Self { program, options, budget: budget.clone(), statistics: Statistics::default() }
+        Self::prepared(program, Rc::default(), options, budget)
+    }
+
+    /// An engine for all questions about `program`, which shares its slices with others.
+    pub fn prepared(
+        program: &'p Program,
+        slices: Rc<Slices>,
+        options: BoundedOptions,
+        budget: &Budget,
+    ) -> Self {
+        let (budget, statistics) = (budget.clone(), Statistics::default());
+        Self { program, slices, options, budget, statistics }
     }
 
     /// The question as one about data.
     fn translated(&self, question: &Question) -> Result<Translated<'p>, Unknown> {
         match question {
-            Question::Reach(target) => Translated::reach(self.program, target, &self.budget),
+            Question::Reach(target) => {
+                Translated::reach(self.program, &self.slices, target, &self.budget)
+            }
             // Nothing is a violation, and everything is explored.
             Question::States => {
                 let nothing = Target::Label(Vec::new());
@@ -256,23 +271,28 @@ impl Engine for Bounded<'_> {
 /// the program that was asked about, if it is another one.
 struct Translated<'p> {
     /// The part of the globals that matters, if some were left out first.
-    slice: Option<Slice>,
+    slice: Option<Rc<Slice>>,
     program: Cow<'p, Program>,
     target: Target,
     origin: Option<StepMap>,
 }
 
 impl<'p> Translated<'p> {
-    fn reach(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
+    fn reach(
+        program: &'p Program,
+        slices: &Slices,
+        target: &Target,
+        budget: &Budget,
+    ) -> Result<Self, Unknown> {
         let many = program.globals.len() > MANY_GLOBALS;
-        let slice = if many { Slice::new(program, target) } else { None };
+        let slice = if many { slices.of(program, target) } else { None };
         let target = slice.as_ref().map_or_else(|| target.clone(), |slice| slice.target(target));
         Self::unlocked(slice, program, &target, budget)
     }
 
     /// The question about a slice of a program, or about all of it, without locks and joins.
     fn unlocked(
-        slice: Option<Slice>,
+        slice: Option<Rc<Slice>>,
         program: &'p Program,
         target: &Target,
         budget: &Budget,
@@ -332,7 +352,7 @@ pub fn projection(
     if let Some(why) = beyond_truth_values(program) {
         return Err(Unknown::Unsupported(why));
     }
-    let translated = Translated::reach(program, target, budget)?;
+    let translated = Translated::reach(program, &Slices::default(), target, budget)?;
     let nodes = reduction::projection(&translated.program, &translated.target, rounds, budget)?;
     Ok(match translated.origin {
         None => nodes,

@@ -12,6 +12,7 @@
 //! 1. Threads, procedures, nodes and edges keep their numbers, so bounds, positions and steps mean the
 //!    same in both programs.
 //! 2. A step is possible in the one iff it is in the other: what it depends on is in both.
+//! 3. A program has one slice per target, however many engines are asked about it.
 
 use crate::expr::possible;
 use selvedge_base::{Id, IdVec};
@@ -19,6 +20,25 @@ use selvedge_program::{
     Action, Expr, GlobalId, PassingId, Program, StatePattern, Target, ThreadId, Valuation, Value,
     Variable, Witness, WitnessStep,
 };
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The slices of one program, each made for the first engine that needs it and shared by the others.
+#[derive(Default)]
+pub struct Slices(RefCell<Vec<(Target, Option<Rc<Slice>>)>>);
+
+impl Slices {
+    /// The slice of the program for a target; `None` if every global matters.
+    pub fn of(&self, program: &Program, target: &Target) -> Option<Rc<Slice>> {
+        let mut known = self.0.borrow_mut();
+        if let Some((_, slice)) = known.iter().find(|(known, _)| known == target) {
+            return slice.clone();
+        }
+        let slice = Slice::new(program, target).map(Rc::new);
+        known.push((target.clone(), slice.clone()));
+        slice
+    }
+}
 
 /// A program with only the globals that matter.
 pub struct Slice {

@@ -18,7 +18,7 @@ use reach::{ReachArgs, SequentializeArgs};
 use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use selvedge_library::config::seconds;
-use selvedge_library::render::Format;
+use selvedge_library::render::{Extent, Format};
 use selvedge_library::select::parse_patterns;
 use selvedge_program::Units;
 use selvedge_report::Patterns;
@@ -228,7 +228,6 @@ pub struct ReportOptions {
 
 /// What to ask and how to answer.
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct AtomicityOptions {
     /// What becomes of the answers.
     #[command(flatten)]
@@ -267,6 +266,14 @@ pub struct AtomicityOptions {
     #[arg(long, value_name = "NUMBER", required_if_eq("engine", "context-bounded"))]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: Option<u32>,
+    /// How far to go, and how much to show.
+    #[command(flatten)]
+    pub extent: ExtentOptions,
+}
+
+/// How far to go, and how much to show.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ExtentOptions {
     /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
     #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
     pub max_nodes: Option<usize>,
@@ -288,6 +295,22 @@ pub struct AtomicityOptions {
     /// Print what the work cost.
     #[arg(long)]
     pub stats: bool,
+}
+
+impl ExtentOptions {
+    /// How many interleavings are printed if nothing else is said.
+    const SHOWN_WITNESSES: usize = 5;
+
+    /// How much to show.
+    pub fn shown(&self) -> Extent {
+        let witnesses = self.max_witnesses.unwrap_or(Self::SHOWN_WITNESSES);
+        Extent {
+            witnesses: (!self.no_witness).then_some(witnesses),
+            most: None,
+            verbose: self.verbose,
+            stats: self.stats,
+        }
+    }
 }
 
 /// When to stop.

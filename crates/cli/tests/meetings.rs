@@ -227,3 +227,44 @@ fn waits_leave_deadlocks_open() {
     let (code, value) = json(&["reach", "-", "--deadlocks"], model);
     assert_eq!((code, &value["verdict"]), (Some(1), &"violation".into()), "{value}");
 }
+
+/// Of very many questions those are listed that an engine had to decide; the others are counted.
+#[test]
+fn very_many_races_are_a_relation() {
+    let names: Vec<String> = (0..60).map(|at| format!("x{at}")).collect();
+    let mut text = format!("var : {};\n", names.join(", "));
+    for (at, name) in names.iter().enumerate() {
+        let other = if at == 7 { "read x8;" } else { "" };
+        let process = format!("process P{at} {{ main {{ write {name}; {other} }} }}\n");
+        text.push_str(&process);
+    }
+    let (code, value) = json(&["race", "-"], text.as_bytes());
+    assert_eq!(code, Some(1));
+    let queries = value["queries"].as_array().expect("queries");
+    assert_eq!(queries.len(), 1, "the only two threads that share a location");
+    assert_eq!(queries[0]["threads"], serde_json::json!(["P7", "P8"]));
+    assert_eq!(value["not_listed"], 106_199);
+    assert_eq!(value["stats"]["queries"], 106_200);
+    assert_eq!(value["stats"]["safe"], 106_199);
+    let (code, value) = json(&["race", "-", "--all-questions"], text.as_bytes());
+    assert_eq!(code, Some(1));
+    assert_eq!(value["queries"].as_array().map(Vec::len), Some(106_200));
+    assert!(value.get("not_listed").is_none());
+    assert_eq!(value["stats"]["safe"], 106_199);
+}
+
+/// What the code of two threads rules out is safe, whatever else the program uses.
+#[test]
+fn threads_without_a_common_location_are_safe_with_values() {
+    let text = b"int 0..7 : n;
+        var : x;
+        process A { main { unit { n = n + 1; n = n + 1; } } }
+        process B { main { unit { write x; write x; } } }";
+    for analysis in ["atomicity", "race", "check"] {
+        let (code, value) = json(&[analysis, "-"], text);
+        assert_eq!(code, Some(0), "{analysis}: {value}");
+    }
+    let (_, value) = json(&["atomicity", "-"], text);
+    assert_eq!(value["stats"]["safe"], value["stats"]["queries"]);
+    assert_eq!(value["queries"].as_array().map(Vec::len), Some(128), "all are listed");
+}

@@ -99,16 +99,13 @@ pub fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<
 /// what is shown in fewest steps, then the order of the source.
 pub fn rank(findings: &mut [Finding]) {
     let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);
-    findings.sort_by(|a, b| {
-        let key = |finding: &Finding| {
-            (
-                order(finding.kind),
-                std::cmp::Reverse(finding.tags.len()),
-                finding.trace.steps.len(),
-                finding.places.clone(),
-                finding.threads.clone(),
-            )
-        };
-        key(a).cmp(&key(b))
+    findings.sort_by_cached_key(|finding| {
+        (
+            order(finding.kind),
+            std::cmp::Reverse(finding.tags.len()),
+            finding.trace.steps.len(),
+            finding.places.clone(),
+            finding.threads.clone(),
+        )
     });
 }

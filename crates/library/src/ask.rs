@@ -8,15 +8,13 @@ use crate::load::{Model, Property, Text, property};
 use crate::select;
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
-    DeadlockReport, EngineKind, Instance, InternalError, Options, Prepared, Progress,
+    DeadlockReport, EngineKind, Instance, InternalError, Listing, Options, Prepared, Progress,
     RelationReport, Report, answer, answer_deadlocks, answer_relation, instance,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{CopiesFor, Enough, enough};
-use selvedge_program::moment::races;
-use selvedge_program::question::pattern_questions;
 use selvedge_program::{
-    Action, LocationId, PatternRelation, Program, Question, ThreadId, Units, Unknown,
+    Action, LocationId, Program, Question, QuestionRelation, ThreadId, Units, Unknown,
 };
 use selvedge_report::{Answers, Asked, Patterns};
 use std::time::Duration;
@@ -30,6 +28,8 @@ pub struct Request {
     pub threads: Option<Vec<String>>,
     /// Only about these locations.
     pub locations: Option<Vec<String>>,
+    /// Whether every question is listed, however many there are.
+    pub list_all: bool,
     /// How many copies of a thread there are where no number is known to decide the questions.
     pub copies: u32,
 }
@@ -43,8 +43,6 @@ pub enum Subject {
         patterns: Option<Patterns>,
         /// What counts as a unit of the other thread.
         units: Units,
-        /// Whether every question is listed, however many there are.
-        list_all: bool,
     },
     /// Whether an execution drives this property to its last state.
     Property(Text),
@@ -89,8 +87,8 @@ pub struct Inquiry {
 pub enum Questions {
     /// These.
     Listed(Vec<Question>),
-    /// Patterns, too many to be listed.
-    Relation(PatternRelation),
+    /// Patterns or races, and which of them are listed.
+    Relation(QuestionRelation, Listing),
     /// Deadlocks: the code suggests the cycles.
     Deadlocks,
 }
@@ -113,7 +111,7 @@ impl Inquiry {
     /// # Errors
     /// If names do not exist, or the property has mistakes.
     pub fn new(given: Model, request: Request) -> Result<Self, InquiryError> {
-        let Request { subject, threads, locations, copies: most } = request;
+        let Request { subject, threads, locations, list_all, copies: most } = request;
         let Instance { program, limit } = match &subject {
             Subject::Property(text) => instance_for(&text.text, given.program, most),
             Subject::Patterns { .. } | Subject::Races => {
@@ -144,14 +142,18 @@ impl Inquiry {
             patterns: None,
         };
         match subject {
-            Subject::Patterns { patterns, units, list_all } => {
-                inquiry.ask_patterns(patterns.as_ref(), units, list_all)?;
+            Subject::Patterns { patterns, units } => {
+                let (patterns, numbers) =
+                    select::patterns(patterns.as_ref(), units).map_err(InquiryError::Message)?;
+                let Self { threads, locations, .. } = &inquiry;
+                let relation = QuestionRelation::patterns(&numbers, units, threads, locations);
+                inquiry.ask_relation(relation, list_all);
+                inquiry.patterns = Some((patterns, units));
             }
             Subject::Property(text) => inquiry.ask_property(text)?,
             Subject::Races => {
-                let races = races(&inquiry.threads, &inquiry.locations);
-                let listed = races.into_iter().map(Question::Race).collect();
-                inquiry.questions = Questions::Listed(listed);
+                let relation = QuestionRelation::races(&inquiry.threads, &inquiry.locations);
+                inquiry.ask_relation(relation, list_all);
             }
             Subject::Deadlocks => {}
         }
@@ -159,24 +161,10 @@ impl Inquiry {
         Ok(inquiry)
     }
 
-    fn ask_patterns(
-        &mut self,
-        patterns: Option<&Patterns>,
-        units: Units,
-        list_all: bool,
-    ) -> Result<(), InquiryError> {
-        let (patterns, numbers) =
-            select::patterns(patterns, units).map_err(InquiryError::Message)?;
-        let Self { model, threads, locations, .. } = &*self;
-        let relation = PatternRelation::new(&numbers, units, threads, locations);
-        self.questions = if relation.count(&model.program) > LISTED && !list_all {
-            Questions::Relation(relation)
-        } else {
-            let listed = pattern_questions(&model.program, &numbers, units, threads, locations);
-            Questions::Listed(listed.into_iter().map(Question::Pattern).collect())
-        };
-        self.patterns = Some((patterns, units));
-        Ok(())
+    fn ask_relation(&mut self, relation: QuestionRelation, list_all: bool) {
+        let few = relation.count(&self.model.program) <= LISTED;
+        let listing = if few || list_all { Listing::All } else { Listing::Decided };
+        self.questions = Questions::Relation(relation, listing);
     }
 
     fn ask_property(&mut self, text: Text) -> Result<(), InquiryError> {
@@ -193,11 +181,9 @@ impl Inquiry {
         let said = self.model.warnings.iter().any(|warning| warning.code == CODE);
         let few = self.threads.len() < 2;
         let program = &self.model.program;
-        // A thread can wait for its own end.
-        let joins = program.edges.iter().any(|edge| matches!(edge.action, Action::Join(_)));
         let (code, message) = match (&self.questions, &self.patterns) {
             _ if said || self.property.is_some() => return None,
-            (Questions::Listed(listed), Some(_)) if listed.is_empty() => {
+            (Questions::Relation(relation, _), Some(_)) if relation.count(program) == 0 => {
                 let message = if few {
                     "fewer than two threads take part, so no atomicity question arises"
                 } else if self.locations.is_empty() {
@@ -209,11 +195,11 @@ impl Inquiry {
                 (CODE, message)
             }
             (_, Some(_)) => return None,
-            (Questions::Deadlocks, _) if joins => return None,
+            (Questions::Deadlocks, _) if can_wait_alone(program) => return None,
             _ if few => {
                 ("nothing-to-ask", "fewer than two threads take part, so there is nothing to ask")
             }
-            (Questions::Listed(_), None) if self.locations.is_empty() => {
+            (Questions::Relation(..), None) if self.locations.is_empty() => {
                 ("nothing-to-ask", "no shared location takes part, so there is nothing to ask")
             }
             _ => return None,
@@ -244,9 +230,11 @@ impl Inquiry {
                     answer_deadlocks(&prepared, threads, known, &options, budget, progress)?;
                 (report, (0, 0), unasked)
             }
-            Questions::Relation(relation) => {
-                let RelationReport { report, safe, unknown } =
-                    answer_relation(&prepared, relation, &options, budget, progress)?;
+            Questions::Relation(relation, listing) => {
+                let (listing, known) = (*listing, Vec::new());
+                let RelationReport { report, safe, unknown, .. } = answer_relation(
+                    &prepared, relation, listing, known, &options, budget, progress,
+                )?;
                 (report, (safe, unknown), None)
             }
         };
@@ -293,6 +281,15 @@ impl Inquiry {
             warnings: of_model.chain(of_property).collect(),
         }
     }
+}
+
+/// Whether a thread can wait for its own end, or for a lock that it holds itself.
+pub(crate) fn can_wait_alone(program: &Program) -> bool {
+    program.edges.iter().any(|edge| match edge.action {
+        Action::Join(_) => true,
+        Action::Acquire(lock) => !program.locks[lock].reentrant,
+        _ => false,
+    })
 }
 
 /// The program with as many copies as decide a property, and never fewer than `most`: it may name

@@ -5,16 +5,13 @@
 
 use crate::fixes::{Fixer, deadlocks_among};
 use selvedge_analysis::{
-    DeadlockReport, InternalError, Options, Prepared, Progress, RelationReport, answer,
+    DeadlockReport, InternalError, Listing, Options, Prepared, Progress, RelationReport,
     answer_deadlocks, answer_relation,
 };
 use selvedge_base::Budget;
 use selvedge_findings::outcome::{rank, tally};
 use selvedge_findings::{Checked, Finding, FindingKind, group};
-use selvedge_program::moment::races;
-use selvedge_program::{
-    Answer, PATTERNS, PatternRelation, Program, Question, Units, Unknown, Verdict,
-};
+use selvedge_program::{Answer, PATTERNS, Program, QuestionRelation, Units, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to ask.
@@ -107,6 +104,7 @@ pub fn check(
         tally.questions += (asked.safe + asked.unknown) as usize;
         tally.safe += asked.safe as usize;
         tally.unknown += asked.unknown as usize;
+        open.extend(asked.why.map(|why| why.to_string()));
         checked.tallies.push((kind, tally));
     }
     let fixer = match options.fixes {
@@ -137,8 +135,9 @@ struct AskedKind {
     answers: Vec<Answer>,
     /// How many more are safe.
     safe: u64,
-    /// How many more are open.
+    /// How many more are open, and why, if that is not the reason of one of the answers.
     unknown: u64,
+    why: Option<Unknown>,
     /// Why there are questions that could not be asked, if so.
     unasked: Option<Unknown>,
 }
@@ -187,30 +186,17 @@ fn ask(
     let threads: Vec<_> = prepared.program.threads.ids().collect();
     let locations: Vec<_> = prepared.program.locations.ids().collect();
     let analysis = &options.analysis;
-    if kind == FindingKind::Atomicity {
-        let relation = PatternRelation::new(&options.patterns, options.units, &threads, &locations);
-        let RelationReport { report, safe, unknown } =
-            answer_relation(prepared, &relation, analysis, budget, progress)?;
-        return Ok(AskedKind { answers: report.answers, safe, unknown, unasked: None });
-    }
-    if kind == FindingKind::Deadlock {
-        let known = before.answers;
-        let DeadlockReport { report, unasked } =
-            answer_deadlocks(prepared, &threads, known, analysis, budget, progress)?;
-        return Ok(AskedKind { answers: report.answers, safe: 0, unknown: 0, unasked });
-    }
-    let questions: Vec<Question> =
-        races(&threads, &locations).into_iter().map(Question::Race).collect();
-    let mut known: Vec<Option<Answer>> = before.answers.into_iter().map(decided).collect();
-    known.resize(questions.len(), None);
-    let open = questions.iter().zip(&known).filter(|(_, known)| known.is_none());
-    let open: Vec<Question> = open.map(|(question, _)| question.clone()).collect();
-    let mut new = answer(prepared, &open, analysis, budget, progress)?.answers.into_iter();
-    let answers = known.into_iter().filter_map(|known| known.or_else(|| new.next())).collect();
-    Ok(AskedKind { answers, safe: 0, unknown: 0, unasked: None })
-}
-
-/// An answer that a larger share of the budget would not change.
-fn decided(answer: Answer) -> Option<Answer> {
-    (!matches!(answer.verdict, Verdict::Unknown(Unknown::Stopped(_)))).then_some(answer)
+    let known = before.answers;
+    let relation = match kind {
+        FindingKind::Deadlock => {
+            let DeadlockReport { report, unasked } =
+                answer_deadlocks(prepared, &threads, known, analysis, budget, progress)?;
+            return Ok(AskedKind { answers: report.answers, unasked, ..AskedKind::default() });
+        }
+        FindingKind::Race => QuestionRelation::races(&threads, &locations),
+        _ => QuestionRelation::patterns(&options.patterns, options.units, &threads, &locations),
+    };
+    let RelationReport { report, safe, unknown, why } =
+        answer_relation(prepared, &relation, Listing::Decided, known, analysis, budget, progress)?;
+    Ok(AskedKind { answers: report.answers, safe, unknown, why, unasked: None })
 }

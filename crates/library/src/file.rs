@@ -2,6 +2,7 @@
 //! One file of a check becomes a model and what there is to say about it. A file that cannot be read
 //! or understood is a complaint like any other, so that the other files are analysed all the same.
 
+use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
 use crate::check::{CheckOptions, check};
 use crate::language::{Language, extension, first_word};
@@ -78,6 +79,7 @@ impl Loaded {
         let program = instance.map(|instance| instance.program);
         if let Some(program) = &program
             && program.threads.len() < 2
+            && !can_wait_alone(program)
             && !complaints.iter().any(|complaint| complaint.code == "no-atomicity-question")
         {
             let message = "fewer than two threads take part, so there is nothing to ask";

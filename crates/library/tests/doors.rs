@@ -81,7 +81,7 @@ fn model(name: &str, text: &str) -> Model {
 }
 
 fn request(subject: Subject) -> Request {
-    Request { subject, threads: None, locations: None, copies: 4 }
+    Request { subject, threads: None, locations: None, list_all: false, copies: 4 }
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_text_becomes_findings_and_every_format() {
 
 #[test]
 fn every_analysis_of_one_model() {
-    let patterns = Subject::Patterns { patterns: None, units: Units::Exact, list_all: false };
+    let patterns = Subject::Patterns { patterns: None, units: Units::Exact };
     for (subject, analysis) in
         [(patterns, "atomicity"), (Subject::Races, "race"), (Subject::Deadlocks, "deadlock")]
     {

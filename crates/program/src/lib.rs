@@ -23,6 +23,7 @@ pub mod moment;
 pub mod pattern;
 pub mod question;
 pub mod reach;
+pub mod relation;
 pub mod sharing;
 pub mod successors;
 pub mod text;
@@ -51,10 +52,11 @@ pub use model::{
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
-pub use question::{PatternQuestion, PatternRelation, Question, Units};
+pub use question::{PatternQuestion, Question, Units};
 pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
+pub use relation::{QuestionRelation, RelationKey};
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
 pub use trace::{Stacks, StepKind, Trace, TraceStep};

@@ -7,16 +7,12 @@
 //! # Source
 //! SEMANTICS, "The patterns"; paper 000 Problem 1; [`crate::moment`]; [`crate::reach`].
 
-use crate::alphabet::Alphabet;
 use crate::event::Observable;
 use crate::ipa::Ipa;
-use crate::model::{AtomicSetId, LocationId, Program, ThreadId};
+use crate::model::{LocationId, Program, ThreadId};
 use crate::moment::{Deadlock, Race};
 use crate::pattern::{Access, AccessKind, PATTERNS, Pattern, PatternVariable, UnitRole};
 use crate::reach::Target;
-use selvedge_base::IdVec;
-use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Which accesses of the other thread may count as one unit `u'`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -146,114 +142,6 @@ pub fn pattern_questions(
         }
     }
     queries
-}
-
-/// All pattern questions about some threads and locations, as the relation that they are: for every
-/// ordered pair of distinct threads, every pattern and every ordered pair of distinct locations of one
-/// atomic set (every single location for the patterns on one).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PatternRelation {
-    /// The patterns.
-    pub patterns: Vec<&'static Pattern>,
-    /// What counts as `u'`.
-    pub units: Units,
-    /// The threads.
-    pub threads: Vec<ThreadId>,
-    /// The locations.
-    pub locations: Vec<LocationId>,
-}
-
-impl PatternRelation {
-    /// The relation of the patterns with these numbers.
-    pub fn new(
-        patterns: &[u32],
-        units: Units,
-        threads: &[ThreadId],
-        locations: &[LocationId],
-    ) -> Self {
-        let chosen = PATTERNS.iter().filter(|pattern| patterns.contains(&pattern.number));
-        Self {
-            patterns: chosen.collect(),
-            units,
-            threads: threads.to_vec(),
-            locations: locations.to_vec(),
-        }
-    }
-
-    /// How many questions there are.
-    pub fn count(&self, program: &Program) -> u64 {
-        let mut sizes: BTreeMap<AtomicSetId, u64> = BTreeMap::new();
-        for &location in &self.locations {
-            *sizes.entry(program.locations[location].atomic_set).or_default() += 1;
-        }
-        let pairs: u64 = sizes.values().map(|size| size * (size - 1)).sum();
-        let choices = |pattern: &&Pattern| match pattern.locations() {
-            1 => self.locations.len() as u64,
-            _ => pairs,
-        };
-        let threads = self.threads.len() as u64;
-        let of_pair: u64 = self.patterns.iter().map(choices).sum();
-        threads * threads.saturating_sub(1) * of_pair
-    }
-
-    /// The questions about an ordered pair of threads that their code does not rule out: each of the
-    /// two has every access that the pattern asks of it, and units where it needs them. All others
-    /// are safe.
-    pub fn plausible(
-        &self,
-        program: &Program,
-        alphabets: &IdVec<ThreadId, Rc<Alphabet>>,
-        unit_thread: ThreadId,
-        other_thread: ThreadId,
-    ) -> Vec<PatternQuestion> {
-        let (unit, other) = (&alphabets[unit_thread], &alphabets[other_thread]);
-        let mut questions = Vec::new();
-        for &pattern in &self.patterns {
-            let mut question = PatternQuestion {
-                pattern,
-                units: self.units,
-                unit_thread,
-                other_thread,
-                locations: Vec::new(),
-            };
-            if !unit.units || (question.needs_unit(UnitRole::Other) && !other.units) {
-                continue;
-            }
-            let fitting = |variable: PatternVariable| -> Vec<LocationId> {
-                let accesses = pattern.accesses.iter().filter(|access| access.variable == variable);
-                let fits = |location: LocationId| {
-                    accesses.clone().all(|access| {
-                        let alphabet = match access.role {
-                            UnitRole::Unit => unit,
-                            UnitRole::Other => other,
-                        };
-                        match access.kind {
-                            AccessKind::Read => alphabet.reads[location],
-                            AccessKind::Write => alphabet.writes[location],
-                        }
-                    })
-                };
-                self.locations.iter().copied().filter(|&location| fits(location)).collect()
-            };
-            let first = fitting(PatternVariable::X);
-            if pattern.locations() == 1 {
-                questions.extend(first.into_iter().map(|x| {
-                    question.locations = vec![x];
-                    question.clone()
-                }));
-                continue;
-            }
-            let second = if first.is_empty() { Vec::new() } else { fitting(PatternVariable::Y) };
-            let set_of = |location: LocationId| program.locations[location].atomic_set;
-            for &x in &first {
-                for &y in second.iter().filter(|&&y| y != x && set_of(y) == set_of(x)) {
-                    question.locations = vec![x, y];
-                    questions.push(question.clone());
-                }
-            }
-        }
-        questions
-    }
 }
 
 #[cfg(test)]

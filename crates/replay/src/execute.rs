@@ -27,8 +27,9 @@ use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::{
-    Action, FailureKind, GlobalId, LocalId, Move, Program, Question, Start, StepKind, Target,
-    ThreadId, Trace, TraceStep, Unknown, Valuation, Value, Variable, Witness, WitnessStep,
+    Action, FailureKind, GlobalId, LocalId, LocationId, LockId, Move, Program, Question, Start,
+    StepKind, Target, ThreadId, Trace, TraceStep, Unknown, Valuation, Value, Variable, Witness,
+    WitnessStep,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -383,12 +384,41 @@ fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {
     match step.step {
         Move::Edge(edge) | Move::With(edge, _) => match program.edges.get(edge) {
             Some(edge) => {
-                format!("{thread} cannot do {:?} of {}: {reason}", edge.action, edge.place)
+                let deed = deed(program, edge.action);
+                format!("{thread} cannot {deed} at {}: {reason}", edge.place)
             }
             None => format!("{thread} cannot take edge {}: {reason}", edge.index()),
         },
         Move::Return => format!("{thread} cannot return: {reason}"),
     }
+}
+
+/// What an action does, as in "it cannot read x".
+fn deed(program: &Program, action: Action) -> String {
+    let lock = |id: LockId| program.locks[id].name.as_str();
+    let location = |id: LocationId| program.locations[id].name.as_str();
+    let thread = |id: ThreadId| program.threads[id].name.as_str();
+    let (verb, object) = match action {
+        Action::Skip => ("take the step", ""),
+        Action::Read(id) => ("read ", location(id)),
+        Action::Write(id) => ("write ", location(id)),
+        Action::Acquire(id) => ("acquire ", lock(id)),
+        Action::Release(id) => ("release ", lock(id)),
+        Action::Wait(id) => ("wait on ", lock(id)),
+        Action::Resume(id) => ("resume with ", lock(id)),
+        Action::Notify(id) => ("notify a thread that waits on ", lock(id)),
+        Action::NotifyAll(id) => ("notify all threads that wait on ", lock(id)),
+        Action::BeginUnit => ("begin a unit", ""),
+        Action::EndUnit => ("end its unit", ""),
+        Action::Call(id) => ("call ", program.procedures[id].name.as_str()),
+        Action::Assert(_) => ("pass the assertion", ""),
+        Action::Return(_) => ("return", ""),
+        Action::Start(id) => ("start ", thread(id)),
+        Action::Join(id) => ("join ", thread(id)),
+        Action::BeginAtomic => ("begin an atomic section", ""),
+        Action::EndAtomic => ("end its atomic section", ""),
+    };
+    format!("{verb}{object}")
 }
 
 fn missed(target: &Target) -> String {

@@ -89,16 +89,16 @@ fn errors_name_the_step_and_the_reason() {
     assert_eq!(message(&[]), "only 0 of the 3 accesses of the query occur");
     assert_eq!(
         message(&[t1(0, 0), t1(1, 0), t2(7, 0)]),
-        "step 3: T2 cannot do Acquire(LockId(0)) of 2:1: l0 is owned by T1"
+        "step 3: T2 cannot acquire l0 at 2:1: l0 is owned by T1"
     );
     assert_eq!(
         message(&[t1(1, 0)]),
-        "step 1: T1 cannot do Acquire(LockId(0)) of 1:2: the thread is not where the edge starts"
+        "step 1: T1 cannot acquire l0 at 1:2: the thread is not where the edge starts"
     );
     assert_eq!(message(&[t1(99, 0)]), "step 1: T1 cannot take edge 99: there is no such edge");
     assert_eq!(
         message(&[step(8, 0, 0)]),
-        "step 1: thread 8 cannot do BeginUnit of 1:1: there is no such thread"
+        "step 1: thread 8 cannot begin a unit at 1:1: there is no such thread"
     );
     let early = WitnessStep { step: Move::Return, ..t1(0, 0) };
     assert_eq!(

@@ -411,7 +411,7 @@ fn errors_name_what_is_missing_at_the_end() {
     );
     assert_eq!(
         message(&cycle, &[(0, 0), (1, 5), (0, 1)], None),
-        "step 3: T1 cannot do Acquire(LockId(1)) of 1:2: l1 is owned by T2"
+        "step 3: T1 cannot acquire l1 at 1:2: l1 is owned by T2"
     );
     let race = race(0, [0, 1]);
     assert_eq!(message(&race, &[], None), "T1 is not about to access x0 at the end");

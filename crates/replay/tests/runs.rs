@@ -261,74 +261,68 @@ fn what_is_wrong_is_said_in_words() {
         (spoilt(|run| run.locals = IdVec::new()), "the run has not a value for every local of A"),
         (
             spoilt(set(0, "9 0 01 01")),
-            "step 1: thread 9 cannot do Call(ProcedureId(1)) of 2:1: there is no such thread",
+            "step 1: thread 9 cannot call f at 2:1: there is no such thread",
         ),
         (spoilt(set(0, "0 99 01 01")), "step 1: A cannot take edge 99: there is no such edge"),
         (
             spoilt(set(0, "0 r 01 01")),
             "step 1: A cannot return: the thread is not at the exit of a procedure",
         ),
-        (
-            spoilt(set(0, "0 0 01 11")),
-            "step 1: A cannot do Call(ProcedureId(1)) of 2:1: a cannot become T",
-        ),
+        (spoilt(set(0, "0 0 01 11")), "step 1: A cannot call f at 2:1: a cannot become T"),
         (
             spoilt(set(0, "0 0 00 01")),
-            "step 1: A cannot do Call(ProcedureId(1)) of 2:1: y changes without being assigned",
+            "step 1: A cannot call f at 2:1: y changes without being assigned",
         ),
         (
             spoilt(set(0, "0 0 01 0")),
-            "step 1: A cannot do Call(ProcedureId(1)) of 2:1: another number of values is recorded than the 2 of the variables",
+            "step 1: A cannot call f at 2:1: another number of values is recorded than the 2 of the variables",
         ),
         (
             spoilt(set(0, "1 6 01 10")),
-            "step 1: B cannot do Assert(ConditionId(1)) of 4:1: the thread was not started yet",
+            "step 1: B cannot pass the assertion at 4:1: the thread was not started yet",
         ),
         (
             spoilt(set(1, "0 4 01 10")),
-            "step 2: A cannot do Skip of 3:1: a changes without being assigned",
+            "step 2: A cannot take the step at 3:1: a changes without being assigned",
         ),
-        (
-            spoilt(set(2, "0 5 01 0")),
-            "step 3: A cannot do Return(ReturnId(0)) of 3:2: l cannot become F",
-        ),
-        (
-            spoilt(set(2, "0 5 11 1")),
-            "step 3: A cannot do Return(ReturnId(0)) of 3:2: x cannot become T",
-        ),
+        (spoilt(set(2, "0 5 01 0")), "step 3: A cannot return at 3:2: l cannot become F"),
+        (spoilt(set(2, "0 5 11 1")), "step 3: A cannot return at 3:2: x cannot become T"),
         (
             spoilt(|run| run.locals[thread(1)] = bits("00")),
-            "step 4: A cannot do Start(ThreadId(1)) of 2:2: p cannot become F",
+            "step 4: A cannot start B at 2:2: p cannot become F",
         ),
         (
             spoilt(|run| run.locals[thread(1)] = bits("0")),
-            "step 4: A cannot do Start(ThreadId(1)) of 2:2: another number of values is recorded than the 2 of the variables",
+            "step 4: A cannot start B at 2:2: another number of values is recorded than the 2 of the variables",
         ),
         (
             spoilt(set(5, "1 6 01 10")),
-            "step 6: B cannot do Assert(ConditionId(1)) of 4:1: A is inside an atomic section",
+            "step 6: B cannot pass the assertion at 4:1: A is inside an atomic section",
         ),
-        (spoilt(set(5, "0 3 01 1")), "step 6: A cannot do EndAtomic of 2:4: y cannot become T"),
+        (
+            spoilt(set(5, "0 3 01 1")),
+            "step 6: A cannot end its atomic section at 2:4: y cannot become T",
+        ),
         (
             spoilt(set(6, "1 6 00 11")),
-            "step 7: B cannot do Assert(ConditionId(1)) of 4:1: q changes without being assigned",
+            "step 7: B cannot pass the assertion at 4:1: q changes without being assigned",
         ),
         (spoilt(set(6, "0 r 00 -")), "step 7: A cannot return: it is no assertion that can fail"),
         (
             spoilt(|run| run.locals[thread(1)] = bits("11")),
-            "step 7: B cannot do Assert(ConditionId(1)) of 4:1: it is no assertion that can fail",
+            "step 7: B cannot pass the assertion at 4:1: it is no assertion that can fail",
         ),
         (
             spoilt(|run| run.fails = false),
-            "step 7: B cannot do Assert(ConditionId(1)) of 4:1: the asserted condition cannot be true",
+            "step 7: B cannot pass the assertion at 4:1: the asserted condition cannot be true",
         ),
         (
             spoilt(|run| drop(run.steps.splice(4..6, []))),
-            "step 5: B cannot do Assert(ConditionId(1)) of 4:1: its condition cannot be true",
+            "step 5: B cannot pass the assertion at 4:1: its condition cannot be true",
         ),
         (
             spoilt(|run| drop(run.steps.pop())),
-            "step 6: A cannot do EndAtomic of 2:4: it is no assertion that can fail",
+            "step 6: A cannot end its atomic section at 2:4: it is no assertion that can fail",
         ),
     ] {
         assert_eq!(complaint, expected);

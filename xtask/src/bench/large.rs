@@ -4,9 +4,9 @@
 //! search finds a run and the replayer executes it.
 
 use super::{Case, Measurement};
-use selvedge_analysis::{EngineKind, Options, Prepared, Report, answer, answer_relation};
+use selvedge_analysis::{EngineKind, Listing, Options, Prepared, Report, answer, answer_relation};
 use selvedge_base::{Budget, StopReason};
-use selvedge_program::{PatternRelation, Program, Question, Target, Units, Verdict};
+use selvedge_program::{Program, Question, QuestionRelation, Target, Units, Verdict};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -145,11 +145,13 @@ fn relation(program: &Program) -> Result<Measurement, String> {
     let (numbers, budget): (Vec<u32>, _) = ((1..=32).collect(), alarm());
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();
-    let relation = PatternRelation::new(&numbers, Units::Exact, &threads, &locations);
+    let relation = QuestionRelation::patterns(&numbers, Units::Exact, &threads, &locations);
     let (prepared, options) = (Prepared::new(program), Options::new(None));
     let start = Instant::now();
-    let answers = answer_relation(&prepared, &relation, &options, &budget, &mut |_| {})
-        .map_err(|error| error.to_string())?;
+    let (listing, known) = (Listing::Decided, Vec::new());
+    let answers =
+        answer_relation(&prepared, &relation, listing, known, &options, &budget, &mut |_| {})
+            .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let listed = answers.report.answers.iter();
     let safe = listed.filter(|answer| answer.verdict == Verdict::Safe).count();

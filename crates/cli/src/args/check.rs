@@ -2,7 +2,7 @@
 //! The arguments of `check`. What the configuration file can say as well is optional here, so that
 //! the command line can be told from the default.
 
-use super::{ReportOptions, UnitChoice, parse_seconds};
+use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::FindingKind;
 use selvedge_library::select::parse_patterns;
@@ -83,6 +83,9 @@ pub struct CheckArgs {
     /// are unknown. Unlike time it is the same on every machine.
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_work: Option<u64>,
+    /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
+    pub max_nodes: Option<usize>,
     /// Look for fixes, each by checking a changed model again; this is the default.
     #[arg(long, overrides_with = "no_fixes")]
     pub fixes: bool,

@@ -1,7 +1,7 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
-use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
+use super::{ExtentOptions, ReportOptions};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use std::path::PathBuf;
@@ -29,6 +29,10 @@ pub struct RaceArgs {
     /// Only these locations, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub locations: Option<Vec<String>>,
+    /// List every question, also where there are more than 100,000; otherwise those that the code of
+    /// the threads answers are only counted then.
+    #[arg(long)]
+    pub all_questions: bool,
     /// Whom to ask about and how to answer.
     #[command(flatten)]
     pub options: MeetingOptions,
@@ -63,25 +67,7 @@ pub struct MeetingOptions {
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
-    /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
-    #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
-    pub max_nodes: Option<usize>,
-    /// When to stop.
+    /// How far to go, and how much to show.
     #[command(flatten)]
-    pub limits: LimitOptions,
-    /// How many copies of processes there are.
-    #[command(flatten)]
-    pub copies: CopyOptions,
-    /// Leave the interleavings out of the output.
-    #[arg(long)]
-    pub no_witness: bool,
-    /// Print at most this many interleavings; further violations get one line each [default: 5].
-    #[arg(long, value_name = "NUMBER")]
-    pub max_witnesses: Option<usize>,
-    /// Show every step of an interleaving, also those without an event.
-    #[arg(long, short)]
-    pub verbose: bool,
-    /// Print what the work cost.
-    #[arg(long)]
-    pub stats: bool,
+    pub extent: ExtentOptions,
 }

@@ -64,10 +64,11 @@ impl Settings {
             suppressions: Vec::new(),
         };
         let config = said.or(config);
-        let options = config.options().map_err(|message| {
+        let mut options = config.options().map_err(|message| {
             output.complain(&message);
             Exit::BadInput
         })?;
+        options.analysis.max_nodes = args.max_nodes;
         Ok(Self {
             summary: options.summary(),
             options,

@@ -9,19 +9,15 @@ use crate::output::Output;
 use crate::unread::Unread;
 use crate::watchdog::{Limits, Watch};
 use selvedge_analysis::{EngineKind, Options};
-use selvedge_library::render::Extent;
 use selvedge_library::{Request, Subject, select};
 use selvedge_report::{Asked, Patterns};
 use std::path::Path;
 use std::time::Instant;
 
-/// How many interleavings are printed if nothing else is said.
-pub const SHOWN_WITNESSES: usize = 5;
-
 /// Runs the command.
 pub fn run(args: &AtomicityArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let watch = Watch::new(Limits::new(args.options.extent.limits, start), start);
     let model = input::model(&args.file, output, watch.budget())
         .map_err(|exit| unread(&args.file, &args.options, &watch).publish(exit, output))?;
     analyse(model, &args.options, &watch, output)
@@ -43,14 +39,14 @@ pub fn analyse(
         None => Ok(Subject::Patterns {
             patterns: options.patterns.clone(),
             units: options.units.into(),
-            list_all: options.all_questions,
         }),
     };
     let request = subject.map(|subject| Request {
         subject,
         threads: options.threads.clone(),
         locations: options.locations.clone(),
-        copies: options.copies.copies,
+        list_all: options.all_questions,
+        copies: options.extent.copies.copies,
     });
     let inquiry = request.and_then(|request| inquire(model, request, output, watch.budget()));
     let inquiry =
@@ -58,16 +54,10 @@ pub fn analyse(
     let analysis = Options {
         call_depth: options.depth,
         limit: options.rounds,
-        max_nodes: options.max_nodes,
+        max_nodes: options.extent.max_nodes,
         ..Options::new(options.engine)
     };
-    let extent = Extent {
-        witnesses: (!options.no_witness).then(|| options.max_witnesses.unwrap_or(SHOWN_WITNESSES)),
-        most: None,
-        verbose: options.verbose,
-        stats: options.stats,
-    };
-    answer(&inquiry, analysis, &options.report, extent, watch, output)
+    answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
 }
 
 /// What to say if the model or its property is not read to the end.

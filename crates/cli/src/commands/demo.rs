@@ -20,7 +20,7 @@ const SHOWN_WITNESSES: usize = 3;
 
 /// Runs the command.
 pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
-    args.options.max_witnesses.get_or_insert(SHOWN_WITNESSES);
+    args.options.extent.max_witnesses.get_or_insert(SHOWN_WITNESSES);
     if args.source {
         output.print(SOURCE)?;
         return Ok(Exit::Success);
@@ -28,7 +28,7 @@ pub fn run(mut args: DemoArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let texts = Texts::from(Text::new(NAME, SOURCE));
     let model = input::understood(load(&texts, Reading::default()), output)?;
-    let watch = Watch::new(Limits::new(args.options.limits, start), start);
+    let watch = Watch::new(Limits::new(args.options.extent.limits, start), start);
     let exit = atomicity::analyse(model, &args.options, &watch, output)?;
     if args.options.report.format == Format::Text {
         output.print(&format!(

@@ -1,7 +1,6 @@
 //! # Idea
 //! `selvedge race` and `selvedge deadlock`: what the file and the options ask about single moments.
 
-use super::atomicity::SHOWN_WITNESSES;
 use super::inquiry::{answer, inquire};
 use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
 use crate::exit::Exit;
@@ -10,7 +9,6 @@ use crate::output::Output;
 use crate::unread::Unread;
 use crate::watchdog::{Limits, Watch};
 use selvedge_analysis::{EngineKind, Options, lock_order};
-use selvedge_library::render::Extent;
 use selvedge_library::{Inquiry, Request, Subject};
 use selvedge_report::Asked;
 use std::path::Path;
@@ -19,7 +17,9 @@ use std::time::Instant;
 /// Runs `race`.
 pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let locations = args.locations.clone();
-    let (request, options) = (request(Subject::Races, locations, &args.options), &args.options);
+    let options = &args.options;
+    let request =
+        Request { list_all: args.all_questions, ..request(Subject::Races, locations, options) };
     run(&args.file, request, Asked::Race, options, false, output)
 }
 
@@ -30,8 +30,9 @@ pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
 }
 
 fn request(subject: Subject, locations: Option<Vec<String>>, options: &MeetingOptions) -> Request {
-    let MeetingOptions { threads, copies, .. } = options;
-    Request { subject, threads: threads.clone(), locations, copies: copies.copies }
+    let MeetingOptions { threads, extent, .. } = options;
+    let threads = threads.clone();
+    Request { subject, threads, locations, list_all: false, copies: extent.copies.copies }
 }
 
 fn run(
@@ -43,7 +44,7 @@ fn run(
     output: Output,
 ) -> Result<Exit, Exit> {
     let start = Instant::now();
-    let watch = &Watch::new(Limits::new(options.limits, start), start);
+    let watch = &Watch::new(Limits::new(options.extent.limits, start), start);
     let model = input::model(file, output, watch.budget());
     let inquiry = model.and_then(|model| inquire(model, request, output, watch.budget()));
     let engine = options.engine.unwrap_or(EngineKind::Tupling).name();
@@ -54,16 +55,10 @@ fn run(
     }
     let analysis = Options {
         call_depth: options.depth,
-        max_nodes: options.max_nodes,
+        max_nodes: options.extent.max_nodes,
         ..Options::new(options.engine)
     };
-    let extent = Extent {
-        witnesses: (!options.no_witness).then(|| options.max_witnesses.unwrap_or(SHOWN_WITNESSES)),
-        most: None,
-        verbose: options.verbose,
-        stats: options.stats,
-    };
-    answer(&inquiry, analysis, &options.report, extent, watch, output)
+    answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
 }
 
 /// Prints the order in which these threads take the locks.

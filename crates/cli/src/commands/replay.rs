@@ -52,7 +52,8 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         let _ = match replay::execute(program, one, budget) {
             Replayed::Holds(question, steps) => {
                 let asked = describe::asked(&question, program);
-                writeln!(text, "holds   {number}  {asked}  {steps} steps")
+                let steps = describe::count(steps, "step");
+                writeln!(text, "holds   {number}  {asked}  {steps}")
             }
             Replayed::Open(why) => {
                 open += 1;
@@ -65,7 +66,8 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         };
     }
     let (all, held) = (found.len(), found.len() - wrong - open);
-    let _ = writeln!(text, "\n{held} of {} hold", describe::count(all, "interleaving"));
+    let all = describe::count(all, "interleaving");
+    let _ = writeln!(text, "\n{held} of {all} {}", if held == 1 { "holds" } else { "hold" });
     output.print(&text)?;
     Ok(match (wrong, open) {
         (0, 0) => Exit::Success,
@@ -99,9 +101,9 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     };
     let _ = writeln!(
         text,
-        "\n{} steps in {} contexts with seed {}: {how}",
-        trace.steps.len(),
-        trace.contexts(),
+        "\n{} in {} with seed {}: {how}",
+        describe::count(trace.steps.len(), "step"),
+        describe::count(trace.contexts() as usize, "context"),
         args.seed
     );
     output.print(&text)?;

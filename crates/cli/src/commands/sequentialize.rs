@@ -23,6 +23,11 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("{} cannot be sequentialized: {why}", model.text.name));
         Exit::BadInput
     };
+    if args.asked.deadlocks {
+        let why =
+            "one thread waits for nobody; `selvedge reach --deadlocks` asks about all threads";
+        return Err(refuse(why.to_owned()));
+    }
     let Some(target) = target else {
         let why = "nothing is asked; name a label with --label or a state with --target";
         return Err(refuse(why.to_owned()));

@@ -90,9 +90,12 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
             "Deadlock",
             "Threads wait for each other in a cycle.",
             "An execution of the model reaches a moment in which each thread of a cycle is about \
-             to acquire a lock that the next one holds. The code flow is such an execution, \
-             replayed step by step.",
-            "Acquire the locks in the same order in all threads.",
+             to acquire a lock that the next one holds, or to join the next one. The code flow is \
+             such an execution, replayed step by step.",
+            "Take the locks in one order in all threads: also hold the lock that comes first around \
+             the block that takes the other one. Only to swap two acquisitions can leave an access \
+             without its lock. A thread that is joined must not wait for what the joining thread \
+             holds.",
         ),
     }
 }
