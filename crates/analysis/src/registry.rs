@@ -115,6 +115,10 @@ const COMPLETE: &str = "all executions if the search closes, else all within the
 /// What the searches over data take.
 const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
 
+/// What the search of configurations one by one counts.
+const EXPLICIT_COUNTS: &[&str] =
+    &["configurations", "steps", "stack-symbols", "stacks", "deepest-stack"];
+
 impl EngineKind {
     /// All engines.
     pub const ALL: [Self; 10] = [
@@ -140,7 +144,17 @@ impl EngineKind {
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes],
                 unnested: false,
                 covers: ALL_RUNS,
-                counts: &["roles", "facts", "lock-histories", "tuples", "joins"],
+                counts: &[
+                    "behaviours",
+                    "contexts",
+                    "symbols",
+                    "rules",
+                    "roles",
+                    "facts",
+                    "lock-histories",
+                    "tuples",
+                    "joins",
+                ],
             },
             Self::TuplingBdd => Declaration {
                 name: "tupling-bdd",
@@ -149,7 +163,19 @@ impl EngineKind {
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes],
                 unnested: false,
                 covers: ALL_RUNS,
-                counts: &["roles", "history-bits", "peak-nodes"],
+                counts: &[
+                    "behaviours",
+                    "contexts",
+                    "symbols",
+                    "rules",
+                    "roles",
+                    "history-bits",
+                    "product-rules",
+                    "increments",
+                    "diagram-operations",
+                    "peak-diagram-nodes",
+                    "joins",
+                ],
             },
             Self::Exhaustive => Declaration {
                 name: "exhaustive",
@@ -167,7 +193,7 @@ impl EngineKind {
                 features: OVER_DATA,
                 unnested: false,
                 covers: COMPLETE,
-                counts: &["configurations", "steps"],
+                counts: EXPLICIT_COUNTS,
             },
             Self::Lazy => Declaration {
                 name: "lazy",
@@ -194,7 +220,7 @@ impl EngineKind {
                 features: OVER_DATA,
                 unnested: false,
                 covers: COMPLETE,
-                counts: &["configurations", "steps", "stack-symbols", "stacks", "deepest-stack"],
+                counts: EXPLICIT_COUNTS,
             },
             Self::Pds => Declaration {
                 name: "pds",

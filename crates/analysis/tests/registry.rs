@@ -3,8 +3,7 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer};
 use selvedge_base::Budget;
 use selvedge_program::question::pattern_questions;
-use selvedge_program::{Program, Question, Target, Units};
-use std::collections::BTreeSet;
+use selvedge_program::{Question, Target, Units};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -27,10 +26,8 @@ fn table() -> String {
     for engine in EngineKind::ALL {
         let declared = engine.declaration();
         let has_page = root().join(format!("book/src/engines/{}.md", declared.name)).exists();
-        let name = match has_page {
-            true => format!("[`{0}`]({0}.md)", declared.name),
-            false => format!("`{}`", declared.name),
-        };
+        let quoted = format!("`{}`", declared.name);
+        let name = if has_page { format!("[{quoted}]({}.md)", declared.name) } else { quoted };
         let questions = kinds.iter().filter(|kind| declared.questions.contains(kind));
         let questions: Vec<&str> = questions.map(|kind| kind.name()).collect();
         let features: Vec<&str> = declared.features.iter().map(|one| one.name()).collect();
@@ -41,7 +38,7 @@ fn table() -> String {
             "| {name} | {} | {} | {} | {locks} | {} | {} |",
             questions.join(", "),
             declared.summary,
-            features.join(", "),
+            features.join("; "),
             declared.covers,
             counts.join(", "),
         )
@@ -67,36 +64,34 @@ fn the_table_of_the_book_is_what_the_engines_declare() {
     }
 }
 
-fn example(name: &str) -> Program {
-    let text = std::fs::read_to_string(root().join("examples").join(name)).expect("an example");
-    let parsed = if name.ends_with(".bp") {
-        selvedge_front_bool::parse(&text, &selvedge_front_bool::Options::default()).program
-    } else {
-        selvedge_front_eml::parse(&text).program
-    };
-    parsed.expect("a program")
+fn example(name: &str) -> String {
+    std::fs::read_to_string(root().join("examples").join(name)).expect("an example")
 }
 
 /// An engine counts what it declares, and nothing else.
 #[test]
 fn engines_count_what_they_declare() {
-    let (locks, data) = (example("three-threads.eml"), example("overbooking.bp"));
+    let locks = selvedge_front_eml::parse(&example("three-threads.eml")).program;
+    let options = selvedge_front_bool::Options::default();
+    let data = selvedge_front_bool::parse(&example("overbooking.bp"), &options).program;
+    let (locks, data) = (locks.expect("a program"), data.expect("a program"));
     let threads: Vec<_> = locks.threads.ids().collect();
     let locations: Vec<_> = locks.locations.ids().collect();
     let all = pattern_questions(&locks, &[1, 2, 12], Units::Exact, &threads, &locations);
     let patterns: Vec<Question> = all.into_iter().map(Question::Pattern).collect();
     let reach = vec![Question::Reach(Target::Assertion)];
+    let mut wrong = Vec::new();
     for engine in EngineKind::ALL {
         let declared = engine.declaration();
-        let (program, questions) = match declared.questions.contains(&QuestionKind::Reach) {
-            true => (&data, &reach),
-            false => (&locks, &patterns),
-        };
+        let about_data = declared.questions.contains(&QuestionKind::Reach);
+        let (program, questions) = if about_data { (&data, &reach) } else { (&locks, &patterns) };
         let (prepared, options) = (Prepared::new(program), Options::new(Some(engine)));
         let report = answer(&prepared, questions, &options, &Budget::new(), &mut |_| {});
         let counted = report.expect("no contradiction").statistics.counts;
-        let counted: BTreeSet<&str> = counted.iter().map(|&(name, _)| name).collect();
-        let declared: BTreeSet<&str> = declared.counts.iter().copied().collect();
-        assert_eq!(counted, declared, "{}", engine.name());
+        let counted: Vec<&str> = counted.iter().map(|&(name, _)| name).collect();
+        if counted != declared.counts {
+            wrong.push(format!("{} counts {counted:?}", engine.name()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
