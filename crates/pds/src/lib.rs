@@ -48,7 +48,8 @@
 //! [`system`] (the model and its one step relation), [`automaton`] (regular sets of
 //! configurations), [`mod@pre_star`] (the shortest of the algorithms), [`mod@post_star`],
 //! [`reason`] and [`witness`] (runs), [`mod@unfold`] (rules on demand). Then [`weight`] with [`domains`], [`weighted`],
-//! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]. [`nwa`] has nested-word automata. [`oracle`] has the naive versions
+//! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]; [`merging`] for what a call and its
+//! caller do together. [`nwa`] has nested-word automata. [`oracle`] has the naive versions
 //! that everything is tested against.
 
 pub mod system;
@@ -65,6 +66,7 @@ pub mod unfold;
 pub mod witness;
 
 pub mod domains;
+pub mod merging;
 mod order;
 pub mod value;
 pub mod weight;
@@ -80,6 +82,7 @@ pub mod oracle;
 pub mod random;
 
 pub use automaton::{Node, PAutomaton, Transition, TransitionId};
+pub use merging::{Extend, Merging, WitnessMerging, check_merging};
 pub use post_star::{PostStar, post_star};
 pub use pre_star::{PreStar, pre_star};
 pub use reason::{NoReasons, PostReason, PreReason, Reasons, Recorder};
@@ -91,10 +94,11 @@ pub use weighted::{
     FactId, History, IncrementId, Increments, Part, StackOrder, Stopped, WeightedAutomaton,
     WeightedSaturation,
 };
-pub use weighted_post_star::weighted_post_star;
-pub use weighted_pre_star::weighted_pre_star;
+pub use weighted_post_star::{extended_post_star, weighted_post_star};
+pub use weighted_pre_star::{extended_pre_star, weighted_pre_star};
 pub use weighted_witness::{
-    NoWeightedRun, weighted_run_from_post_star, weighted_run_from_pre_star,
+    NoWeightedRun, extended_run_from_post_star, extended_run_from_pre_star,
+    weighted_run_from_post_star, weighted_run_from_pre_star,
 };
 pub use witness::{NoRun, Run, run_from_post_star, run_from_pre_star};
 

@@ -5,7 +5,7 @@
 //! distributes over `⊕`, the rest was passed on before.
 //!
 //! Each strict increase can be recorded in a [`History`] with its *parts*: the rules and facts,
-//! in the order of the run, whose weights were multiplied. That is what
+//! in the order of the run, whose weights were multiplied or merged. That is what
 //! [`crate::weighted_witness`] needs to follow one element of a value back to a run.
 //!
 //! # Source
@@ -106,6 +106,9 @@ impl<E> From<E> for Stopped<E> {
 pub enum Part<W> {
     /// A rule, with its weight in the system.
     Rule(RuleId),
+    /// A push rule whose call returns: its weight and the next part are what the callee did, which is
+    /// merged into the product of the parts before it.
+    Call(RuleId),
     /// A fact with the part of its weight that was used.
     Fact(FactId, W),
 }
@@ -189,6 +192,7 @@ impl<W: Clone> History<W> for Increments<W> {
         let start = self.parts.len();
         self.parts.extend(parts.iter().map(|part| match *part {
             Part::Rule(rule) => Part::Rule(rule),
+            Part::Call(rule) => Part::Call(rule),
             Part::Fact(fact, weight) => Part::Fact(fact, weight.clone()),
         }));
         let previous = self.newest[fact];

@@ -14,10 +14,13 @@
 //!
 //! # Invariants
 //! 1. For each ε-transition `e = (p, ε, q)` and each `t = (q, γ, q′)`, once both have passed on what
-//!    they had, the weight of `(p, γ, q′)` includes `weight(t) ⊗ weight(e)`.
+//!    they had, the weight of `(p, γ, q′)` includes `weight(t) ⊗ weight(e)`; where calls are merged and
+//!    `q` is a middle node, it includes `g(r)(weight(c), f(r) ⊗ weight(e))` instead, for each push rule `r`
+//!    that made `t` of a transition `c`.
 
 use crate::automaton::{Node, PAutomaton};
 use crate::heads::{Heads, RulesByHead};
+use crate::merging::{Extend, Merging};
 use crate::order::reverse_postorder;
 use crate::system::{Pds, Rhs, RuleId, State, Symbol};
 use crate::weight::WeightDomain;
@@ -62,6 +65,26 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
     history: H,
     budget: &Budget,
 ) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
+    extended_post_star(pds, weights, &mut Extend, domain, initial, history, budget)
+}
+
+/// Computes weighted `post*` of `initial` for an extended weighted system: where a call returns, its
+/// merging function says what caller and callee do together.
+///
+/// # Errors
+/// The reason of a stopped budget or the error of the domain.
+///
+/// # Panics
+/// If a transition of `initial` enters a control location.
+pub fn extended_post_star<L, D: WeightDomain, M: Merging<D>, H: History<D::Weight>>(
+    pds: &Pds<L>,
+    weights: &IdVec<RuleId, D::Weight>,
+    merging: &mut M,
+    domain: &mut D,
+    initial: &WeightedAutomaton<D::Weight>,
+    history: H,
+    budget: &Budget,
+) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
     let input = &initial.automaton;
     assert_eq!(input.controls(), pds.states, "the automaton belongs to another system");
     let mut heads = Heads::new(pds.states, pds.symbols, pds.rules.len());
@@ -69,6 +92,7 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
     let mut saturation = Saturation {
         pds,
         weights,
+        merging,
         heads,
         rules,
         positions: reverse_postorder(pds),
@@ -78,6 +102,8 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
         entries: Vec::new(),
         outgoing: IdVec::filled(Vec::new(), input.nodes()),
         epsilons: IdVec::filled(Vec::new(), input.nodes()),
+        callers: IdVec::filled(Vec::new(), input.nodes()),
+        processed: Vec::new(),
     };
     for (id, transition) in input.transitions().iter_enumerated() {
         assert!(input.state(transition.to).is_none(), "a transition enters a control location");
@@ -91,9 +117,10 @@ pub fn weighted_post_star<L, D: WeightDomain, H: History<D::Weight>>(
     facts.finish(StackOrder::BottomFirst, input, initial.finals.clone(), entries)
 }
 
-struct Saturation<'a, L, D: WeightDomain, H> {
+struct Saturation<'a, L, D: WeightDomain, M, H> {
     pds: &'a Pds<L>,
     weights: &'a IdVec<RuleId, D::Weight>,
+    merging: &'a mut M,
     heads: Heads,
     rules: RulesByHead,
     positions: IdVec<Symbol, u32>,
@@ -105,9 +132,19 @@ struct Saturation<'a, L, D: WeightDomain, H> {
     outgoing: IdVec<Node, Vec<FactId>>,
     /// The ε-transitions that enter each node.
     epsilons: IdVec<Node, Vec<FactId>>,
+    /// Where calls are merged: the push rules that lead to each middle node, with the facts that they
+    /// were applied to.
+    callers: IdVec<Node, Vec<(RuleId, FactId)>>,
+    /// Where calls are merged: which facts rules were applied to.
+    processed: Vec<bool>,
 }
 
-impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
+impl<L, D: WeightDomain, M: Merging<D>, H: History<D::Weight>> Saturation<'_, L, D, M, H> {
+    /// Whether a return to this node is merged with its calls, and not joined with what lies below.
+    fn merges(&self, node: Node) -> bool {
+        !M::IS_EXTEND && node.index() >= self.first_middle
+    }
+
     /// Passes on what is new at a fact.
     fn process(
         &mut self,
@@ -117,6 +154,13 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         input: &PAutomaton,
     ) -> Result<(), D::Error> {
         match fact.symbol {
+            None if self.merges(fact.to) => {
+                for at in 0..self.callers[fact.to].len() {
+                    let (rule, caller) = self.callers[fact.to][at];
+                    let weight = self.facts.weight(caller).clone();
+                    self.give_back(rule, (caller, &weight), (id, fresh))?;
+                }
+            }
             None => {
                 for at in 0..self.outgoing[fact.to].len() {
                     let below = self.outgoing[fact.to][at];
@@ -126,11 +170,14 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
             }
             Some(symbol) if input.state(fact.from).is_some() => {
                 let head = self.heads.intern(fact.from.index() as u32, symbol.index() as u32);
+                self.processed.resize(self.processed.len().max(id.index() + 1), false);
+                let is_first = !std::mem::replace(&mut self.processed[id.index()], true);
                 for place in self.rules.range(head) {
                     let rule = self.rules.at(place);
-                    self.apply(rule, id, fact.to, fresh)?;
+                    self.apply(rule, id, fact.to, fresh, is_first)?;
                 }
             }
+            Some(_) if self.merges(fact.from) => {}
             Some(_) => {
                 for at in 0..self.epsilons[fact.from].len() {
                     let epsilon = self.epsilons[fact.from][at];
@@ -142,13 +189,14 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         Ok(())
     }
 
-    /// Applies a rule to a transition into `to`.
+    /// Applies a rule to a transition into `to`, for the first time or to what is new at it.
     fn apply(
         &mut self,
         rule_id: RuleId,
         id: FactId,
         to: Node,
         fresh: &D::Weight,
+        is_first: bool,
     ) -> Result<(), D::Error> {
         let rule = &self.pds.rules[rule_id];
         let (state, popped, rhs) = (rule.to, rule.symbol, rule.rhs);
@@ -159,6 +207,16 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
             Rhs::Step(top) => self.add(node, top, to, &contribution, &parts),
             Rhs::Push(top, below) => {
                 let middle = self.middle(state, top)?;
+                if !M::IS_EXTEND {
+                    if is_first {
+                        self.callers[middle].push((rule_id, id));
+                    }
+                    for at in 0..self.epsilons[middle].len() {
+                        let epsilon = self.epsilons[middle][at];
+                        let weight = self.facts.weight(epsilon).clone();
+                        self.give_back(rule_id, (id, fresh), (epsilon, &weight))?;
+                    }
+                }
                 self.add(middle, below, to, &contribution, &parts)
             }
             Rhs::Pop => {
@@ -187,6 +245,25 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         self.add(from, symbol, to, &contribution, &parts)
     }
 
+    /// A call of `rule` returns: merges what `caller` did before it with what the callee did.
+    fn give_back(
+        &mut self,
+        rule: RuleId,
+        (caller, caller_weight): (FactId, &D::Weight),
+        (epsilon, epsilon_weight): (FactId, &D::Weight),
+    ) -> Result<(), D::Error> {
+        let Rhs::Push(_, below) = self.pds.rules[rule].rhs else { return Ok(()) };
+        let (from, to) = (self.facts.fact(epsilon).from, self.facts.fact(caller).to);
+        let callee = self.facts.domain.extend(&self.weights[rule], epsilon_weight)?;
+        let contribution = self.merging.merge(self.facts.domain, rule, caller_weight, &callee)?;
+        let parts = [
+            Part::Fact(caller, caller_weight),
+            Part::Call(rule),
+            Part::Fact(epsilon, epsilon_weight),
+        ];
+        self.add(from, below, to, &contribution, &parts)
+    }
+
     /// The middle node `q_{p′γ′}`; a new one gets its entry transition with weight `1̄`.
     fn middle(&mut self, state: State, top: Symbol) -> Result<Node, D::Error> {
         let next = Node::from_index(self.first_middle + self.entries.len());
@@ -195,6 +272,7 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
             self.entries.push((state, top));
             self.outgoing.push(Vec::new());
             self.epsilons.push(Vec::new());
+            self.callers.push(Vec::new());
             let one = self.facts.domain.one();
             self.add(Node::from_index(state.index()), top, middle, &one, &[])?;
         }

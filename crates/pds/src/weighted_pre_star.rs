@@ -17,6 +17,7 @@
 
 use crate::automaton::Node;
 use crate::heads::{Heads, RulesByHead};
+use crate::merging::{Extend, Merging};
 use crate::order::reverse_postorder;
 use crate::system::{Pds, Rhs, RuleId, Symbol};
 use crate::weight::WeightDomain;
@@ -43,6 +44,26 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
     history: H,
     budget: &Budget,
 ) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
+    extended_pre_star(pds, weights, &mut Extend, domain, target, history, budget)
+}
+
+/// Computes weighted `pre*` of `target` for an extended weighted system: where a call returns, its
+/// merging function says what caller and callee do together. This needs the law of path extension.
+///
+/// # Errors
+/// The reason of a stopped budget or the error of the domain.
+///
+/// # Panics
+/// If a transition of `target` enters a control location.
+pub fn extended_pre_star<L, D: WeightDomain, M: Merging<D>, H: History<D::Weight>>(
+    pds: &Pds<L>,
+    weights: &IdVec<RuleId, D::Weight>,
+    merging: &mut M,
+    domain: &mut D,
+    target: &WeightedAutomaton<D::Weight>,
+    history: H,
+    budget: &Budget,
+) -> Result<WeightedSaturation<D::Weight, H>, Stopped<D::Error>> {
     let input = &target.automaton;
     assert_eq!(input.controls(), pds.states, "the automaton belongs to another system");
     let mut heads = Heads::new(input.nodes(), pds.symbols, pds.rules.len());
@@ -50,6 +71,7 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
     let mut saturation = Saturation {
         pds,
         weights,
+        merging,
         heads,
         rules,
         positions: reverse_postorder(pds),
@@ -76,9 +98,10 @@ pub fn weighted_pre_star<L, D: WeightDomain, H: History<D::Weight>>(
     saturation.facts.finish(StackOrder::TopFirst, input, target.finals.clone(), Vec::new())
 }
 
-struct Saturation<'a, L, D: WeightDomain, H> {
+struct Saturation<'a, L, D: WeightDomain, M, H> {
     pds: &'a Pds<L>,
     weights: &'a IdVec<RuleId, D::Weight>,
+    merging: &'a mut M,
     heads: Heads,
     /// Step and push rules by the head of their right-hand side.
     rules: RulesByHead,
@@ -92,7 +115,7 @@ struct Saturation<'a, L, D: WeightDomain, H> {
     processed: Vec<bool>,
 }
 
-impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
+impl<L, D: WeightDomain, M: Merging<D>, H: History<D::Weight>> Saturation<'_, L, D, M, H> {
     /// Passes on what is new at a transition.
     fn process(
         &mut self,
@@ -139,10 +162,18 @@ impl<L, D: WeightDomain, H: History<D::Weight>> Saturation<'_, L, D, H> {
         (first, first_weight): (FactId, &D::Weight),
         (second, second_weight): (FactId, &D::Weight),
     ) -> Result<(), D::Error> {
-        let called = self.facts.domain.extend(&self.weights[rule], first_weight)?;
+        let mut called = self.facts.domain.extend(&self.weights[rule], first_weight)?;
+        // Below a control location the callee has returned, below any other node its call is open.
+        let returns = self.facts.fact(first).to.index() < self.pds.states;
+        let part = if returns && !M::IS_EXTEND {
+            let nothing = self.facts.domain.one();
+            called = self.merging.merge(self.facts.domain, rule, &nothing, &called)?;
+            Part::Call(rule)
+        } else {
+            Part::Rule(rule)
+        };
         let contribution = self.facts.domain.extend(&called, second_weight)?;
-        let parts =
-            [Part::Rule(rule), Part::Fact(first, first_weight), Part::Fact(second, second_weight)];
+        let parts = [part, Part::Fact(first, first_weight), Part::Fact(second, second_weight)];
         let to = self.facts.fact(second).to;
         self.conclude(rule, to, &contribution, &parts)
     }

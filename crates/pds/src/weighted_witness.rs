@@ -15,6 +15,7 @@
 //! 1. A fact is expanded by an increment older than the one that asked for it, so the work ends.
 //! 2. The weight of the run that is built for a fact and an element contains the element.
 
+use crate::merging::{Extend, WitnessMerging};
 use crate::system::{Configuration, Pds, RuleId, State, Symbol};
 use crate::value::{Query, Reading};
 use crate::weight::WitnessDomain;
@@ -69,8 +70,34 @@ pub fn weighted_run_from_post_star<'a, L, D: WitnessDomain>(
     max: usize,
     budget: &Budget,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
+    let extend = &mut Extend;
+    extended_run_from_post_star(
+        pds, weights, extend, domain, saturated, query, element, max, budget,
+    )
+}
+
+/// Like [`weighted_run_from_post_star`], for what [`extended_post_star`](crate::extended_post_star) computed with the same
+/// merging functions: the [value of the run](crate::merging::value_of_run) contains `element`.
+///
+/// # Errors
+/// [`NoWeightedRun`] says why there is none.
+///
+/// # Panics
+/// If `saturated` does not come from `post*`.
+#[expect(clippy::too_many_arguments, reason = "what the saturation had, the question, two limits")]
+pub fn extended_run_from_post_star<'a, L, D: WitnessDomain, M: WitnessMerging<D>>(
+    pds: &Pds<L>,
+    weights: &IdVec<RuleId, D::Weight>,
+    merging: &mut M,
+    domain: &mut D,
+    saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
+    query: impl Into<Query<'a>>,
+    element: &D::Element,
+    max: usize,
+    budget: &Budget,
+) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, StackOrder::BottomFirst, "not the result of post*");
-    let mut rebuild = Rebuild { weights, domain, saturated, budget };
+    let mut rebuild = Rebuild { weights, merging, domain, saturated, budget };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     let end = Configuration { state: path.state, stack: path.stack };
@@ -95,8 +122,31 @@ pub fn weighted_run_from_pre_star<'a, D: WitnessDomain>(
     max: usize,
     budget: &Budget,
 ) -> Result<Run, NoWeightedRun<D::Error>> {
+    let extend = &mut Extend;
+    extended_run_from_pre_star(weights, extend, domain, saturated, query, element, max, budget)
+}
+
+/// Like [`weighted_run_from_pre_star`], for what [`extended_pre_star`](crate::extended_pre_star) computed with the same
+/// merging functions: the [value of the run](crate::merging::value_of_run) contains `element`.
+///
+/// # Errors
+/// [`NoWeightedRun`] says why there is none.
+///
+/// # Panics
+/// If `saturated` does not come from `pre*`.
+#[expect(clippy::too_many_arguments, reason = "what the saturation had, the question, two limits")]
+pub fn extended_run_from_pre_star<'a, D: WitnessDomain, M: WitnessMerging<D>>(
+    weights: &IdVec<RuleId, D::Weight>,
+    merging: &mut M,
+    domain: &mut D,
+    saturated: &WeightedSaturation<D::Weight, Increments<D::Weight>>,
+    query: impl Into<Query<'a>>,
+    element: &D::Element,
+    max: usize,
+    budget: &Budget,
+) -> Result<Run, NoWeightedRun<D::Error>> {
     assert_eq!(saturated.order, StackOrder::TopFirst, "not the result of pre*");
-    let mut rebuild = Rebuild { weights, domain, saturated, budget };
+    let mut rebuild = Rebuild { weights, merging, domain, saturated, budget };
     let path = rebuild.path(query.into(), element)?;
     let rules = rebuild.expand(path.facts, max)?;
     Ok(Run { start: Configuration { state: path.state, stack: path.stack }, rules })
@@ -117,14 +167,15 @@ struct Path<E> {
     facts: Vec<Obligation<E>>,
 }
 
-struct Rebuild<'a, D: WitnessDomain> {
+struct Rebuild<'a, D: WitnessDomain, M> {
     weights: &'a IdVec<RuleId, D::Weight>,
+    merging: &'a mut M,
     domain: &'a mut D,
     saturated: &'a WeightedSaturation<D::Weight, Increments<D::Weight>>,
     budget: &'a Budget,
 }
 
-impl<D: WitnessDomain> Rebuild<'_, D> {
+impl<D: WitnessDomain, M: WitnessMerging<D>> Rebuild<'_, D, M> {
     /// Finds a path whose product contains the element.
     fn path(
         &mut self,
@@ -200,7 +251,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
             let parts = history.parts(increment);
             let elements = self.split_all(goal.element, parts)?;
             work.then(parts.iter().zip(elements).map(|(part, element)| match part {
-                Part::Rule(rule) => Task::Take(*rule),
+                Part::Rule(rule) | Part::Call(rule) => Task::Take(*rule),
                 Part::Fact(fact, _) => {
                     Task::Run(Obligation { fact: *fact, element, bound: Some(increment) })
                 }
@@ -228,7 +279,7 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         oldest.ok_or(NoWeightedRun::BrokenDomain)
     }
 
-    /// One element for each factor of a product.
+    /// One element for each part of a contribution.
     fn split_all(
         &mut self,
         element: D::Element,
@@ -237,10 +288,57 @@ impl<D: WitnessDomain> Rebuild<'_, D> {
         let factors: Vec<D::Weight> = parts
             .iter()
             .map(|part| match part {
-                Part::Rule(rule) => self.weights[*rule].clone(),
+                Part::Rule(rule) | Part::Call(rule) => self.weights[*rule].clone(),
                 Part::Fact(_, weight) => weight.clone(),
             })
             .collect();
+        let call = parts.iter().enumerate().find_map(|(at, part)| match part {
+            Part::Call(rule) => Some((at, *rule)),
+            Part::Rule(_) | Part::Fact(..) => None,
+        });
+        let Some((at, rule)) = call else { return self.split_product(element, &factors) };
+        // The call and its callee are merged into what is before them; what is behind is multiplied.
+        let (before, rest) = factors.split_at(at);
+        let (callee, behind) = rest.split_at(2.min(rest.len()));
+        let [before_weight, callee_weight, behind_weight] =
+            [self.product(before)?, self.product(callee)?, self.product(behind)?];
+        let merged = self.merging.merge(self.domain, rule, &before_weight, &callee_weight);
+        let merged = merged.map_err(NoWeightedRun::Domain)?;
+        let (inside, behind_element) = if behind.is_empty() {
+            (element, None)
+        } else {
+            let (inside, outside) = self.split(&element, &merged, &behind_weight)?;
+            (inside, Some(outside))
+        };
+        let domain = &mut *self.domain;
+        let split = self.merging.split(domain, rule, &inside, &before_weight, &callee_weight);
+        let split = split.map_err(NoWeightedRun::Domain)?;
+        let (first, second) = split.ok_or(NoWeightedRun::BrokenDomain)?;
+        let mut elements = Vec::with_capacity(factors.len());
+        if !before.is_empty() {
+            elements.extend(self.split_product(first, before)?);
+        }
+        elements.extend(self.split_product(second, callee)?);
+        if let Some(element) = behind_element {
+            elements.extend(self.split_product(element, behind)?);
+        }
+        Ok(elements)
+    }
+
+    fn product(&mut self, factors: &[D::Weight]) -> Result<D::Weight, NoWeightedRun<D::Error>> {
+        let mut product = self.domain.one();
+        for factor in factors {
+            product = self.domain.extend(&product, factor).map_err(NoWeightedRun::Domain)?;
+        }
+        Ok(product)
+    }
+
+    /// One element for each factor of a product.
+    fn split_product(
+        &mut self,
+        element: D::Element,
+        factors: &[D::Weight],
+    ) -> Result<Vec<D::Element>, NoWeightedRun<D::Error>> {
         let mut elements = Vec::with_capacity(factors.len());
         let mut rest = element;
         for at in 0..factors.len().saturating_sub(1) {

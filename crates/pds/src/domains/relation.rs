@@ -60,6 +60,11 @@ impl Relations {
         assert!(size <= 64, "a row has 64 bits");
         Self { size }
     }
+
+    /// The bound.
+    pub fn size(self) -> usize {
+        self.size
+    }
 }
 
 impl WeightDomain for Relations {
