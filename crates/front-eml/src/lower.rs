@@ -186,6 +186,7 @@ fn shared(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mu
                 initial: shared.initial,
                 location: Some(LocationId::from_index(layout.locations[at] + offset)),
                 annotation,
+                owner: None,
             });
         }
         array(name.text, first, shared.length, program);
@@ -239,6 +240,8 @@ fn threads(
                         initial: variable.initial.get(copy).copied().flatten(),
                         location: None,
                         annotation: None,
+                        owner: (number == Number::Any)
+                            .then(|| ThreadId::from_index(program.threads.len())),
                     });
                 }
                 array(&full, first, variable.length, program);
@@ -282,6 +285,7 @@ fn watch(
                     initial: Some(0),
                     location: None,
                     annotation: None,
+                    owner: None,
                 })
             };
             layout.watched[id.index()] = Some(if reentrant {

@@ -516,16 +516,6 @@ impl<'a> Declaring<'_, 'a, '_> {
     /// The variables of a process, and what its functions take and give.
     fn process(&mut self, at: usize, process: &Process<'a>) {
         let number = self.names.numbers[at];
-        if number == Number::Any
-            && let Some(first) = process.variables.first()
-        {
-            let message = "a process of which there may be any number has no variables of its own";
-            let span = first.item.name.span;
-            let diagnostic =
-                Diagnostic::error("variable-of-any-copies", message, span, "one per copy");
-            let help = "declare it in a function, or give the number of copies";
-            self.complaints.push(diagnostic.with_help(help));
-        }
         let copies = number.threads();
         let mut own: Vec<ProcessVariable<'a>> = Vec::new();
         let mut names: HashMap<&str, usize> = HashMap::new();
@@ -545,7 +535,9 @@ impl<'a> Declaring<'_, 'a, '_> {
                 Some(ast::Value::Expr(expr)) => {
                     let mut values = Vec::with_capacity(copies);
                     for copy in 0..copies as u32 {
-                        let value = self.initial(expr, ty, Some(at), Some(copy));
+                        // Of any number of copies none is known.
+                        let copy = (number != Number::Any).then_some(copy);
+                        let value = self.initial(expr, ty, Some(at), copy);
                         values.push(value);
                         // One complaint is enough.
                         if value.is_none() {

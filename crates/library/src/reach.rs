@@ -1,7 +1,8 @@
 //! # Idea
 //! What can be reached in a model with values: what the user names, or what the texts of the model
 //! name, or whatever there is to ask. Where a model was cut off because threads are started without
-//! bound, nothing that is not found is known, so it is asked again with more of them.
+//! bound, or because a thread stands for any number of copies, nothing that is not found is known, so
+//! it is asked again with more of them.
 //!
 //! # Invariants
 //! 1. A limit that ends a larger search leaves what the smaller one has shown.
@@ -15,8 +16,8 @@ use selvedge_analysis::{
 };
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_program::{
-    Action, Answer, Bound, Explored, LocationId, Measure, Numeral, Program, Question, States,
-    Target, ThreadId, Unknown, Valuation, Value, Verdict,
+    Action, Answer, Bound, Copies, Explored, Feature, LocationId, Measure, Numeral, Program,
+    Question, States, Target, ThreadId, Unknown, Valuation, Value, Verdict,
 };
 use selvedge_report::{Answers, Asked, Projection, Reach, Sought};
 use std::time::Duration;
@@ -32,7 +33,7 @@ pub struct ReachRequest<'a> {
     pub show_states: bool,
     /// Whether to find the nodes on runs to the target.
     pub projection: bool,
-    /// How many copies of a thread there are.
+    /// How many copies of a thread there are at most; it is asked with one copy first.
     pub copies: u32,
     /// How many threads a site may start at most that could start any number, if the model is to be
     /// made larger until something is found.
@@ -66,9 +67,15 @@ pub struct ReachOutcome<'a> {
 
 /// What is sought in a model: what is wanted, or what its texts ask, or whatever there is to ask.
 pub fn sought<'a>(model: &'a Model, wanted: Option<Sought<'a>>) -> Sought<'a> {
+    // Where values have types, or something is said of them, more can fail than assertions.
     let asserts = |model: &Model| {
+        let features = model.program.features();
+        let checked = [Feature::Types, Feature::Checks, Feature::Monitors];
+        let values = model.language == Language::Eml && features.contains(Feature::Values);
         let mut edges = model.program.edges.iter();
-        edges.any(|edge| matches!(edge.action, Action::Assert(_)))
+        values
+            || checked.into_iter().any(|feature| features.contains(feature))
+            || edges.any(|edge| matches!(edge.action, Action::Assert(_)))
     };
     match (wanted, &model.target) {
         (Some(wanted), _) => wanted,
@@ -114,7 +121,36 @@ pub fn reach<'a>(
     progress: &mut dyn FnMut(Progress<'_>),
     larger: &mut dyn FnMut(&Model, u32) -> Option<Model>,
 ) -> Result<ReachOutcome<'a>, ReachError> {
-    let Instance { program, limit } = instance(given.program, &[], request.copies);
+    let many = given.program.threads.iter().any(|thread| thread.copies == Copies::Any);
+    // States name threads, which must be there.
+    let names_threads = matches!(sought(&given, request.sought), Sought::States | Sought::State(_));
+    let first = if many && !names_threads { 1 } else { request.copies };
+    let mut smaller: Option<ReachOutcome<'a>> = None;
+    for copies in first..request.copies {
+        let next = with_copies(given.clone(), copies, request, budget, progress, larger)?;
+        if matches!(next.answer().verdict, Verdict::Violation(_)) {
+            return Ok(next);
+        }
+        if !next.is_open() {
+            return Ok(smaller.unwrap_or(next));
+        }
+        smaller = Some(next);
+    }
+    let last = with_copies(given, request.copies, request, budget, progress, larger)?;
+    let shows = last.is_open() || matches!(last.answer().verdict, Verdict::Violation(_));
+    Ok(smaller.filter(|_| !shows).unwrap_or(last))
+}
+
+/// Searches a model in which there are so many copies of a thread that stands for any number.
+fn with_copies<'a>(
+    given: Model,
+    copies: u32,
+    request: &'a ReachRequest<'a>,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+    larger: &mut dyn FnMut(&Model, u32) -> Option<Model>,
+) -> Result<ReachOutcome<'a>, ReachError> {
+    let Instance { program, limit } = instance(given.program, &[], copies);
     let given = Model { program, ..given };
     let mut reached = attempt(given, request, limit, budget, progress)?;
     loop {
@@ -190,7 +226,10 @@ impl ReachOutcome<'_> {
     /// Whether nothing was found in all that was to be searched, so that more could be searched.
     fn is_open(&self) -> bool {
         let verdict = &self.answer().verdict;
-        matches!(verdict, Verdict::Unknown(Unknown::Starts(_) | Unknown::Within(_)))
+        matches!(
+            verdict,
+            Verdict::Unknown(Unknown::Starts(_) | Unknown::Within(_) | Unknown::Copies(_))
+        )
     }
 
     /// What the reports need.

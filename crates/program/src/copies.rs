@@ -13,14 +13,20 @@
 //!
 //! # Invariants
 //! 1. A thread `W` of which there are many becomes `W[0]`, `W[1]`, …, in its place; all other threads
-//!    keep their order and their names. Nodes and labels stay as they are.
-//! 2. Copies share their procedures, which are called `W.p` then.
+//!    keep their order and their names.
+//! 2. Copies share their procedures, which are called `W.p` then, and nodes and labels stay as they are;
+//!    but where `W` owns globals, each copy has one of them and procedures of its own.
 
 use crate::data::{Expr, Literal, thread_value};
-use crate::model::{Action, Copies, Edge, LockId, Procedure, Program, Start, Thread, ThreadId};
+use crate::model::{
+    Action, Copies, Edge, EdgeId, Label, LockId, NodeId, Procedure, ProcedureId, Program, Start,
+    Thread, ThreadId,
+};
+use crate::own::Owned;
 use crate::sharing::Sharing;
 use selvedge_base::{Id, IdVec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The most copies that a text may ask for.
 pub const MOST_COPIES: u32 = 1000;
@@ -56,8 +62,19 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
     let mut out = Program {
         threads: IdVec::new(),
         procedures: IdVec::new(),
+        nodes: IdVec::new(),
         edges: IdVec::new(),
+        labels: Vec::new(),
         ..program.clone()
+    };
+    let owned = Owned::new(program, &mut out, |thread| number[thread].max(1));
+    let owns = |thread: ThreadId| owned.as_ref().is_some_and(|owned| owned.owns(thread));
+    let made = procedures(program, &owns, &|thread| number[thread].max(1));
+    let places: BTreeMap<Made, ProcedureId> =
+        made.iter().enumerate().map(|(at, &one)| (one, ProcedureId::from_index(at))).collect();
+    // Whoever owns something has procedures of its own.
+    let procedure = |id: ProcedureId, copy: Option<u32>| {
+        places.get(&(id, copy)).or_else(|| places.get(&(id, None))).copied().unwrap_or(id)
     };
     for (id, thread) in program.threads.iter_enumerated() {
         let start = match thread.start {
@@ -67,40 +84,69 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
         for (at, _) in copies(id).enumerate() {
             let name =
                 if is_many(id) { copy_name(&thread.name, at as u32) } else { thread.name.clone() };
-            out.threads.push(Thread { name, start, copies: Copies::One, ..thread.clone() });
+            let main = procedure(thread.main, owns(id).then_some(at as u32));
+            let place = thread.place;
+            out.threads.push(Thread { name, place, main, start, copies: Copies::One });
         }
     }
     let shared = program.procedures.iter().filter(|procedure| procedure.owner.is_none());
     let mut taken: BTreeSet<String> = shared.map(|procedure| procedure.name.clone()).collect();
-    for procedure in &program.procedures {
-        let procedure = match procedure.owner {
-            Some(owner) if is_many(owner) => {
-                let mut name = format!("{}.{}", program.threads[owner].name, procedure.name);
+    let (nodes, edges) = grouped(program);
+    let mut firsts = Vec::with_capacity(made.len());
+    for &(id, copy) in &made {
+        let old = &program.procedures[id];
+        let first = out.nodes.len();
+        firsts.push(first);
+        let node = |node: NodeId| NodeId::from_index(first + node.index() - nodes[id].start);
+        let (entry, exit) = (node(old.entry), node(old.exit));
+        let (name, owner) = match (old.owner, copy) {
+            (Some(owner), Some(copy)) => {
+                (old.name.clone(), copies(owner).nth(copy as usize).or(old.owner))
+            }
+            (Some(owner), None) if is_many(owner) => {
+                let mut name = format!("{}.{}", program.threads[owner].name, old.name);
                 while !taken.insert(name.clone()) {
                     name.push('\'');
                 }
-                Procedure { name, owner: None, ..procedure.clone() }
+                (name, None)
             }
-            owner => Procedure { owner: owner.map(only), ..procedure.clone() },
+            (owner, _) => (old.name.clone(), owner.map(only)),
         };
-        out.procedures.push(procedure);
-    }
-    for edge in &program.edges {
-        match edge.action {
-            Action::Start(started) if is_many(started) => {
-                for copy in copies(started) {
-                    out.edges.push(Edge { action: Action::Start(copy), ..edge.clone() });
+        let new = out.procedures.push(Procedure { name, owner, entry, exit, ..old.clone() });
+        nodes[id].clone().for_each(|_| _ = out.nodes.push(new));
+        for edge in edges[id].clone().map(|at| &program.edges[EdgeId::from_index(at)]) {
+            let edge = match &owned {
+                Some(owned) => owned.edge(&mut out, edge, copy),
+                None => edge.clone(),
+            };
+            let (source, target) = (node(edge.source), node(edge.target));
+            let edge = Edge { source, target, ..edge };
+            match edge.action {
+                Action::Start(started) if is_many(started) => {
+                    for copy in copies(started) {
+                        out.edges.push(Edge { action: Action::Start(copy), ..edge.clone() });
+                    }
+                    // One more copy that takes no part.
+                    out.edges.push(Edge { action: Action::Skip, passing: None, ..edge });
                 }
-                // One more copy that takes no part.
-                out.edges.push(Edge { action: Action::Skip, passing: None, ..edge.clone() });
+                action => {
+                    let action = match action {
+                        Action::Start(started) => Action::Start(only(started)),
+                        Action::Join(joined) => Action::Join(only(joined)),
+                        Action::Call(callee) => Action::Call(procedure(callee, copy)),
+                        action => action,
+                    };
+                    out.edges.push(Edge { action, ..edge });
+                }
             }
-            Action::Start(started) => {
-                out.edges.push(Edge { action: Action::Start(only(started)), ..edge.clone() });
-            }
-            Action::Join(joined) => {
-                out.edges.push(Edge { action: Action::Join(only(joined)), ..edge.clone() });
-            }
-            _ => _ = out.edges.push(edge.clone()),
+        }
+    }
+    for Label { name, node } in &program.labels {
+        let id = program.nodes[*node];
+        let own = made.iter().zip(&firsts).filter(|((made, _), _)| *made == id);
+        for (_, first) in own {
+            let node = NodeId::from_index(first + node.index() - nodes[id].start);
+            out.labels.push(Label { name: name.clone(), node });
         }
     }
     // Threads have other numbers now, also as values.
@@ -120,6 +166,49 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
         }
     }
     out
+}
+
+/// A procedure, and the copy whose own it is.
+type Made = (ProcedureId, Option<u32>);
+
+/// The procedures in their order; those of a thread that owns something once for each copy.
+fn procedures(
+    program: &Program,
+    owns: &impl Fn(ThreadId) -> bool,
+    count: &impl Fn(ThreadId) -> u32,
+) -> Vec<Made> {
+    let mut made: Vec<Made> = Vec::new();
+    let mut ids = program.procedures.ids().peekable();
+    while let Some(id) = ids.next() {
+        let Some(owner) = program.procedures[id].owner.filter(|&owner| owns(owner)) else {
+            made.push((id, None));
+            continue;
+        };
+        let mut group = vec![id];
+        while let Some(next) = ids.next_if(|&next| program.procedures[next].owner == Some(owner)) {
+            group.push(next);
+        }
+        for copy in 0..count(owner) {
+            made.extend(group.iter().map(|&id| (id, Some(copy))));
+        }
+    }
+    made
+}
+
+/// The nodes and the edges of each procedure, which follow each other.
+fn grouped(
+    program: &Program,
+) -> (IdVec<ProcedureId, Range<usize>>, IdVec<ProcedureId, Range<usize>>) {
+    let ranges = |owners: &mut dyn Iterator<Item = ProcedureId>| {
+        let mut ranges = IdVec::filled(0..0, program.procedures.len());
+        for (at, owner) in owners.enumerate() {
+            let range: &mut Range<usize> = &mut ranges[owner];
+            *range = if range.start == range.end { at..at + 1 } else { range.start..at + 1 };
+        }
+        ranges
+    };
+    let nodes = ranges(&mut program.nodes.iter().copied());
+    (nodes, ranges(&mut program.edges.iter().map(|edge| program.nodes[edge.source])))
 }
 
 /// What copies are needed for: what is asked, as far as their number depends on it.

@@ -127,13 +127,23 @@ pub struct Global {
     pub location: Option<LocationId>,
     /// What is said to protect it.
     pub annotation: Option<Annotation>,
+    /// The thread of which each copy has one of its own; it stands for any number of copies.
+    pub owner: Option<ThreadId>,
 }
 
 impl Global {
     /// A truth value that nothing is said about.
     pub fn flag(name: impl Into<String>, place: Place, initial: Option<bool>) -> Self {
         let initial = initial.map(Value::from);
-        Self { name: name.into(), place, ty: Type::Bool, initial, location: None, annotation: None }
+        Self {
+            name: name.into(),
+            place,
+            ty: Type::Bool,
+            initial,
+            location: None,
+            annotation: None,
+            owner: None,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub mod ipa;
 pub mod lock_order;
 pub mod model;
 pub mod moment;
+mod own;
 pub mod pattern;
 pub mod question;
 pub mod reach;

@@ -1,11 +1,11 @@
 //! # Idea
-//! Random programs with numbers, arrays, locks, waits, starts, joins, atomic sections and assertions, as
-//! texts of the text form. Unconstrained ones do anything; disciplined ones give every global a lock and
-//! mostly hold it.
+//! Random programs with numbers, arrays, locks, waits, starts, joins, calls, atomic sections and
+//! assertions, as texts of the text form. Unconstrained ones do anything; disciplined ones give every
+//! global a lock and hold it but for a few accesses, between none and one in seven.
 //!
 //! # Invariants
 //! 1. A program is a function of the seed.
-//! 2. Ranges are small, so that all states can be visited.
+//! 2. Ranges are small and recursion is bounded by a parameter, so that all states can be visited.
 
 use crate::rng::Rng;
 use selvedge_program::{Program, text};
@@ -47,10 +47,18 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
         };
         _ = writeln!(text, "global g{global} : {ty} = 0{guard}");
     }
-    _ = writeln!(text, "global a[2] : mod 2 = 0");
+    let guard = if shape.annotated && rng.percent(30) { " guarded by each m0" } else { "" };
+    _ = writeln!(text, "global a[2] : mod 2 = 0{guard}");
     if shape.annotated && rng.percent(40) {
         _ = writeln!(text, "invariant g0 < 2 | g1 < {}", rng.between(1, 2));
     }
+    let owned = shape.annotated && rng.percent(40);
+    if owned {
+        text.push_str("global owner : thread = $none\nglobal o : 0..1 = 0\n");
+        text.push_str("exclusive o when owner = $me\n");
+    }
+    let calls = rng.percent(35);
+    let wrong = [0, 5, 10, 15][rng.below(4)];
     if rng.percent(20) {
         text.push_str("spurious wakeups\n");
     }
@@ -62,6 +70,9 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
             shape,
             thread,
             last_waits: waits,
+            owned,
+            calls,
+            wrong,
             lines: String::new(),
             next: 1,
             held: Vec::new(),
@@ -81,6 +92,39 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
         text.push_str(&lines);
         _ = writeln!(text, "{at} -> {next} skip\n}}\n}}");
     }
+    if calls {
+        // One that does something, and one that calls itself.
+        for recursive in [false, true] {
+            // No thread has this number, and whoever calls may be any of them.
+            let (thread, last_waits) = (usize::MAX, false);
+            let mut body = Body {
+                rng,
+                shape,
+                thread,
+                last_waits,
+                owned,
+                calls: false,
+                wrong,
+                lines: String::new(),
+                next: 1,
+                held: Vec::new(),
+            };
+            let (name, at) = if recursive {
+                ("down", body.recursion(0))
+            } else {
+                let depth = usize::from(body.rng.percent(50));
+                ("once", body.statement(0, depth))
+            };
+            let result = ["t", "g0", "n + 1", "a[u]"][body.rng.below(4)];
+            let Body { lines, next, .. } = body;
+            _ = writeln!(
+                text,
+                "procedure {name} (n : 0..2) -> (mod 3) locals t : mod 3 = 0, u : mod 2 = 0 nodes {} \
+                 entry 0 exit {next} {{\n{lines}{at} -> {next} return {result}\n}}",
+                next + 1
+            );
+        }
+    }
     text
 }
 
@@ -90,6 +134,12 @@ struct Body<'r> {
     thread: usize,
     /// Whether the last thread has to be started.
     last_waits: bool,
+    /// Whether there is a global that its owner may access.
+    owned: bool,
+    /// Whether there are procedures to call.
+    calls: bool,
+    /// How many accesses of a hundred are made with another lock or with none.
+    wrong: usize,
     lines: String,
     next: usize,
     held: Vec<usize>,
@@ -140,8 +190,10 @@ impl Body<'_> {
     /// An access to a global with its lock, mostly.
     fn protected(&mut self, from: usize) -> usize {
         let global = self.rng.below(3);
-        let lock = if self.rng.percent(10) { 1 - global % 2 } else { global % 2 };
-        let takes = !self.held.contains(&lock) && !self.rng.percent(5);
+        let wrong = self.rng.below(100) < self.wrong;
+        let another = wrong && self.rng.percent(60);
+        let lock = if another { 1 - global % 2 } else { global % 2 };
+        let takes = !self.held.contains(&lock) && (another || !wrong);
         let mut at = from;
         if takes {
             at = self.step(at, &format!("acquire m{lock}"));
@@ -160,6 +212,44 @@ impl Body<'_> {
         at
     }
 
+    /// Becomes the owner, accesses what that may access, and gives it up; sometimes without the first.
+    fn as_owner(&mut self, from: usize) -> usize {
+        let mut at = from;
+        if !self.rng.percent(20) {
+            at = self.step(at, "skip when owner = $none do owner := $me");
+        }
+        at = self.step(at, ["skip do o := 1 - o", "skip do t := o"][self.rng.below(2)]);
+        if self.rng.percent(90) {
+            at = self.step(at, "skip do owner := $none");
+        }
+        at
+    }
+
+    /// Calls a procedure; what it is passed, and where its result goes, may not fit.
+    fn call(&mut self, from: usize) -> usize {
+        let name = ["once", "down"][self.rng.below(2)];
+        let argument = ["0", "1", "2", "u", "t", "g0", "t + u"][self.rng.below(7)];
+        let target = ["t", "u", "g0", "g1", "\"a[0]\""][self.rng.below(5)];
+        self.step(from, &format!("call {name}({argument}) into {target}"))
+    }
+
+    /// Counts its parameter down, with a step on the way in or on the way out.
+    fn recursion(&mut self, from: usize) -> usize {
+        let end = self.node();
+        self.edge(from, end, "skip when n = 0");
+        let mut at = self.step(from, "skip when 0 < n");
+        let first = self.rng.percent(50);
+        if first {
+            at = self.statement(at, 0);
+        }
+        at = self.step(at, "call down(n - 1) into t");
+        if !first {
+            at = self.statement(at, 0);
+        }
+        self.edge(at, end, "skip");
+        end
+    }
+
     fn block(&mut self, from: usize, statements: usize, depth: usize) -> usize {
         (0..statements).fold(from, |at, _| self.statement(at, depth))
     }
@@ -168,8 +258,24 @@ impl Body<'_> {
         if self.shape.disciplined && self.rng.percent(60) {
             return self.protected(from);
         }
+        if self.owned && self.rng.percent(20) {
+            return self.as_owner(from);
+        }
+        if self.calls && self.rng.percent(20) {
+            return self.call(from);
+        }
         let last = self.shape.threads - 1;
         match self.rng.below(if depth == 0 { 6 } else { 13 }) {
+            0 if self.rng.percent(30) => {
+                // An element with a computed index: one edge for each.
+                let to = self.node();
+                let value = self.number();
+                for element in 0..2 {
+                    let what = format!("skip when u = {element} do \"a[{element}]\" := {value}");
+                    self.edge(from, to, &what);
+                }
+                to
+            }
             0 | 1 => {
                 let assignment = self.assignment();
                 self.step(from, &format!("skip do {assignment}"))

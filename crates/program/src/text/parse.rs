@@ -15,8 +15,8 @@ use super::lexer::{Kind, Token, tokens};
 use crate::copies::{MOST_COPIES, copy_name};
 use crate::data::NamedArray;
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Copies, Edge, EdgeId, Location, LocationId, Lock, LockId,
-    NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, EdgeId, GlobalId, Location, LocationId, Lock,
+    LockId, NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
 };
 use crate::validate::validate;
 use data::LabelAt;
@@ -59,6 +59,7 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         starts: Vec::new(),
         label_places: Vec::new(),
         late_threads: Vec::new(),
+        owners: Vec::new(),
         allows_next: false,
         complaints,
     };
@@ -212,6 +213,8 @@ struct Parser<'a> {
     label_places: Vec<LabelAt>,
     /// The threads that expressions and initial values name, which may be declared later.
     late_threads: Vec<Reference>,
+    /// Globals, from the first to the one behind the last, with the thread that owns them.
+    owners: Vec<(GlobalId, usize, Reference)>,
     /// Whether the expression that is being read may speak of values after the step.
     allows_next: bool,
     complaints: Complaints,

@@ -130,6 +130,9 @@ impl Printer<'_> {
                     self.put(format_args!(" guarded by{each} {}", Word(lock)));
                 }
             }
+            if let Some(owner) = global.owner {
+                self.put(format_args!(" of {}", Word(&program.threads[owner].name)));
+            }
             self.place(global.place);
             self.text.push('\n');
         }

@@ -6,10 +6,53 @@ use super::Validator;
 use crate::data::{
     Annotation, Array, Expr, Local, NamedArray, Operator, Sort, Type, Value, Variable, element_name,
 };
-use crate::model::{ConditionId, LocalId, Procedure};
+use crate::model::{ConditionId, Copies, LocalId, Procedure};
+use crate::own::{owner, owner_in};
 use selvedge_base::{Id, IdVec, Place};
 
 impl Validator<'_> {
+    /// What each copy of a thread has one of: only procedures of the thread mention it.
+    fn owners(&mut self) {
+        let program = self.program;
+        for global in &program.globals {
+            let Some(owner) = global.owner else { continue };
+            let Some(thread) = program.threads.get(owner) else {
+                self.breach(global.place, format!("{} is owned by nobody", global.name));
+                return;
+            };
+            if thread.copies != Copies::Any {
+                let (name, thread) = (&global.name, &thread.name);
+                let message = format!("{name} is owned by {thread}, which stands for no copies");
+                self.breach(global.place, message);
+            }
+            if global.location.is_some() || global.annotation.is_some() {
+                let message = format!("{} is owned, but others access it", global.name);
+                self.breach(global.place, message);
+            }
+        }
+        if !self.breaches.is_empty() || program.globals.iter().all(|one| one.owner.is_none()) {
+            return;
+        }
+        let enforced = program.procedures.iter().filter_map(|one| one.frame.enforced);
+        let spoken = program.invariants.iter().map(|one| one.condition).chain(enforced);
+        let predicates = program.globals.iter().filter_map(|one| match one.annotation {
+            Some(Annotation::ExclusiveWhen(condition)) => Some(condition),
+            _ => None,
+        });
+        let spoken = spoken.chain(predicates).map(|id| (None, &program.conditions[id]));
+        let mentions = spoken.map(|(own, expr)| (own, owner_in(program, expr), Place::NONE));
+        let edges = program.edges.iter().map(|edge| {
+            let own = program.procedures[program.nodes[edge.source]].owner;
+            (own, owner(program, edge), edge.place)
+        });
+        for (own, owner, place) in mentions.chain(edges) {
+            if let Some(owner) = owner.filter(|&owner| own != Some(owner)) {
+                let name = &program.threads[owner].name;
+                self.breach(place, format!("what {name} owns is mentioned elsewhere"));
+            }
+        }
+    }
+
     /// Enumerations, and the types, first values and annotations of globals.
     pub(super) fn types(&mut self) {
         let program = self.program;
@@ -47,6 +90,7 @@ impl Validator<'_> {
                 self.breach(invariant.place, "an invariant speaks of no thread".to_owned());
             }
         }
+        self.owners();
         self.arrays(&program.arrays, program.globals.len(), "global");
         for NamedArray { name, array } in &program.arrays {
             let elements: Vec<_> = array
@@ -77,6 +121,7 @@ impl Validator<'_> {
                 };
                 one.name == element_name(name, at as u32)
                     && (one.ty, one.initial, one.place) == (first.ty, first.initial, first.place)
+                    && one.owner == first.owner
                     && location
                     && guard
             });

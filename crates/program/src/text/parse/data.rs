@@ -63,6 +63,11 @@ impl Parser<'_> {
             self.at += usize::from(each);
             guard = Some(self.reference_to_lock()?);
         }
+        let mut owner = None;
+        if self.word() == Some("of") {
+            self.at += 1;
+            owner = Some(self.name("a thread")?);
+        }
         let place = self.optional_place()?;
         let first = self.program.globals.next_id();
         for (at, element) in elements(&name, length).into_iter().enumerate() {
@@ -73,7 +78,12 @@ impl Parser<'_> {
             let guard =
                 guard.map(|lock| if each { Id::from_index(lock.index() + at) } else { lock });
             let annotation = guard.map(Annotation::GuardedBy);
-            self.program.globals.push(Global { name, place, ty, initial, location, annotation });
+            let owner = None;
+            let global = Global { name, place, ty, initial, location, annotation, owner };
+            self.program.globals.push(global);
+        }
+        if let Some(owner) = owner {
+            self.owners.push((first, self.program.globals.len(), owner));
         }
         if let Some(length) = length {
             declare(&mut self.global_arrays, &name, "array", &mut self.complaints)?;
@@ -452,6 +462,13 @@ impl Parser<'_> {
         for (edge, action, name) in std::mem::take(&mut self.starts) {
             if let Ok(thread) = self.thread_number(&name) {
                 self.program.edges[edge].action = action(thread);
+            }
+        }
+        for (first, end, name) in std::mem::take(&mut self.owners) {
+            if let Ok(thread) = self.thread_number(&name) {
+                for global in (first.index()..end).map(GlobalId::from_index) {
+                    self.program.globals[global].owner = Some(thread);
+                }
             }
         }
         for label in std::mem::take(&mut self.label_places) {

@@ -221,7 +221,8 @@ fn random_global(random: &mut Random, program: &mut Program, at: usize) {
         let location = location.map(|first| LocationId::from_index(first + index));
         let lock = lock.map(|first| LockId::from_index(first + each * index));
         let annotation = lock.map(Annotation::GuardedBy);
-        program.globals.push(Global { name, place, ty, initial, location, annotation });
+        let owner = None;
+        program.globals.push(Global { name, place, ty, initial, location, annotation, owner });
     }
     if let Some(length) = length {
         let array = Array { first: Variable::Global(first), length };
