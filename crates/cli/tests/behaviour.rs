@@ -31,21 +31,67 @@ fn json(arguments: &[&str], input: &[u8]) -> (Option<i32>, Value) {
     (outcome.code, value.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)))
 }
 
+/// The first word of an expectation.
+fn word(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or("")
+}
+
+/// `//! expect: fails assertion 21` (how, and in which line), `no failure`, `stuck` and `not stuck` in a
+/// file, against what `reach` says with and without `--deadlocks`, in every reduction that is allowed.
+#[test]
+fn examples_with_data_fail_as_expected() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for file in examples() {
+        let path = file.to_str().expect("UTF-8");
+        let text = std::fs::read_to_string(&file).expect("readable");
+        for line in text.lines().filter_map(|line| line.strip_prefix("//! expect: ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (question, reductions, wanted): (&[&str], &[&str], _) = match words[..] {
+                ["fails", ..] => (&[], &["transactions", "left-movers", "none"], "violation"),
+                ["no", "failure"] => (&[], &["transactions", "left-movers", "none"], "safe"),
+                ["stuck"] => (&["--deadlocks"], &["left-movers", "none"], "violation"),
+                ["not", "stuck"] => (&["--deadlocks"], &["left-movers", "none"], "safe"),
+                _ => continue,
+            };
+            for reduction in reductions {
+                let arguments = [&["reach", path, "--reduction", reduction], question].concat();
+                let (code, report) = json(&arguments, b"");
+                let wanted_code = i32::from(wanted == "violation");
+                assert_eq!(report["verdict"], wanted, "{path} {reduction}: {line}");
+                assert_eq!(code, Some(wanted_code), "{path} {reduction}: {line}");
+                if let ["fails", kind, place] = words[..] {
+                    let failure = &report["failure"];
+                    assert_eq!(failure["kind"], kind, "{path} {reduction}");
+                    assert_eq!(failure["line"].as_u64(), place.parse().ok(), "{path} {reduction}");
+                    kinds.insert(kind.to_owned());
+                }
+            }
+        }
+    }
+    let all = ["annotation", "assertion", "division", "index", "monitor", "range", "release"];
+    assert!(kinds.iter().eq(all), "{kinds:?}");
+}
+
 /// `//! expect: violated 12 T1 T2 count data` in a file, against the JSON of every engine.
 #[test]
 fn examples_have_their_verdicts() {
     for file in examples() {
         let path = file.to_str().expect("UTF-8");
         let text = std::fs::read_to_string(&file).expect("readable");
+        let lines: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("//! expect: ")).collect();
+        assert!(!lines.is_empty(), "{path} says what is expected");
+        let about_units =
+            |line: &&&str| ["violated", "safe", "all", "vaziri"].contains(&word(line));
+        if !lines.iter().any(|line| about_units(&line)) {
+            continue;
+        }
         for engine in ["tupling", "tupling-bdd", "exhaustive"] {
             let (code, value) = json(&["atomicity", path, "--engine", engine], b"");
             let queries = value["queries"].as_array().expect("queries");
             let mut expected = 0;
-            for line in text.lines().filter_map(|line| line.strip_prefix("//! expect: ")) {
+            for line in lines.iter().filter(about_units) {
                 let words: Vec<&str> = line.split_whitespace().collect();
-                if matches!(words[0], "race" | "no" | "deadlock" | "label") {
-                    continue;
-                }
                 if let [which @ ("all" | "vaziri"), "safe"] = words[..] {
                     expected += 1;
                     let asked =

@@ -14,7 +14,7 @@ use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_program::{Literal, Operator, Sort, ThreadId, Type};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where an expression stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +49,8 @@ pub struct Scope<'a> {
     pub locals: Vec<Local<'a>>,
     /// Those that can be seen.
     pub visible: HashMap<&'a str, usize>,
+    /// Those whose type could not be found out.
+    pub unknown: HashSet<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -650,6 +652,18 @@ impl<'a> Checker<'_, 'a> {
             let variable = &self.names.variables[process][at];
             Some((at, variable.ty, variable.length))
         });
+        // What could not be understood was reported where it is declared.
+        let unreadable = match (local, self.process) {
+            (Some(at), _) => self.scope.unknown.contains(at),
+            (None, Some(process)) if own.is_none() => {
+                let mut declared = self.file.processes[process].variables.iter();
+                declared.any(|one| one.item.name.text == name.text)
+            }
+            _ => false,
+        };
+        if unreadable {
+            return None;
+        }
         let (variable, ty, length, is_array) = if let Some(&at) = local {
             let local = &self.scope.locals[at];
             (Variable::Local(at), local.ty, local.length, local.length.is_some())

@@ -44,6 +44,7 @@ pub fn resolve<'a>(
                 complaints: &mut *complaints,
                 owners: &owners,
                 process: at,
+                known: true,
                 result: None,
                 scope: Scope::default(),
                 loops: 0,
@@ -106,6 +107,8 @@ struct Body<'t, 'a> {
     /// The first process that has a function of this name.
     owners: &'t HashMap<&'a str, usize>,
     process: usize,
+    /// Whether the types of its parameters and of its result could be found out.
+    known: bool,
     result: Option<Type>,
     scope: Scope<'a>,
     /// How many loops are around.
@@ -140,10 +143,10 @@ impl<'a> Body<'_, 'a> {
         function: &ast::Function<'a>,
     ) -> Option<resolved::Function<'a>> {
         let signature = self.names.signatures[self.process][at].as_ref();
-        let known = signature.is_some();
+        self.known = signature.is_some();
         self.result = signature.and_then(|signature| signature.result);
         for (number, (_, name)) in function.parameters.iter().enumerate() {
-            let ty = signature.map_or(Type::Bool, |signature| signature.parameters[number]);
+            let ty = signature.map(|signature| signature.parameters[number]);
             self.local(*name, ty, None);
         }
         let prefixes: Vec<_> = function
@@ -170,11 +173,12 @@ impl<'a> Body<'_, 'a> {
             body,
             uses_self: self.uses_self,
         })
-        .filter(|_| known)
+        .filter(|_| self.known)
     }
 
-    /// Declares a local.
-    fn local(&mut self, name: Name<'a>, ty: Type, length: Option<u32>) -> usize {
+    /// Declares a local; nothing is said about one whose type could not be found out.
+    fn local(&mut self, name: Name<'a>, ty: Option<Type>, length: Option<u32>) -> usize {
+        let (ty, known) = (ty.unwrap_or(Type::Bool), ty.is_some());
         let local = Local { name: name.text, place: name.place, span: name.span, ty, length };
         if let Some(&first) = self.scope.visible.get(name.text) {
             let first = self.scope.locals[first].span;
@@ -183,6 +187,9 @@ impl<'a> Body<'_, 'a> {
         let at = self.scope.locals.len();
         self.scope.locals.push(local);
         self.scope.visible.insert(name.text, at);
+        if !known {
+            self.scope.unknown.insert(at);
+        }
         at
     }
 
@@ -318,7 +325,7 @@ impl<'a> Body<'_, 'a> {
         let ty = self.check(|check| check.ty(&declaration.ty));
         let length = self.check(|check| check.length(&declaration.item));
         let Some(ty) = ty else {
-            self.local(name, Type::Bool, length);
+            self.local(name, None, length);
             return None;
         };
         // The value is computed before there is the variable.
@@ -335,20 +342,20 @@ impl<'a> Body<'_, 'a> {
                 }
                 ExprKind::Call(callee, arguments) => {
                     let call = self.call(*callee, arguments, Some((expr.span, ty.sort())));
-                    let at = self.local(name, ty, length);
+                    let at = self.local(name, Some(ty), length);
                     let mut call = call?;
                     call.target = Some(scalar(at, name));
                     return Some(Kind::Call(call));
                 }
                 ExprKind::TryAcquire(lock) => {
                     let lock = self.try_acquire(lock, ty.sort(), expr.span);
-                    let at = self.local(name, ty, length);
+                    let at = self.local(name, Some(ty), length);
                     return Some(Kind::TryAcquire(lock?, Some(scalar(at, name))));
                 }
                 _ => self.check(|check| check.sorted(expr, ty.sort())).map(Source::Expr),
             },
         };
-        let at = self.local(name, ty, length);
+        let at = self.local(name, Some(ty), length);
         Some(Kind::Declare(at, source?, self.loops > 0))
     }
 
@@ -433,6 +440,7 @@ impl<'a> Body<'_, 'a> {
     #[expect(clippy::option_option, reason = "no value, and a mistake")]
     fn returned(&mut self, value: Option<&ast::Expr<'a>>, span: Span) -> Option<Option<Expr>> {
         match (value, self.result) {
+            _ if !self.known => None,
             (None, None) => Some(None),
             (Some(value), Some(ty)) => self.check(|check| check.sorted(value, ty.sort())).map(Some),
             (Some(value), None) => {

@@ -153,3 +153,32 @@ fn ten_megabytes_of_garbage() {
         }
     }
 }
+
+/// Ten megabytes, once of a program with data and once of its words in any order.
+#[test]
+fn ten_megabytes_of_data() {
+    let statement = "a[x]=x*(y+1)%7;";
+    let statements = (10 << 20) / statement.len();
+    let head = "int 0..7:x,y,a[8];process P{main{if(*){";
+    let text = format!("{head}{}}}}}}}", statement.repeat(statements));
+    assert!(text.len() > 10_000_000);
+    // The index, two operands and the write to one of eight elements.
+    assert_eq!(codes(&parse(&text)), ["program-too-large"]);
+    let plain = format!("{head}{}}}}}}}", "x=1;".repeat(500_000));
+    assert_eq!(program(&plain).edges.len(), 500_002);
+    let words = [
+        "int", "0..7", ":", "x", "=", "a", "[", "]", "(", ")", "{", "}", ";", "atomic", "guarded",
+        "by", "self", "choose", "process", "enum", "const", "+", "*", "..",
+    ];
+    let mut hostile = String::new();
+    let mut state = 1u64;
+    while hostile.len() < 10_000_000 {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        hostile.push_str(words[(state >> 33) as usize % words.len()]);
+        hostile.push(' ');
+    }
+    let parsed = parse(&hostile);
+    assert!(parsed.program.is_none());
+    assert!(parsed.diagnostics.len() <= 102, "{}", parsed.diagnostics.len());
+}

@@ -187,7 +187,7 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
 #[test]
 fn searches_agree_with_all_interleavings() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(250);
+    let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(500);
     let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
     let mut tally = [0; 6];
     for seed in first..first + programs {

@@ -218,7 +218,8 @@ impl Body<'_> {
         if !self.rng.percent(20) {
             at = self.step(at, "skip when owner = $none do owner := $me");
         }
-        at = self.step(at, ["skip do o := 1 - o", "skip do t := o"][self.rng.below(2)]);
+        let access = ["skip do o := 1 - o", "skip do t := o"][self.rng.below(2)];
+        at = self.step(at, access);
         if self.rng.percent(90) {
             at = self.step(at, "skip do owner := $none");
         }

@@ -99,7 +99,7 @@ impl<'a> Parser<'a, '_> {
         let whole = self.list(|parser| {
             let item = parser.item("a lock")?;
             file.locks.push(Lock { item, reentrant });
-            Some(())
+            parser.no_annotation("a lock is not protected by anything")
         });
         file.locks_complete &= whole && colon;
     }
@@ -142,7 +142,12 @@ impl<'a> Parser<'a, '_> {
                 Shared { item, volatile, ty: ty.clone(), initial: None, annotation: None };
             let read = !typed || parser.rest_of_variable(&mut shared);
             file.shared.push(shared);
-            read.then_some(())
+            read.then_some(())?;
+            parser.no_annotation(if typed {
+                "a variable says once what protects it"
+            } else {
+                "a location has no value to be protected"
+            })
         });
         file.locations_complete &= whole && colon;
     }
@@ -177,6 +182,28 @@ impl<'a> Parser<'a, '_> {
             }
             _ => true,
         }
+    }
+
+    /// Nothing, or `guarded by` or `exclusive when` where it cannot stand, which is skipped.
+    fn no_annotation(&mut self, why: &str) -> Option<()> {
+        let next = self.cursor.ahead().next();
+        let is_one = matches!(
+            (self.cursor.current.text, next.text),
+            ("guarded", "by") | ("exclusive", "when")
+        );
+        if !is_one {
+            return Some(());
+        }
+        let help =
+            "`guarded by l` and `exclusive when (..)` stand behind variables that processes share";
+        self.cursor.report_here("annotation", why.to_owned(), "not here", help);
+        while !matches!(
+            self.cursor.current.kind,
+            Kind::Comma | Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End
+        ) {
+            self.cursor.skip();
+        }
+        None
     }
 
     fn word_of_annotation(&mut self, word: &str, before: &str) -> bool {
@@ -459,6 +486,7 @@ impl<'a> Parser<'a, '_> {
         }
         let item = self.item("a variable")?;
         let initial = if self.cursor.eat(Kind::Assign) { Some(self.value()?) } else { None };
+        self.no_annotation("a variable of one thread needs no protection");
         // The last statement of a block needs none.
         let ends = self.cursor.at(Kind::CloseBrace)
             || self.cursor.expect(

@@ -324,6 +324,15 @@ impl<'a> Parser<'a, '_> {
         let inner = self.expr()?;
         let context = "after the expression";
         let closed = self.cursor.expect(Kind::CloseBracket, "missing-bracket", "]", context);
+        if closed && self.cursor.at(Kind::OpenBracket) {
+            self.cursor.report_here(
+                "array-of-arrays",
+                "there are no arrays of arrays".to_owned(),
+                "a second index",
+                "lay the rows out one behind the other: `a[3 * i + j]`",
+            );
+            return None;
+        }
         closed.then_some(Some(inner))
     }
 

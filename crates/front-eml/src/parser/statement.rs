@@ -140,6 +140,17 @@ impl<'a> Parser<'a, '_> {
                 self.skip_statement();
                 return None;
             }
+            Kind::TryAcquire => {
+                self.cursor.report_here(
+                    "call-in-expression",
+                    "the result of `tryacquire` goes nowhere".to_owned(),
+                    "stands alone",
+                    "write `t = tryacquire(l);`: whether the lock is held then depends on it",
+                );
+                self.cursor.skip();
+                self.skip_statement();
+                return None;
+            }
             kind if kind.starts_type() => (self.local()?, true),
             Kind::Synchronized => return self.synchronized(depth, file),
             Kind::If => return self.conditional(depth, file),
@@ -173,6 +184,10 @@ impl<'a> Parser<'a, '_> {
                 (StatementKind::Label(name, Box::new(inner)), completes)
             }
             Kind::OpenBrace => return Some(self.braces(depth + 1, file)),
+            Kind::Name if self.is_foreign_statement() => {
+                self.foreign_statement();
+                return None;
+            }
             Kind::Name => match self.cursor.peek() {
                 Kind::Colon => (self.local()?, true),
                 Kind::Assign | Kind::OpenBracket => (self.assignment()?, true),
@@ -184,6 +199,55 @@ impl<'a> Parser<'a, '_> {
             }
         };
         Some(Statement { kind, span: first.span, place: first.place, completes })
+    }
+
+    /// Whether the current name begins a statement of Java that cannot be a call.
+    fn is_foreign_statement(&self) -> bool {
+        let mut ahead = self.cursor.ahead();
+        let next = ahead.next().kind;
+        match self.cursor.current.text {
+            "do" => next == Kind::OpenBrace,
+            "break" | "continue" => matches!(next, Kind::Semicolon | Kind::CloseBrace),
+            "for" => {
+                let first = ahead.next().kind;
+                let assigns = first == Kind::Name && ahead.next().kind == Kind::Assign;
+                next == Kind::OpenParen
+                    && (assigns || first.starts_type() || first == Kind::Semicolon)
+            }
+            _ => false,
+        }
+    }
+
+    /// `for (..)`, `do`, `break` or `continue`, at the word.
+    fn foreign_statement(&mut self) {
+        let word = self.cursor.current.text;
+        let help = match word {
+            "for" => "write `i = 0; while (i < n) { .. i = i + 1; }`",
+            "do" => "write the body once before `while (..) { .. }`",
+            _ => "write the condition of the loop so that it ends, or `return;`",
+        };
+        let message = format!("there is no {}", quote(word));
+        self.cursor.report_here("foreign-statement", message, "not EML", help);
+        self.cursor.skip();
+        match word {
+            "for" => {
+                let mut depth = 0usize;
+                loop {
+                    match self.cursor.current.kind {
+                        Kind::OpenParen => depth += 1,
+                        Kind::CloseParen => depth = depth.saturating_sub(1),
+                        Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
+                        _ => {}
+                    }
+                    self.cursor.skip();
+                    if depth == 0 {
+                        return;
+                    }
+                }
+            }
+            "do" => {}
+            _ => self.skip_statement(),
+        }
     }
 
     /// Whether an expression can begin with the current token.
@@ -580,6 +644,14 @@ impl<'a> Parser<'a, '_> {
                     "remove it, or write `skip;` for a statement that does nothing",
                 );
                 self.cursor.bump();
+            }
+            // `++x;`: the sign stands before the name.
+            Kind::Foreign => {
+                let sign = self.cursor.current.text;
+                let message = format!("there is no {}", quote(sign));
+                self.cursor.report_here("foreign-operator", message, "not EML", instead_of(sign));
+                self.cursor.skip();
+                self.skip_statement();
             }
             _ => {
                 let message = format!("expected a statement, found {}", self.cursor.found());
