@@ -260,3 +260,123 @@ fn a_long_atomic_section_is_one_step() {
     let verdict = engine.decide(&question, &mut |_| {}).expect("no fault").verdict;
     assert!(matches!(verdict, Verdict::Unknown(Unknown::Stopped(_))), "{verdict:?}");
 }
+
+/// §5: an acquisition is no left mover: between a write that is seen and the acquisition another thread
+/// moves.
+#[test]
+fn a_thread_is_interrupted_before_it_acquires() {
+    let seen = program(
+        "lock m\nglobal x : 0..2 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 skip do x := 1\n1 -> 2 acquire m\n2 -> 3 skip do x := 2\n3 -> 4 release m",
+            ),
+            ("B", "0 -> 1 skip do t := x\n1 -> 2 assert t != 1"),
+        ],
+    );
+    assert!(fails(&seen));
+}
+
+/// §5: a release is no right mover: between two locked regions another thread moves.
+#[test]
+fn a_thread_is_interrupted_between_two_regions() {
+    let regions = program(
+        "lock m\nglobal x : 0..2 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 acquire m\n1 -> 2 skip do x := 1\n2 -> 3 release m\n3 -> 4 acquire m\n\
+                 4 -> 5 skip do x := 2\n5 -> 6 release m",
+            ),
+            (
+                "B",
+                "0 -> 1 acquire m\n1 -> 2 skip do t := x\n2 -> 3 release m\n3 -> 4 assert t != 1",
+            ),
+        ],
+    );
+    assert!(fails(&regions));
+}
+
+/// A start is no right mover: the started thread moves before the one that started it goes on.
+#[test]
+fn a_started_thread_moves_at_once() {
+    let (program, problems) = text::parse(
+        "program\nlock m\nglobal x : 0..2 = 0
+        thread A main main { procedure main nodes 5 entry 0 exit 4 {
+            0 -> 1 start B
+            1 -> 2 acquire m
+            2 -> 3 skip do x := 1
+            3 -> 4 release m } }
+        thread B waits main main { procedure main locals t : 0..2 = 0 nodes 5 entry 0 exit 4 {
+            0 -> 1 acquire m
+            1 -> 2 skip do t := x
+            2 -> 3 release m
+            3 -> 4 assert t != 0 } }",
+    );
+    assert!(fails(&program.unwrap_or_else(|| panic!("{problems:?}"))));
+}
+
+/// Condition C: a thread that is blocked behind its commit, or has ended there, is interrupted.
+#[test]
+fn a_thread_that_is_blocked_or_has_ended_is_interrupted() {
+    let reader = ("B", "0 -> 1 acquire m\n1 -> 2 skip do t := x\n2 -> 3 assert t != 1");
+    for rest in ["1 -> 2 skip when t = 3", "1 -> 2 skip"] {
+        let body = format!("0 -> 1 skip do x := 1\n{rest}");
+        let program = program("lock m\nglobal x : 0..1 = 0", &[("A", &body), reader]);
+        assert!(fails(&program), "{rest}");
+    }
+}
+
+/// What was expanded before a class lost its status is expanded again: B's access without the lock comes
+/// late, when A's states are all stored.
+#[test]
+fn states_are_expanded_again_when_protection_is_lost() {
+    let late = program(
+        "lock m\nglobal x : 0..1 = 0\nglobal go : 0..3 = 0",
+        &[
+            (
+                "A",
+                "0 -> 1 acquire m\n1 -> 2 skip do x := 1\n2 -> 3 skip do x := 0\n3 -> 4 release m\n\
+                 4 -> 5 skip do go := 1",
+            ),
+            (
+                "B",
+                "0 -> 1 skip when go = 1\n0 -> 2 skip\n2 -> 3 skip do t := 1\n3 -> 4 skip do t := x\n\
+                 4 -> 5 assert t != 1",
+            ),
+        ],
+    );
+    assert!(fails(&late));
+}
+
+/// The comparison of locks: with one lock in common accesses commute, with different locks they do not.
+#[test]
+fn different_locks_do_not_protect() {
+    let with = |lock: &str| {
+        let other = format!(
+            "0 -> 1 acquire {lock}\n1 -> 2 skip do t := x\n2 -> 3 release {lock}\n3 -> 4 assert t != 1"
+        );
+        program(
+            "lock m\nlock n\nglobal x : 0..1 = 0",
+            &[
+                (
+                    "A",
+                    "0 -> 1 acquire m\n1 -> 2 skip do x := 1\n2 -> 3 skip do x := 0\n\
+                     3 -> 4 release m",
+                ),
+                ("B", &other),
+            ],
+        )
+    };
+    assert!(fails(&with("n")));
+    assert!(!fails(&with("m")));
+    let stored = |program: &Program| {
+        let code = Code::new(program, &BTreeSet::new());
+        let options = SearchOptions::default();
+        let mut search = StateSearch::new(&code, Goal::Everything, options, Budget::new());
+        assert!(matches!(search.run(), SearchEnd::Complete));
+        search.counts().states
+    };
+    assert!(stored(&with("m")) < stored(&with("n")));
+}
