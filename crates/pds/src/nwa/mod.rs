@@ -38,6 +38,7 @@
 pub mod determinize;
 pub mod emptiness;
 pub mod product;
+pub mod restrict;
 pub mod vpa;
 
 use selvedge_base::{Id, IdVec, StopReason, define_id};

@@ -1,0 +1,286 @@
+//! Construction 1 of paper 004 against the nested words of runs, and language strength reduction on its
+//! worked example.
+
+use selvedge_base::{Budget, Id, IdVec};
+use selvedge_pds::domains::{LocalValues, Relation, Relations};
+use selvedge_pds::merging::value_of_run;
+use selvedge_pds::nwa::restrict::{
+    Anywhere, MergingAt, Restriction, WeightedRelations, nested_word,
+};
+use selvedge_pds::nwa::{Letter, Nwa, NwaState};
+use selvedge_pds::random::Random;
+use selvedge_pds::{
+    Configuration, NoReasons, PAutomaton, Pds, RuleId, State, Symbol, WeightDomain,
+    WeightedAutomaton, check_laws, extended_post_star, generate, text,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+
+const SYMBOLS: [&str; 3] = ["a", "b", "c"];
+const LONGEST: usize = 8;
+
+/// An automaton over the stack symbols, with most transitions present so that runs are read for long.
+fn automaton(random: &mut Random) -> Nwa {
+    let mut nwa = Nwa::new(SYMBOLS);
+    let states = 1 + random.below(3);
+    let ids: Vec<NwaState> = (0..states).map(|state| nwa.state(format!("q{state}"))).collect();
+    nwa.initial.insert(ids[0]);
+    for letter in (0..SYMBOLS.len()).map(Letter::from_index) {
+        for &p in &ids {
+            for _ in 0..2 {
+                if random.chance(60) {
+                    nwa.internals.insert((p, letter, ids[random.below(states)]));
+                }
+                if random.chance(60) {
+                    nwa.calls.insert((p, letter, ids[random.below(states)]));
+                }
+            }
+            for &c in &ids {
+                if random.chance(60) {
+                    nwa.returns.insert((p, c, letter, ids[random.below(states)]));
+                }
+            }
+        }
+    }
+    nwa
+}
+
+#[test]
+fn what_is_left_is_what_the_automaton_reads() {
+    let budget = Budget::new();
+    let mut locals = LocalValues { locals: 2 };
+    let (mut read, mut refused, mut complete) = (0, 0, 0);
+    for seed in 0..250 {
+        let mut random = Random::new(seed);
+        let (states, rules) = (1 + random.below(2), 3 + random.below(5));
+        let pds: Pds = generate::small(&mut random, states, 3, rules);
+        let weights: IdVec<RuleId, Relation> = pds
+            .rules
+            .ids()
+            .map(|_| {
+                let count = 1 + random.below(5);
+                Relation::new(4, (0..count).map(|_| (random.below(4), random.below(4))))
+            })
+            .collect();
+        let nwa = automaton(&mut random);
+        let letters: IdVec<RuleId, Letter> =
+            pds.rules.iter().map(|rule| Letter::from_index(rule.symbol.index())).collect();
+        let mut base = Relations::new(4);
+        let mut domain = WeightedRelations::new(base, &nwa);
+        let mut restriction = Restriction::new(&nwa, Anywhere(locals));
+        let restricted =
+            restriction.weights(&pds, &letters, &base, |rule, _, _| weights[rule].clone());
+        let start = Configuration {
+            state: State::from_index(0),
+            stack: vec![Symbol::from_index(random.below(3))],
+        };
+        let set = PAutomaton::singleton(pds.states, &start);
+        let set = WeightedAutomaton::unit(set, &domain);
+        let reached = extended_post_star(
+            &pds,
+            &restricted,
+            &mut restriction,
+            &mut domain,
+            &set,
+            NoReasons,
+            &budget,
+        )
+        .unwrap();
+        // What all runs do that the automaton can read, by where they end.
+        let mut expected: BTreeMap<Configuration, Relation> = BTreeMap::new();
+        let mut runs = vec![(Vec::new(), start.clone())];
+        let mut is_complete = true;
+        while let Some((rules, end)) = runs.pop() {
+            let value = value_of_run(&pds, &weights, &mut locals, &mut base, &rules).unwrap();
+            let is_read = nwa.can_read(&nested_word(&pds, &letters, &rules));
+            let (hits, value) =
+                if is_read { (&mut read, value) } else { (&mut refused, base.zero()) };
+            *hits += 1;
+            let here = value_of_run(&pds, &restricted, &mut restriction, &mut domain, &rules);
+            let here = restriction.project(&here.unwrap(), &mut base).unwrap();
+            assert_eq!(here, value, "seed {seed}: {rules:?}");
+            let sum = expected.entry(end.clone()).or_insert_with(|| base.zero());
+            *sum = base.combine(sum, &value).unwrap();
+            for (rule, after) in pds.successors(&end) {
+                if rules.len() == LONGEST {
+                    is_complete = false;
+                } else {
+                    let mut longer: Vec<RuleId> = rules.clone();
+                    longer.push(rule);
+                    runs.push((longer, after));
+                }
+            }
+            if read + refused > 400 * (seed as usize + 1) {
+                is_complete = false;
+                break;
+            }
+        }
+        complete += usize::from(is_complete);
+        for (end, some) in expected {
+            let all = reached.value_of(&mut domain, &end, &budget).unwrap();
+            let all = restriction.project(&all, &mut base).unwrap();
+            assert!(some.pairs().all(|(i, j)| all.contains(i, j)), "seed {seed}: {end:?}");
+            assert!(!is_complete || all == some, "seed {seed}: {end:?}");
+        }
+    }
+    let counts = format!("{read} read, {refused} refused, {complete} complete");
+    assert!(read > 2000 && refused > 2000 && complete > 50, "{counts}");
+}
+
+#[test]
+fn laws_of_weighted_relations() {
+    let nwa = automaton(&mut Random::new(3));
+    let mut domain = WeightedRelations::new(Relations::new(2), &nwa);
+    let mut random = Random::new(5);
+    let states: Vec<NwaState> = nwa.states.ids().collect();
+    let some: Vec<_> = (0..5)
+        .map(|_| {
+            let mut relation = BTreeMap::new();
+            for _ in 0..random.below(5) {
+                let pair = (states[random.below(states.len())], states[random.below(states.len())]);
+                let weight = Relation::new(2, [(random.below(2), random.below(2))]);
+                relation.insert((pair.0.into(), pair.1.into()), weight);
+            }
+            relation
+        })
+        .collect();
+    assert_eq!(check_laws(&mut domain, &some), Ok(Ok(())));
+}
+
+/// Words shorter than `k`, and prefixes of length `k` of longer words; a letter is a string.
+struct Prefixes {
+    k: usize,
+}
+
+type Words = BTreeSet<Vec<&'static str>>;
+
+fn one_word(letters: &[&'static str]) -> Words {
+    Words::from([letters.to_vec()])
+}
+
+impl WeightDomain for Prefixes {
+    type Weight = Words;
+    type Error = Infallible;
+
+    fn zero(&self) -> Words {
+        Words::new()
+    }
+
+    fn one(&self) -> Words {
+        one_word(&[])
+    }
+
+    fn extend(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
+        let pairs = a.iter().flat_map(|first| b.iter().map(move |second| (first, second)));
+        Ok(pairs.map(|(x, y)| x.iter().chain(y).copied().take(self.k).collect()).collect())
+    }
+
+    fn combine(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
+        Ok(a | b)
+    }
+}
+
+/// How lock operations are written: all alike, outermost and nested ones apart, outermost ones only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Column {
+    Alike,
+    Apart,
+    Outermost,
+}
+
+impl Column {
+    fn write(
+        self,
+        plain: &'static str,
+        outer: &'static str,
+        nested: &'static str,
+        is_outer: bool,
+    ) -> Words {
+        match (self, is_outer) {
+            (Self::Alike, _) => one_word(&[plain]),
+            (_, true) => one_word(&[outer]),
+            (Self::Apart, false) => one_word(&[nested]),
+            (Self::Outermost, false) => one_word(&[]),
+        }
+    }
+}
+
+/// A return gives the lock back: an outermost one if the lock was free before the call.
+struct GivesBack {
+    column: Column,
+    free: NwaState,
+}
+
+impl MergingAt<Prefixes> for GivesBack {
+    fn merge_at(
+        &mut self,
+        domain: &mut Prefixes,
+        _rule: RuleId,
+        (before, after): (NwaState, NwaState),
+        caller: &Words,
+        callee: &Words,
+    ) -> Result<Words, Infallible> {
+        assert_eq!(before, after, "the template restores the state of the caller");
+        let both = domain.extend(caller, callee)?;
+        let released = self.column.write(")", ")o", ")n", before == self.free);
+        domain.extend(&both, &released)
+    }
+}
+
+/// Table 2: Path 1 with a bound of 7, before and after telling lock operations apart and after
+/// removing the nested ones.
+#[test]
+fn table_2_of_paper_004() {
+    let rules = [
+        ("p e_main -> p n16", ""),
+        ("p n16 -> p n17", "["),
+        ("p n17 -> p e_tas n18", "("),
+        ("p e_tas -> p n10", ""),
+        ("p n10 -> p e_get n11", "("),
+        ("p e_get -> p x_get", "R"),
+        ("p x_get -> p", ""),
+        ("p n11 -> p n12", ""),
+        ("p n12 -> p e_set x_tas", "("),
+        ("p e_set -> p x_set", "W"),
+        ("p x_set -> p", ""),
+        ("p x_tas -> p", ""),
+        ("p n18 -> p x_main", "]"),
+    ];
+    let lines: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+    let named = text::parse(&lines.join("\n")).unwrap();
+    let path: Vec<RuleId> = (0..rules.len()).map(RuleId::from_index).collect();
+    // Table 1: calls of synchronized functions lock, returns restore what the caller had.
+    let mut nwa = Nwa::new(named.symbols.iter().map(String::as_str));
+    let (free, held) = (nwa.state("free"), nwa.state("held"));
+    nwa.initial.insert(free);
+    for letter in nwa.all_letters() {
+        for state in [free, held] {
+            nwa.internals.insert((state, letter, state));
+            nwa.calls.insert((state, letter, held));
+            nwa.returns.insert((held, state, letter, state));
+        }
+    }
+    let letters: IdVec<RuleId, Letter> =
+        named.pds.rules.iter().map(|rule| nwa.letter(&named.symbols[rule.symbol])).collect();
+    for (column, expected) in [
+        (Column::Alike, "[ ( ( R ) ( W"),
+        (Column::Apart, "[ (o (n R )n (n W"),
+        (Column::Outermost, "[ (o R W )o ]"),
+    ] {
+        let mut base = Prefixes { k: 7 };
+        let mut restriction = Restriction::new(&nwa, GivesBack { column, free });
+        let weights = restriction.weights(&named.pds, &letters, &base, |rule, from, _| match rules
+            [rule.index()]
+        .1
+        {
+            "" => one_word(&[]),
+            "(" => column.write("(", "(o", "(n", from == free),
+            letter => one_word(&[letter]),
+        });
+        let mut domain = WeightedRelations::new(Prefixes { k: 7 }, &nwa);
+        let value = value_of_run(&named.pds, &weights, &mut restriction, &mut domain, &path);
+        let value = restriction.project(&value.unwrap(), &mut base).unwrap();
+        let expected: Vec<&str> = expected.split(' ').collect();
+        assert_eq!(value.into_iter().collect::<Vec<_>>(), [expected], "{column:?}");
+    }
+}
