@@ -2,17 +2,19 @@
 //! example of the source.
 
 use selvedge_base::{Budget, Id, IdVec};
-use selvedge_pds::domains::{GenKill, LocalFacts, LocalValues, Relation, Relations, Transfer};
+use selvedge_pds::domains::{
+    GenKill, LocalFacts, LocalValues, PrefixSet, PrefixSets, Relation, Relations, TooManyNodes,
+    Transfer,
+};
 use selvedge_pds::merging::value_of_run;
 use selvedge_pds::random::Random;
 use selvedge_pds::{
     Configuration, Increments, Merging, NoReasons, PAutomaton, Pds, RuleId, WeightDomain,
-    WeightedAutomaton, check_laws, check_merging, extended_post_star, extended_pre_star,
+    WeightedAutomaton, check_merging, extended_post_star, extended_pre_star,
     extended_run_from_post_star, extended_run_from_pre_star, generate, oracle, text,
     weighted_post_star, weighted_pre_star,
 };
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
 const LOCALS: LocalValues = LocalValues { locals: 2 };
 const LONGEST: usize = 6;
@@ -222,55 +224,31 @@ fn the_callers_locals_survive_a_call() {
     assert_eq!((facts("p end"), facts("p g b")), (Some(0b01), Some(0)));
 }
 
-/// Words shorter than `k`, and prefixes of length `k` of longer words.
-struct Prefixes {
-    k: usize,
-}
-
-type Words = BTreeSet<String>;
-
-fn words(all: &[&str]) -> Words {
-    all.iter().map(|&word| word.to_owned()).collect()
-}
-
-impl WeightDomain for Prefixes {
-    type Weight = Words;
-    type Error = Infallible;
-
-    fn zero(&self) -> Words {
-        Words::new()
+/// The set of some words, a letter for each character.
+fn words(sets: &mut PrefixSets, all: &[&str]) -> PrefixSet {
+    let mut set = sets.none();
+    for word in all {
+        let letters: Vec<u32> = word.chars().map(u32::from).collect();
+        let one = sets.word(&letters).unwrap();
+        set = sets.combine(&set, &one).unwrap();
     }
-
-    fn one(&self) -> Words {
-        words(&[""])
-    }
-
-    fn extend(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
-        let pairs = a.iter().flat_map(|first| b.iter().map(move |second| (first, second)));
-        let cut = |(first, second): (&String, &String)| {
-            first.chars().chain(second.chars()).take(self.k).collect()
-        };
-        Ok(pairs.map(cut).collect())
-    }
-
-    fn combine(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
-        Ok(a | b)
-    }
+    set
 }
 
 /// `m(a, b) = a ⊗ b ⊗ const`: a synchronized call gives its lock back when it returns.
 struct GivesBack;
 
-impl Merging<Prefixes> for GivesBack {
+impl Merging<PrefixSets> for GivesBack {
     fn merge(
         &mut self,
-        domain: &mut Prefixes,
+        domain: &mut PrefixSets,
         _rule: RuleId,
-        caller: &Words,
-        callee: &Words,
-    ) -> Result<Words, Infallible> {
+        caller: &PrefixSet,
+        callee: &PrefixSet,
+    ) -> Result<PrefixSet, TooManyNodes> {
         let both = domain.extend(caller, callee)?;
-        domain.extend(&both, &words(&[")"]))
+        let released = domain.word(&[u32::from(')')])?;
+        domain.extend(&both, &released)
     }
 }
 
@@ -296,20 +274,19 @@ fn figure_4_of_paper_004() {
     ];
     let lines: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     let named = text::parse(&lines.join("\n")).unwrap();
-    let weights: IdVec<RuleId, Words> = rules.iter().map(|rule| words(&[rule.1])).collect();
     let start = named.configuration("p e_main").unwrap();
     let at_exit = named.configuration("p x_main").unwrap();
     let path: Vec<RuleId> = (0..14).map(RuleId::from_index).collect();
     let end = named.pds.replay(&start, &path).unwrap();
     assert!(end.stack.is_empty());
     let budget = Budget::new();
-    for (k, expected) in
-        [(11, words(&["[((R)(W))]", "[((R))]"])), (8, words(&["[((R)(W)", "[((R))]"]))]
-    {
-        let mut domain = Prefixes { k };
+    for (k, expected) in [(11, ["[((R)(W))]", "[((R))]"]), (8, ["[((R)(W)", "[((R))]"])] {
+        let mut domain = PrefixSets::new(k, 1000);
+        let weights: IdVec<RuleId, PrefixSet> =
+            rules.iter().map(|rule| words(&mut domain, &[rule.1])).collect();
         if k == 11 {
             let value = value_of_run(&named.pds, &weights, &mut GivesBack, &mut domain, &path);
-            assert_eq!(value, Ok(words(&["[((R)(W))]"])));
+            assert_eq!(value, Ok(words(&mut domain, &["[((R)(W))]"])));
         }
         let set = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &domain);
         let reached = extended_post_star(
@@ -322,15 +299,16 @@ fn figure_4_of_paper_004() {
             &budget,
         )
         .unwrap();
-        assert_eq!(reached.value_of(&mut domain, &at_exit, &budget), Ok(expected));
+        let value = reached.value_of(&mut domain, &at_exit, &budget).unwrap();
+        assert_eq!(value, words(&mut domain, &expected));
+        assert_eq!(domain.strings(value), 2);
     }
-}
-
-#[test]
-fn laws_of_prefixes() {
-    let some = [words(&["a"]), words(&["", "ab"]), words(&["bcd", "a", "cc"])];
-    let mut domain = Prefixes { k: 3 };
-    assert_eq!(check_laws(&mut domain, &some), Ok(Ok(())));
-    let rule = RuleId::from_index(0);
-    assert_eq!(check_merging(&mut GivesBack, &mut domain, rule, &some), Ok(Ok(())));
+    let mut domain = PrefixSets::new(3, 1000);
+    let some = [
+        words(&mut domain, &["a"]),
+        words(&mut domain, &["", "ab"]),
+        words(&mut domain, &["bcd", "a", "cc"]),
+    ];
+    let merging = check_merging(&mut GivesBack, &mut domain, RuleId::from_index(0), &some);
+    assert_eq!(merging, Ok(Ok(())));
 }

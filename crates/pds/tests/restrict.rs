@@ -2,7 +2,9 @@
 //! worked example.
 
 use selvedge_base::{Budget, Id, IdVec};
-use selvedge_pds::domains::{LocalValues, Relation, Relations};
+use selvedge_pds::domains::{
+    LocalValues, PrefixSet, PrefixSets, Relation, Relations, TooManyNodes,
+};
 use selvedge_pds::merging::value_of_run;
 use selvedge_pds::nwa::restrict::{
     Anywhere, MergingAt, Restriction, WeightedRelations, nested_word,
@@ -13,8 +15,7 @@ use selvedge_pds::{
     Configuration, NoReasons, PAutomaton, Pds, RuleId, State, Symbol, WeightDomain,
     WeightedAutomaton, check_laws, extended_post_star, generate, text,
 };
-use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
+use std::collections::BTreeMap;
 
 const SYMBOLS: [&str; 3] = ["a", "b", "c"];
 const LONGEST: usize = 8;
@@ -147,37 +148,13 @@ fn laws_of_weighted_relations() {
     assert_eq!(check_laws(&mut domain, &some), Ok(Ok(())));
 }
 
-/// Words shorter than `k`, and prefixes of length `k` of longer words; a letter is a string.
-struct Prefixes {
-    k: usize,
-}
+const LETTERS: [&str; 10] = ["[", "]", "R", "W", "(", ")", "(o", ")o", "(n", ")n"];
 
-type Words = BTreeSet<Vec<&'static str>>;
-
-fn one_word(letters: &[&'static str]) -> Words {
-    Words::from([letters.to_vec()])
-}
-
-impl WeightDomain for Prefixes {
-    type Weight = Words;
-    type Error = Infallible;
-
-    fn zero(&self) -> Words {
-        Words::new()
-    }
-
-    fn one(&self) -> Words {
-        one_word(&[])
-    }
-
-    fn extend(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
-        let pairs = a.iter().flat_map(|first| b.iter().map(move |second| (first, second)));
-        Ok(pairs.map(|(x, y)| x.iter().chain(y).copied().take(self.k).collect()).collect())
-    }
-
-    fn combine(&mut self, a: &Words, b: &Words) -> Result<Words, Infallible> {
-        Ok(a | b)
-    }
+/// The set of one word.
+fn word(sets: &mut PrefixSets, letters: &[&str]) -> PrefixSet {
+    let number = |letter: &&str| LETTERS.iter().position(|known| known == letter).unwrap() as u32;
+    let letters: Vec<u32> = letters.iter().map(number).collect();
+    sets.word(&letters).unwrap()
 }
 
 /// How lock operations are written: all alike, outermost and nested ones apart, outermost ones only.
@@ -189,18 +166,14 @@ enum Column {
 }
 
 impl Column {
-    fn write(
-        self,
-        plain: &'static str,
-        outer: &'static str,
-        nested: &'static str,
-        is_outer: bool,
-    ) -> Words {
-        match (self, is_outer) {
-            (Self::Alike, _) => one_word(&[plain]),
-            (_, true) => one_word(&[outer]),
-            (Self::Apart, false) => one_word(&[nested]),
-            (Self::Outermost, false) => one_word(&[]),
+    /// How an operation `sign` is written.
+    fn write(self, sign: &'static str, is_outermost: bool) -> Vec<&'static str> {
+        let [outer, nested] = if sign == "(" { ["(o", "(n"] } else { [")o", ")n"] };
+        match (self, is_outermost) {
+            (Self::Alike, _) => vec![sign],
+            (_, true) => vec![outer],
+            (Self::Apart, false) => vec![nested],
+            (Self::Outermost, false) => Vec::new(),
         }
     }
 }
@@ -211,18 +184,18 @@ struct GivesBack {
     free: NwaState,
 }
 
-impl MergingAt<Prefixes> for GivesBack {
+impl MergingAt<PrefixSets> for GivesBack {
     fn merge_at(
         &mut self,
-        domain: &mut Prefixes,
+        domain: &mut PrefixSets,
         _rule: RuleId,
         (before, after): (NwaState, NwaState),
-        caller: &Words,
-        callee: &Words,
-    ) -> Result<Words, Infallible> {
+        caller: &PrefixSet,
+        callee: &PrefixSet,
+    ) -> Result<PrefixSet, TooManyNodes> {
         assert_eq!(before, after, "the template restores the state of the caller");
         let both = domain.extend(caller, callee)?;
-        let released = self.column.write(")", ")o", ")n", before == self.free);
+        let released = word(domain, &self.column.write(")", before == self.free));
         domain.extend(&both, &released)
     }
 }
@@ -267,20 +240,26 @@ fn table_2_of_paper_004() {
         (Column::Apart, "[ (o (n R )n (n W"),
         (Column::Outermost, "[ (o R W )o ]"),
     ] {
-        let mut base = Prefixes { k: 7 };
+        let mut base = PrefixSets::new(7, 1000);
         let mut restriction = Restriction::new(&nwa, GivesBack { column, free });
-        let weights = restriction.weights(&named.pds, &letters, &base, |rule, from, _| match rules
-            [rule.index()]
-        .1
-        {
-            "" => one_word(&[]),
-            "(" => column.write("(", "(o", "(n", from == free),
-            letter => one_word(&[letter]),
+        // A domain is its table: all weights come from this one.
+        let written: Vec<[PrefixSet; 2]> = rules
+            .iter()
+            .map(|&(_, sign)| {
+                [true, false].map(|is_outermost| match sign {
+                    "" => word(&mut base, &[]),
+                    "(" => word(&mut base, &column.write("(", is_outermost)),
+                    letter => word(&mut base, &[letter]),
+                })
+            })
+            .collect();
+        let weights = restriction.weights(&named.pds, &letters, &base, |rule, from, _| {
+            written[rule.index()][usize::from(from != free)]
         });
-        let mut domain = WeightedRelations::new(Prefixes { k: 7 }, &nwa);
+        let mut domain = WeightedRelations::new(base, &nwa);
         let value = value_of_run(&named.pds, &weights, &mut restriction, &mut domain, &path);
-        let value = restriction.project(&value.unwrap(), &mut base).unwrap();
+        let value = restriction.project(&value.unwrap(), &mut domain.base).unwrap();
         let expected: Vec<&str> = expected.split(' ').collect();
-        assert_eq!(value.into_iter().collect::<Vec<_>>(), [expected], "{column:?}");
+        assert_eq!(value, word(&mut domain.base, &expected), "{column:?}");
     }
 }
