@@ -35,6 +35,10 @@ pub struct Executor {
     points: Vec<Point>,
     /// The words of the states that came out.
     outcomes: Vec<u64>,
+    /// Whose steps led to them.
+    movers: Vec<ThreadId>,
+    /// Scratch for the hashes of outcomes.
+    pub(crate) hashes: Vec<u64>,
     /// For each site a bit for each set of locks under which it was registered.
     noted: Vec<u64>,
     /// The numbers of the sets of locks.
@@ -82,6 +86,8 @@ impl Executor {
             changed: Vec::new(),
             points: Vec::new(),
             outcomes: Vec::new(),
+            movers: Vec::new(),
+            hashes: Vec::new(),
             sets: FxHashMap::default(),
             given_up: 0,
         }
@@ -94,13 +100,15 @@ impl Executor {
 
     /// Goes to a state.
     pub fn load(&mut self, words: &[u64]) {
+        self.outcomes.clear();
+        self.movers.clear();
         self.words.copy_from_slice(words);
         self.layout.read(words, &mut self.cells);
     }
 
-    /// The words of the states that came out of the last expansion.
-    pub fn outcomes(&self) -> &[u64] {
-        &self.outcomes
+    /// The words of the states that have come out since a state was loaded, and whose steps led there.
+    pub fn outcomes(&self) -> (&[u64], &[ThreadId]) {
+        (&self.outcomes, &self.movers)
     }
 
     /// Takes all steps of a thread from the state that was loaded.
@@ -112,7 +120,7 @@ impl Executor {
     }
 
     fn attempt(&mut self, thread: ThreadId) -> Result<(), GivenUp> {
-        self.outcomes.clear();
+        let before = self.movers.len();
         let own = &self.layout.threads[thread];
         if self.cells[own.stopped] != 0 {
             return Ok(());
@@ -124,6 +132,10 @@ impl Executor {
         let done = self.run(thread, pc, held);
         self.points.clear();
         self.take_back(0);
+        if done.is_err() {
+            self.movers.truncate(before);
+            self.outcomes.truncate(before * self.words.len());
+        }
         done
     }
 
@@ -455,6 +467,7 @@ impl Executor {
     fn emit(&mut self, thread: ThreadId, position: Value) {
         let cell = self.layout.threads[thread].position;
         self.set(cell as u32, position);
+        self.movers.push(thread);
         let start = self.outcomes.len();
         self.outcomes.extend_from_slice(&self.words);
         let words = &mut self.outcomes[start..];

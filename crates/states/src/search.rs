@@ -277,28 +277,30 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
     fn visit_with(
         &mut self,
-        mut executor: Option<&mut Executor>,
+        executor: Option<&mut Executor>,
         number: Stored,
     ) -> Result<Option<Found>, Unknown> {
         let stored = self.store.count();
+        let threads = self.machine.code.program.threads.ids();
         let mut moves = false;
-        let mut state = None;
-        if let Some(executor) = &mut executor {
+        let mut general: Vec<ThreadId> = Vec::new();
+        if let Some(executor) = executor {
             executor.load(self.store.packed(number));
-        }
-        for thread in self.machine.code.program.threads.ids() {
-            if let Some(executor) = &mut executor
-                && let Some((any, found)) = self.step_plainly(executor, number, thread)?
-            {
-                moves |= any;
-                if found.is_some() {
-                    return Ok(found);
-                }
-                continue;
-            }
-            let state = state.get_or_insert_with(|| self.packing.unpack(self.store.packed(number)));
-            if let Some(found) = self.expand(number, state, thread)? {
+            general.extend(threads.filter(|&thread| executor.expand(thread).is_err()));
+            self.counts.nodes += (self.machine.code.program.threads.len() - general.len()) as u64;
+            moves = !executor.outcomes().1.is_empty();
+            if let Some(found) = self.keep_outcomes(executor, number)? {
                 return Ok(Some(found));
+            }
+        } else {
+            general.extend(threads);
+        }
+        if !general.is_empty() {
+            let state = self.packing.unpack(self.store.packed(number));
+            for thread in general {
+                if let Some(found) = self.expand(number, &state, thread)? {
+                    return Ok(Some(found));
+                }
             }
         }
         // Where a thread has led to a new state, one can move.
@@ -318,32 +320,26 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         Ok(None)
     }
 
-    /// Stores what a thread can do in one step from the state that was loaded, if all of it simply
-    /// happens; whether it can do something, and what was found.
-    fn step_plainly(
+    /// Stores where steps that simply happen lead from a stored state.
+    fn keep_outcomes(
         &mut self,
         executor: &mut Executor,
         number: Stored,
-        thread: ThreadId,
-    ) -> Result<Option<(bool, Option<Found>)>, Unknown> {
-        if executor.expand(thread).is_err() {
-            return Ok(None);
-        }
-        self.counts.nodes += 1;
-        if executor.outcomes().is_empty() {
-            return Ok(Some((false, None)));
-        }
+    ) -> Result<Option<Found>, Unknown> {
         let depth = self.store.parent(number).depth + 1;
-        let mut moves = false;
-        for words in executor.outcomes().chunks_exact(executor.stride()) {
+        let mut hashes = std::mem::take(&mut executor.hashes);
+        let (words, movers) = executor.outcomes();
+        self.store.look_ahead(words, &mut hashes);
+        self.counts.nodes += movers.len() as u64;
+        self.counts.transitions += movers.len() as u64;
+        let mut found = None;
+        let outcomes = words.chunks_exact(executor.stride());
+        for ((words, &thread), &hash) in outcomes.zip(movers).zip(&hashes) {
             if self.store.count() as u64 >= self.options.most_states {
                 return Err(Unknown::Stopped(StopReason::Memory));
             }
-            moves = true;
-            self.counts.nodes += 1;
-            self.counts.transitions += 1;
             let parent = Parent { state: number, thread, depth };
-            let (next, new) = self.store.insert(words, |_| parent);
+            let (next, new) = self.store.insert_hashed(words, hash, parent);
             if !new {
                 continue;
             }
@@ -351,11 +347,12 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             self.counts.depth = self.counts.depth.max(u64::from(depth));
             if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
                 let path = Path::new();
-                let found = Found { from: next, thread, path, fails: None, at_first: false };
-                return Ok(Some((true, Some(found))));
+                found = Some(Found { from: next, thread, path, fails: None, at_first: false });
+                break;
             }
         }
-        Ok(Some((moves, None)))
+        executor.hashes = hashes;
+        Ok(found)
     }
 
     /// Whether no thread can move, and a started one has not ended.

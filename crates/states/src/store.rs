@@ -89,10 +89,36 @@ impl StateStore {
         packed: &[u64],
         parent: impl FnOnce(Stored) -> Parent,
     ) -> (Stored, bool) {
+        let number = self.parents.len() as Stored;
+        self.insert_hashed(packed, hash(packed), parent(number))
+    }
+
+    /// Looks at what will be looked at when states are inserted, given one behind the other: memory is
+    /// slow, and these places need not wait for each other.
+    pub fn look_ahead(&self, packed: &[u64], hashes: &mut Vec<u64>) {
+        let mask = self.mask();
+        hashes.clear();
+        hashes.extend(packed.chunks_exact(self.stride.max(1)).map(hash));
+        let mut seen = 0;
+        for &hash in &*hashes {
+            seen ^= self.table[hash as usize & mask];
+        }
+        std::hint::black_box(seen);
+        let mut seen = 0;
+        for &hash in &*hashes {
+            let entry = self.table[hash as usize & mask];
+            if (entry ^ (hash >> 32) as u32) & !(mask as u32) == 0 && entry != EMPTY {
+                seen ^= self.words[(entry & mask as u32) as usize * self.stride];
+            }
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// Stores a state that is new, given its hash; its number, and whether it is.
+    pub fn insert_hashed(&mut self, packed: &[u64], hash: u64, parent: Parent) -> (Stored, bool) {
         if (self.count() + 1) * 4 > self.table.len() * 3 {
             self.grow();
         }
-        let hash = hash(packed);
         let mask = self.mask();
         let mut slot = hash as usize & mask;
         let tag = (hash >> 32) as u32 & !(mask as u32);
@@ -113,7 +139,7 @@ impl StateStore {
         if self.stride == 0 {
             self.starts.push(self.words.len());
         }
-        self.parents.push(parent(number));
+        self.parents.push(parent);
         (number, true)
     }
 
