@@ -9,7 +9,7 @@
 //!    when it takes too long, and at an access under locks for the first time: the step relation
 //!    registers it.
 
-use crate::bytecode::{Bytecode, Op, Pc, REGISTERS, Reg, Site, Target};
+use crate::bytecode::{AccessSite, Bytecode, Destination, Op, Pc, REGISTERS, Reg};
 use crate::eval::combine;
 use crate::layout::Layout;
 use crate::program::{Code, index};
@@ -189,7 +189,7 @@ impl Executor {
     }
 
     /// Whether an access was registered; the next time it will have been.
-    fn note(&mut self, site: Site, held: Held) -> Result<(), GivenUp> {
+    fn note(&mut self, site: AccessSite, held: Held) -> Result<(), GivenUp> {
         let noted = &mut self.noted[site as usize];
         if *noted & held.bit == 0 {
             *noted |= held.bit;
@@ -302,7 +302,7 @@ impl Executor {
                     low <= high
                 }
                 Op::Store(reg, to) => {
-                    let Target { cell, site, low, high, modulo } =
+                    let Destination { cell, site, low, high, modulo } =
                         self.bytecode.targets[to as usize];
                     if let Some(site) = site {
                         self.note(site, held)?;
