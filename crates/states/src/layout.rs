@@ -196,6 +196,11 @@ impl Layout {
         self.fields.iter().map(|field| field.low).collect()
     }
 
+    /// The lowest value of a cell.
+    pub fn low(&self, cell: CellId) -> Value {
+        self.fields[cell].low
+    }
+
     /// The cell of the owner of a lock: its thread plus one, or 0.
     pub fn owner(&self, lock: LockId) -> CellId {
         self.locks + 2 * index(lock)

@@ -487,10 +487,9 @@ impl<'p> Writer<'_, 'p> {
     }
 
     fn reset(&mut self, first: CellId, length: usize, dead: impl Fn(usize) -> bool) {
-        let lowest = self.layout.lowest();
         for cell in (0..length).filter(|&at| dead(at)).map(|at| first + at) {
             if self.layout.is_packed(cell) {
-                self.push(Op::Set(cell as u32, lowest[cell]));
+                self.push(Op::Set(cell as u32, self.layout.low(cell)));
             }
         }
     }
