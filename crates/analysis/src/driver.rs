@@ -12,16 +12,17 @@ use crate::prepared::Prepared;
 use crate::registry::{EngineKind, choose, make};
 use selvedge_base::Budget;
 use selvedge_program::{
-    Answer, Bound, Decision, Engine, Explored, Measure, Question, Statistics, Trace, Unknown,
-    Verdict,
+    AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Question,
+    Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
 };
 use selvedge_replay::{ReplayError, replay_within};
-use selvedge_states::Reduction;
+use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// How to analyse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Options {
     /// Which engine; chosen by the question and the program if none is named.
     pub engine: Option<EngineKind>,
@@ -33,6 +34,8 @@ pub struct Options {
     pub limit: Option<u32>,
     /// Whether to count the states that are visible: with the tops of the stacks.
     pub visible: bool,
+    /// Whether the search of states counts the shared ones.
+    pub states: bool,
     /// How many states to list, if any.
     pub list: Option<usize>,
     /// How many threads a start site may start, if the front end had to cut some off.
@@ -46,6 +49,19 @@ pub struct Options {
     pub reduction: Option<Reduction>,
     /// How many states may be stored, if not as many as there is room for.
     pub state_limit: Option<u64>,
+    /// Which accesses the search of states takes for protected.
+    pub protection: ProtectionRule,
+    /// Which stored state it expands next.
+    pub order: SearchOrder,
+    /// What it keeps of a state.
+    pub store: StoreKind,
+    /// Whether it gives every assertion its own verdict.
+    pub assertions: bool,
+    /// Whether it says what protects each variable.
+    pub locks: bool,
+    /// The globals (the first, and how many follow each other) for which it shows the run to an access
+    /// that leaves one without protection.
+    pub why: Option<(GlobalId, u32)>,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
@@ -65,12 +81,19 @@ impl Options {
             measure: Measure::Rounds,
             limit: None,
             visible: false,
+            states: false,
             list: None,
             starts_per_site: None,
             copies: None,
             max_nodes: None,
             reduction: None,
             state_limit: None,
+            protection: ProtectionRule::default(),
+            order: SearchOrder::default(),
+            store: StoreKind::default(),
+            assertions: false,
+            locks: false,
+            why: None,
             max_witness_steps: 1_000_000,
             max_facts: 20_000,
         }
@@ -177,14 +200,15 @@ impl<'a, 'p> Driver<'a, 'p> {
             self.chosen = why.filter(|_| at == 0);
             let engine = kind.name();
             // Engines look at the budget only now and then, which adds up over many questions.
-            let (verdict, explored) = if let Some(reason) = self.budget.poll() {
-                (Verdict::Unknown(Unknown::Stopped(reason)), None)
+            let not = |why| (Verdict::Unknown(why), None, None);
+            let (verdict, explored, searched) = if let Some(reason) = self.budget.poll() {
+                not(Unknown::Stopped(reason))
             } else if let Err(why) = kind.takes(self.prepared.features, question) {
-                (Verdict::Unknown(Unknown::Unsupported(why)), None)
+                not(Unknown::Unsupported(why))
             } else {
                 self.decide(kind, question, widened)?
             };
-            let answer = Answer { question: question.clone(), verdict, engine, explored };
+            let answer = Answer { question: question.clone(), verdict, engine, explored, searched };
             match &answer.verdict {
                 // What this engine lacks another one may have.
                 Verdict::Unknown(Unknown::Unsupported(_)) => {
@@ -205,38 +229,68 @@ impl<'a, 'p> Driver<'a, 'p> {
         kind: EngineKind,
         question: &Question,
         widened: &mut dyn FnMut(Bound),
-    ) -> Result<(Verdict<Trace>, Option<Explored>), InternalError> {
+    ) -> Result<Replayed, InternalError> {
         let Self { prepared, options, budget, engines, .. } = self;
         let engine = engines.entry(kind).or_insert_with(|| make(kind, prepared, options, budget));
         let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
-        let Decision { verdict, explored } =
+        let Decision { verdict, explored, searched } =
             engine.decide(question, widened).map_err(|fault| blame(fault.to_string()))?;
+        let execute = |question: &Question, witness: &Witness| match replay_within(
+            prepared.program,
+            question,
+            witness,
+            budget,
+        ) {
+            Ok(trace) => Ok(Verdict::Violation(trace)),
+            Err(ReplayError { open: Some(why), .. }) => Ok(Verdict::Unknown(why)),
+            Err(error) => Err(blame(format!("a witness does not replay: {error}"))),
+        };
+        let safe = || {
+            options.copies.map_or(Verdict::Safe, |copies| Verdict::Unknown(Unknown::Copies(copies)))
+        };
         let verdict = match verdict {
-            Verdict::Safe => match options.copies {
-                None => Verdict::Safe,
-                Some(copies) => Verdict::Unknown(Unknown::Copies(copies)),
-            },
+            Verdict::Safe => safe(),
             Verdict::Unknown(why) => Verdict::Unknown(why),
-            Verdict::Violation(witness) => {
-                match replay_within(prepared.program, question, &witness, budget) {
-                    Ok(trace) => Verdict::Violation(trace),
-                    Err(ReplayError { open: Some(why), .. }) => Verdict::Unknown(why),
-                    Err(error) => {
-                        return Err(blame(format!("a witness does not replay: {error}")));
-                    }
+            Verdict::Violation(witness) => execute(question, &witness)?,
+        };
+        let searched = searched.map(|searched| {
+            let mut searched = searched.try_map(|access, witness| match access {
+                None => execute(question, &witness),
+                Some(access) => {
+                    let there = Question::Reach(Target::Label(vec![access.node]));
+                    Ok(execute(&there, &witness)?.map(|trace| about_to(trace, access)))
+                }
+            })?;
+            for one in searched.assertions.iter_mut().flatten() {
+                if one.verdict == Verdict::Safe {
+                    one.verdict = safe();
                 }
             }
-        };
-        Ok((verdict, explored))
+            for one in searched.protection.iter_mut().flatten() {
+                one.proved &= options.copies.is_none();
+            }
+            Ok(Box::new(searched))
+        });
+        Ok((verdict, explored, searched.transpose()?))
     }
+}
+
+/// What an engine says, its claims replayed.
+type Replayed = (Verdict<Trace>, Option<Explored>, Option<Box<Searched<Trace>>>);
+
+/// A run at the end of which a thread is about to make an access.
+fn about_to(mut trace: Trace, access: &AccessSite) -> Trace {
+    let step = access.edge.map_or(Move::Return, Move::Edge);
+    trace.next = vec![TraceStep::plain(access.thread, step, StepKind::Step, access.place)];
+    trace
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::registry::QuestionKind;
+    use selvedge_program::Fault;
     use selvedge_program::moment::races;
-    use selvedge_program::{Fault, Target, Witness};
 
     /// An engine that says what it was told to.
     struct Liar(Result<Verdict<Witness>, Fault>);

@@ -39,7 +39,7 @@ pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind};
 pub use relation::{Listing, RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
-pub use selvedge_states::Reduction;
+pub use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
 
 /// The book's page about embedding, as tests.
 #[cfg(doctest)]

@@ -435,6 +435,13 @@ pub(crate) fn make<'p>(
             let search = SearchOptions {
                 depth: options.call_depth,
                 most_states: options.state_limit.unwrap_or(u64::from(u32::MAX - 1)),
+                protection: options.protection,
+                order: options.order,
+                store: options.store,
+                states: options.states.then(|| options.list.unwrap_or(0)),
+                assertions: options.assertions,
+                locks: options.locks,
+                why: options.why,
                 ..SearchOptions::default()
             };
             Box::new(Transactions::new(program, search, options.reduction, budget.clone()))

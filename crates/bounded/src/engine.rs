@@ -183,7 +183,7 @@ impl<'p> Bounded<'p> {
         if cannot_fail(self.program, question) {
             verdict = Verdict::Safe;
         }
-        Ok(Decision { verdict, explored: Some(explored) })
+        Ok(Decision { verdict, explored: Some(explored), searched: None })
     }
 
     /// Widens the bound until something is decided or a limit is met.

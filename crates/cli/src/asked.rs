@@ -18,8 +18,13 @@ pub fn wanted(args: &Asked) -> Option<Sought<'_>> {
 
 /// Prints what is wrong with what the options name, in its text.
 pub fn wrong(args: &Asked, diagnostic: Diagnostic, output: Output) -> Exit {
-    let text = args.target.as_deref().or(args.label.as_deref()).unwrap_or_default();
-    let name = if args.target.is_some() { "--target" } else { "--label" };
+    let Asked { target, label, .. } = args;
+    let text = target.as_deref().or(label.as_deref()).unwrap_or_default();
+    let name = match (target, label) {
+        (Some(_), _) => "--target",
+        (None, Some(_)) => "--label",
+        (None, None) => "--why",
+    };
     output.diagnostics(&[diagnostic], &Source { name, text });
     Exit::BadInput
 }

@@ -38,6 +38,8 @@ pub struct ReachRequest<'a> {
     /// How many threads a site may start at most that could start any number, if the model is to be
     /// made larger until something is found.
     pub most_starts: Option<u32>,
+    /// The variable for which to show the run to the access that leaves it without protection.
+    pub why: Option<&'a str>,
     /// How to analyse; what the bound and the model say is added.
     pub options: Options,
 }
@@ -82,6 +84,18 @@ pub fn sought<'a>(model: &'a Model, wanted: Option<Sought<'a>>) -> Sought<'a> {
         (None, Some((text, _))) => Sought::State(text),
         _ if model.language == Language::Boolean || asserts(model) => Sought::Assertions,
         _ => Sought::States,
+    }
+}
+
+impl<'a> ReachRequest<'a> {
+    /// What is sought in a model. Where only locks are to be shown, that is an assertion, which the model
+    /// need not have.
+    fn sought(&self, model: &'a Model) -> Sought<'a> {
+        let shows = self.options.locks || self.why.is_some();
+        match sought(model, self.sought) {
+            Sought::States if shows && !self.show_states => Sought::Assertions,
+            sought => sought,
+        }
     }
 }
 
@@ -175,9 +189,13 @@ fn attempt<'a>(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<ReachOutcome<'a>, ReachError> {
     let program = &model.program;
-    let target = target(&model, sought(&model, request.sought)).map_err(ReachError::Wrong)?;
-    let options = Options { copies, ..options(request, &model) };
-    let question = match (&target, sought(&model, request.sought)) {
+    let sought = request.sought(&model);
+    let target = target(&model, sought).map_err(ReachError::Wrong)?;
+    let why = request.why.map(|name| target::variable(program, name)).transpose();
+    let why = why.map_err(ReachError::Wrong)?;
+    let states = request.show_states || sought == Sought::States;
+    let options = Options { copies, why, states, ..options(request, &model) };
+    let question = match (&target, sought) {
         (Some(target), _) => Question::Reach(target.clone()),
         (None, Sought::Deadlocks) => Question::Stuck,
         (None, _) => Question::States,
@@ -235,7 +253,7 @@ impl ReachOutcome<'_> {
     /// What the reports need.
     pub fn answers(&self, elapsed: Duration, peak_memory: Option<u64>) -> Answers<'_> {
         let Self { model, report, options, request, .. } = self;
-        let sought = sought(model, request.sought);
+        let sought = request.sought(model);
         Answers {
             source: model.text.source(),
             program: &model.program,
@@ -245,6 +263,7 @@ impl ReachOutcome<'_> {
                 show_states: request.show_states || sought == Sought::States,
                 projection: self.projected.as_ref(),
                 starts_per_site: options.starts_per_site,
+                why: request.why,
             }),
             threads: &self.threads,
             locations: &self.locations,

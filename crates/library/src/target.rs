@@ -6,7 +6,7 @@
 use selvedge_base::{Diagnostic, IdVec, Severity};
 use selvedge_program::{
     GlobalId, LockId, NodeId, Numeral, Position, Program, Sharing, StatePattern, Target, ThreadId,
-    Type, Value, thread_value,
+    Type, Value, Variable, thread_value,
 };
 use selvedge_syntax::nearest::nearest;
 
@@ -20,6 +20,34 @@ pub fn label(program: &Program, name: &str) -> Result<Target, Box<Diagnostic>> {
         Err(no_label(program, name, None).into())
     } else {
         Ok(Target::Label(nodes))
+    }
+}
+
+/// The globals that a name stands for: the first, and how many follow each other.
+///
+/// # Errors
+/// If there is no such variable.
+pub fn variable(program: &Program, name: &str) -> Result<(GlobalId, u32), Box<Diagnostic>> {
+    let mut globals = program.globals.iter_enumerated();
+    if let Some((id, _)) = globals.find(|(_, global)| global.name == name) {
+        return Ok((id, 1));
+    }
+    let array = program.arrays.iter().find(|array| array.name == name);
+    match array.map(|array| (array.array.first, array.array.length)) {
+        Some((Variable::Global(first), length)) => Ok((first, length)),
+        _ => Err(no_variable(program, name, &[]).into()),
+    }
+}
+
+fn no_variable(program: &Program, name: &str, others: &[&str]) -> Diagnostic {
+    let globals = program.globals.iter().map(|global| global.name.as_str());
+    let names = globals.chain(others.iter().copied());
+    let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+    let message = format!("there is no global `{name}`");
+    let complaint = Diagnostic::global("unknown-variable", Severity::Error, message);
+    match near {
+        Some(near) => complaint.with_help(near),
+        None => complaint,
     }
 }
 
@@ -82,18 +110,8 @@ fn shared_part(program: &Program, text: &str) -> Result<Shared, Box<Diagnostic>>
         let global = program.globals.iter_enumerated().find(|(_, global)| global.name == name);
         let lock = program.locks.iter_enumerated().find(|(_, lock)| lock.name == name);
         if global.is_none() && lock.is_none() {
-            let globals = program.globals.iter().map(|global| global.name.as_str());
-            let names = globals.chain(program.locks.iter().map(|lock| lock.name.as_str()));
-            let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
-            let complaint = Diagnostic::global(
-                "unknown-variable",
-                Severity::Error,
-                format!("there is no global `{name}`"),
-            );
-            return Err(Box::new(match near {
-                Some(near) => complaint.with_help(near),
-                None => complaint,
-            }));
+            let locks: Vec<&str> = program.locks.iter().map(|lock| lock.name.as_str()).collect();
+            return Err(no_variable(program, name, &locks).into());
         }
         match (global, lock) {
             (Some((id, global)), _) => globals.push((id, typed_value(program, global.ty, value)?)),

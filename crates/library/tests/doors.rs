@@ -136,6 +136,7 @@ fn every_analysis_of_one_model() {
         projection: false,
         copies: 4,
         most_starts: None,
+        why: None,
         options: Options::new(None),
     };
     let search = |request| {

@@ -7,6 +7,7 @@
 
 use crate::engine::Explored;
 use crate::question::Question;
+use crate::searched::Searched;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
 
@@ -21,6 +22,8 @@ pub struct Answer {
     pub engine: &'static str,
     /// What was explored, if that engine widens a bound.
     pub explored: Option<Explored>,
+    /// What a search of states says besides.
+    pub searched: Option<Box<Searched<Trace>>>,
 }
 
 /// Deterministic counts, in the order in which they are shown.

@@ -12,6 +12,7 @@ use crate::answer::Statistics;
 use crate::data::Valuation;
 use crate::question::Question;
 use crate::reach::{Bound, LevelCount, Proof, VisibleState};
+use crate::searched::Searched;
 use crate::verdict::{Fault, Verdict};
 use crate::witness::Witness;
 
@@ -38,11 +39,13 @@ pub struct Decision {
     pub verdict: Verdict<Witness>,
     /// What was explored, if the engine widens a bound.
     pub explored: Option<Explored>,
+    /// What a search of states says besides.
+    pub searched: Option<Box<Searched<Witness>>>,
 }
 
 impl From<Verdict<Witness>> for Decision {
     fn from(verdict: Verdict<Witness>) -> Self {
-        Self { verdict, explored: None }
+        Self { verdict, explored: None, searched: None }
     }
 }
 

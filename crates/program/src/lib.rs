@@ -25,6 +25,7 @@ pub mod pattern;
 pub mod question;
 pub mod reach;
 pub mod relation;
+pub mod searched;
 pub mod sharing;
 pub mod successors;
 pub mod text;
@@ -58,6 +59,7 @@ pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
 pub use relation::{QuestionRelation, RelationKey};
+pub use searched::{AccessSite, AssertionVerdict, ProtectionKind, Searched, VariableProtection};
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
 pub use trace::{Stacks, StepKind, Trace, TraceStep};

@@ -78,6 +78,9 @@ pub enum Unknown {
     Starts(u32),
     /// Proved for at most this many copies of each process, open beyond.
     Copies(u32),
+    /// Nothing was found among this many states, of each of which only a hash was kept: two of them may
+    /// have been taken for one.
+    Hashes(u64),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -168,6 +171,16 @@ impl fmt::Display for Unknown {
             Self::Starts(limit) => write!(f, "safe within {limit} starts per site"),
             Self::Copies(limit) => {
                 write!(f, "safe with at most {limit} copies of each process")
+            }
+            Self::Hashes(states) => {
+                // Two given states have the same 64 bits with a probability of 2^-64.
+                let many = f64::from(u32::try_from(*states).unwrap_or(u32::MAX));
+                let probability = many * (many - 1.0).max(0.0) / 2f64.powi(65);
+                write!(
+                    f,
+                    "nothing was found in {states} states, and the probability that one was left out because \
+                     only hashes are kept is at most {probability:.1e}"
+                )
             }
             Self::Unsupported(what) => f.write_str(what),
         }

@@ -87,6 +87,8 @@ pub struct Reach<'a> {
     pub projection: Option<&'a Projection>,
     /// How many threads each start site may start, if some site had to be cut off.
     pub starts_per_site: Option<u32>,
+    /// The variable whose protection is to be explained.
+    pub why: Option<&'a str>,
 }
 
 /// What is to be reached.

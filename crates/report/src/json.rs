@@ -18,6 +18,7 @@
 //! # Invariants
 //! 1. The same answers give the same bytes, except for `seconds` and `peak_memory_bytes`.
 
+mod locks;
 mod queries;
 mod reach;
 

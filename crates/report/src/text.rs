@@ -7,6 +7,7 @@
 //! 1. Every violation is printed; only interleavings are limited, and the text says how many are
 //!    missing.
 
+mod locks;
 mod reach;
 
 use crate::answers::{Answers, Asked, Counts, Patterns};

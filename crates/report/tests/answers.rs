@@ -60,7 +60,7 @@ fn as_json(answers: &Answers<'_>, witnesses: json::Witnesses) -> String {
 }
 
 fn answered(question: Question, verdict: Verdict<Trace>) -> Answer {
-    Answer { question, verdict, engine: "tupling", explored: None }
+    Answer { question, verdict, engine: "tupling", explored: None, searched: None }
 }
 
 /// One answer of each kind, and a second violation.

@@ -6,12 +6,14 @@
 //! 2. A reduction is used only for questions that it preserves.
 
 use crate::program::Code;
-use crate::search::{Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use crate::protection::site;
+use crate::search::{FailingRun, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use crate::witness::NoWitness;
-use selvedge_base::Budget;
+use selvedge_base::{Budget, Place};
 use selvedge_program::{
-    Bound, Decision, Engine, Fault, NodeId, Position, Program, Question, Statistics, Target,
-    Unknown, Verdict,
+    Action, AssertionVerdict, Bound, Decision, Engine, Explored, FailureKind, Fault, GlobalId,
+    LevelCount, Measure, NodeId, Position, Program, Question, Searched, States, Statistics, Target,
+    Unknown, Verdict, Witness,
 };
 use std::collections::BTreeSet;
 
@@ -46,6 +48,9 @@ impl<'p> Transactions<'p> {
             Question::Reach(target) => target,
             Question::Stuck => {
                 return Some((Goal::Deadlock, BTreeSet::new(), Reduction::LeftMovers));
+            }
+            Question::States => {
+                return Some((Goal::Everything, BTreeSet::new(), Reduction::None));
             }
             _ => return None,
         };
@@ -82,6 +87,8 @@ impl Engine for Transactions<'_> {
             return unsupported("transactions takes at most 128 locks");
         }
         let code = Code::new(self.program, &named);
+        // No reduction preserves states.
+        let reduction = if self.options.states.is_some() { Reduction::None } else { reduction };
         if self.reduction.is_some_and(|asked| asked < reduction) {
             return unsupported("this reduction does not preserve what is asked");
         }
@@ -89,14 +96,29 @@ impl Engine for Transactions<'_> {
         let options = SearchOptions { reduction, ..self.options };
         let mut search = StateSearch::new(&code, goal, options, self.budget.clone());
         let end = search.run();
-        let verdict = match end {
-            SearchEnd::Complete => Verdict::Safe,
-            SearchEnd::Open(why) => Verdict::Unknown(why),
-            SearchEnd::Found(found) => match search.witness(&found) {
+        if let Some(fault) = search.fault.take() {
+            return Err(fault);
+        }
+        let open = match &end {
+            SearchEnd::Open(why) => Some(why.clone()),
+            SearchEnd::Complete | SearchEnd::Found(_) => None,
+        };
+        let searched = searched(&search, &end, open.as_ref());
+        let verdict = match (end, search.runs.first()) {
+            (SearchEnd::Complete | SearchEnd::Open(_), Some(first)) => {
+                Verdict::Violation(first.witness.clone())
+            }
+            (SearchEnd::Complete, None) => Verdict::Safe,
+            (SearchEnd::Open(why), None) => Verdict::Unknown(why),
+            (SearchEnd::Found(found), _) => match search.witness(&found) {
                 Ok(witness) => Verdict::Violation(witness),
                 Err(NoWitness::Unknown(why)) => Verdict::Unknown(why),
                 Err(NoWitness::Fault(fault)) => return Err(fault),
             },
+        };
+        let explored = match options.states {
+            Some(most) => explored(&search, most, matches!(verdict, Verdict::Safe)),
+            None => None,
         };
         let counts = search.counts();
         self.statistics.add(&Statistics {
@@ -109,10 +131,92 @@ impl Engine for Transactions<'_> {
                 ("bytes_per_state", counts.bytes_per_state),
             ],
         });
-        Ok(verdict.into())
+        Ok(Decision { verdict, explored, searched: Some(Box::new(searched)) })
     }
 
     fn statistics(&self) -> Statistics {
         self.statistics.clone()
     }
+}
+
+/// The shared states of a search, unless a limit is met while they are counted.
+fn explored(search: &StateSearch<'_, '_>, most: usize, complete: bool) -> Option<Explored> {
+    let states = search.shared_states().ok()?;
+    let bound = Bound { measure: Measure::Rounds, limit: 0 };
+    let level = LevelCount { limit: 0, shared: states.len() as u128, visible: None };
+    let names = search.machine.code.program.locks.iter().map(|lock| lock.name.clone());
+    let listed = (most > 0).then(|| States::Shared {
+        others: names.collect(),
+        states: states.into_iter().take(most).collect(),
+    });
+    Some(Explored { bound, levels: vec![level], complete, proof: None, states: listed })
+}
+
+/// What a search says beside its verdict.
+fn searched(
+    search: &StateSearch<'_, '_>,
+    end: &SearchEnd,
+    open: Option<&Unknown>,
+) -> Searched<Witness> {
+    let program = search.machine.code.program;
+    let options = search.options;
+    let kept = !search.failures.iter().any(|(_, kind)| *kind == FailureKind::Annotation);
+    let proved = matches!(end, SearchEnd::Complete);
+    let protection = &search.protection;
+    let is_breaking = |(cell, class): (GlobalId, usize)| protection.breaking(cell) == Some(class);
+    let mut ways = search.ways.iter();
+    let why = ways.find(|(cell, class, _)| is_breaking((*cell, *class)));
+    let why = why.map(|(cell, class, witness)| {
+        (site(program, &protection.classes(*cell)[*class]), witness.clone())
+    });
+    let counts = search.counts();
+    Searched {
+        reduction: options.reduction.name(),
+        stored: counts.states,
+        waiting: search.waiting(),
+        depth: counts.depth,
+        assertions: options.assertions.then(|| assertions(program, &search.runs, open)),
+        protection: options.locks.then(|| protection.table(program, kept, proved)),
+        why,
+    }
+}
+
+/// The verdict of every assertion, and of every other step that fails. Assertions at one place are one:
+/// copies of a process have the same.
+fn assertions(
+    program: &Program,
+    runs: &[FailingRun],
+    open: Option<&Unknown>,
+) -> Vec<AssertionVerdict<Witness>> {
+    let mut all: Vec<AssertionVerdict<Witness>> = Vec::new();
+    let mut add = |one: AssertionVerdict<Witness>| {
+        let known = all.iter_mut().find(|known| {
+            let same = known.place == one.place && one.place != Place::NONE;
+            same && (known.kind == one.kind || matches!(known.verdict, Verdict::Safe))
+        });
+        match known {
+            // The first run to a place is enough.
+            Some(known) if !matches!(known.verdict, Verdict::Violation(_)) => *known = one,
+            Some(_) => {}
+            None => all.push(one),
+        }
+    };
+    for (id, edge) in program.edges.iter_enumerated() {
+        let own = runs.iter().filter(|run| run.edge == Some(id));
+        if matches!(edge.action, Action::Assert(_)) && own.clone().next().is_none() {
+            let verdict = open.map_or(Verdict::Safe, |why| Verdict::Unknown(why.clone()));
+            add(AssertionVerdict { place: edge.place, kind: FailureKind::Assertion, verdict });
+        }
+        for FailingRun { kind, witness, .. } in own {
+            let verdict = Verdict::Violation(witness.clone());
+            add(AssertionVerdict { place: edge.place, kind: *kind, verdict });
+        }
+    }
+    for FailingRun { kind, witness, .. } in runs.iter().filter(|run| run.edge.is_none()) {
+        let at_first = program.invariants.first().filter(|_| witness.steps.is_empty());
+        let place = at_first.map_or(Place::NONE, |one| one.place);
+        let verdict = Verdict::Violation(witness.clone());
+        add(AssertionVerdict { place, kind: *kind, verdict });
+    }
+    all
 }

@@ -35,6 +35,9 @@ pub mod witness;
 
 pub use engine::Transactions;
 pub use program::Code;
-pub use protection::Protection;
-pub use search::{Found, Goal, Reduction, SearchEnd, SearchOptions, StateCounts, StateSearch};
+pub use protection::{AccessClass, Protection, ProtectionRule};
+pub use search::{
+    FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateCounts,
+    StateSearch, StoreKind,
+};
 pub use step::{CellAccess, Mover, Offer, StepRelation};

@@ -22,14 +22,16 @@
 
 use crate::executor::Executor;
 use crate::program::Code;
-use crate::protection::Protection;
+use crate::protection::{AccessClass, Protection, ProtectionRule};
 use crate::state::State;
-use crate::step::{Mover, Offer, Path, StepRelation, way_to};
+use crate::step::{CellAccess, Mover, Offer, Path, StepRelation, way_to};
 use crate::store::{Packing, Parent, StateStore, Stored};
+use crate::witness::NoWitness;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, StopReason};
+use selvedge_base::{Budget, Id as _, StopReason};
 use selvedge_program::{
-    FailureKind, Move, NodeId, Position, StatePattern, ThreadId, Type, Unknown, Value,
+    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StatePattern, ThreadId, Type,
+    Unknown, Valuation, Value, Witness,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -43,6 +45,37 @@ pub enum Reduction {
     LeftMovers,
     /// Every step is one: preserves everything.
     None,
+}
+
+impl Reduction {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transactions => "transactions",
+            Self::LeftMovers => "left-movers",
+            Self::None => "none",
+        }
+    }
+}
+
+/// In which order stored states are expanded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SearchOrder {
+    /// Those with the fewest transactions behind them first.
+    #[default]
+    Breadth,
+    /// The one that was stored last first.
+    Depth,
+}
+
+/// What is kept of a stored state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StoreKind {
+    /// All of it.
+    #[default]
+    Exact,
+    /// A hash of 64 bits: two states may be taken for one, so the search may leave something out.
+    Compact,
 }
 
 /// What is looked for.
@@ -71,6 +104,20 @@ pub struct SearchOptions {
     pub most_states: u64,
     /// Whether transactions end where no lock is held and control branches or a loop begins.
     pub early_ends: bool,
+    /// Which accesses count as protected.
+    pub protection: ProtectionRule,
+    /// Which state comes next.
+    pub order: SearchOrder,
+    /// What is kept of a state.
+    pub store: StoreKind,
+    /// Whether to count the shared states, and how many of them to list.
+    pub states: Option<usize>,
+    /// Whether every assertion gets its own verdict, so that the search goes on behind failures.
+    pub assertions: bool,
+    /// Whether to say what protects each variable; the search goes on behind failures then, too.
+    pub locks: bool,
+    /// The globals for whose accesses runs are kept: the first, and how many follow each other.
+    pub why: Option<(GlobalId, u32)>,
 }
 
 impl Default for SearchOptions {
@@ -80,6 +127,13 @@ impl Default for SearchOptions {
             depth: 64,
             most_states: u64::from(u32::MAX - 1),
             early_ends: true,
+            protection: ProtectionRule::default(),
+            order: SearchOrder::default(),
+            store: StoreKind::default(),
+            states: None,
+            assertions: false,
+            locks: false,
+            why: None,
         }
     }
 }
@@ -142,10 +196,12 @@ pub struct StateSearch<'c, 'p> {
     pub protection: Protection,
     /// Takes steps that simply happen, where every one is stored; without it the step relation does.
     pub executor: Option<Executor>,
-    options: SearchOptions,
+    pub(crate) options: SearchOptions,
     goal: Goal,
     budget: Budget,
     queue: VecDeque<Stored>,
+    /// The states in the queue, where the store has hashes only.
+    whole: VecDeque<Vec<u64>>,
     counts: StateCounts,
     /// Whether a class lost its status since all states were last expanded.
     outdated: bool,
@@ -154,6 +210,23 @@ pub struct StateSearch<'c, 'p> {
     pub failures: BTreeSet<(Option<usize>, FailureKind)>,
     /// Whether to go on behind what was found.
     pub collect: bool,
+    /// With that, the first run to each failure, in the order in which they were found.
+    pub runs: Vec<FailingRun>,
+    /// The first run to each class of accesses to the globals that were asked about.
+    pub ways: Vec<(GlobalId, usize, Witness)>,
+    /// How it contradicts itself, if it does.
+    pub fault: Option<Fault>,
+}
+
+/// A run to a failure that a search came by.
+#[derive(Clone, Debug)]
+pub struct FailingRun {
+    /// The edge that fails; nothing for a return, and at first.
+    pub edge: Option<EdgeId>,
+    /// How.
+    pub kind: FailureKind,
+    /// The run.
+    pub witness: Witness,
 }
 
 /// A node of an expansion.
@@ -178,25 +251,31 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         };
         let depth = options.depth as usize;
         let packing = Packing::new(code);
+        let exact = options.store == StoreKind::Exact;
+        let says_accesses = options.locks || options.why.is_some();
         let plain = options.reduction == Reduction::None && labels.is_empty();
-        let executor = packing.layout().filter(|_| plain);
+        let executor = packing.layout().filter(|_| plain && exact && !says_accesses);
         let executor = executor.map(|layout| Executor::new(code, layout, &labels));
         Self {
             machine: StepRelation { code, depth, labels, budget: budget.clone() },
-            store: packing.store(),
+            store: if exact { packing.store() } else { StateStore::with_stride(1) },
             packing,
             executor,
             initial: FxHashMap::default(),
-            protection: Protection::new(code.program.globals.len()),
+            protection: Protection::new(code.program, options.protection),
             options,
             goal,
             budget,
             queue: VecDeque::new(),
+            whole: VecDeque::new(),
             counts: StateCounts::default(),
             outdated: false,
             too_deep: false,
             failures: BTreeSet::new(),
-            collect: false,
+            collect: says_accesses || options.assertions || options.states.is_some(),
+            runs: Vec::new(),
+            ways: Vec::new(),
+            fault: None,
         }
     }
 
@@ -214,6 +293,9 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         match self.search() {
             Ok(Some(found)) => SearchEnd::Found(Box::new(found)),
             Ok(None) if self.too_deep => SearchEnd::Open(Unknown::CallDepth(self.options.depth)),
+            Ok(None) if self.options.store == StoreKind::Compact => {
+                SearchEnd::Open(Unknown::Hashes(self.store.count() as u64))
+            }
             Ok(None) => SearchEnd::Complete,
             Err(why) => SearchEnd::Open(why),
         }
@@ -224,11 +306,12 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             return Ok(Some(found));
         }
         loop {
-            while let Some(number) = self.queue.pop_front() {
+            while let Some((number, whole)) = self.next() {
                 if let Some(reason) = self.budget.poll() {
+                    self.queue.push_front(number);
                     return Err(reason.into());
                 }
-                if let Some(found) = self.visit(number)? {
+                if let Some(found) = self.visit(number, whole.as_deref())? {
                     return Ok(Some(found));
                 }
             }
@@ -237,40 +320,167 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
             self.outdated = false;
             self.counts.sweeps += 1;
-            self.queue.extend(0..self.store.count() as Stored);
+            match self.options.store {
+                StoreKind::Exact => self.queue.extend(0..self.store.count() as Stored),
+                // A hash cannot be expanded again, so all begins again, with what was learnt.
+                StoreKind::Compact => {
+                    self.store = StateStore::with_stride(1);
+                    self.initial.clear();
+                    if let Some(found) = self.begin()? {
+                        return Ok(Some(found));
+                    }
+                }
+            }
         }
+    }
+
+    /// Takes a state from the queue, with its words if the store has not all of them.
+    fn next(&mut self) -> Option<(Stored, Option<Vec<u64>>)> {
+        Some(match self.options.order {
+            SearchOrder::Breadth => (self.queue.pop_front()?, self.whole.pop_front()),
+            SearchOrder::Depth => (self.queue.pop_back()?, self.whole.pop_back()),
+        })
+    }
+
+    /// The words under which a state is stored: all of it, or a hash.
+    pub(crate) fn key(&self, state: &State) -> Vec<u64> {
+        let packed = self.packing.pack(state);
+        match self.options.store {
+            StoreKind::Exact => packed,
+            StoreKind::Compact => vec![hash(&packed)],
+        }
+    }
+
+    /// Stores a state and puts it into the queue, if it is new.
+    fn insert(&mut self, state: &State, parent: impl FnOnce(Stored) -> Parent) -> (Stored, bool) {
+        let packed = self.packing.pack(state);
+        match self.options.store {
+            StoreKind::Exact => {
+                let (number, new) = self.store.insert(&packed, parent);
+                if new {
+                    self.queue.push_back(number);
+                }
+                (number, new)
+            }
+            StoreKind::Compact => {
+                let (number, new) = self.store.insert(&[hash(&packed)], parent);
+                if new {
+                    self.queue.push_back(number);
+                    self.whole.push_back(packed);
+                }
+                (number, new)
+            }
+        }
+    }
+
+    /// The different values of the globals, each followed by whether each lock is held, in all stored
+    /// states.
+    ///
+    /// # Errors
+    /// If a limit was met.
+    pub fn shared_states(&self) -> Result<BTreeSet<Valuation>, Unknown> {
+        let mut all = BTreeSet::new();
+        for number in 0..self.store.count() as Stored {
+            if let Some(reason) = self.budget.poll() {
+                return Err(reason.into());
+            }
+            let state = self.packing.unpack(self.store.packed(number));
+            let held = state.locks.iter().map(|owner| Value::from(owner.is_some()));
+            all.insert(Valuation(state.globals.iter().copied().chain(held).collect()));
+        }
+        Ok(all)
+    }
+
+    /// How many stored states are not expanded yet.
+    pub fn waiting(&self) -> u64 {
+        self.queue.len() as u64
     }
 
     /// Stores the initial states.
     fn begin(&mut self) -> Result<Option<Found>, Unknown> {
         let mut found = None;
         for state in initial_states(self.machine.code, &self.budget)? {
-            let packed = self.packing.pack(&self.machine.normalise(&state));
             let thread = selvedge_base::Id::from_index(0);
-            let (number, new) =
-                self.store.insert(&packed, |state| Parent { state, thread, depth: 0 });
+            let normal = self.machine.normalise(&state);
+            let (number, new) = self.insert(&normal, |state| Parent { state, thread, depth: 0 });
             if !new {
                 continue;
             }
-            self.queue.push_back(number);
             let wrong = self.machine.wrong_at_first(&state);
             let at_first = self.goal == Goal::Failure && wrong.is_some();
-            if let Some(kind) = wrong {
-                self.failures.insert((None, kind));
-            }
-            if found.is_none() && (at_first && !self.collect || self.is_goal(&state)) {
-                let path = Path::new();
-                found = Some(Found { from: number, thread, path, fails: None, at_first });
-            }
+            let goal = self.is_goal(&state);
             self.initial.insert(number, state);
+            let path = Path::new();
+            let here = Found { from: number, thread, path, fails: None, at_first };
+            if let Some(kind) = wrong {
+                self.note_failure(None, kind, &here)?;
+            }
+            if found.is_none() && (at_first && !self.collect || goal) {
+                found = Some(here);
+            }
         }
         Ok(found)
     }
 
+    /// Notes that something fails, with a run if that is new and the search goes on behind it.
+    fn note_failure(
+        &mut self,
+        edge: Option<EdgeId>,
+        kind: FailureKind,
+        found: &Found,
+    ) -> Result<(), Unknown> {
+        let new = self.failures.insert((edge.map(selvedge_base::Id::index), kind));
+        if new && self.collect && self.goal == Goal::Failure {
+            let witness = self.run_to(found)?;
+            self.runs.extend(witness.map(|witness| FailingRun { edge, kind, witness }));
+        }
+        Ok(())
+    }
+
+    /// The run to something that was found on the way; nothing if the search contradicts itself.
+    fn run_to(&mut self, found: &Found) -> Result<Option<Witness>, Unknown> {
+        match self.witness(found) {
+            Ok(witness) => Ok(Some(witness)),
+            Err(NoWitness::Unknown(why)) => Err(why),
+            Err(NoWitness::Fault(fault)) => {
+                self.fault.get_or_insert(fault);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Notes where the new classes of accesses were first seen, with a run if one was asked for.
+    fn note_classes(
+        &mut self,
+        number: Stored,
+        thread: ThreadId,
+        nodes: &[Node],
+        at: usize,
+        offer: usize,
+    ) -> Result<(), Unknown> {
+        let state = &nodes[at].state;
+        for (cell, class) in std::mem::take(&mut self.protection.new) {
+            let AccessClass { write, held, .. } = self.protection.classes(cell)[class];
+            let access = CellAccess { cell, write, held };
+            let (path, node, edge) = self.site(state, thread, offer, access)?;
+            self.protection.locate(cell, class, node, edge);
+            let asked = |(first, length): (GlobalId, u32)| {
+                (first.index()..first.index() + length as usize).contains(&cell.index())
+            };
+            if self.options.why.is_some_and(asked) {
+                let path = [path_to(nodes, at), path].concat();
+                let found = Found { from: number, thread, path, fails: None, at_first: false };
+                let witness = self.run_to(&found)?;
+                self.ways.extend(witness.map(|witness| (cell, class, witness)));
+            }
+        }
+        Ok(())
+    }
+
     /// Everything that threads do from a stored state.
-    fn visit(&mut self, number: Stored) -> Result<Option<Found>, Unknown> {
+    fn visit(&mut self, number: Stored, whole: Option<&[u64]>) -> Result<Option<Found>, Unknown> {
         let mut executor = self.executor.take();
-        let found = self.visit_with(executor.as_mut(), number);
+        let found = self.visit_with(executor.as_mut(), number, whole);
         self.executor = executor;
         found
     }
@@ -279,6 +489,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         &mut self,
         executor: Option<&mut Executor>,
         number: Stored,
+        whole: Option<&[u64]>,
     ) -> Result<Option<Found>, Unknown> {
         let stored = self.store.count();
         let threads = self.machine.code.program.threads.ids();
@@ -296,7 +507,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             general.extend(threads);
         }
         if !general.is_empty() {
-            let state = self.packing.unpack(self.store.packed(number));
+            let words = whole.unwrap_or_else(|| self.store.packed(number));
+            let state = self.packing.unpack(words);
             for thread in general {
                 if let Some(found) = self.expand(number, &state, thread)? {
                     return Ok(Some(found));
@@ -305,7 +517,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         }
         // Where a thread has led to a new state, one can move.
         if self.goal == Goal::Deadlock && !moves && self.store.count() == stored {
-            let state = self.packing.unpack(self.store.packed(number));
+            let words = whole.unwrap_or_else(|| self.store.packed(number));
+            let state = self.packing.unpack(words);
             if self.is_deadlock(&state)? {
                 let (thread, path) = (selvedge_base::Id::from_index(0), Path::new());
                 return Ok(Some(Found {
@@ -409,10 +622,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         if self.store.count() as u64 >= self.options.most_states {
             return Err(Unknown::Stopped(StopReason::Memory));
         }
-        let packed = self.packing.pack(state);
-        let (number, new) = self.store.insert(&packed, |_| Parent { state: from, thread, depth });
+        let (number, new) = self.insert(state, |_| Parent { state: from, thread, depth });
         if new {
-            self.queue.push_back(number);
             self.counts.depth = self.counts.depth.max(u64::from(depth));
             if matches!(self.goal, Goal::State(_)) && self.is_goal(state) {
                 let path = Path::new();
@@ -449,11 +660,14 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             let here = nodes[at].state.clone();
             let offers = self.machine.offers(&here, thread)?;
             let mut movers = Vec::with_capacity(offers.len());
-            for offer in &offers {
+            for (which, offer) in offers.iter().enumerate() {
                 self.too_deep |= offer.too_deep;
                 movers.push(offer.mover.and(self.protection.register(thread, &offer.accesses)));
+                if !self.protection.new.is_empty() {
+                    self.note_classes(number, thread, &nodes, at, which)?;
+                }
             }
-            if let Some(found) = self.met(number, thread, &nodes, at, &offers) {
+            if let Some(found) = self.met(number, thread, &nodes, at, &offers)? {
                 return Ok((nodes, Some(found)));
             }
             self.stop_failing(number, thread, &nodes, at, &offers)?;
@@ -503,27 +717,31 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         nodes: &[Node],
         at: usize,
         offers: &[Offer],
-    ) -> Option<Found> {
+    ) -> Result<Option<Found>, Unknown> {
         let found =
-            |path: Path, fails| Some(Found { from: number, thread, path, fails, at_first: false });
+            |path: Path, fails| Found { from: number, thread, path, fails, at_first: false };
         if matches!(self.goal, Goal::Label(_)) {
             if self.is_goal(&nodes[at].state) {
-                return found(path_to(nodes, at), None);
+                return Ok(Some(found(path_to(nodes, at), None)));
             }
             if let Some(path) = offers.iter().find_map(|offer| offer.labelled.first()) {
-                return found([path_to(nodes, at), path.clone()].concat(), None);
+                return Ok(Some(found([path_to(nodes, at), path.clone()].concat(), None)));
             }
         }
         for offer in offers {
             let Some((kind, path, step)) = &offer.fails else { continue };
-            let edge = step.edge().map(selvedge_base::Id::index);
-            self.failures.insert((edge, *kind));
+            let edge = step.edge();
+            if self.failures.contains(&(edge.map(selvedge_base::Id::index), *kind)) {
+                continue;
+            }
+            let path = [path_to(nodes, at), path.clone()].concat();
+            let failing = found(path, Some((*step, *kind)));
+            self.note_failure(edge, *kind, &failing)?;
             if self.goal == Goal::Failure && !self.collect {
-                let path = [path_to(nodes, at), path.clone()].concat();
-                return found(path, Some((*step, *kind)));
+                return Ok(Some(failing));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Where a step fails its thread stops, and the others go on.
@@ -595,6 +813,18 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             Goal::Failure | Goal::Deadlock | Goal::Everything => false,
         }
     }
+}
+
+/// 64 bits of a state, each of which depends on all of it; states of one word have different ones.
+fn hash(words: &[u64]) -> u64 {
+    let mut sum = words.len() as u64;
+    for &word in words {
+        sum = sum.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word;
+        sum = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        sum = (sum ^ sum >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        sum ^= sum >> 31;
+    }
+    sum
 }
 
 /// The way to a node.

@@ -227,8 +227,8 @@ impl StepRelation<'_, '_> {
         })
     }
 
-    /// What one edge, or the return from an exit, offers.
-    fn micro(
+    /// What one edge, or the return from an exit, offers, also inside an atomic section.
+    pub(crate) fn micro(
         &self,
         state: &State,
         thread: ThreadId,
@@ -304,9 +304,12 @@ impl StepRelation<'_, '_> {
     fn read(&self, attempt: &Attempt<'_>, expr: &Expr, offer: &mut Offer) -> Attempted<Evaluated> {
         let mut reads = Vec::new();
         let value = attempt.view.evaluate(expr, &mut reads);
+        // All of them are noted, also where the first one is not allowed.
+        let mut allowed = Ok(());
         for cell in reads {
-            self.access(attempt, cell, false, offer)?;
+            allowed = allowed.and(self.access(attempt, cell, false, offer));
         }
+        allowed?;
         if let Some(kind) = value.fails {
             offer.note(kind, attempt.step);
         }
@@ -316,7 +319,7 @@ impl StepRelation<'_, '_> {
         Ok(value)
     }
 
-    /// Notes an access to a global, unless an annotation protects it; fails if that does not.
+    /// Notes an access to a global; fails if an annotation is to protect it and does not.
     fn access(
         &self,
         attempt: &Attempt<'_>,
@@ -325,11 +328,9 @@ impl StepRelation<'_, '_> {
         offer: &mut Offer,
     ) -> Attempted<()> {
         let program = self.code.program;
+        offer.accesses.push(CellAccess { cell, write, held: attempt.held });
         let fails = match program.globals[cell].annotation {
-            None => {
-                offer.accesses.push(CellAccess { cell, write, held: attempt.held });
-                return Ok(());
-            }
+            None => return Ok(()),
             Some(Annotation::GuardedBy(lock)) => {
                 let owns = attempt.state.owns(attempt.thread, lock);
                 (!owns).then_some(FailureKind::Annotation)

@@ -6,13 +6,16 @@
 //! # Invariants
 //! 1. A state that was executed, normalised, is the stored one.
 
-use crate::search::{Found, StateSearch};
+use crate::program::is_exit;
+use crate::search::{Found, StateSearch, StoreKind};
 use crate::state::State;
-use crate::step::{Path, way_to};
+use crate::step::{CellAccess, Path, way_to};
 use crate::store::Stored;
 use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
-use selvedge_program::{Action, Fault, Move, ThreadId, Unknown, Valuation, Witness, WitnessStep};
+use selvedge_program::{
+    Action, EdgeId, Fault, Move, NodeId, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+};
 
 /// Why there is no run.
 #[derive(Debug)]
@@ -43,22 +46,25 @@ impl StateSearch<'_, '_> {
         }
         chain.reverse();
         let first = chain[0];
-        let state = self.initial.get(&first).ok_or_else(|| fault("no initial state"))?.clone();
+        let state = self.initial.get(&first).ok_or_else(|| self.lost("no initial state"))?.clone();
+        let mut from = self.machine.normalise(&state);
         let mut run = Run::new(self, state);
         for pair in chain.windows(2) {
             let thread = self.store.parent(pair[1]).thread;
-            let from = self.packing.unpack(self.store.packed(pair[0]));
-            let path = self.alone(&from, thread, pair[1])?;
+            let path;
+            (path, from) = self.alone(&from, thread, pair[1])?;
             run.transaction += 1;
             run.follow(thread, &path)?;
         }
         run.transaction += 1;
         run.follow(found.thread, &found.path)?;
+        let threads: Vec<ThreadId> = self.machine.code.program.threads.ids().collect();
+        let outside = |run: &Run<'_, '_, '_>, one: &ThreadId| run.state.thread(*one).atomic == 0;
         if let Some((step, _)) = found.fails {
             run.jump(found.thread);
             run.fail(found.thread, step);
-        } else if !found.at_first {
-            for thread in self.machine.code.program.threads.ids() {
+        } else if !found.at_first && threads.iter().all(|one| outside(&run, one)) {
+            for thread in threads {
                 run.jump(thread);
             }
         }
@@ -66,17 +72,19 @@ impl StateSearch<'_, '_> {
         Ok(run.witness)
     }
 
-    /// The way of a thread alone from one stored state to another.
-    fn alone(&self, from: &State, thread: ThreadId, to: Stored) -> Result<Path, NoWitness> {
+    /// The way of a thread alone from one stored state to another, and that one.
+    fn alone(
+        &self,
+        from: &State,
+        thread: ThreadId,
+        to: Stored,
+    ) -> Result<(Path, State), NoWitness> {
         let wanted = self.store.packed(to);
-        let is_wanted = |state: &State| {
-            if self.packing.pack(state) == wanted {
-                return true;
-            }
-            // A thread that fails is stopped where it is.
+        // A thread that fails is stopped where it is.
+        let stopped = |state: &State| {
             let mut stopped = state.clone();
             stopped.thread_mut(thread).stopped = true;
-            self.packing.pack(&stopped) == wanted
+            self.machine.normalise(&stopped)
         };
         let mut seen: FxHashSet<State> = FxHashSet::from_iter([from.clone()]);
         // The states in the order in which they are found, each with the one before and the way.
@@ -86,8 +94,10 @@ impl StateSearch<'_, '_> {
             if let Some(reason) = self.machine.budget.poll() {
                 return Err(Unknown::Stopped(reason).into());
             }
-            if is_wanted(state) {
-                return Ok(way_to(at, |at| found[at].1.as_ref()));
+            for here in [state.clone(), stopped(state)] {
+                if self.key(&here) == wanted {
+                    return Ok((way_to(at, |at| found[at].1.as_ref()), here));
+                }
             }
             for offer in self.machine.offers(&state.clone(), thread)? {
                 for way in offer.outcomes {
@@ -100,7 +110,64 @@ impl StateSearch<'_, '_> {
             }
             at += 1;
         }
-        Err(fault("no way leads to a stored state"))
+        Err(self.lost("no way leads to a stored state"))
+    }
+
+    /// Why there is no run although there should be one. Where hashes stand for states, one may have been
+    /// taken for another.
+    fn lost(&self, what: &str) -> NoWitness {
+        match self.options.store {
+            StoreKind::Exact => fault(what),
+            StoreKind::Compact => Unknown::Hashes(self.store.count() as u64).into(),
+        }
+    }
+
+    /// The step of one of a thread's offers that makes an access: the way to it inside an atomic section,
+    /// where the thread stands then, and the edge unless it returns.
+    pub(crate) fn site(
+        &self,
+        state: &State,
+        thread: ThreadId,
+        offer: usize,
+        access: CellAccess,
+    ) -> Result<(Path, NodeId, Option<EdgeId>), Unknown> {
+        let code = self.machine.code;
+        let program = code.program;
+        let entry = program.procedures[program.threads[thread].main].entry;
+        let node = state.top(thread).unwrap_or(entry);
+        let edge = code.successors.of(node).get(offer).copied();
+        let whole = (Path::new(), node, edge);
+        if edge.is_none_or(|edge| program.edges[edge].action != Action::BeginAtomic) {
+            return Ok(whole);
+        }
+        let mut seen: FxHashSet<State> = FxHashSet::default();
+        let mut found: Vec<(State, Option<(usize, Path)>)> = vec![(state.clone(), None)];
+        let mut at = 0;
+        while let Some((here, _)) = found.get(at).cloned() {
+            if let Some(reason) = self.machine.budget.poll() {
+                return Err(reason.into());
+            }
+            let node = here.top(thread).unwrap_or(entry);
+            let edges: Vec<Option<EdgeId>> = match code.successors.of(node) {
+                _ if at == 0 => vec![edge],
+                _ if is_exit(program, node) => vec![None],
+                edges => edges.iter().copied().map(Some).collect(),
+            };
+            for edge in edges {
+                let offer = self.machine.micro(&here, thread, edge)?;
+                if offer.accesses.contains(&access) {
+                    return Ok((way_to(at, |at| found[at].1.as_ref()), node, edge));
+                }
+                for way in offer.outcomes {
+                    let next = &way.last().expect("an outcome has a step").1;
+                    if next.thread(thread).atomic > 0 && seen.insert(next.clone()) {
+                        found.push((next.clone(), Some((at, way))));
+                    }
+                }
+            }
+            at += 1;
+        }
+        Ok(whole)
     }
 }
 

@@ -14,6 +14,9 @@ Examples:
   selvedge reach driver.bp --rounds 4 --engine lazy
   selvedge reach driver.bp --label ERROR --format json > report.json
   selvedge reach buffer.slv --deadlocks --stats
+  selvedge reach counter.eml --show-locks
+  selvedge reach counter.eml --why count
+  selvedge reach large.eml --store compact --search dfs --memory 4096
   selvedge reach driver.bp --target 'stopped=1|*,DONE' --html report.html
   selvedge reach system.pds --contexts 4 --states
   selvedge reach system.pds --target '20|23,19,-' --projection";
@@ -153,6 +156,21 @@ pub struct ReachArgs {
     /// How much the engine `transactions` leaves out [default: as much as the question allows].
     #[arg(long, value_enum)]
     pub reduction: Option<ReductionName>,
+    /// Which accesses the engine `transactions` takes for protected.
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub protection: Option<ProtectionName>,
+    /// Which stored state the engine `transactions` expands next.
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub search: Option<SearchName>,
+    /// What the engine `transactions` keeps of a state.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub store: Option<StoreName>,
+    /// Say what protects each variable, by the engine `transactions`; no assertion is needed.
+    #[arg(long)]
+    pub show_locks: bool,
+    /// Show the run to the access that leaves this variable without protection.
+    #[arg(long, value_name = "VARIABLE")]
+    pub why: Option<String>,
     /// How many open calls per thread the engine `transactions` follows.
     #[arg(long, value_name = "NUMBER", default_value_t = 64)]
     pub depth: u32,
@@ -212,6 +230,60 @@ impl From<ReductionName> for selvedge_analysis::Reduction {
             ReductionName::Transactions => Self::Transactions,
             ReductionName::LeftMovers => Self::LeftMovers,
             ReductionName::None => Self::None,
+        }
+    }
+}
+
+/// Which accesses a search of states takes for protected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ProtectionName {
+    /// Those that no conflicting access of another thread without a common lock was seen for.
+    Classes,
+    /// Those to variables of one thread, or with a lock that is held at every access to the variable.
+    Paper,
+}
+
+impl From<ProtectionName> for selvedge_analysis::ProtectionRule {
+    fn from(name: ProtectionName) -> Self {
+        match name {
+            ProtectionName::Classes => Self::Classes,
+            ProtectionName::Paper => Self::Paper,
+        }
+    }
+}
+
+/// Orders of a search of states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SearchName {
+    /// The one with the fewest transactions behind it.
+    Bfs,
+    /// The one that was stored last.
+    Dfs,
+}
+
+impl From<SearchName> for selvedge_analysis::SearchOrder {
+    fn from(name: SearchName) -> Self {
+        match name {
+            SearchName::Bfs => Self::Breadth,
+            SearchName::Dfs => Self::Depth,
+        }
+    }
+}
+
+/// What a search keeps of a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StoreName {
+    /// All of it.
+    Exact,
+    /// A hash of 64 bits: what is not found is unknown, with a probability.
+    Compact,
+}
+
+impl From<StoreName> for selvedge_analysis::StoreKind {
+    fn from(name: StoreName) -> Self {
+        match name {
+            StoreName::Exact => Self::Exact,
+            StoreName::Compact => Self::Compact,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
-use crate::args::reach::{ReachArgs, ReductionName, StatesForm};
+use crate::args::reach::{ReachArgs, ReductionName, StatesForm, StoreName};
 use crate::asked;
 use crate::check::publish;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Options};
 use selvedge_base::Budget;
-use selvedge_library::render::Extent;
+use selvedge_library::render::{Extent, Format};
 use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
 use selvedge_program::{Bound, Measure};
 use selvedge_report::{Asked, Reach, Sought};
@@ -74,6 +74,11 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
     if transactions && bounded {
         return Some("--rounds, --contexts and --projection do not go with engine transactions");
     }
+    if let Some(message) = for_transactions(args)
+        && (bounded || args.engine.is_some() && !transactions)
+    {
+        return Some(message);
+    }
     if args.asked.deadlocks && (bounded || args.engine.is_some() && !transactions) {
         return Some("--deadlocks is decided by engine transactions, which bounds nothing");
     }
@@ -84,10 +89,33 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
             "no reduction preserves states; use --reduction none with --target and --states",
         );
     }
+    if args.store == Some(StoreName::Compact) && args.states.is_some() {
+        return Some("--store compact keeps no states to be counted or listed with --states");
+    }
     if args.reduction == Some(ReductionName::Transactions) && args.asked.deadlocks {
         return Some("transactions do not preserve deadlocks; use --reduction left-movers or none");
     }
     None
+}
+
+/// That an option is one for the engine `transactions`, which bounds nothing.
+fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
+    let options = [
+        (args.show_locks, "--show-locks is for engine transactions, which bounds nothing"),
+        (args.why.is_some(), "--why is for engine transactions, which bounds nothing"),
+        (
+            args.protection.is_some(),
+            "--protection is for engine transactions, which bounds nothing",
+        ),
+        (args.search.is_some(), "--search is for engine transactions, which bounds nothing"),
+        (args.store.is_some(), "--store is for engine transactions, which bounds nothing"),
+        (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
+        (
+            args.state_limit.is_some(),
+            "--state-limit is for engine transactions, which bounds nothing",
+        ),
+    ];
+    options.into_iter().find(|(given, _)| *given).map(|(_, message)| message)
 }
 
 /// What to say if the model is not read to the end.
@@ -101,6 +129,7 @@ fn unread<'a>(args: &'a ReachArgs, watch: &'a Watch) -> Unread<'a> {
             show_states: args.states.is_some(),
             projection: None,
             starts_per_site: None,
+            why: args.why.as_deref(),
         }),
         engine: args.engine.map_or("none", EngineKind::name),
         report: &args.report,
@@ -118,6 +147,7 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
         show_states: args.states.is_some(),
         projection: args.projection,
         copies: args.copies.copies,
+        why: args.why.as_deref(),
         most_starts: (!fixed).then_some(if args.limits.is_set() { MOST_STARTS } else { STARTS }),
         options: Options {
             list: (args.states == Some(StatesForm::List)).then_some(args.max_states),
@@ -125,7 +155,12 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
             reduction: args.reduction.map(Into::into),
             state_limit: args.state_limit,
             call_depth: args.depth,
-            ..Options::new(args.engine)
+            protection: args.protection.map(Into::into).unwrap_or_default(),
+            order: args.search.map(Into::into).unwrap_or_default(),
+            store: args.store.map(Into::into).unwrap_or_default(),
+            assertions: args.report.format == Format::Json,
+            locks: args.show_locks,
+            ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))
         },
     }
 }

@@ -5,11 +5,15 @@
 //!
 //! In the short form the rows that neither change nor test anything shared are left out: jumps,
 //! tests of locals, returns, and calls in which nothing else happens.
+//!
+//! A run that knows its transactions is a list of them, each under a line with its number and its
+//! thread. Its short form has the steps that change something or touch a lock, and the calls around
+//! them.
 
 use crate::escape::visible;
-use crate::interleaving::{Detail, Row, RowRole, lay_out, with_calls};
+use crate::interleaving::{Cell, Detail, MARGIN, Row, RowRole, lay_out, line, with_calls};
 use crate::statement::{self, ShownValue};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, Tone};
 use crate::text::fill;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
@@ -32,11 +36,89 @@ pub(crate) fn render_from_first(
     out + &render(trace, program, detail, terminal)
 }
 
-/// Renders a run with one column per thread that moves, or as a list if the screen is too narrow.
+/// Renders a run with one column per thread that moves, or as a list if the screen is too narrow; by
+/// its transactions if it has them.
 pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
+    if !trace.transactions.is_empty() || !trace.next.is_empty() {
+        return by_transaction(trace, program, detail, terminal);
+    }
     let moves = |&id: &ThreadId| trace.steps.iter().any(|step| step.thread == id);
     let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
     lay_out(&rows(trace, program, detail), &moving, program, terminal)
+}
+
+/// The transactions of a run, one below the other.
+fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
+    let shown = with_calls(trace, program, |step| touches(step, program));
+    let mut values = Values::new(trace, program);
+    let mut sections: Vec<(Option<u32>, Vec<Row<'_>>)> = Vec::new();
+    let mut add = |transaction: Option<u32>, rows: Vec<Row<'static>>| match sections.last_mut() {
+        Some((last, known)) if *last == transaction => known.extend(rows),
+        _ => sections.push((transaction, rows)),
+    };
+    for (at, step) in trace.steps.iter().enumerate() {
+        let depth = values.stack(step.thread).len().saturating_sub(1);
+        let changed = values.after(step);
+        if shown[at] || detail == Detail::Everything {
+            add(trace.transactions.get(at).copied(), step_rows(step, depth, &changed, program));
+        }
+    }
+    for step in &trace.next {
+        let depth = values.stack(step.thread).len().saturating_sub(1);
+        add(None, vec![Row { role: RowRole::Pending, ..row(step, depth, program) }]);
+    }
+    let needed = sections.iter().flat_map(|(_, rows)| rows);
+    let needed = needed.map(|row| Cell::needed(row, program)).max().unwrap_or(0);
+    let width = needed.min(terminal.width.saturating_sub(MARGIN));
+    let mut out = String::new();
+    for (transaction, rows) in &sections {
+        let Some(first) = rows.first() else { continue };
+        let thread = visible(&program.threads[first.thread].name);
+        let header = match transaction {
+            Some(number) => format!("transaction {number}  {thread}"),
+            None => format!("about to  {thread}"),
+        };
+        line(&mut out, &[terminal.paint(Tone::Heading, header)]);
+        for row in rows {
+            let cell = Cell::new(row, width, program).draw(width, row.tone(), terminal);
+            line(&mut out, &[cell]);
+        }
+    }
+    out
+}
+
+/// Whether a step changes something (what a call does to the locals that it opens is no such change),
+/// touches a lock or another thread, or fails.
+fn touches(step: &TraceStep, program: &Program) -> bool {
+    let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
+    let action = step.step.edge().map(|edge| program.edges[edge].action);
+    let locks = matches!(
+        action,
+        Some(
+            Action::Acquire(_)
+                | Action::Release(_)
+                | Action::Wait(_)
+                | Action::Resume(_)
+                | Action::Notify(_)
+                | Action::NotifyAll(_)
+                | Action::Start(_)
+                | Action::Join(_)
+        )
+    );
+    step.fails.is_some() || changes || locks
+}
+
+/// A step, and below it the values that it changed where the statement does not say them.
+fn step_rows<'a>(
+    step: &TraceStep,
+    depth: usize,
+    changed: &[(&str, ShownValue<'_>)],
+    program: &Program,
+) -> Vec<Row<'a>> {
+    let row = row(step, depth, program);
+    let below = (!changed.is_empty() && !says_its_values(step, program))
+        .then(|| remark(&row, &format!("[{}]", statement::joined(changed))));
+    std::iter::once(row).chain(below).collect()
 }
 
 /// The rows of a run.
@@ -48,11 +130,7 @@ pub(crate) fn rows<'a>(trace: &Trace, program: &Program, detail: Detail) -> Vec<
         let depth = values.stack(step.thread).len().saturating_sub(1);
         let changed = values.after(step);
         if shown[at] || detail == Detail::Everything {
-            let row = row(step, depth, program);
-            let below = (!changed.is_empty() && !says_its_values(step, program))
-                .then(|| remark(&row, &format!("[{}]", statement::joined(&changed))));
-            rows.push(row);
-            rows.extend(below);
+            rows.extend(step_rows(step, depth, &changed, program));
         }
         if trace.steps.get(at + 1).is_some_and(|next| next.thread != step.thread) {
             rows.extend(stays_open(trace, at, values.stack(step.thread), program));

@@ -7,10 +7,15 @@
 //! | `question` | `kind` is `assertions`, `label`, `state`, `deadlocks` or `states`; `text` is the label or the state |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
 //! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
+//! | `reduction` | with `transactions`: how much was left out, as `--reduction` names it |
+//! | `assertions` | with `transactions`: every assertion, and every other step that fails, with `line`, `column`, `kind` (as in `failure`), `verdict` and, if that is unknown, `reason` |
+//! | `protection` | with `--show-locks`: for each variable `variable` (`a[*]` for all elements of an array), `kind` (`lock`, `thread`, `read-only`, `pairwise`, `exclusive` for an annotation, `none`), `by` (the locks, or the thread), `proved`, `broken_by` (for every other lock the first access without it: `lock`, `thread`, `access`, `line`, `column`, `held`), and for `none` the two accesses of the `clash` |
+//! | `why` | with `--why`: `variable`, the `access` that leaves it without protection (or null), `initial` and `witness` of the run at whose end its thread is about to make it |
 //! | `complete` | whether no larger bound reaches anything new |
 //! | `proof` | why it is complete: `fixpoint` (no other global configuration) or `generators` (no other visible state, while stacks may grow for ever) |
 //! | `contexts`, `rounds` | how many the witness has and needs; null without one |
-//! | `states` | for each bound `rounds` or `contexts`, `count`, and for pushdown systems `visible` |
+//! | `shared_states` | with `transactions` and `--states`: how many shared states there are |
+//! | `states` | with the other engines: for each bound `rounds` or `contexts`, `count`, and for pushdown systems `visible` |
 //! | `list` | with `--states=list`: the states, as objects from names to values, or as text (`q\|a,b`) |
 //! | `initial` | the globals at the beginning of the witness |
 //! | `witness` | the steps in order |
@@ -23,7 +28,7 @@
 //! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
-use super::{Options, Witnesses, field, json, write_list};
+use super::{Options, Witnesses, field, json, locks, write_list};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
@@ -31,7 +36,9 @@ use crate::replay_json::Replay;
 use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
-use selvedge_program::{Action, FailureKind, Program, Sharing, States, Trace, Verdict};
+use selvedge_program::{
+    Action, AssertionVerdict, FailureKind, Program, Sharing, States, Trace, Verdict,
+};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -67,13 +74,41 @@ pub(super) fn write(
     if let Some((trace, kind)) = trace.and_then(|trace| Some((trace, trace.fails?))) {
         field(out, "failure", json(&FailureFields::new(trace, kind, program))?)?;
     }
+    if let Some(searched) = answers.answers.first().and_then(|answer| answer.searched.as_ref()) {
+        field(out, "reduction", json(searched.reduction)?)?;
+        if let Some(all) = &searched.assertions {
+            write_list(
+                out,
+                "assertions",
+                all.iter().map(|one| AssertionFields::new(one, program)),
+            )?;
+        }
+        if let Some(rows) = &searched.protection {
+            let rows = rows.iter().map(|row| locks::ProtectionFields::new(row, program));
+            write_list(out, "protection", rows)?;
+        }
+        if let Some(variable) = about.why {
+            let why = searched.why.as_ref();
+            let access = why.map(|(site, _)| locks::AccessFields::new(site, program));
+            let run = why.filter(|_| witnesses.includes(0)).map(|(_, trace)| {
+                let initial = statement::shared_state(program, &[], &trace.globals);
+                (Values(initial), steps(trace, program))
+            });
+            field(out, "why", json(&WhyFields::new(variable, access, run))?)?;
+        }
+    }
     if let Some(proof) = answers.proof() {
         field(out, "proof", json(proof.word())?)?;
     }
     field(out, "contexts", json(&trace.map(Trace::contexts))?)?;
     field(out, "rounds", json(&trace.map(Trace::rounds))?)?;
-    let states: Vec<String> = answers
-        .levels()
+    // The search of states bounds nothing, so there is one number of them, and no list of bounds.
+    let transactions = answers.engine == "transactions";
+    let levels = if transactions { &[] } else { answers.levels() };
+    if let Some(level) = answers.levels().first().filter(|_| transactions) {
+        field(out, "shared_states", level.shared)?;
+    }
+    let states: Vec<String> = levels
         .iter()
         .map(|level| {
             let visible =
@@ -110,6 +145,54 @@ impl<'a> FailureFields<'a> {
     fn new(trace: &Trace, kind: FailureKind, program: &'a Program) -> Self {
         let place = trace.steps.last().map_or(Place::NONE, |step| step.place);
         Self { kind: kind.word(), place: PlaceFields::new(place, program) }
+    }
+}
+
+/// An assertion with its own verdict.
+#[derive(Serialize)]
+struct AssertionFields<'a> {
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
+    kind: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl<'a> AssertionFields<'a> {
+    fn new(one: &AssertionVerdict<Trace>, program: &'a Program) -> Self {
+        let reason = match &one.verdict {
+            Verdict::Unknown(why) => Some(why.to_string()),
+            Verdict::Safe | Verdict::Violation(_) => None,
+        };
+        Self {
+            place: PlaceFields::new(one.place, program),
+            kind: one.kind.word(),
+            verdict: one.verdict.word(),
+            reason,
+        }
+    }
+}
+
+/// The access that leaves a variable without protection, and the run to it.
+#[derive(Serialize)]
+struct WhyFields<'a> {
+    variable: &'a str,
+    access: Option<locks::AccessFields<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    initial: Option<Values<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<Vec<Step<'a>>>,
+}
+
+impl<'a> WhyFields<'a> {
+    fn new(
+        variable: &'a str,
+        access: Option<locks::AccessFields<'a>>,
+        run: Option<(Values<'a>, Vec<Step<'a>>)>,
+    ) -> Self {
+        let (initial, witness) = run.unzip();
+        Self { variable, access, initial, witness }
     }
 }
 

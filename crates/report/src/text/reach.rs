@@ -2,7 +2,7 @@
 //! The answer for people: the run to the target context by context, or how far the proof goes; then
 //! what exactly it covers.
 
-use super::{Options, Witnesses, fill};
+use super::{Options, Witnesses, fill, locks};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::describe::count;
 use crate::escape::visible;
@@ -29,6 +29,15 @@ pub(super) fn render(
     let Some(answer) = answers.answers.first() else { return };
     if let Verdict::Violation(trace) = &answer.verdict {
         violation(out, answers, about.sought, trace, options, terminal);
+    }
+    if let Some(searched) = &answer.searched {
+        if let Some(rows) = &searched.protection {
+            locks::render(out, rows, answers.program, terminal);
+        }
+        if let Some(variable) = about.why {
+            let why = searched.why.as_ref();
+            locks::render_why(out, answers, variable, why, options.detail, terminal);
+        }
     }
     if about.show_states {
         states(out, answers, about.measure);
@@ -79,6 +88,10 @@ fn violation(
 fn states(out: &mut String, answers: &Answers<'_>, measure: Measure) {
     for level in answers.levels() {
         let within = measure.count(level.limit);
+        if answers.engine == TRANSACTIONS {
+            let _ = writeln!(out, "{}", number(level.shared, "shared state"));
+            continue;
+        }
         let _ = match level.visible {
             Some(visible) => writeln!(
                 out,
