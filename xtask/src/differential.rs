@@ -41,6 +41,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["explicit_random", "explicit_proofs"],
     ),
     (
+        "events",
+        "races and patterns of programs with values against all interleavings",
+        "selvedge-analysis",
+        &["events"],
+    ),
+    (
         "transactions",
         "the search of states, in all reductions, against all interleavings",
         "selvedge-states",

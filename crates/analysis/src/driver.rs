@@ -4,18 +4,23 @@
 //! violation exists only as a trace that the replayer has executed; a witness that does not replay is
 //! an internal error.
 //!
+//! An engine that leaves values out is asked about the program of events. What is safe there is safe.
+//! What it claims is a run without values: it is a violation if values are found that go with its steps,
+//! and otherwise an engine that follows values is asked.
+//!
 //! # Invariants
 //! 1. An engine that is named is the only one that is asked.
 //! 2. A limit that was met is no reason to ask another engine: the budget is used up.
+//! 3. A claim without values that does not fit them is neither a violation nor an internal error.
 
 use crate::prepared::Prepared;
-use crate::registry::{EngineKind, choose, make};
+use crate::registry::{EngineKind, choose, make, make_for_events};
 use selvedge_base::Budget;
 use selvedge_program::{
     AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Question,
     Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
 };
-use selvedge_replay::{ReplayError, replay_within};
+use selvedge_replay::{ReplayError, replay_with_values, replay_within};
 use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -159,12 +164,21 @@ pub fn answer(
     Ok(driver.report(answers))
 }
 
+/// What an engine was made for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Sees {
+    /// The program.
+    Everything,
+    /// The program without its values.
+    Events,
+}
+
 /// The engines of one run.
 pub(crate) struct Driver<'a, 'p> {
     prepared: &'a Prepared<'p>,
     options: &'a Options,
     budget: &'a Budget,
-    engines: BTreeMap<EngineKind, Box<dyn Engine + 'p>>,
+    engines: BTreeMap<(EngineKind, Sees), Box<dyn Engine + 'a>>,
     chosen: Option<&'static str>,
 }
 
@@ -196,8 +210,14 @@ impl<'a, 'p> Driver<'a, 'p> {
         let (engines, why) = choose(self.prepared.program, question, self.options.engine);
         let mut open: Option<Answer> = None;
         for (at, kind) in engines.into_iter().enumerate() {
+            let unfitting =
+                open.as_ref().is_some_and(|answer| is_about_other_data(&answer.verdict));
+            // Another engine without values knows no more.
+            if unfitting && kind.leaves_out(self.prepared.features, question) {
+                continue;
+            }
             // The reason is one for the first engine.
-            self.chosen = why.filter(|_| at == 0);
+            self.chosen = why.filter(|_| at == 0).or(self.chosen.filter(|_| unfitting));
             let engine = kind.name();
             // Engines look at the budget only now and then, which adds up over many questions.
             let not = |why| (Verdict::Unknown(why), None, None);
@@ -208,7 +228,8 @@ impl<'a, 'p> Driver<'a, 'p> {
             } else {
                 self.decide(kind, question, widened)?
             };
-            let answer = Answer { question: question.clone(), verdict, engine, explored, searched };
+            let mut answer =
+                Answer { question: question.clone(), verdict, engine, explored, searched };
             match &answer.verdict {
                 // What this engine lacks another one may have.
                 Verdict::Unknown(Unknown::Unsupported(_)) => {
@@ -216,6 +237,17 @@ impl<'a, 'p> Driver<'a, 'p> {
                 }
                 Verdict::Unknown(Unknown::Tuples { .. } | Unknown::Nodes { .. }) => {
                     open = Some(answer);
+                }
+                Verdict::Unknown(Unknown::OtherData(_))
+                    if kind.leaves_out(self.prepared.features, question) =>
+                {
+                    open = Some(answer);
+                }
+                Verdict::Unknown(Unknown::OtherData(_)) => return Ok(answer),
+                Verdict::Unknown(why) if unfitting => {
+                    let why = Unknown::OtherData(Some(why.to_string()));
+                    answer.verdict = Verdict::Unknown(why);
+                    return Ok(answer);
                 }
                 _ => return Ok(answer),
             }
@@ -231,7 +263,13 @@ impl<'a, 'p> Driver<'a, 'p> {
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Replayed, InternalError> {
         let Self { prepared, options, budget, engines, .. } = self;
-        let engine = engines.entry(kind).or_insert_with(|| make(kind, prepared, options, budget));
+        let prepared: &'a Prepared<'p> = prepared;
+        let leaves_out = kind.leaves_out(prepared.features, question);
+        let sees = if leaves_out { Sees::Events } else { Sees::Everything };
+        let engine = engines.entry((kind, sees)).or_insert_with(|| match sees {
+            Sees::Everything => make(kind, prepared, options, budget),
+            Sees::Events => make_for_events(kind, prepared.events(), options, budget),
+        });
         let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
         let Decision { verdict, explored, searched } =
             engine.decide(question, widened).map_err(|fault| blame(fault.to_string()))?;
@@ -251,6 +289,14 @@ impl<'a, 'p> Driver<'a, 'p> {
         let verdict = match verdict {
             Verdict::Safe => safe(),
             Verdict::Unknown(why) => Verdict::Unknown(why),
+            Verdict::Violation(witness) if sees == Sees::Events => {
+                let plan = prepared.events().events.plan(&witness);
+                match replay_with_values(prepared.program, question, &plan, budget) {
+                    Ok(Some(trace)) => Verdict::Violation(trace),
+                    Ok(None) => Verdict::Unknown(Unknown::OtherData(None)),
+                    Err(why) => Verdict::Unknown(why),
+                }
+            }
             Verdict::Violation(witness) => execute(question, &witness)?,
         };
         let searched = searched.map(|searched| {
@@ -283,6 +329,11 @@ fn about_to(mut trace: Trace, access: &AccessSite) -> Trace {
     let step = access.edge.map_or(Move::Return, Move::Edge);
     trace.next = vec![TraceStep::plain(access.thread, step, StepKind::Step, access.place)];
     trace
+}
+
+/// Whether an engine without values found something that does not fit them.
+fn is_about_other_data(verdict: &Verdict<Trace>) -> bool {
+    matches!(verdict, Verdict::Unknown(Unknown::OtherData(_)))
 }
 
 #[cfg(test)]
@@ -338,7 +389,7 @@ mod tests {
             ] {
                 let (options, budget) = (Options::new(Some(kind)), Budget::new());
                 let mut driver = Driver::new(&prepared, &options, &budget);
-                driver.engines.insert(kind, Box::new(Liar(lie.clone())));
+                driver.engines.insert((kind, Sees::Everything), Box::new(Liar(lie.clone())));
                 let answer = driver.answer(&question, &mut |_| {});
                 let error = answer.expect_err("it is no verdict").to_string();
                 let expected = match lie {

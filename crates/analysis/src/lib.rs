@@ -27,6 +27,7 @@ pub mod copies;
 pub mod deadlocks;
 pub mod driver;
 pub mod lock_order;
+mod marked_search;
 pub mod prepared;
 pub mod registry;
 pub mod relation;
@@ -36,7 +37,7 @@ pub use deadlocks::{DeadlockReport, PossibleDeadlocks, answer_deadlocks, possibl
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
-pub use registry::{Declaration, EngineKind, QuestionKind};
+pub use registry::{Declaration, EngineKind, QuestionKind, left_out};
 pub use relation::{Listing, RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
 pub use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};

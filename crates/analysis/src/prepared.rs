@@ -1,7 +1,7 @@
 //! # Idea
 //! What all questions about one program share, computed when it is first needed and kept: its
 //! features, the alphabets of its threads, the lowered threads by behaviour, the part of its data that a
-//! question can depend on.
+//! question can depend on, the program of events that is left without its values.
 //!
 //! # Invariants
 //! 1. A result that a limit cut short is not kept.
@@ -9,6 +9,7 @@
 use selvedge_base::{Budget, IdVec};
 use selvedge_bounded::slice::Slices;
 use selvedge_locks::behaviour::Behaviours;
+use selvedge_lower::Events;
 use selvedge_program::{Alphabet, Features, Program, ThreadId, Unknown, alphabets};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -19,17 +20,37 @@ pub struct Prepared<'p> {
     pub program: &'p Program,
     /// What it uses.
     pub features: Features,
-    behaviours: OnceCell<Result<Rc<Behaviours>, Unknown>>,
+    behaviours: Lowered,
     alphabets: OnceCell<IdVec<ThreadId, Rc<Alphabet>>>,
     slices: Rc<Slices>,
+    events: OnceCell<PreparedEvents>,
 }
+
+/// A program without its values, with what was found out about it.
+pub struct PreparedEvents {
+    /// The program of events.
+    pub events: Events,
+    behaviours: Lowered,
+}
+
+/// The lowered threads of a program, if they are known.
+type Lowered = OnceCell<Result<Rc<Behaviours>, Unknown>>;
 
 impl<'p> Prepared<'p> {
     /// A program about which nothing was asked yet.
     pub fn new(program: &'p Program) -> Self {
         let (behaviours, alphabets) = (OnceCell::new(), OnceCell::new());
         let (features, slices) = (program.features(), Rc::default());
-        Self { program, features, behaviours, alphabets, slices }
+        let events = OnceCell::new();
+        Self { program, features, behaviours, alphabets, slices, events }
+    }
+
+    /// The program without its values.
+    pub fn events(&self) -> &PreparedEvents {
+        self.events.get_or_init(|| PreparedEvents {
+            events: Events::new(self.program),
+            behaviours: OnceCell::new(),
+        })
     }
 
     /// Which accesses every thread has in its code.
@@ -47,13 +68,27 @@ impl<'p> Prepared<'p> {
     /// # Errors
     /// If the program does not nest its locks, or if a limit was met.
     pub fn behaviours(&self, budget: &Budget) -> Result<Rc<Behaviours>, Unknown> {
-        if let Some(known) = self.behaviours.get() {
-            return known.clone();
-        }
-        let result = Behaviours::new(self.program, budget).map(Rc::new);
-        match &result {
-            Err(Unknown::Stopped(_)) => result,
-            _ => self.behaviours.get_or_init(|| result).clone(),
-        }
+        lowered(&self.behaviours, self.program, budget)
+    }
+}
+
+impl PreparedEvents {
+    /// The lowered threads by behaviour.
+    ///
+    /// # Errors
+    /// If units are not nested, or if a limit was met.
+    pub fn behaviours(&self, budget: &Budget) -> Result<Rc<Behaviours>, Unknown> {
+        lowered(&self.behaviours, &self.events.program, budget)
+    }
+}
+
+fn lowered(known: &Lowered, program: &Program, budget: &Budget) -> Result<Rc<Behaviours>, Unknown> {
+    if let Some(known) = known.get() {
+        return known.clone();
+    }
+    let result = Behaviours::new(program, budget).map(Rc::new);
+    match &result {
+        Err(Unknown::Stopped(_)) => result,
+        _ => known.get_or_init(|| result).clone(),
     }
 }

@@ -8,17 +8,20 @@
 //!    but for questions about what can be reached, where the program decides ([`choose`]).
 
 use crate::driver::Options;
-use crate::prepared::Prepared;
+use crate::marked_search::MarkedSearch;
+use crate::prepared::{Prepared, PreparedEvents};
 use selvedge_base::Budget;
 use selvedge_bounded::{Bounded, BoundedOptions, Kind};
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
+use selvedge_lower::Events;
+use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
     Statistics, Wait,
 };
 use selvedge_replay::Exhaustive;
-use selvedge_states::{SearchOptions, Transactions};
+use selvedge_states::SearchOptions;
 
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -96,6 +99,8 @@ pub struct Declaration {
     pub questions: &'static [QuestionKind],
     /// The features of programs that it takes.
     pub features: &'static [Feature],
+    /// Further ones, if a question is about events: sequences of accesses, and races.
+    pub with_events: &'static [Feature],
     /// Whether it takes locks and units that are not nested.
     pub unnested: bool,
     /// What `safe` covers.
@@ -142,6 +147,7 @@ impl EngineKind {
                 summary: "lock histories of each thread alone, joined tuple by tuple",
                 questions: &[Atomicity, Race, Deadlock],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                with_events: LEFT_OUT,
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &[
@@ -161,6 +167,7 @@ impl EngineKind {
                 summary: "the same with sets of tuples as decision diagrams",
                 questions: &[Atomicity, Race, Deadlock],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                with_events: LEFT_OUT,
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &[
@@ -182,6 +189,7 @@ impl EngineKind {
                 summary: "all interleavings, up to a number of open calls per thread",
                 questions: &[Atomicity, Race, Deadlock],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                with_events: LEFT_OUT,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states"],
@@ -191,6 +199,7 @@ impl EngineKind {
                 summary: "the question as a monitor in shared data, within a number of rounds",
                 questions: &[Atomicity],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: EXPLICIT_COUNTS,
@@ -200,6 +209,7 @@ impl EngineKind {
                 summary: "decision diagrams, over inputs of contexts that some run brings",
                 questions: &[Reach],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["relational-products", "peak-nodes"],
@@ -209,6 +219,7 @@ impl EngineKind {
                 summary: "decision diagrams, over all inputs of contexts",
                 questions: &[Reach],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["relational-products", "peak-nodes"],
@@ -218,6 +229,7 @@ impl EngineKind {
                 summary: "configurations one by one, stacks as regular sets where they grow",
                 questions: &[Reach],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: EXPLICIT_COUNTS,
@@ -227,6 +239,7 @@ impl EngineKind {
                 summary: "one pushdown system for all threads",
                 questions: &[Reach],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: &[
@@ -243,6 +256,7 @@ impl EngineKind {
                 summary: "one symbolic pushdown system for all threads",
                 questions: &[Reach],
                 features: OVER_DATA,
+                with_events: &[],
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["rules", "shared-states", "stack-symbols", "diagram-nodes"],
@@ -250,7 +264,7 @@ impl EngineKind {
             Self::Transactions => Declaration {
                 name: "transactions",
                 summary: "states one by one, a thread interrupted only where its transactions end",
-                questions: &[Reach, Stuck],
+                questions: &[Reach, Stuck, Atomicity, Race],
                 features: &[
                     Values,
                     Recursion,
@@ -263,6 +277,7 @@ impl EngineKind {
                     Mutexes,
                     Checks,
                 ],
+                with_events: &[],
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states", "nodes", "transitions", "depth", "sweeps", "bytes_per_state"],
@@ -296,7 +311,7 @@ impl EngineKind {
     /// # Errors
     /// If it does not, with the reason.
     pub fn takes(self, features: Features, question: &Question) -> Result<(), String> {
-        let Declaration { name, questions, features: taken, .. } = self.declaration();
+        let Declaration { name, questions, features: taken, with_events, .. } = self.declaration();
         let kind = QuestionKind::of(question);
         if !questions.contains(&kind) {
             let others: Vec<&str> = Self::deciding(&[kind]).into_iter().map(Self::name).collect();
@@ -312,7 +327,8 @@ impl EngineKind {
         {
             return Err(format!("{name} does not decide whether a thread waits for its own lock"));
         }
-        let missing = features.without(taken.iter().copied().collect());
+        let with_events = with_events.iter().filter(|_| matches!(kind, Atomicity | Race));
+        let missing = features.without(taken.iter().chain(with_events).copied().collect());
         match missing.iter().next() {
             None => Ok(()),
             Some(Values) if kind != Reach && kind != Stuck => Err(format!(
@@ -321,6 +337,14 @@ impl EngineKind {
             )),
             Some(feature) => Err(format!("{name} takes no program with {}", feature.name())),
         }
+    }
+
+    /// Whether the engine answers this question about a program with these features without some of
+    /// them: what it claims may not fit the values of the program.
+    pub fn leaves_out(self, features: Features, question: &Question) -> bool {
+        matches!(self, Self::Tupling | Self::TuplingBdd)
+            && matches!(QuestionKind::of(question), Atomicity | Race)
+            && has_more_than_events(features)
     }
 
     /// The search behind the engine, if it is one under a bound.
@@ -385,8 +409,33 @@ pub fn choose(
             }
             (engines, Some(why))
         }
+        // Whatever the events leave open depends on values.
+        (None, Atomicity | Race) if has_more_than_events(program.features()) => {
+            let why = "values are left out where that suffices, and followed where it does not";
+            let engines = [
+                EngineKind::Tupling,
+                EngineKind::TuplingBdd,
+                EngineKind::Transactions,
+                EngineKind::Exhaustive,
+            ];
+            (engines.to_vec(), Some(why))
+        }
         (None, kind) => (EngineKind::deciding(&[kind]), None),
     }
+}
+
+/// Whether a program has values, or anything else that lock histories know nothing of.
+pub(crate) fn has_more_than_events(features: Features) -> bool {
+    LEFT_OUT.iter().any(|&feature| features.contains(feature))
+}
+
+/// What is left out of a program where its events alone are asked about, in words.
+pub fn left_out(program: &Program) -> Vec<String> {
+    if !has_more_than_events(program.features()) {
+        return Vec::new();
+    }
+    let events = Events::new(program);
+    events.left_out.iter().map(|one| one.describe(program)).collect()
 }
 
 /// Whether a program is one for the search of states: it has what only that takes, or variables that are
@@ -444,10 +493,28 @@ pub(crate) fn make<'p>(
                 why: options.why,
                 ..SearchOptions::default()
             };
-            Box::new(Transactions::new(program, search, options.reduction, budget.clone()))
+            Box::new(MarkedSearch::new(program, search, options, budget.clone()))
         }
         searching => bounded(searching.search(), options.measure, options.limit),
     }
+}
+
+/// Makes an engine that leaves values out, for the program of events.
+pub(crate) fn make_for_events<'e>(
+    kind: EngineKind,
+    prepared: &'e PreparedEvents,
+    options: &Options,
+    budget: &Budget,
+) -> Box<dyn Engine + 'e> {
+    let program = &prepared.events.program;
+    let behaviours = prepared.behaviours(budget);
+    let steps = options.max_witness_steps;
+    if kind == EngineKind::TuplingBdd {
+        let engine = TuplingBdd::prepared(program, behaviours, steps, budget.clone());
+        return Box::new(Direct(engine.with_node_limit(options.max_nodes)));
+    }
+    let facts = options.max_facts;
+    Box::new(Direct(Tupling::prepared(program, behaviours, steps, facts, budget.clone())))
 }
 
 /// An engine that needs no bound.

@@ -13,6 +13,7 @@
 
 use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
+use crate::registry::has_more_than_events;
 use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
 use selvedge_program::relation::about;
@@ -191,8 +192,9 @@ struct Groups {
 impl Groups {
     fn new(prepared: &Prepared<'_>, relation: &QuestionRelation, budget: &Budget) -> Self {
         let threads = relation.threads();
-        let ordered = [Feature::Starts, Feature::Joins, Feature::Values];
-        let alike = !ordered.iter().any(|&feature| prepared.features.contains(feature));
+        let ordered = [Feature::Starts, Feature::Joins];
+        let alike = !ordered.iter().any(|&feature| prepared.features.contains(feature))
+            && !has_more_than_events(prepared.features);
         let behaviours = if alike { prepared.behaviours(budget).ok() } else { None };
         let groups: Vec<Vec<ThreadId>> = match behaviours {
             Some(behaviours) => {

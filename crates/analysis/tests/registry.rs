@@ -3,7 +3,7 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer};
 use selvedge_base::Budget;
 use selvedge_program::question::pattern_questions;
-use selvedge_program::{Question, Target, Units};
+use selvedge_program::{Feature, Question, Target, Units};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,15 @@ fn table() -> String {
         let name = if has_page { format!("[{quoted}]({}.md)", declared.name) } else { quoted };
         let questions = kinds.iter().filter(|kind| declared.questions.contains(kind));
         let questions: Vec<&str> = questions.map(|kind| kind.name()).collect();
-        let features: Vec<&str> = declared.features.iter().map(|one| one.name()).collect();
+        let names = |features: &[Feature]| -> String {
+            let names: Vec<&str> = features.iter().map(|one| one.name()).collect();
+            names.join("; ")
+        };
+        let mut features = names(declared.features);
+        if !declared.with_events.is_empty() {
+            let more = names(declared.with_events);
+            write!(features, "; for atomicity and races also {more}").expect("strings take text");
+        }
         let counts: Vec<String> = declared.counts.iter().map(|one| format!("`{one}`")).collect();
         let locks = if declared.unnested { "any" } else { "nested" };
         writeln!(
@@ -38,7 +46,7 @@ fn table() -> String {
             "| {name} | {} | {} | {} | {locks} | {} | {} |",
             questions.join(", "),
             declared.summary,
-            features.join("; "),
+            features,
             declared.covers,
             counts.join(", "),
         )

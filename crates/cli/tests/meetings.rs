@@ -212,6 +212,50 @@ fn completions_and_manual_pages() {
     }
 }
 
+/// Programs with values: what the locks alone prove, what takes values, and what is left out.
+#[test]
+fn values_are_left_out_where_that_suffices() {
+    let model = b"lock : l; bool : open; int 0..3 : x, y;
+        process A { main { unit { synchronized(l) { int 0..3 : t = x; wait(l); x = t; } }
+            if (open) y = 1; } }
+        process B { main { synchronized(l) { x = 2; notify(l); } y = 2; open = true; } }";
+    let verdicts = |value: &Value| -> Vec<(String, String)> {
+        let queries = value["queries"].as_array().expect("queries");
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        queries.iter().map(|one| (text(&one["location"]), text(&one["verdict"]))).collect()
+    };
+    let expected = [("open", "violation"), ("x", "safe"), ("y", "safe")];
+    let expected: Vec<(String, String)> =
+        expected.iter().map(|&(x, verdict)| (x.to_owned(), verdict.to_owned())).collect();
+    let (code, value) = json(&["race", "-"], model);
+    assert_eq!((code, verdicts(&value)), (Some(1), expected.clone()), "{value}");
+    let left_out = value["options"]["left_out"].to_string();
+    assert!(left_out.contains("every condition may be true or false"), "{value}");
+    assert!(left_out.contains("a thread that waits may go on at any time"), "{value}");
+    // The search of states says the same and leaves nothing out.
+    for engine in ["transactions", "exhaustive"] {
+        let (code, value) = json(&["race", "-", "--engine", engine], model);
+        assert_eq!((code, verdicts(&value)), (Some(1), expected.clone()), "{engine}");
+        assert!(value["options"].get("left_out").is_none(), "{engine}");
+    }
+    // Without values one question is open, and says why.
+    let named = ["race", "-", "--engine", "tupling", "--locations", "y"];
+    let (code, value) = json(&named, model);
+    assert_eq!(code, Some(3));
+    let reason = value["queries"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("only with other data"), "{reason}");
+    let text = run_with_input(&["race", "-", "--locations", "x"], model);
+    assert_eq!(text.code, Some(0));
+    assert!(text.stdout.contains("left out where that suffices"), "{}", text.stdout);
+    // A unit is not split by `wait`.
+    let (code, value) = json(&["atomicity", "-", "--patterns", "1", "--threads", "A,B"], model);
+    assert_eq!(code, Some(1), "{value}");
+    let (code, value) = json(&["check", "-", "--no-cache", "--only", "atomicity,race"], model);
+    assert_eq!(code, Some(1), "{value}");
+    assert!(value.to_string().contains("gives up `l` within its unit of work"), "{value}");
+    assert!(value["files"][0]["left_out"].is_array(), "{value}");
+}
+
 /// A thread that waits gives up `b` while it holds `a`, and wants `b` back: a cycle of locks that no order
 /// of acquisitions shows.
 #[test]

@@ -102,7 +102,7 @@ fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Gro
         locations: locations.into_iter().collect(),
         locks: Vec::new(),
         places: marked.map(|step| step.place).collect(),
-        reason: reason::atomicity(program, question),
+        reason: reason::atomicity(program, question) + &reason::opened(program, trace),
         fix: None,
         question: Question::Pattern(question.clone()),
         trace: trace.clone(),

@@ -50,6 +50,8 @@ pub struct CheckedFile {
     pub tallies: Vec<(FindingKind, Tally)>,
     /// Why questions were left open, each reason once.
     pub open: Vec<String>,
+    /// What was left out of the program wherever the rest suffices.
+    pub left_out: Vec<String>,
 }
 
 /// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a

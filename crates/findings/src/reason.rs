@@ -7,10 +7,10 @@ use crate::finding::FindingKind;
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, PatternQuestion, Program, Question, Resource, StepKind, Trace,
-    TraceStep, UnitRole, Wait,
+    Access, AccessKind, Action, PatternQuestion, Program, Question, Resource, StepKind, ThreadId,
+    Trace, TraceStep, UnitRole, Wait,
 };
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Why a pattern is a mistake.
 pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
@@ -79,6 +79,32 @@ pub fn atomicity(program: &Program, query: &PatternQuestion) -> String {
             )
         }
     }
+}
+
+/// Which `wait` opens a unit of work between the accesses that matter, if one does: "; T1 gives up `l` in
+/// its unit of work, at `wait` in 7:13".
+pub fn opened(program: &Program, trace: &Trace) -> String {
+    let marked = |step: &TraceStep| step.matched.is_some();
+    let mut threads: Vec<ThreadId> =
+        trace.steps.iter().filter(|step| marked(step)).map(|step| step.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut text = String::new();
+    for thread in threads {
+        let own: Vec<&TraceStep> =
+            trace.steps.iter().filter(|step| step.thread == thread).collect();
+        let first = own.iter().position(|step| marked(step)).unwrap_or(0);
+        let last = own.iter().rposition(|step| marked(step)).unwrap_or(0);
+        for step in &own[first..last] {
+            let StepKind::Wait(lock) = step.kind else { continue };
+            let (thread, lock) = (&program.threads[thread].name, &program.locks[lock].name);
+            _ = write!(text, "; {thread} gives up `{lock}` within its unit of work, at `wait`");
+            if let Some(at) = program.located(step.place) {
+                _ = write!(text, " in {at}");
+            }
+        }
+    }
+    text
 }
 
 /// "T2 writes `data` and `count` between T1's read of `count` and its read of `data`".

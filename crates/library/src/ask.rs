@@ -9,7 +9,7 @@ use crate::select;
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
     DeadlockReport, EngineKind, Instance, InternalError, Listing, Options, Prepared, Progress,
-    RelationReport, Report, answer, answer_deadlocks, answer_relation, instance,
+    RelationReport, Report, answer, answer_deadlocks, answer_relation, instance, left_out,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{CopiesFor, Enough, enough};
@@ -241,6 +241,16 @@ impl Inquiry {
         Ok(Decided { report, not_listed, unasked, engine })
     }
 
+    /// What an engine leaves out of the model wherever the rest suffices.
+    fn left_out(&self, engine: EngineKind) -> Vec<String> {
+        let without = matches!(engine, EngineKind::Tupling | EngineKind::TuplingBdd);
+        match self.questions {
+            Questions::Deadlocks => Vec::new(),
+            _ if !without => Vec::new(),
+            _ => left_out(&self.model.program),
+        }
+    }
+
     /// What was asked, as the reports tell it.
     pub fn asked(&self) -> Asked<'_> {
         match (&self.questions, &self.property, &self.patterns) {
@@ -275,6 +285,7 @@ impl Inquiry {
             answers: &report.answers,
             unasked: unasked.as_ref(),
             not_listed: *not_listed,
+            left_out: self.left_out(*engine),
             statistics: &report.statistics,
             elapsed,
             peak_memory,

@@ -8,7 +8,7 @@ use crate::check::{CheckOptions, check};
 use crate::language::{Language, extension, first_word};
 use crate::load::{Text, understand};
 use selvedge_analysis::copies::{FEW_COPIES, instance};
-use selvedge_analysis::{InternalError, Options};
+use selvedge_analysis::{InternalError, Options, left_out};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_findings::{Checked, CheckedFile, FindingKind};
 use selvedge_program::Program;
@@ -132,6 +132,9 @@ impl Loaded {
 
     /// The file with what was found in it, for the reports.
     pub fn report(&self, checked: Checked) -> CheckedFile {
+        let about_events = [FindingKind::Atomicity, FindingKind::Race];
+        let asked = checked.tallies.iter().any(|(kind, _)| about_events.contains(kind));
+        let left_out = self.program.as_ref().filter(|_| asked).map(left_out).unwrap_or_default();
         CheckedFile {
             file: self.text.name.clone(),
             source: self.text.text.clone(),
@@ -141,6 +144,7 @@ impl Loaded {
             known: Vec::new(),
             tallies: checked.tallies,
             open: checked.open,
+            left_out,
         }
     }
 }

@@ -272,6 +272,7 @@ impl ReachOutcome<'_> {
             answers: &report.answers,
             unasked: None,
             not_listed: (0, 0),
+            left_out: Vec::new(),
             statistics: &report.statistics,
             elapsed,
             peak_memory,

@@ -189,8 +189,16 @@ fn with_checks<T>(
 
 /// What the answers show, as `check` would tell it.
 fn checked_file(answers: &Answers<'_>) -> CheckedFile {
-    let Answers { source, program, asked, answers, not_listed: (safe, open), unasked, .. } =
-        answers;
+    let Answers {
+        source,
+        program,
+        asked,
+        answers,
+        not_listed: (safe, open),
+        unasked,
+        left_out,
+        ..
+    } = answers;
     let mut checked =
         selvedge_findings::findings(program, asked.kind(), asked.subject(), answers, *unasked);
     for (_, tally) in &mut checked.tallies {
@@ -207,5 +215,6 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        left_out: left_out.clone(),
     }
 }

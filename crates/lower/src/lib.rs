@@ -5,13 +5,21 @@
 //! has reentrant locks and nested units; [`lower()`] follows the call stack to tell the first
 //! acquisition from the later ones, and keeps the map back to the program's steps.
 //!
+//! Programs with data become programs of events first: [`events`] leaves values out. Or they get a
+//! question as data, for searches that follow values: [`marked`].
+//!
 //! Where to start reading: [`scope`] (what the program must satisfy), [`thread`] (the
 //! transformation), [`lock_set`].
 
+pub mod events;
 pub mod lock_set;
+pub mod marked;
+mod rewrite;
 pub mod scope;
 pub mod thread;
 
+pub use events::{Events, LeftOut};
 pub use lock_set::LockSet;
+pub use marked::Marked;
 pub use scope::{NotNested, Scope, Scopes};
 pub use thread::{LoweredProgram, LoweredThread, RuleLabel, lower, shared_locks, shared_locks_of};

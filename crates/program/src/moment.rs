@@ -7,7 +7,9 @@
 //!
 //! # Source
 //! Reachability of pairs of control locations, paper 003 §4; with lock histories of one phase,
-//! paper 000 §5. A thread outside the question can stay in its initial configuration.
+//! paper 000 §5. A thread outside the question can stay in its initial configuration. With data, an
+//! access is about to be made where the conditions of its edge hold, but for those about the location
+//! itself: what it holds is found out by the access ([`access_conditions`]).
 //!
 //! # Invariants
 //! 1. The threads of a race are distinct and sorted.
@@ -15,7 +17,8 @@
 //!    one's `holds`, cyclically; the first wait is that of the lowest thread. The only end that a
 //!    thread holds is its own. A deadlock of one wait is about an end: locks are reentrant.
 
-use crate::model::{LocationId, LockId, ThreadId};
+use crate::data::{Expr, Operator, Variable};
+use crate::model::{Edge, LocationId, LockId, Program, ThreadId};
 
 /// A possible data race.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -83,6 +86,33 @@ pub fn races(threads: &[ThreadId], locations: &[LocationId]) -> Vec<Race> {
         }
     }
     races
+}
+
+/// The conditions under which a thread at the source of an edge is about to make its access to a
+/// location: the conjuncts of the guard that do not look at the location.
+pub fn access_conditions<'p>(
+    program: &'p Program,
+    edge: &Edge,
+    location: LocationId,
+) -> Vec<&'p Expr> {
+    let mut open: Vec<&Expr> = Vec::new();
+    open.extend(edge.update.and_then(|update| program.updates[update].guard.as_ref()));
+    let mut conditions = Vec::new();
+    while let Some(expr) = open.pop() {
+        if let Expr::Binary(Operator::And, left, right) = expr {
+            open.extend([&**right, &**left]);
+            continue;
+        }
+        let mut looks = false;
+        expr.variables(&mut |variable, _| {
+            looks |= matches!(variable, Variable::Global(global)
+                if program.globals[global].location == Some(location));
+        });
+        if !looks {
+            conditions.push(expr);
+        }
+    }
+    conditions
 }
 
 #[cfg(test)]

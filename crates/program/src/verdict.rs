@@ -81,6 +81,14 @@ pub enum Unknown {
     /// Nothing was found among this many states, of each of which only a hash was kept: two of them may
     /// have been taken for one.
     Hashes(u64),
+    /// There are more states than were looked at.
+    States {
+        /// How many were.
+        limit: u64,
+    },
+    /// The events alone allow it, but no run with values that shows it was found; the text says why not
+    /// all such runs were tried, if an engine that follows values was asked.
+    OtherData(Option<String>),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -181,6 +189,17 @@ impl fmt::Display for Unknown {
                     "nothing was found in {states} states, and the probability that one was left out because \
                      only hashes are kept is at most {probability:.1e}"
                 )
+            }
+            Self::States { limit } => write!(f, "there are more than {limit} states"),
+            Self::OtherData(why) => {
+                f.write_str(
+                    "only with other data: values were left out, and the run that was found does \
+                     not fit them",
+                )?;
+                match why {
+                    None => Ok(()),
+                    Some(why) => write!(f, "; of the runs with values not all were tried: {why}"),
+                }
             }
             Self::Unsupported(what) => f.write_str(what),
         }

@@ -6,6 +6,7 @@
 //! - [`run`]: the step relation with data, on top of [`step`].
 //! - [`mod@execute`]: [`replay`] executes a witness step by step and checks by the definition that it
 //!   answers its question (`check` for patterns and automata, `moment` for races and deadlocks).
+//! - [`with_values`]: values for a claimed run that has none.
 //! - [`mod@simulate`]: one random run.
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models;
@@ -43,6 +44,7 @@ pub mod question;
 pub mod run;
 pub mod simulate;
 pub mod step;
+pub mod with_values;
 
 pub use execute::{ReplayError, execute, replay, replay_within};
 pub use exhaustive::Exhaustive;
@@ -51,3 +53,4 @@ pub use question::question_error;
 pub use run::State;
 pub use simulate::{Simulation, SimulationEnd, simulate};
 pub use step::{Configuration, Ownership, StepError, ThreadState};
+pub use with_values::replay_with_values;

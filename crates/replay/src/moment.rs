@@ -5,7 +5,9 @@
 //! # Source
 //! Paper 003 §4 and [`selvedge_program::moment`]. A thread is about to take a step if the control flow
 //! offers it, whatever the locks say: an access needs no lock, and the acquisitions of a deadlock are
-//! blocked. A thread that was not started is about to do nothing.
+//! blocked. A thread that was not started is about to do nothing. Data does decide: an acquisition or a
+//! join is offered if the guard of its edge can be true, an access if its
+//! [conditions](selvedge_program::moment::access_conditions) can.
 //!
 //! # Invariants
 //! 1. There is one next step per thread of the question, in the order of its threads.
@@ -14,8 +16,10 @@
 
 use crate::execute::thread_name;
 use crate::run::State;
+use selvedge_program::moment::access_conditions;
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LockId, Move, Program, Race, Resource, StepKind, ThreadId, TraceStep,
+    Action, Deadlock, Edge, EdgeId, Expr, LockId, Move, Program, Race, Resource, StepKind,
+    ThreadId, TraceStep,
 };
 
 /// The accesses of a race, if the state is one.
@@ -123,9 +127,35 @@ fn all_offered(
     let top = state.top(thread);
     let offers = move |id: &EdgeId| {
         let edge = &program.edges[*id];
-        Some(edge.source) == top && edge.action == action
+        Some(edge.source) == top
+            && edge.action == action
+            && can_hold(program, state, thread, &conditions(program, edge))
     };
     program.edges.ids().filter(offers)
+}
+
+/// What data must say where a step is about to be taken.
+fn conditions<'p>(program: &'p Program, edge: &Edge) -> Vec<&'p Expr> {
+    match edge.action {
+        Action::Read(location) | Action::Write(location) => {
+            access_conditions(program, edge, location)
+        }
+        _ => {
+            let guard = edge.update.and_then(|update| program.updates[update].guard.as_ref());
+            guard.into_iter().collect()
+        }
+    }
+}
+
+/// Whether conditions can be true as a thread sees the values. One of too many choices can.
+fn can_hold(program: &Program, state: &State, thread: ThreadId, conditions: &[&Expr]) -> bool {
+    conditions.is_empty()
+        || state.running(program, thread).is_some_and(|(_, _, view)| {
+            conditions.iter().all(|condition| {
+                let possible = view.values(condition);
+                possible.too_many || possible.can_hold()
+            })
+        })
 }
 
 fn about_to(program: &Program, thread: ThreadId, edge: EdgeId, kind: StepKind) -> TraceStep {

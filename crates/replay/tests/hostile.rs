@@ -3,8 +3,8 @@
 use selvedge_base::{Budget, Id, Place, StopReason};
 use selvedge_program::{
     Action, Edge, EdgeId, IndexedSymbol, Ipa, LocationId, Move, NodeId, Observable, Pattern,
-    PatternQuestion, Phase, Program, Question, ThreadId, Units, Unknown, Verdict, Witness,
-    WitnessStep,
+    PatternQuestion, Phase, Question, ThreadId, Units, Unknown, Verdict, Witness, WitnessStep,
+    text,
 };
 use selvedge_replay::{Exhaustive, replay};
 use selvedge_testkit::straight::{acquire, begin, end, read, release, straight_line, write};
@@ -22,14 +22,26 @@ fn query(threads: [usize; 2], locations: &[usize]) -> Question {
     })
 }
 
+/// Values decide: the second read is possible only behind the write, or only before.
 #[test]
-fn programs_with_data_are_not_searched() {
-    let mut program = straight_line(&[&[begin(), read(0), read(0), end()], &[write(0)]]);
-    let decide =
-        |program: &Program| Exhaustive::new(program, 3, Budget::new()).decide(&query([0, 1], &[0]));
-    assert!(matches!(decide(&program), Verdict::Violation(_)));
-    program.edges[EdgeId::from_index(4)].action = Action::BeginAtomic;
-    assert!(matches!(decide(&program), Verdict::Unknown(Unknown::Unsupported(_))));
+fn programs_with_data_are_searched_with_it() {
+    let verdict = |value: u32| {
+        let text = format!(
+            "program set s {{ x }} global x : 0..1 = 0 location x
+            thread A main main {{ procedure main nodes 5 entry 0 exit 4 {{
+                0 -> 1 begin 1 -> 2 read x when x = 0 2 -> 3 read x when x = {value} 3 -> 4 end }} }}
+            thread B main main {{ procedure main nodes 2 entry 0 exit 1 {{
+                0 -> 1 write x do x := 1 }} }}"
+        );
+        let program = text::parse(&text).0.expect("a program");
+        let question = query([0, 1], &[0]);
+        let verdict = Exhaustive::new(&program, 3, Budget::new()).decide(&question);
+        if let Verdict::Violation(witness) = &verdict {
+            replay(&program, &question, witness).expect("it is a run");
+        }
+        verdict.word()
+    };
+    assert_eq!((verdict(0), verdict(1)), ("safe", "violation"));
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub struct Answers<'a> {
     pub not_listed: (u64, u64),
     /// Why there are questions that could not be asked, if so.
     pub unasked: Option<&'a Unknown>,
+    /// What was left out of the program wherever the rest suffices.
+    pub left_out: Vec<String>,
     /// What the work cost, in counts.
     pub statistics: &'a Statistics,
     /// How long it took.

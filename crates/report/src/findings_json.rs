@@ -24,6 +24,7 @@
 //! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
 //! | `files[].open` | why questions were left open, each reason once |
+//! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
 //! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds` |
 //!
@@ -73,6 +74,9 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     let tallies: BTreeMap<&str, TallyEntry> =
         file.tallies.iter().map(|(kind, tally)| (kind.rule(), TallyEntry::from(*tally))).collect();
     writeln!(out, "\"tallies\":{},", json(&tallies)?)?;
+    if !file.left_out.is_empty() {
+        writeln!(out, "\"left_out\":{},", json(&file.left_out)?)?;
+    }
     write!(out, "\"open\":{}}}", json(&file.open)?)
 }
 

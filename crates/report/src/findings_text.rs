@@ -42,6 +42,7 @@ pub fn render(checks: &Checks<'_>, options: Options, terminal: Terminal) -> Stri
     witnesses(&mut out, checks, options, terminal);
     totals(&mut out, checks, terminal);
     coverage(&mut out, checks, terminal);
+    left_out(&mut out, checks, terminal);
     out
 }
 
@@ -249,6 +250,16 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
             "{}: files with errors were not analysed",
             paint(1, Tone::Bad, count(checks.errors(), "error"))
         );
+    }
+}
+
+/// What was left out of the programs wherever the rest suffices.
+fn left_out(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
+    for file in checks.files.iter().filter(|file| !file.left_out.is_empty()) {
+        let _ = writeln!(out, "left out of {} where that suffices", visible(&file.file));
+        for what in &file.left_out {
+            out.push_str(&fill(&visible(what), terminal.width));
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `file` | the file that was analysed, as named on the command line |
 //! | `analysis` | `atomicity`, `race`, `deadlock` or `reach` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
-//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site` |
+//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what |
 //! | `not_listed` | how many questions are counted in `stats` only, if so |
 //! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
@@ -124,6 +124,8 @@ struct Options<'a> {
     chosen: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     starts_per_site: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    left_out: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -162,6 +164,7 @@ impl<'a> Options<'a> {
             }),
             chosen,
             starts_per_site,
+            left_out: &answers.left_out,
         }
     }
 }

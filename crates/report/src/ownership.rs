@@ -39,8 +39,10 @@ impl Standings {
     pub fn step(&mut self, step: &TraceStep) {
         let depth = &mut self.depths[step.thread];
         match step.kind {
-            StepKind::Acquire(lock) => self.held[step.thread].push(lock),
-            StepKind::Release(lock) => self.held[step.thread].retain(|&other| other != lock),
+            StepKind::Acquire(lock) | StepKind::Resume(lock) => self.held[step.thread].push(lock),
+            StepKind::Release(lock) | StepKind::Wait(lock) => {
+                self.held[step.thread].retain(|&other| other != lock);
+            }
             StepKind::Call(_) => *depth += 1,
             StepKind::Return(_) => *depth = depth.saturating_sub(1),
             _ => {}

@@ -51,6 +51,7 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
         open_questions(&mut out, answers, terminal);
         summary(&mut out, answers, terminal);
         coverage(&mut out, answers, terminal);
+        left_out(&mut out, answers, terminal);
     }
     if options.statistics {
         statistics(&mut out, answers);
@@ -240,6 +241,17 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
     }
     for claim in claims {
         out.push_str(&fill(&claim, terminal.width));
+    }
+}
+
+/// What was left out of the program wherever the rest suffices.
+fn left_out(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
+    if answers.left_out.is_empty() || answers.total() == 0 {
+        return;
+    }
+    let _ = writeln!(out, "left out where that suffices");
+    for what in &answers.left_out {
+        out.push_str(&fill(&visible(what), terminal.width));
     }
 }
 

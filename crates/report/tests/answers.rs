@@ -34,6 +34,7 @@ fn with_answers<T>(
         answers,
         unasked: None,
         not_listed: (0, 0),
+        left_out: Vec::new(),
         statistics: &statistics,
         elapsed: Duration::from_millis(12),
         peak_memory: Some(3 << 20),

@@ -40,6 +40,7 @@ fn found(
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        left_out: Vec::new(),
     }
 }
 

@@ -6,7 +6,8 @@
 //! - [`boolean`]: the same for concurrent Boolean programs, which can also be printed in Boppo's
 //!   dialect.
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
-//! - [`typed`]: programs with numbers, arrays, waits and assertions.
+//! - [`typed`]: programs with numbers, arrays, waits and assertions; [`typed_events`]: such programs whose
+//!   accesses are events.
 //! - [`files`]: programs whose statements come from many files.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
@@ -42,6 +43,7 @@ pub mod shrink;
 pub mod source;
 pub mod straight;
 pub mod typed;
+pub mod typed_events;
 
 pub use boolean::{BoolModel, BoolStatement};
 pub use rng::Rng;

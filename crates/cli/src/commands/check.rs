@@ -173,6 +173,7 @@ fn unread(name: &str, why: String) -> CheckedFile {
         known: Vec::new(),
         tallies: Vec::new(),
         open: vec![why],
+        left_out: Vec::new(),
     }
 }
 

@@ -11,6 +11,8 @@
 //! is the oracle of the other engines, so it is kept plain: no partial-order reduction, no symmetry.
 //! What it leaves out cannot matter: states in which a unit that holds an access of the query has
 //! ended too early, and questions about an event that the control flow of the thread never reaches.
+//! In a program with values everybody moves, since what a thread does may depend on what others leave
+//! (`valued`).
 //!
 //! # Requires
 //! The program is valid. It has finitely many configurations below the limit on open calls, which is
@@ -29,12 +31,13 @@ mod monitor;
 mod participants;
 mod reachable;
 mod space;
+mod valued;
 mod visits;
 
 use crate::question::question_error;
 use local::Locals;
 use moment::Moment;
-use monitor::{Monitor, MonitorPhase};
+use monitor::{Monitor, MonitorPhase, Sight};
 use participants::Influence;
 use reachable::{Reach, reachable};
 use selvedge_base::{Budget, IdVec};
@@ -77,13 +80,15 @@ impl<'a> Exhaustive<'a> {
             return Verdict::Unknown(Unknown::Unsupported(error));
         }
         match question {
-            Question::Pattern(pattern) => self.search(&Sought::Word(Monitor::pattern(pattern))),
-            Question::Automaton(automaton) => {
-                self.search(&Sought::Word(Monitor::automaton(automaton)))
+            Question::Pattern(pattern) => {
+                self.search(question, &Sought::Word(Monitor::pattern(pattern)))
             }
-            Question::Race(race) => self.search(&Sought::Moment(Moment::race(race))),
+            Question::Automaton(automaton) => {
+                self.search(question, &Sought::Word(Monitor::automaton(automaton)))
+            }
+            Question::Race(race) => self.search(question, &Sought::Moment(Moment::race(race))),
             Question::Deadlock(deadlock) => {
-                self.search(&Sought::Moment(Moment::deadlock(deadlock)))
+                self.search(question, &Sought::Moment(Moment::deadlock(deadlock)))
             }
             Question::Reach(_) | Question::Stuck | Question::States => Verdict::Unknown(
                 Unknown::Unsupported("this search does not follow values".to_owned()),
@@ -96,14 +101,18 @@ impl<'a> Exhaustive<'a> {
         self.states
     }
 
-    fn search(&mut self, goal: &Sought) -> Verdict<Witness> {
-        let features = self.locals.program().features();
-        if features.contains(Feature::Values) || features.contains(Feature::AtomicSections) {
-            let reason = "the program computes with data, which this search does not know";
-            return Verdict::Unknown(Unknown::Unsupported(reason.to_owned()));
-        }
+    fn search(&mut self, question: &Question, goal: &Sought) -> Verdict<Witness> {
         if !goal.can_occur(&self.reach) {
             return Verdict::Safe;
+        }
+        let features = self.locals.program().features();
+        let coupling = [Feature::Values, Feature::AtomicSections, Feature::Monitors];
+        if coupling.into_iter().any(|feature| features.contains(feature)) {
+            let program = self.locals.program();
+            let search = valued::Search::new(program, question, goal, self.call_depth);
+            let (verdict, states) = search.run(&self.budget);
+            self.states += states;
+            return verdict;
         }
         let participants = self.influence.participants(&goal.threads());
         if !self.spaces.contains_key(&participants.moving) {
@@ -197,14 +206,19 @@ fn search(
             };
             let phase = &monitor.phases[matched as usize];
             let transition = locals.transition(successor.transition);
-            if phase.advances(transition) {
+            let step = Sight {
+                thread: transition.thread,
+                kind: transition.kind,
+                in_unit: transition.in_unit,
+            };
+            if phase.advances(step) {
                 if matched as usize + 1 == monitor.phases.len() {
                     let last = Some(successor.transition);
                     return Verdict::Violation(visits.schedule(locals, id, last));
                 }
                 visits.add(successor.target, matched + 1, reached);
             }
-            if phase.stays(transition) {
+            if phase.stays(step) {
                 visits.add(successor.target, matched, reached);
             }
         }

@@ -7,7 +7,6 @@
 //! # Source
 //! SEMANTICS, "The patterns"; paper 000 Defn. 3.
 
-use super::local::Transition;
 use selvedge_program::{
     Access, IndexedSymbol, Ipa, Observable, PatternQuestion, Phase, StepKind, ThreadId, UnitRole,
 };
@@ -16,6 +15,15 @@ use std::collections::BTreeSet;
 /// A query, phase by phase.
 pub(super) struct Monitor {
     pub phases: Vec<MonitorPhase>,
+}
+
+/// What a query sees of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Sight {
+    pub thread: ThreadId,
+    pub kind: StepKind,
+    /// Whether the thread is in a unit before and after.
+    pub in_unit: bool,
 }
 
 /// What happens between two matched events, and the second of them.
@@ -87,16 +95,16 @@ fn pattern_phases(query: &PatternQuestion) -> Vec<MonitorPhase> {
 
 impl MonitorPhase {
     /// Whether the step may be the event that ends the phase.
-    pub fn advances(&self, transition: &Transition) -> bool {
-        transition.thread == self.advance.thread
-            && observable(transition.kind) == Some(self.advance.symbol)
-            && (transition.in_unit || !self.in_unit)
+    pub fn advances(&self, step: Sight) -> bool {
+        step.thread == self.advance.thread
+            && observable(step.kind) == Some(self.advance.symbol)
+            && (step.in_unit || !self.in_unit)
     }
 
     /// Whether the step may pass.
-    pub fn stays(&self, transition: &Transition) -> bool {
-        let Some(symbol) = observable(transition.kind) else { return true };
-        let thread = transition.thread;
+    pub fn stays(&self, step: Sight) -> bool {
+        let Some(symbol) = observable(step.kind) else { return true };
+        let thread = step.thread;
         match &self.stay {
             Stay::ButEndOf(threads) => symbol != Observable::EndUnit || !threads.contains(&thread),
             Stay::Only(loops) => loops.contains(&IndexedSymbol { thread, symbol }),

@@ -46,6 +46,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        left_out: Vec::new(),
     }
 }
 
@@ -124,6 +125,7 @@ fn with_moments<T>(
         answers: &answers.answers,
         unasked: None,
         not_listed: (0, 0),
+        left_out: Vec::new(),
         statistics: &Statistics { counts: vec![("summaries", 56)] },
         elapsed: Duration::from_millis(12),
         peak_memory: None,

@@ -106,6 +106,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         known: Vec::new(),
         tallies: Vec::new(),
         open: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 

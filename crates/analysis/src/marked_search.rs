@@ -1,0 +1,120 @@
+//! # Idea
+//! The search of states answers questions about events, too: the question becomes data of the program
+//! ([`selvedge_lower::marked`]), and the search is asked whether a thread gets to where that says yes.
+//! Reductions need no thought: what is added is shared data like any other, so whatever depends on the
+//! order of the accesses in question does not commute for the search either.
+//!
+//! # Invariants
+//! 1. `safe` is a proof for all executions, with all values.
+
+use crate::driver::Options;
+use selvedge_base::{Budget, StopReason};
+use selvedge_lower::Marked;
+use selvedge_lower::marked::MarkedRun;
+use selvedge_program::{
+    Bound, Decision, Engine, Fault, Feature, Program, Question, Statistics, Target, Unknown,
+    Verdict,
+};
+use selvedge_replay::replay_within;
+use selvedge_states::{Reduction, SearchOptions, Transactions};
+
+/// How many states are stored for one of many questions, unless more are allowed.
+const STATES_PER_QUESTION: u64 = 1 << 18;
+
+/// The search of states, with questions as data.
+pub(crate) struct MarkedSearch<'p> {
+    program: &'p Program,
+    plain: Transactions<'p>,
+    options: SearchOptions,
+    reduction: Option<Reduction>,
+    budget: Budget,
+    statistics: Statistics,
+}
+
+impl<'p> MarkedSearch<'p> {
+    /// An engine for a valid program.
+    pub fn new(
+        program: &'p Program,
+        search: SearchOptions,
+        options: &Options,
+        budget: Budget,
+    ) -> Self {
+        let plain = Transactions::new(program, search, options.reduction, budget.clone());
+        // Without recursion calls end by themselves.
+        let is_recursive = program.features().contains(Feature::Recursion);
+        let depth = if is_recursive {
+            search.depth
+        } else {
+            u32::try_from(program.procedures.len()).unwrap_or(u32::MAX).max(search.depth)
+        };
+        let most_states = options.state_limit.unwrap_or(STATES_PER_QUESTION);
+        Self {
+            program,
+            plain,
+            options: SearchOptions {
+                depth,
+                most_states,
+                protection: search.protection,
+                ..SearchOptions::default()
+            },
+            reduction: options.reduction,
+            budget,
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn about_events(&mut self, marked: &Marked, question: &Question) -> Result<Decision, Fault> {
+        let mut search =
+            Transactions::new(&marked.program, self.options, self.reduction, self.budget.clone());
+        let target = Question::Reach(Target::Label(marked.goals.clone()));
+        let decision = search.decide(&target, &mut |_| {})?;
+        self.statistics.add(&search.statistics());
+        let witness = match decision.verdict {
+            Verdict::Violation(witness) => witness,
+            // The limit of this search, not that of the run.
+            Verdict::Unknown(Unknown::Stopped(StopReason::Memory))
+                if self.budget.stopped().is_none() =>
+            {
+                let limit = self.options.most_states;
+                return Ok(Verdict::Unknown(Unknown::States { limit }).into());
+            }
+            verdict => return Ok(verdict.into()),
+        };
+        let verdict = match marked.shown(&witness) {
+            MarkedRun::TooDeep => {
+                let why = "more units are open at once than are counted";
+                Verdict::Unknown(Unknown::Unsupported(why.to_owned()))
+            }
+            MarkedRun::Run(run) => {
+                let fits = marked.exact
+                    || replay_within(self.program, question, &run, &self.budget).is_ok();
+                if fits {
+                    Verdict::Violation(run)
+                } else {
+                    Verdict::Unknown(Unknown::OtherData(None))
+                }
+            }
+        };
+        Ok(verdict.into())
+    }
+}
+
+impl Engine for MarkedSearch<'_> {
+    fn decide(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Fault> {
+        match Marked::new(self.program, question) {
+            None => self.plain.decide(question, widened),
+            Some(marked) if marked.goals.is_empty() => Ok(Verdict::Safe.into()),
+            Some(marked) => self.about_events(&marked, question),
+        }
+    }
+
+    fn statistics(&self) -> Statistics {
+        let mut statistics = self.plain.statistics();
+        statistics.add(&self.statistics);
+        statistics
+    }
+}
