@@ -117,8 +117,22 @@ use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
 
-/// What the searches over data take.
-const OVER_DATA: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
+/// What the searches over truth values take.
+const OVER_TRUTH_VALUES: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
+
+/// What the searches over data take: what is no truth value becomes bits, as far as these suffice.
+const OVER_DATA: &[Feature] = &[
+    Values,
+    Recursion,
+    Starts,
+    Joins,
+    AtomicSections,
+    Volatile,
+    Types,
+    Monitors,
+    Mutexes,
+    Checks,
+];
 
 /// What the search of configurations one by one counts.
 const EXPLICIT_COUNTS: &[&str] =
@@ -198,7 +212,7 @@ impl EngineKind {
                 name: "context-bounded",
                 summary: "the question as a monitor in shared data, within a number of rounds",
                 questions: &[Atomicity],
-                features: OVER_DATA,
+                features: OVER_TRUTH_VALUES,
                 with_events: &[],
                 unnested: false,
                 covers: COMPLETE,

@@ -1,7 +1,7 @@
 //! # Idea
 //! The searches of this crate as engines. What an engine is asked becomes a target for a search over
-//! data: locks and joins become shared variables where there are any ([`crate::monitor`]), a pattern
-//! or an automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
+//! data: what is no truth value becomes bits ([`selvedge_lower::bits`]), locks and joins become shared
+//! variables where there are any ([`crate::monitor`]), a pattern or an automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
 //! a limit, and the run that was found is translated back to the program that was asked about.
 //!
 //! # Invariants
@@ -17,10 +17,10 @@ use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::{Slice, Slices};
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
-use selvedge_lower::LockSet;
+use selvedge_lower::{BitProgram, LockSet, to_bits};
 use selvedge_program::{
     Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, LevelCount, Measure,
-    NodeId, Program, Question, Search, States, Statistics, Target, Unknown, Verdict, Witness,
+    NodeId, Program, Question, Search, States, Statistics, Target, Unknown, Valuation, Value, Verdict, Witness,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -139,11 +139,18 @@ impl<'p> Bounded<'p> {
             // Nothing is a violation, and everything is explored.
             Question::States => {
                 let nothing = Target::Label(Vec::new());
-                Translated::unlocked(None, self.program, &nothing, &self.budget)
+                let bits = as_bits(self.program, &nothing, &self.budget)?;
+                if bits.as_ref().is_some_and(|bits| bits.loose) {
+                    let why = "a global may begin with any value, and these are not as many as its \
+                               bits can write: states cannot be counted";
+                    return Err(Unknown::Unsupported(why.to_owned()));
+                }
+                Translated::unlocked(bits, None, self.program, &nothing, &self.budget)
             }
             _ => {
                 let monitored = monitor(self.program, question, &self.budget)?;
                 Ok(Translated {
+                    bits: None,
                     slice: None,
                     program: Cow::Owned(monitored.program),
                     target: monitored.target,
@@ -159,7 +166,7 @@ impl<'p> Bounded<'p> {
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Decision, Failure> {
         let translated = self.translated(question)?;
-        let Translated { program, target, origin, .. } = &translated;
+        let Translated { program, target, .. } = &translated;
         let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
         let mut running = Running::new(kind, program, target, &self.options, &self.budget)?;
         let mut explored = Explored {
@@ -172,7 +179,7 @@ impl<'p> Bounded<'p> {
         let found = self.widen(&mut running, &mut explored, program, widened);
         self.statistics.add(&running.search().statistics());
         // States that a limit has kept from being found are not listed at all.
-        let list = |limit| self.list(&mut running, origin.as_ref(), limit).ok();
+        let list = |limit| self.list(&mut running, &translated, limit).ok();
         explored.states = self.options.list.and_then(list);
         let mut verdict = match found {
             Ok(Some(witness)) => Verdict::Violation(translated.original(witness, self.program)),
@@ -180,7 +187,8 @@ impl<'p> Bounded<'p> {
             Err(Failure::Unknown(why)) => Verdict::Unknown(why),
             Err(fault) => return Err(fault),
         };
-        if cannot_fail(self.program, question) {
+        let failing = if translated.bits.is_some() { program } else { self.program };
+        if cannot_fail(failing, question) {
             verdict = Verdict::Safe;
         }
         Ok(Decision { verdict, explored: Some(explored), searched: None })
@@ -233,19 +241,30 @@ impl<'p> Bounded<'p> {
     fn list(
         &self,
         running: &mut Running<'_>,
-        origin: Option<&StepMap>,
+        translated: &Translated<'_>,
         limit: usize,
     ) -> Result<States, Failure> {
         if let (true, Running::Explicit(search)) = (self.options.visible, &mut *running) {
             return Ok(States::Visible(search.visible_states(limit)?));
         }
         let mut others = Vec::new();
-        if let Some(StepMap { ended, locks, .. }) = origin {
-            let name = |thread| format!("ended({})", self.program.threads[thread].name);
+        let name = |thread| format!("ended({})", self.program.threads[thread].name);
+        if let Some(StepMap { ended, locks, .. }) = &translated.origin {
             others.extend(ended.keys().map(|&thread| name(thread)));
             others.extend(locks.keys().map(|&lock| self.program.locks[lock].name.clone()));
         }
-        Ok(States::Shared { others, states: running.search().states(limit)? })
+        let states = running.search().states(limit)?;
+        let Some(bits) = &translated.bits else { return Ok(States::Shared { others, states }) };
+        // What the bits write, then who has ended, then which locks are held.
+        others.extend(bits.locks().map(|lock| self.program.locks[lock].name.clone()));
+        let typed = |state: &Valuation| {
+            let (mut values, held) = bits.state(state)?;
+            values.0.extend(&state.0[bits.program.globals.len()..]);
+            values.0.extend(held.into_iter().map(Value::from));
+            Some(values)
+        };
+        let states: BTreeSet<Valuation> = states.iter().filter_map(typed).collect();
+        Ok(States::Shared { others, states: states.into_iter().collect() })
     }
 }
 
@@ -270,11 +289,29 @@ impl Engine for Bounded<'_> {
 /// A question about data: the program to search, what is to be reached in it, and the way back to
 /// the program that was asked about, if it is another one.
 struct Translated<'p> {
+    /// The program with bits for its data, if it has more than truth values.
+    bits: Option<BitProgram>,
     /// The part of the globals that matters, if some were left out first.
     slice: Option<Rc<Slice>>,
     program: Cow<'p, Program>,
     target: Target,
     origin: Option<StepMap>,
+}
+
+/// The program with bits for its data; nothing if it has truth values only.
+fn as_bits(
+    program: &Program,
+    target: &Target,
+    budget: &Budget,
+) -> Result<Option<BitProgram>, Unknown> {
+    if !beyond_truth_values(program) {
+        return Ok(None);
+    }
+    let asked = match target {
+        Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
+        _ => BTreeSet::new(),
+    };
+    to_bits(program, &asked, budget).map(Some)
 }
 
 impl<'p> Translated<'p> {
@@ -284,35 +321,48 @@ impl<'p> Translated<'p> {
         target: &Target,
         budget: &Budget,
     ) -> Result<Self, Unknown> {
-        let many = program.globals.len() > MANY_GLOBALS;
-        let slice = if many { slices.of(program, target) } else { None };
-        let target = slice.as_ref().map_or_else(|| target.clone(), |slice| slice.target(target));
-        Self::unlocked(slice, program, &target, budget)
+        let bits = as_bits(program, target, budget)?;
+        let target = bits.as_ref().map_or_else(|| target.clone(), |bits| bits.target(target));
+        // What is kept between questions are slices of the program itself: which bits there are
+        // depends on the question.
+        let slice = match &bits {
+            None if program.globals.len() > MANY_GLOBALS => slices.of(program, &target),
+            Some(bits) if bits.program.globals.len() > MANY_GLOBALS => {
+                Slice::new(&bits.program, &target).map(Rc::new)
+            }
+            _ => None,
+        };
+        let target = slice.as_ref().map_or_else(|| target.clone(), |slice| slice.target(&target));
+        Self::unlocked(bits, slice, program, &target, budget)
     }
 
     /// The question about a slice of a program, or about all of it, without locks and joins.
     fn unlocked(
+        bits: Option<BitProgram>,
         slice: Option<Rc<Slice>>,
         program: &'p Program,
         target: &Target,
         budget: &Budget,
     ) -> Result<Self, Unknown> {
-        let part = slice.as_ref().map_or(program, |slice| &slice.program);
-        if program.locks.is_empty() {
+        let searched = bits.as_ref().map_or(program, |bits| &bits.program);
+        let part = slice.as_ref().map_or(searched, |slice| &slice.program);
+        if searched.locks.is_empty() {
             if let Some((without, origin)) = joins_to_data(part) {
                 let target = origin.target(target);
                 return Ok(Self {
+                    bits,
                     slice,
                     program: Cow::Owned(without),
                     target,
                     origin: Some(origin),
                 });
             }
-            let program = match &slice {
-                Some(slice) => Cow::Owned(slice.program.clone()),
-                None => Cow::Borrowed(program),
+            let program = match (&slice, &bits) {
+                (Some(slice), _) => Cow::Owned(slice.program.clone()),
+                (None, Some(bits)) => Cow::Owned(bits.program.clone()),
+                (None, None) => Cow::Borrowed(program),
             };
-            return Ok(Self { slice, program, target: target.clone(), origin: None });
+            return Ok(Self { bits, slice, program, target: target.clone(), origin: None });
         }
         let mut named = LockSet::new();
         if let Target::State(pattern) = target {
@@ -322,19 +372,24 @@ impl<'p> Translated<'p> {
         }
         let (unlocked, origin) = locks_to_data(part, &named, budget)?;
         let target = origin.target(target);
-        Ok(Self { slice, program: Cow::Owned(unlocked), target, origin: Some(origin) })
+        Ok(Self { bits, slice, program: Cow::Owned(unlocked), target, origin: Some(origin) })
     }
 
     /// A witness of the searched program as one of the program that was asked about.
     fn original(&self, witness: Witness, program: &Program) -> Witness {
-        let part = self.slice.as_ref().map_or(program, |slice| &slice.program);
+        let searched = self.bits.as_ref().map_or(program, |bits| &bits.program);
+        let part = self.slice.as_ref().map_or(searched, |slice| &slice.program);
         let locked = match &self.origin {
             Some(origin) => original(&witness, origin, part),
             None => witness,
         };
-        match &self.slice {
-            Some(slice) => slice.original(&locked, program),
+        let whole = match &self.slice {
+            Some(slice) => slice.original(&locked, searched),
             None => locked,
+        };
+        match &self.bits {
+            Some(bits) => bits.original(&whole, program),
+            None => whole,
         }
     }
 }
@@ -349,19 +404,14 @@ pub fn projection(
     rounds: u32,
     budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
-    if let Some(why) = beyond_truth_values(program) {
-        return Err(Unknown::Unsupported(why));
-    }
     let translated = Translated::reach(program, &Slices::default(), target, budget)?;
     let nodes = reduction::projection(&translated.program, &translated.target, rounds, budget)?;
-    Ok(match translated.origin {
-        None => nodes,
-        Some(origin) => {
-            let old: BTreeSet<NodeId> =
-                nodes.iter().filter_map(|&node| origin.nodes[node]).collect();
-            old.into_iter().collect()
-        }
-    })
+    let back = |node: NodeId| {
+        let node = translated.origin.as_ref().map_or(Some(node), |origin| origin.nodes[node])?;
+        translated.bits.as_ref().map_or(Some(node), |bits| bits.node(node))
+    };
+    let old: BTreeSet<NodeId> = nodes.into_iter().filter_map(back).collect();
+    Ok(old.into_iter().collect())
 }
 
 /// A search that has begun.

@@ -44,15 +44,15 @@ pub fn mentions_globals(expr: &Expr) -> bool {
     found
 }
 
-/// What of a program the translations to pushdown systems and diagrams do not take.
-pub fn beyond_truth_values(program: &Program) -> Option<String> {
+/// Whether a program has more than truth values, reentrant locks, starts, joins and atomic sections:
+/// what becomes bits before a search ([`selvedge_lower::bits`]).
+pub fn beyond_truth_values(program: &Program) -> bool {
     let features = program.features();
     let beyond = [Feature::Types, Feature::Monitors, Feature::Mutexes, Feature::Checks];
-    let first = beyond.into_iter().find(|&one| features.contains(one))?;
-    Some(format!("it has {}, and this takes truth values only", first.name()))
+    beyond.into_iter().any(|one| features.contains(one))
 }
 
-/// Programs with other data than truth values are not taken, or were translated before.
+/// Programs with other data than truth values were translated before.
 pub fn not_boolean(expr: &Expr) -> ! {
     unreachable!("{expr:?} in a program of truth values")
 }

@@ -11,7 +11,6 @@ pub mod expand;
 pub mod explicit;
 mod expr;
 pub mod monitor;
-mod names;
 pub mod reduction;
 pub mod sequentialize;
 pub mod slice;

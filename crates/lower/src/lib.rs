@@ -8,18 +8,25 @@
 //! Programs with data become programs of events first: [`events`] leaves values out. Or they get a
 //! question as data, for searches that follow values: [`marked`].
 //!
+//! Engines over truth values want no other data: [`bits`] writes numbers, enumerations, arrays, locks
+//! and wait sets in bits.
+//!
 //! Where to start reading: [`scope`] (what the program must satisfy), [`thread`] (the
-//! transformation), [`lock_set`].
+//! transformation), [`lock_set`]; [`bits`] by itself.
 
+pub mod bits;
 pub mod events;
 pub mod lock_set;
 pub mod marked;
+pub mod names;
 mod rewrite;
 pub mod scope;
 pub mod thread;
 
+pub use bits::{BitProgram, to_bits};
 pub use events::{Events, LeftOut};
 pub use lock_set::LockSet;
 pub use marked::Marked;
+pub use names::Names;
 pub use scope::{NotNested, Scope, Scopes};
 pub use thread::{LoweredProgram, LoweredThread, RuleLabel, lower, shared_locks, shared_locks_of};

@@ -43,6 +43,7 @@ pub mod shrink;
 pub mod source;
 pub mod straight;
 pub mod typed;
+pub mod typed_data;
 pub mod typed_events;
 
 pub use boolean::{BoolModel, BoolStatement};

@@ -18,7 +18,7 @@
 
 use super::StepMap;
 use crate::expr::{all, current};
-use crate::names::Names;
+use selvedge_lower::Names;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, Edge, EdgeId, Expr, Global, GlobalId, Label, Move, NodeId, Procedure, ProcedureId,

@@ -13,7 +13,8 @@
 //! enter atomic sections.
 //!
 //! # Requires
-//! A valid program without locks.
+//! A valid program. What is no truth value becomes bits first ([`selvedge_lower::bits`]), locks with it;
+//! a program of truth values has no locks.
 //!
 //! # Invariants
 //! 1. The result has one thread, no atomic sections and no starts, and its only assertion is the
@@ -27,20 +28,19 @@ mod procedure;
 mod steps;
 mod variables;
 
-use crate::expr::beyond_truth_values;
-use crate::expr::{all, current};
+use crate::expr::{all, beyond_truth_values, current};
 use crate::monitor::joins_to_data;
-use crate::names::Names;
 use crate::unsupported::Unsupported;
 use depth::{Depths, depths};
 use procedure::{Entered, Translation};
-use selvedge_base::{Id, IdVec, Place};
-use selvedge_lower::Scopes;
+use selvedge_base::{Budget, Id, IdVec, Place};
+use selvedge_lower::{Names, Scopes, to_bits};
 use selvedge_program::{
     Action, Copies, Edge, Expr, Frame, Global, GlobalId, NodeId, Operator, Passing, PassingId,
     Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread,
     ThreadId, Unshared, Update, Variable, unshare,
 };
+use std::collections::BTreeSet;
 use steps::{Steps, owner};
 use variables::Variables;
 
@@ -56,7 +56,7 @@ pub struct Sequential {
     pub target: Target,
     /// The node behind the checker and the assertion.
     pub done: NodeId,
-    /// The last copy of each global of the concurrent program.
+    /// The last copy of each global of the concurrent program, or of the bits of each.
     pub shared: Vec<GlobalId>,
 }
 
@@ -78,9 +78,20 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
-    if let Some(why) = beyond_truth_values(program) {
-        return Err(Unsupported::new(None, why));
-    }
+    let bits = if beyond_truth_values(program) {
+        let asked = match target {
+            Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
+            _ => BTreeSet::new(),
+        };
+        let bits = to_bits(program, &asked, &Budget::new());
+        Some(bits.map_err(|why| Unsupported::new(None, why.to_string()))?)
+    } else {
+        None
+    };
+    let (program, target) = match &bits {
+        Some(bits) => (&bits.program, &bits.target(target)),
+        None => (program, target),
+    };
     let globals = program.globals.len();
     let ended = joins_to_data(program);
     let (program, target) = match &ended {

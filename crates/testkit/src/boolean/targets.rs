@@ -5,7 +5,7 @@
 use crate::rng::Rng;
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    GlobalId, NodeId, Position, Program, Sharing, StatePattern, Target, ThreadId, Value,
+    GlobalId, NodeId, Position, Program, Sharing, StatePattern, Target, ThreadId, Type, Value,
 };
 use std::collections::BTreeMap;
 
@@ -25,7 +25,14 @@ pub fn random_state(program: &Program, rng: &mut Rng) -> Target {
     let mut globals: Vec<(GlobalId, Value)> = Vec::new();
     for global in program.globals.ids() {
         if rng.percent(60) {
-            globals.push((global, Value::from(rng.percent(50))));
+            let value = match program.globals[global].ty {
+                Type::Bool => Value::from(rng.percent(50)),
+                ty => {
+                    let (low, high) = program.range(ty);
+                    rng.below((high - low + 1) as usize) as Value + low
+                }
+            };
+            globals.push((global, value));
         }
     }
     let threads: IdVec<ThreadId, Position> = program

@@ -1,0 +1,244 @@
+//! # Idea
+//! Random programs whose steps compute: numbers with signs and offsets, numbers modulo others,
+//! enumerators, threads, arrays with computed indices, products, quotients, choices, constraints, calls
+//! with arguments and results, first values that may be anything. Beside them a lock, an invariant and
+//! predicates, so that everything meets everything.
+//!
+//! # Invariants
+//! 1. A program is a function of the seed.
+//! 2. Types have few values, so that all states can be visited.
+
+use crate::rng::Rng;
+use selvedge_program::{Program, text};
+use std::fmt::Write as _;
+
+/// The numbers of these programs, by type.
+const NUMBERS: [&str; 6] = ["0..2", "-2..1", "mod 3", "2..3", "mod 4", "-1..1"];
+
+/// A random program that computes; with calls if `calls`, with what is checked if `checks`.
+pub fn random_typed_data(rng: &mut Rng, calls: bool, checks: bool) -> Program {
+    let text = random_typed_data_text(rng, calls, checks);
+    let (program, problems) = text::parse(&text);
+    program.unwrap_or_else(|| panic!("{problems:?}\n{text}"))
+}
+
+/// The text of such a program.
+pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> String {
+    let mut text = String::from("program\nlock m\nenum Colour { Red, Green, Blue }\n");
+    if checks && rng.percent(60) {
+        _ = writeln!(text, "lock n mutex");
+    }
+    for global in 0..2 {
+        let ty = NUMBERS[rng.below(NUMBERS.len())];
+        let first = match rng.below(4) {
+            0 => String::new(),
+            _ => format!(" = {}", first_of(ty)),
+        };
+        let guard = if checks && rng.percent(30) { " guarded by m" } else { "" };
+        _ = writeln!(text, "global g{global} : {ty}{first}{guard}");
+    }
+    _ = writeln!(text, "global a[{}] : mod 2 = 0", rng.between(2, 3));
+    _ = writeln!(text, "global b = F\nglobal c : Colour = $enum(Colour, Red)");
+    _ = writeln!(text, "global w : thread = $none");
+    if checks && rng.percent(40) {
+        _ = writeln!(text, "exclusive b when w = $me");
+    }
+    if checks && rng.percent(40) {
+        _ = writeln!(text, "invariant g0 + g1 < {}", rng.between(2, 4));
+    }
+    for thread in 0..2 {
+        let ty = NUMBERS[rng.below(NUMBERS.len())];
+        let result = NUMBERS[rng.below(NUMBERS.len())];
+        let mut body = Body { rng, calls, lines: String::new(), next: 1, held: false };
+        let mut at = 0;
+        for _ in 0..body.rng.between(2, 4) {
+            at = body.statement(at, 1);
+        }
+        let Body { lines, next, .. } = body;
+        _ = writeln!(text, "thread T{thread} main main {{");
+        let first = if rng.percent(70) { format!(" = {}", first_of(ty)) } else { String::new() };
+        _ = writeln!(
+            text,
+            "procedure main locals t : {ty}{first}, u : mod 2 = 0, k : 0..5 = 0 nodes {} entry 0 exit \
+             {next} {{",
+            next + 1
+        );
+        text.push_str(&lines);
+        _ = writeln!(text, "{at} -> {next} skip\n}}");
+        if calls {
+            let mut body = Body { rng, calls: false, lines: String::new(), next: 1, held: false };
+            let at = body.statement(0, 0);
+            let Body { lines, next, .. } = body;
+            let ends = match rng.below(3) {
+                0 => "skip".to_owned(),
+                1 => "return t".to_owned(),
+                _ => "return t * 2 - u".to_owned(),
+            };
+            _ = writeln!(
+                text,
+                "procedure f (t : {ty}) -> ({result}) locals u : mod 2 = 1, k : 0..5 nodes {} entry 0 \
+                 exit {next} {{",
+                next + 1
+            );
+            text.push_str(&lines);
+            _ = writeln!(text, "{at} -> {next} {ends}\n}}");
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// A value of a type of numbers.
+fn first_of(ty: &str) -> i32 {
+    match ty {
+        "2..3" => 2,
+        "-2..1" => -1,
+        _ => 0,
+    }
+}
+
+struct Body<'r> {
+    rng: &'r mut Rng,
+    calls: bool,
+    lines: String,
+    next: usize,
+    held: bool,
+}
+
+impl Body<'_> {
+    fn node(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, what: &str) {
+        _ = writeln!(self.lines, "{from} -> {to} {what}");
+    }
+
+    fn step(&mut self, from: usize, what: &str) -> usize {
+        let to = self.node();
+        self.edge(from, to, what);
+        to
+    }
+
+    fn leaf(&mut self) -> String {
+        match self.rng.below(10) {
+            0 | 1 => self.rng.below(4).to_string(),
+            2 => "-1".to_owned(),
+            3 | 4 => format!("g{}", self.rng.below(2)),
+            5 | 6 => "t".to_owned(),
+            7 => "k".to_owned(),
+            8 => "u".to_owned(),
+            _ => "a[u]".to_owned(),
+        }
+    }
+
+    fn number(&mut self, depth: usize) -> String {
+        if depth == 0 || self.rng.percent(30) {
+            return self.leaf();
+        }
+        let left = self.number(depth - 1);
+        let right = self.number(depth - 1);
+        match self.rng.below(12) {
+            0..=2 => format!("({left} + {right})"),
+            3 | 4 => format!("({left} - {right})"),
+            5 => format!("({left} * {right})"),
+            6 => format!("({left} / {right})"),
+            7 => format!("({left} % {right})"),
+            8 => format!("-({left})"),
+            9 => {
+                let condition = self.condition(depth - 1);
+                format!("$ite({condition}, {left}, {right})")
+            }
+            10 => format!("$choose({left}, {right})"),
+            _ => format!("a[{left}]"),
+        }
+    }
+
+    fn condition(&mut self, depth: usize) -> String {
+        match self.rng.below(if depth == 0 { 6 } else { 9 }) {
+            0 => "b".to_owned(),
+            1 => format!("c = $enum(Colour, {})", ["Red", "Green", "Blue"][self.rng.below(3)]),
+            2 => format!("w = {}", ["$none", "$me", "$thread(T1)"][self.rng.below(3)]),
+            3 => "*".to_owned(),
+            4 | 5 => {
+                let (left, right) = (self.leaf(), self.number(depth));
+                let sign = ["=", "!=", "<", "<="][self.rng.below(4)];
+                format!("{left} {sign} {right}")
+            }
+            6 => format!("!({})", self.condition(depth - 1)),
+            _ => {
+                let (left, right) = (self.condition(depth - 1), self.condition(depth - 1));
+                let sign = ["&", "|", "=>", "^"][self.rng.below(4)];
+                format!("(({left}) {sign} ({right}))")
+            }
+        }
+    }
+
+    fn assignment(&mut self) -> String {
+        match self.rng.below(11) {
+            0..=2 => format!("g{} := {}", self.rng.below(2), self.number(2)),
+            3 | 4 => format!("t := {}", self.number(2)),
+            5 => format!("k := {}", self.number(2)),
+            6 => format!("\"a[{}]\" := {}", self.rng.below(2), self.number(1)),
+            7 => format!("b := {}", self.condition(1)),
+            8 => {
+                let colour = ["Red", "Green", "Blue"][self.rng.below(3)];
+                let condition = self.condition(0);
+                format!("c := $ite({condition}, $enum(Colour, {colour}), c)")
+            }
+            9 => format!("w := {}", ["$me", "$none", "w"][self.rng.below(3)]),
+            _ => format!("g0, g1 := g1, {}", self.number(1)),
+        }
+    }
+
+    fn statement(&mut self, from: usize, depth: usize) -> usize {
+        match self.rng.below(if depth == 0 { 7 } else { 11 }) {
+            0..=2 => {
+                let assignment = self.assignment();
+                self.step(from, &format!("skip do {assignment}"))
+            }
+            3 | 4 => {
+                let condition = self.condition(2);
+                self.step(from, &format!("assert {condition}"))
+            }
+            5 => {
+                let (condition, assignment) = (self.condition(1), self.assignment());
+                self.step(from, &format!("skip when {condition} do {assignment}"))
+            }
+            6 => {
+                let sign = ["=", "<", "!="][self.rng.below(3)];
+                let value = self.leaf();
+                let what = format!("skip do g0, u := {value}, 1 constrain 'g0 {sign} g1 + 'u");
+                self.step(from, &what)
+            }
+            7 if self.calls => {
+                let value = self.number(1);
+                let result = ["t", "g0", "_", "k"][self.rng.below(4)];
+                self.step(from, &format!("call f({value}) into {result}"))
+            }
+            7 => self.step(from, "skip"),
+            8 => {
+                let condition = self.condition(0);
+                let end = self.statement(from, 0);
+                self.edge(end, from, &format!("skip when {condition}"));
+                self.step(end, &format!("skip when !({condition})"))
+            }
+            9 => {
+                let at = self.step(from, "begin atomic");
+                let at = self.statement(at, 0);
+                self.step(at, "end atomic")
+            }
+            _ => {
+                if self.held {
+                    return self.step(from, "skip");
+                }
+                let at = self.step(from, "acquire m");
+                self.held = true;
+                let at = self.statement(at, 0);
+                self.held = false;
+                if self.rng.percent(5) { at } else { self.step(at, "release m") }
+            }
+        }
+    }
+}
