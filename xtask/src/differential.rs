@@ -41,6 +41,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["explicit_random", "explicit_proofs"],
     ),
     (
+        "typed",
+        "typed data as bits against all schedules within a bound and the search of states",
+        "selvedge-analysis",
+        &["typed_engines"],
+    ),
+    (
         "events",
         "races and patterns of programs with values against all interleavings",
         "selvedge-analysis",

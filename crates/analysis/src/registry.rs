@@ -121,18 +121,8 @@ const COMPLETE: &str = "all executions if the search closes, else all within the
 const OVER_TRUTH_VALUES: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
 
 /// What the searches over data take: what is no truth value becomes bits, as far as these suffice.
-const OVER_DATA: &[Feature] = &[
-    Values,
-    Recursion,
-    Starts,
-    Joins,
-    AtomicSections,
-    Volatile,
-    Types,
-    Monitors,
-    Mutexes,
-    Checks,
-];
+const OVER_DATA: &[Feature] =
+    &[Values, Recursion, Starts, Joins, AtomicSections, Volatile, Types, Monitors, Mutexes, Checks];
 
 /// What the search of configurations one by one counts.
 const EXPLICIT_COUNTS: &[&str] =

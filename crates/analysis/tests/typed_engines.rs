@@ -159,7 +159,7 @@ fn check(tally: &Tally) {
 fn engines_agree_on_locks_waits_and_checks() {
     let mut tally = Tally::default();
     let first = number("SELVEDGE_SEED", 1);
-    for seed in first..first + number("SELVEDGE_PROGRAMS", 40) {
+    for seed in first..first + number("SELVEDGE_PROGRAMS", 45) {
         let mut rng = Rng::new(seed);
         let shape = TypedShape {
             threads: 2 + usize::from(seed % 5 == 0),
@@ -177,10 +177,31 @@ fn engines_agree_on_locks_waits_and_checks() {
 fn engines_agree_on_arithmetic_and_calls() {
     let mut tally = Tally::default();
     let first = number("SELVEDGE_SEED", 1);
-    for seed in first..first + number("SELVEDGE_PROGRAMS", 40) {
+    for seed in first..first + number("SELVEDGE_PROGRAMS", 45) {
         let mut rng = Rng::new(seed);
         let program = random_typed_data(&mut rng, seed % 2 == 0, seed % 3 == 0);
         compare(&program, &mut rng, seed, &mut tally);
     }
     check(&tally);
+}
+
+/// A return from the exit of a procedure has no edge, and can fail all the same: what it gives may not
+/// fit. The engines over bits refuse that, so that the search of states is asked.
+#[test]
+fn a_return_without_an_edge_can_fail() {
+    let (program, problems) = text::parse(
+        "program global x : 0..1 = 0
+        thread A main main {
+            procedure main nodes 2 entry 0 exit 1 { 0 -> 1 call f(T) into x }
+            procedure f (n) -> (0..2) nodes 2 entry 0 exit 1 { 0 -> 1 skip }
+        }",
+    );
+    let program = program.unwrap_or_else(|| panic!("{problems:?}"));
+    let failure = &Target::Assertion;
+    let found = ask(&program, failure, &Options::new(Some(EngineKind::Transactions)));
+    assert_eq!(found, Verdict::Violation(()));
+    assert_eq!(ask(&program, failure, &Options::new(None)), Verdict::Violation(()));
+    let refused = ask(&program, failure, &Options::new(Some(EngineKind::Lazy)));
+    let Verdict::Unknown(Unknown::Unsupported(why)) = refused else { panic!("{refused:?}") };
+    assert!(why.contains("the result of a call may not fit"), "{why}");
 }

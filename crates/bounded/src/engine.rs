@@ -20,7 +20,8 @@ use selvedge_base::Budget;
 use selvedge_lower::{BitProgram, LockSet, to_bits};
 use selvedge_program::{
     Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, LevelCount, Measure,
-    NodeId, Program, Question, Search, States, Statistics, Target, Unknown, Valuation, Value, Verdict, Witness,
+    NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown, Valuation, Value,
+    Verdict, Witness,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -68,14 +69,22 @@ impl Kind {
     }
 }
 
-/// With at most this many globals and locals of one procedure, the states of a recursive program are
-/// searched one by one, which can come to an end.
-const FEW_BITS: usize = 12;
+/// With at most this many bits of globals and of locals of one procedure, the states of a recursive
+/// program are searched one by one, which can come to an end.
+const FEW_BITS: u32 = 12;
 
 /// Whether the states can be searched one by one.
 fn has_little_data(program: &Program) -> bool {
-    let locals = program.procedures.iter().map(|procedure| procedure.frame.locals.len());
-    program.globals.len() + locals.max().unwrap_or(0) <= FEW_BITS
+    let bits = |ty: Type| {
+        let (low, high) = program.range(ty);
+        i64::BITS - (i64::from(high) - i64::from(low)).leading_zeros()
+    };
+    let globals: u32 = program.globals.iter().map(|global| bits(global.ty)).sum();
+    let locals = program
+        .procedures
+        .iter()
+        .map(|procedure| procedure.frame.locals.iter().map(|local| bits(local.ty)).sum::<u32>());
+    globals + locals.max().unwrap_or(0) <= FEW_BITS
 }
 
 /// Bounds beyond this are explored only if they are asked for, where recursion may keep a search

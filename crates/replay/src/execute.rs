@@ -25,7 +25,7 @@ use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
 use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
-use selvedge_base::{Budget, Id, IdVec};
+use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
     Action, FailureKind, GlobalId, LocalId, LocationId, LockId, Move, Program, Question, Start,
     StepKind, Target, ThreadId, Trace, TraceStep, Unknown, Valuation, Value, Variable, Witness,
@@ -179,6 +179,7 @@ fn run(
             return Err(ReplayError::open(index, Unknown::Stopped(reason)));
         }
         let fails = witness.fails && index + 1 == witness.steps.len();
+        let running = states[0].top(step.thread).map(|top| program.nodes[top]);
         let advanced = advance(program, witness, step, fails, &mut states);
         let (kind, fails) = advanced.map_err(|refusal| {
             let message = refused(program, step, refusal);
@@ -187,10 +188,9 @@ fn run(
                 _ => ReplayError::at(index, message),
             }
         })?;
-        let place = match (step.step, kind) {
-            (Move::Edge(edge) | Move::With(edge, _), _) => program.edges[edge].place,
-            (Move::Return, StepKind::Return(procedure)) => program.procedures[procedure].end,
-            (Move::Return, kind) => unreachable!("a return was executed as {kind:?}"),
+        let place = match step.step {
+            Move::Edge(edge) | Move::With(edge, _) => program.edges[edge].place,
+            Move::Return => running.map_or(Place::NONE, |one| program.procedures[one].end),
         };
         let changes = seen.follow(step, kind);
         let matched = step.matched;

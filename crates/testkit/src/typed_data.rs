@@ -88,6 +88,86 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
     text
 }
 
+/// The text of a program with one step that computes, from any values. A `wide` one computes from few
+/// large numbers.
+pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
+    let mut text = String::from("program\nlock m\nenum Colour { Red, Green, Blue }\n");
+    if wide {
+        for (name, low, high) in [
+            ("g0", -20_000, 20_000),
+            ("g1", 0, 65_535),
+            ("p", -128, 127),
+            ("q", 0, 255),
+            ("s", 1_000, 3_000),
+        ] {
+            let edge = [low, high, low + 1, high - 1];
+            let value = match rng.below(3) {
+                0 => edge[rng.below(4)],
+                _ => low + rng.below((high - low) as usize) as i32,
+            };
+            _ = writeln!(text, "global {name} : {low}..{high} = {value}");
+        }
+        let result = ["-20000..20000", "mod 1000", "mod 1024", "5..40000"][rng.below(4)];
+        _ = writeln!(text, "global r : {result} = {}", if result == "5..40000" { 5 } else { 0 });
+        let value = wide_number(rng, 3);
+        _ = writeln!(
+            text,
+            "thread T main main {{ procedure main nodes 2 entry 0 exit 1 {{\n0 -> 1 skip do r := \
+             {value}\n}} }}"
+        );
+        return text;
+    }
+    // Some may begin with any value, so that a step is tried from many states.
+    let first = |rng: &mut Rng, value: String| {
+        if rng.percent(30) { String::new() } else { format!(" = {value}") }
+    };
+    for global in 0..2 {
+        let ty = NUMBERS[rng.below(NUMBERS.len())];
+        let value = first(rng, first_of(ty).to_string());
+        _ = writeln!(text, "global g{global} : {ty}{value}");
+    }
+    let ty = NUMBERS[rng.below(NUMBERS.len())];
+    let value = if rng.percent(30) { String::new() } else { format!(" = {}", first_of(ty)) };
+    _ = writeln!(text, "global a[{}] : {ty}{value}", rng.between(2, 3));
+    let truth = ["T", "F"][rng.below(2)];
+    _ = writeln!(text, "global b{}", first(rng, truth.to_owned()));
+    _ = writeln!(text, "global c : Colour{}", first(rng, "$enum(Colour, Green)".to_owned()));
+    _ = writeln!(text, "global w : thread{}", first(rng, "$none".to_owned()));
+    let (t, u, k) = (rng.below(4) as i32 - 1, rng.below(2), rng.below(6));
+    _ = writeln!(text, "global t : -1..2{}", first(rng, t.to_string()));
+    _ = writeln!(text, "global u : mod 2{}", first(rng, u.to_string()));
+    _ = writeln!(text, "global k : 0..5{}", first(rng, k.to_string()));
+    let mut body = Body { rng, calls: false, lines: String::new(), next: 1, held: false };
+    let end = body.statement(0, 0);
+    let (lines, nodes) = (body.lines, body.next);
+    _ = writeln!(
+        text,
+        "thread T1 main main {{ procedure main nodes {nodes} entry 0 exit {end} {{\n{lines}}} }}"
+    );
+    text
+}
+
+/// A number computed from large ones; factors are narrow enough to be multiplied.
+fn wide_number(rng: &mut Rng, depth: usize) -> String {
+    if depth == 0 {
+        return match rng.below(7) {
+            0 => rng.below(300).to_string(),
+            1 => "-7".to_owned(),
+            at => ["g0", "g1", "p", "q", "s"][at - 2].to_owned(),
+        };
+    }
+    let (left, right) = (wide_number(rng, depth - 1), wide_number(rng, depth - 1));
+    match rng.below(9) {
+        0 | 1 => format!("({left} + {right})"),
+        2 | 3 => format!("({left} - {right})"),
+        4 => format!("({left} / {right})"),
+        5 => format!("({left} % {right})"),
+        6 => format!("({} * {})", ["p", "q"][rng.below(2)], ["p", "q", "-3", "10"][rng.below(4)]),
+        7 => format!("$ite({left} < {right}, {left}, -({right}))"),
+        _ => left,
+    }
+}
+
 /// A value of a type of numbers.
 fn first_of(ty: &str) -> i32 {
     match ty {

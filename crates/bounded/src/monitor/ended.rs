@@ -18,8 +18,8 @@
 
 use super::StepMap;
 use crate::expr::{all, current};
-use selvedge_lower::Names;
 use selvedge_base::{Id, IdVec, Place};
+use selvedge_lower::Names;
 use selvedge_program::{
     Action, Edge, EdgeId, Expr, Global, GlobalId, Label, Move, NodeId, Procedure, ProcedureId,
     Program, ThreadId, Update, UpdateId, Variable,

@@ -12,8 +12,8 @@
 use super::phases::Phases;
 use super::{Monitored, StepMap};
 use crate::expr::{all, current, join_all};
-use selvedge_lower::Names;
 use selvedge_base::{Budget, Id, IdVec, Place, StopReason};
+use selvedge_lower::Names;
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredThread, lower, shared_locks_of};
 use selvedge_pds::{Rhs, Symbol};

@@ -11,8 +11,8 @@
 //! 2. No name of a global is the name of a local of the program.
 
 use crate::expr::{all, current, join_all, mentions_globals};
-use selvedge_lower::Names;
 use selvedge_base::{IdVec, Place};
+use selvedge_lower::Names;
 use selvedge_program::{
     Action, Expr, Global, GlobalId, Operator, Program, Start, ThreadId, Variable,
 };

@@ -542,8 +542,7 @@ impl<'a> Build<'a> {
         let mut evaluator = Evaluator::new(&context);
         let next = BTreeMap::new();
         let copy = self.copies[body.thread];
-        let scene =
-            Scene { thread: body.thread, copy, next: &next, after: false, checked: false };
+        let scene = Scene { thread: body.thread, copy, next: &next, after: false, checked: false };
         let mut codes = Vec::new();
         for &ty in &from.frame.results {
             let (low, high) = self.typed.range(ty);
@@ -578,8 +577,7 @@ impl<'a> Build<'a> {
         let mut evaluator = Evaluator::new(&context);
         let next = BTreeMap::new();
         let copy = self.copies[body.thread];
-        let scene =
-            Scene { thread: body.thread, copy, next: &next, after: false, checked: false };
+        let scene = Scene { thread: body.thread, copy, next: &next, after: false, checked: false };
         let condition = &self.typed.conditions[id];
         let bit = match evaluator.plain(condition, scene) {
             Some(plain) => plain,
@@ -601,9 +599,9 @@ impl<'a> Build<'a> {
 
     fn finish(self, source: &Program) -> BitProgram {
         let loose = source.globals.iter().zip(&self.globals);
-        let loose = loose.into_iter().any(|(global, slot)| {
-            global.initial.is_none() && slot.encoding.has_impossible_codes()
-        });
+        let loose = loose
+            .into_iter()
+            .any(|(global, slot)| global.initial.is_none() && slot.encoding.has_impossible_codes());
         let slots = |data: &BTreeMap<LockId, GlobalId>| {
             data.iter().map(|(&lock, &global)| (lock, self.globals[global].clone())).collect()
         };

@@ -278,8 +278,7 @@ impl Word {
             return otherwise.clone();
         }
         let (low, high) = (then.low.min(otherwise.low), then.high.max(otherwise.high));
-        let digit =
-            |at: usize| Bit::choose(condition, then.digit(at), otherwise.digit(at));
+        let digit = |at: usize| Bit::choose(condition, then.digit(at), otherwise.digit(at));
         Self::new((0..digits_for(low, high)).map(digit).collect(), low, high)
     }
 
@@ -313,9 +312,8 @@ impl Word {
             return Bit::constant(false);
         }
         let count = self.digits.len().max(other.digits.len());
-        (0..count).fold(Bit::constant(true), |all, at| {
-            all.and(&self.digit(at).equal(other.digit(at)))
-        })
+        (0..count)
+            .fold(Bit::constant(true), |all, at| all.and(&self.digit(at).equal(other.digit(at))))
     }
 
     /// Whether it lies outside of an interval.

@@ -181,12 +181,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The code of an expression as a variable of a type holds it.
-    pub fn stored(
-        &mut self,
-        expr: &Expr,
-        ty: Type,
-        scene: Scene<'_>,
-    ) -> Result<Vec<Bit>, Refused> {
+    pub fn stored(&mut self, expr: &Expr, ty: Type, scene: Scene<'_>) -> Result<Vec<Bit>, Refused> {
         let always = Bit::constant(true);
         if ty == Type::Bool {
             return Ok(vec![self.truth_under(expr, scene, &always)?]);
@@ -369,9 +364,7 @@ impl<'a> Evaluator<'a> {
                 Sort::Bool => Yield::Truth(Bit::constant(literal.value() != 0)),
                 _ => Yield::Number(Word::constant(i64::from(literal.value()))),
             },
-            Expr::Me => {
-                Yield::Number(Word::constant(i64::from(thread_value(Some(scene.thread)))))
-            }
+            Expr::Me => Yield::Number(Word::constant(i64::from(thread_value(Some(scene.thread))))),
             Expr::Copy => Yield::Number(Word::constant(i64::from(scene.copy))),
             Expr::Current(variable) => {
                 if scene.checked {

@@ -346,10 +346,8 @@ fn reentrant(
             if edge.action != Action::Acquire(lock) || taken.contains_key(&procedure) {
                 continue;
             }
-            let local = Local {
-                initial: Some(0),
-                ..Local::flag(format!("took_{name}"), Place::NONE)
-            };
+            let local =
+                Local { initial: Some(0), ..Local::flag(format!("took_{name}"), Place::NONE) };
             taken.insert(procedure, program.procedures[procedure].frame.locals.push(local));
         }
         return Ok(Holds::ByControl { count, taken });

@@ -14,7 +14,7 @@
 //! 3. A call or a return cannot be inside a section that ends behind it. So what it stores is computed
 //!    from locals alone, where nobody can tell when.
 
-use super::build::{Build, Body};
+use super::build::{Body, Build};
 use super::circuit::Bit;
 use super::evaluate::{Evaluator, Operation, Scene, speaks_of};
 use super::locks::LockEffect;
@@ -68,8 +68,7 @@ impl Build<'_> {
         let mut evaluator = Evaluator::new(&context);
         let none = BTreeMap::new();
         let copy = self.copies[body.thread];
-        let scene =
-            Scene { thread: body.thread, copy, next: &none, after: false, checked: true };
+        let scene = Scene { thread: body.thread, copy, next: &none, after: false, checked: true };
         let unchecked = Scene { checked: false, ..scene };
         let update = edge.update.map(|id| &typed.updates[id]);
         if let Some(guard) = update.and_then(|update| update.guard.as_ref()) {
@@ -194,10 +193,8 @@ impl Build<'_> {
     /// The code of a choice among the numbers that so many free bits write.
     fn any_code(&self, expr: &Expr, ty: Type) -> Option<Vec<Bit>> {
         let Expr::Choose(low, high) = expr else { return None };
-        let (
-            Expr::Constant(Literal::Int(low)),
-            Expr::Constant(Literal::Int(high)),
-        ) = (&**low, &**high)
+        let (Expr::Constant(Literal::Int(low)), Expr::Constant(Literal::Int(high))) =
+            (&**low, &**high)
         else {
             return None;
         };
@@ -286,9 +283,8 @@ impl Build<'_> {
         let mut chain = Chain::new(body.node(edge.source), edge.place, edge.action);
         chain.atomic = !leaves;
         chain.stands_for = leaves.then_some(edge.source);
-        let stores = operations
-            .iter()
-            .any(|one| matches!(one, Operation::Store(_) | Operation::Any(_)));
+        let stores =
+            operations.iter().any(|one| matches!(one, Operation::Store(_) | Operation::Any(_)));
         if stores && leaves && !about_locals(&operations) {
             return Err(Refused::new(
                 "what a call passes or a return gives back is computed from shared variables in \

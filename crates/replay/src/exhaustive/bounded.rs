@@ -164,14 +164,21 @@ impl Search<'_> {
         let mut numbers = Vec::new();
         let mut stopped = Ok(());
         let program = self.program;
-        _ = State::for_each_initial(program, &mut |state| match self.number(state) {
-            Ok(number) => {
-                numbers.push(number);
-                ControlFlow::Continue(())
+        _ = State::for_each_initial(program, &mut |state| {
+            // A broken invariant is a failure without a step.
+            let fails = state.fails_at_first(program).is_some();
+            for (at, target) in self.targets.iter().enumerate() {
+                self.level.reached[at] |= fails && *target == Target::Assertion;
             }
-            Err(unknown) => {
-                stopped = Err(unknown);
-                ControlFlow::Break(())
+            match self.number(state) {
+                Ok(number) => {
+                    numbers.push(number);
+                    ControlFlow::Continue(())
+                }
+                Err(unknown) => {
+                    stopped = Err(unknown);
+                    ControlFlow::Break(())
+                }
             }
         });
         stopped.map(|()| numbers)
