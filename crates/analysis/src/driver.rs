@@ -207,7 +207,10 @@ impl<'a, 'p> Driver<'a, 'p> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Answer, InternalError> {
-        let (engines, why) = choose(self.prepared.program, question, self.options.engine);
+        let (engines, why) = {
+            let Options { engine, limit, .. } = *self.options;
+            choose(self.prepared.program, question, engine, limit.is_some())
+        };
         let mut open: Option<Answer> = None;
         for (at, kind) in engines.into_iter().enumerate() {
             let unfitting =

@@ -380,18 +380,19 @@ impl EngineKind {
 
 /// The engines to ask, the first one first, and why that one comes first if that needs a reason.
 /// An engine that is named is the only one; `tupling` brings its second form along, for what
-/// explodes.
+/// explodes. Where a bound is given, an engine comes first that explores as far as that.
 pub fn choose(
     program: &Program,
     question: &Question,
     named: Option<EngineKind>,
+    bounded: bool,
 ) -> (Vec<EngineKind>, Option<&'static str>) {
     match (named, QuestionKind::of(question)) {
         (Some(EngineKind::Tupling), kind) if kind != Reach => {
             (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
         }
         (Some(engine), _) => (vec![engine], None),
-        (None, Reach) if suits_transactions(program) => {
+        (None, Reach) if !bounded && suits_transactions(program) => {
             let why =
                 "there is no recursion, and it has locations with values, types, waits or checks";
             let others = [EngineKind::Explicit, EngineKind::Lazy, EngineKind::Eager];

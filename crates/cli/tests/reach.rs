@@ -53,6 +53,70 @@ fn the_json_of_a_violation_has_the_fields_of_the_contract() {
     }
 }
 
+/// A typed program with recursion that no depth bounds.
+const LADDER: &str = "int mod 4 : height;
+enum Colour { Red, Green }
+Colour : light;
+int 0..2 : steps[2];
+process Climber {
+    climb(int mod 4 : n) { height = n; if (*) climb(n + 1); }
+    main { light = Green; steps[1] = 2; climb(0); }
+}
+process Watcher { main { int mod 4 : seen = height; assert(seen != 3); } }
+";
+
+#[test]
+fn typed_programs_are_searched_within_bounds() {
+    let folder = scratch("typed");
+    let file = folder.join("ladder.eml");
+    fs::write(&file, LADDER).expect("it is written");
+    let file = file.to_str().expect("UTF-8");
+    for engine in ["lazy", "eager", "explicit"] {
+        for bound in ["--rounds", "--contexts"] {
+            let (code, report) = json(&[file, "--engine", engine, bound, "2"]);
+            assert_eq!(code, 1, "{engine}: {report}");
+            assert_eq!(report["failure"]["kind"], "assertion", "{engine}");
+            let witness = report["witness"].as_array().expect("there is one");
+            let sees =
+                |name: &str, value: Value| witness.iter().any(|step| step["values"][name] == value);
+            assert!(sees("height", 3.into()), "{engine}: {report}");
+            assert!(sees("light", "Green".into()), "{engine}: {report}");
+            let (code, report) = json(&[file, "--engine", engine, bound, "1"]);
+            // One context is not enough, and neither is a round with the watcher alone behind it.
+            assert_eq!(code, if bound == "--rounds" { 1 } else { 3 }, "{engine}: {report}");
+        }
+    }
+    // Recursion goes to an engine that follows it to any depth.
+    let (code, report) = json(&[file]);
+    assert_eq!((code, &report["options"]["engine"]), (1, &"explicit".into()), "{report}");
+    let (code, report) = json(&["examples/counter.eml"]);
+    assert_eq!((code, &report["options"]["engine"]), (0, &"transactions".into()), "{report}");
+    let (code, report) = json(&["examples/counter.eml", "--rounds", "1"]);
+    assert_eq!(code, 3, "{report}");
+    assert_ne!(report["options"]["engine"], "transactions", "{report}");
+    fs::remove_dir_all(folder).expect("it is removed");
+}
+
+#[test]
+fn typed_programs_are_sequentialized_or_refused() {
+    let folder = scratch("typed-sequential");
+    let file = folder.join("ladder.eml");
+    fs::write(&file, LADDER).expect("it is written");
+    let path = file.to_str().expect("UTF-8");
+    for (rounds, expected) in [("1", 1), ("2", 1)] {
+        let sequential = folder.join("sequential.bp");
+        let out = sequential.to_str().expect("UTF-8");
+        assert_eq!(run(&["sequentialize", path, "--rounds", rounds, "-o", out]).0, 0);
+        assert_eq!(run(&["reach", out]).0, expected, "{rounds}");
+    }
+    fs::write(&file, LADDER.replace("mod 4", "0..65536")).expect("it is written");
+    let output = command(&["sequentialize", path, "--rounds", "1"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("height has more than 16 bits"), "{said}");
+    fs::remove_dir_all(folder).expect("it is removed");
+}
+
 #[test]
 fn bounds_are_not_confused() {
     // Four contexts, but two rounds.

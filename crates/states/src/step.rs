@@ -274,7 +274,9 @@ impl StepRelation<'_, '_> {
                 offer.note(FailureKind::Assertion, attempt.step);
             }
             if !condition.can_hold() {
-                return Err(Halt::Fails(condition.fails.unwrap_or(FailureKind::Assertion)));
+                // A condition that chooses among nothing has no value: it blocks.
+                let fails = condition.can_be_false().then_some(FailureKind::Assertion);
+                return Err(condition.fails.or(fails).map_or(Halt::Blocked, Halt::Fails));
             }
         }
         let cells = self.cells(attempt, edge, update, offer)?;

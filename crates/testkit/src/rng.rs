@@ -37,6 +37,12 @@ impl Rng {
         low + self.below(high - low + 1)
     }
 
+    /// A value from `low` to `high`, both included.
+    pub fn value(&mut self, low: i32, high: i32) -> i32 {
+        let count = high.abs_diff(low) as usize + 1;
+        low.wrapping_add_unsigned(self.below(count) as u32)
+    }
+
     /// True in `percent` of 100 cases.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent

@@ -103,7 +103,7 @@ pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
             let edge = [low, high, low + 1, high - 1];
             let value = match rng.below(3) {
                 0 => edge[rng.below(4)],
-                _ => low + rng.below((high - low) as usize) as i32,
+                _ => rng.value(low, high),
             };
             _ = writeln!(text, "global {name} : {low}..{high} = {value}");
         }
@@ -133,7 +133,7 @@ pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
     _ = writeln!(text, "global b{}", first(rng, truth.to_owned()));
     _ = writeln!(text, "global c : Colour{}", first(rng, "$enum(Colour, Green)".to_owned()));
     _ = writeln!(text, "global w : thread{}", first(rng, "$none".to_owned()));
-    let (t, u, k) = (rng.below(4) as i32 - 1, rng.below(2), rng.below(6));
+    let (t, u, k) = (rng.value(-1, 2), rng.below(2), rng.below(6));
     _ = writeln!(text, "global t : -1..2{}", first(rng, t.to_string()));
     _ = writeln!(text, "global u : mod 2{}", first(rng, u.to_string()));
     _ = writeln!(text, "global k : 0..5{}", first(rng, k.to_string()));

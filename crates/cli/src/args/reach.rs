@@ -150,7 +150,7 @@ pub struct ReachArgs {
     /// Explore this many contexts in all, in any order.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub contexts: Option<u32>,
-    /// The decision procedure [default: chosen by recursion and the size of the data].
+    /// The decision procedure [default: chosen by recursion, the data, and whether a bound is given].
     #[arg(long, value_parser = super::engines(&[QuestionKind::Reach]))]
     pub engine: Option<EngineKind>,
     /// How much the engine `transactions` leaves out [default: as much as the question allows].

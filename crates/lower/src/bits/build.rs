@@ -217,7 +217,7 @@ fn returned(source: &Program) -> Result<IdVec<ProcedureId, Vec<(usize, Type)>>, 
     Ok(returned)
 }
 
-impl<'a> Build<'a> {
+impl Build<'_> {
     pub(super) fn encoding(&self, ty: Type, what: &str) -> Result<Encoding, Refused> {
         Encoding::new(self.typed, ty)
             .ok_or_else(|| Refused::new(format!("{what} has more than {WIDEST} bits")))
@@ -349,7 +349,7 @@ impl<'a> Build<'a> {
             let Some(encoding) = Encoding::new(typed, local.ty) else { continue };
             let bits = (0..encoding.width).map(|at| {
                 let name = bit_name(&local.name, local.ty, at);
-                let bit = Variable::Local(push_local(&mut frame, name, local.place));
+                let bit = Variable::Local(push_local(&mut frame, &name, local.place));
                 arguments.push(Expr::Current(bit));
                 bit
             });
@@ -460,7 +460,7 @@ impl<'a> Build<'a> {
             let encoding = encoding.map_err(|refused| refused.or_at(typed, local.place))?;
             let bits = (0..encoding.width).map(|at| {
                 let name = bit_name(&local.name, local.ty, at);
-                Variable::Local(push_local(&mut frame, name, local.place))
+                Variable::Local(push_local(&mut frame, &name, local.place))
             });
             let bits = bits.collect();
             slots.push(Slot { bits, encoding });
@@ -546,12 +546,10 @@ impl<'a> Build<'a> {
         let mut codes = Vec::new();
         for &ty in &from.frame.results {
             let (low, high) = self.typed.range(ty);
-            let any = match ty {
-                Type::Bool => Expr::Choice,
-                _ => {
-                    let bounds = (Expr::number(low), Expr::number(high));
-                    Expr::Choose(Box::new(bounds.0), Box::new(bounds.1))
-                }
+            let any = if ty == Type::Bool {
+                Expr::Choice
+            } else {
+                Expr::Choose(Box::new(Expr::number(low)), Box::new(Expr::number(high)))
             };
             codes.push(evaluator.stored(&any, ty, scene)?);
         }
@@ -624,16 +622,16 @@ fn bit_name(name: &str, ty: Type, at: usize) -> String {
 }
 
 /// Adds a local whose name is that of no other one.
-fn push_local(frame: &mut Frame, wish: String, place: Place) -> LocalId {
+fn push_local(frame: &mut Frame, wish: &str, place: Place) -> LocalId {
     let mut names = Names::avoiding(frame.locals.iter().map(|local| local.name.as_str()));
-    let name = names.fresh(&wish);
+    let name = names.fresh(wish);
     frame.locals.push(Local::flag(name, place))
 }
 
 /// The frame with temporaries, in which all locals are parameters.
 fn all_parameters(mut frame: Frame, temporaries: usize) -> Frame {
     for at in 0..temporaries {
-        push_local(&mut frame, format!("temporary_{at}"), Place::NONE);
+        push_local(&mut frame, &format!("temporary_{at}"), Place::NONE);
     }
     frame.parameters = frame.locals.len();
     frame

@@ -376,7 +376,7 @@ mod tests {
                 let (left, right) = (free(0, low, high), free(8, other_low, other_high));
                 for a in low..=high {
                     for b in other_low..=other_high {
-                        let values = (a & 0xff) as u64 | ((b & 0xff) as u64) << 8;
+                        let values = (a & 0xff | (b & 0xff) << 8).cast_unsigned();
                         assert_eq!((number(&left, values), number(&right, values)), (a, b));
                         check(&left, &right, values, a, b);
                     }

@@ -65,9 +65,8 @@ impl Encoding {
         let digit = |(at, &bit): (usize, &bool)| i64::from(bit) << at;
         let mut number: i64 = code.iter().enumerate().map(digit).sum();
         match self.digits {
-            Digits::Plain => {}
             Digits::Signed if code.last() == Some(&true) => number -= 1 << self.width,
-            Digits::Signed => {}
+            Digits::Plain | Digits::Signed => {}
             Digits::Offset => number += self.low,
         }
         (self.low..=self.high).contains(&number).then_some(number as Value)
@@ -156,14 +155,14 @@ mod tests {
             let encoding = Encoding::new(&program, ty).expect("narrow");
             assert_eq!(encoding.width, width, "{ty:?}");
             let (low, high) = program.range(ty);
-            let mut possible = 0;
+            let mut possible = 0i64;
             for code in 0..1u32 << width {
                 let code: Vec<bool> = (0..width).map(|at| code >> at & 1 == 1).collect();
                 let bits = code.iter().map(|&bit| Bit::constant(bit)).collect();
                 assert_eq!(encoding.is_possible(bits).is(true), encoding.value(&code).is_some());
-                possible += usize::from(encoding.value(&code).is_some());
+                possible += i64::from(encoding.value(&code).is_some());
             }
-            assert_eq!(possible as i64, i64::from(high) - i64::from(low) + 1, "{ty:?}");
+            assert_eq!(possible, i64::from(high) - i64::from(low) + 1, "{ty:?}");
             for value in low..=high {
                 let code = encoding.code(value);
                 assert_eq!(encoding.value(&code), Some(value), "{ty:?}");

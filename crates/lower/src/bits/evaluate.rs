@@ -199,19 +199,18 @@ impl<'a> Evaluator<'a> {
             return Ok(encoding.encode(&word));
         }
         let word = self.small(word, LARGE);
-        let word = match ty {
-            Type::Mod(n) => self.reduced(word, i64::from(n))?,
-            _ => {
-                self.operations.push(Operation::Fail(word.outside(low, high)));
-                word
-            }
+        let word = if let Type::Mod(n) = ty {
+            self.reduced(&word, i64::from(n))?
+        } else {
+            self.operations.push(Operation::Fail(word.outside(low, high)));
+            word
         };
         let word = Word::new(word.digits, word.low.max(low), word.high.min(high));
         Ok(encoding.encode(&word))
     }
 
     /// A number modulo another one.
-    fn reduced(&mut self, word: Word, n: i64) -> Result<Word, Refused> {
+    fn reduced(&mut self, word: &Word, n: i64) -> Result<Word, Refused> {
         if n & (n - 1) == 0 {
             // The lowest digits, whatever the sign.
             let count = digits_for(0, n - 1) - 1;
@@ -224,10 +223,10 @@ impl<'a> Evaluator<'a> {
             let (below, above) = (word.less(&Word::constant(0)), word.outside(i64::MIN, n - 1));
             let added = narrow(word.add(&modulus))?;
             let taken = narrow(word.subtract(&modulus))?;
-            let chosen = Word::choose(&below, &added, &Word::choose(&above, &taken, &word));
+            let chosen = Word::choose(&below, &added, &Word::choose(&above, &taken, word));
             return Ok(Word::new(chosen.digits, 0, n - 1));
         }
-        let (_, rest) = self.divided(&word, &modulus)?;
+        let (_, rest) = self.divided(word, &modulus)?;
         let rest = self.small(rest, LARGE);
         let added = narrow(rest.add(&modulus))?;
         let chosen = Word::choose(rest.sign(), &added, &rest);
@@ -490,9 +489,9 @@ impl<'a> Evaluator<'a> {
         if kinds.iter().all(|&one| one == kinds[0]) {
             return self.allow(array.first, scene, condition);
         }
-        for (at, element) in array.elements().enumerate() {
-            if kinds[at].is_some() {
-                let here = condition.and(&index.equal(&Word::constant(at as i64)));
+        for (at, (element, kind)) in (0i64..).zip(array.elements().zip(&kinds)) {
+            if kind.is_some() {
+                let here = condition.and(&index.equal(&Word::constant(at)));
                 self.allow(element, scene, &here)?;
             }
         }
@@ -603,7 +602,7 @@ impl<'a> Evaluator<'a> {
             let shift = divisor.trailing_zeros() as usize;
             let digits = left.digits.iter().skip(shift).cloned().collect();
             let quotient = Word::new(digits, left.low / divisor, left.high / divisor);
-            return Ok((quotient, self.reduced(left.clone(), divisor)?));
+            return Ok((quotient, self.reduced(left, divisor)?));
         }
         let dividend = narrow(left.magnitude())?;
         let dividend = self.small(dividend, LARGE);
@@ -698,11 +697,17 @@ impl<'a> Evaluator<'a> {
 /// Whether the evaluation of such a part may do more than yield a value.
 fn can_do_something(part: &Expr) -> bool {
     match part {
-        Expr::Constant(_) | Expr::Current(_) | Expr::Next(_) | Expr::Me | Expr::Copy => false,
+        Expr::Constant(_)
+        | Expr::Current(_)
+        | Expr::Next(_)
+        | Expr::Me
+        | Expr::Copy
+        | Expr::Not(_)
+        | Expr::Negate(_)
+        | Expr::Ite(_) => false,
         Expr::Binary(operator, ..) => {
             matches!(operator, Operator::Divide | Operator::Remainder)
         }
-        Expr::Not(_) | Expr::Negate(_) | Expr::Ite(_) => false,
         Expr::Choice | Expr::Choose(..) | Expr::Element(..) => true,
     }
 }
@@ -737,6 +742,7 @@ fn select(index: &Word, codes: &[Vec<Bit>]) -> Vec<Bit> {
             }
         }
     }
-    let highest = digits_for(0, codes.len() as i64 - 1).saturating_sub(2);
+    // An array that is not constant has at least two elements.
+    let highest = (codes.len() - 1).ilog2() as usize;
     at(index, highest, codes)
 }

@@ -296,7 +296,7 @@ impl Build<'_> {
             self.operation(body, &mut chain, operation, behind, Origin::Fails(step))?;
         }
         let target = body.node(edge.target);
-        self.last(body, chain, edge, target, assigned, passed, step);
+        self.last(body, chain, edge, target, assigned, &passed, step);
         Ok(())
     }
 
@@ -372,20 +372,17 @@ impl Build<'_> {
             // It fails only if the action is possible, which is found out by taking it.
             Action::Start(_) | Action::Join(_) if behind_action => {
                 let mut aside = chain.clone();
+                let mut update = update;
                 if !chain.inside {
                     let next = self.new_node(body, None);
-                    self.push(&aside, next, Action::BeginAtomic, update, None, Origin::Part);
-                    aside.at = next;
-                    let next = self.new_node(body, None);
-                    let passing = self.nothing(chain.action);
-                    self.push(&aside, next, chain.action, None, passing, Origin::Part);
-                    aside.at = next;
-                } else {
-                    let next = self.new_node(body, None);
-                    let passing = self.nothing(chain.action);
-                    self.push(&aside, next, chain.action, update, passing, Origin::Part);
+                    let begin = Action::BeginAtomic;
+                    self.push(&aside, next, begin, update.take(), None, Origin::Part);
                     aside.at = next;
                 }
+                let next = self.new_node(body, None);
+                let passing = self.nothing(chain.action);
+                self.push(&aside, next, chain.action, update, passing, Origin::Part);
+                aside.at = next;
                 self.push(&aside, dead, never, None, None, fails);
             }
             _ => self.push(chain, dead, never, update, None, fails),
@@ -402,7 +399,7 @@ impl Build<'_> {
         edge: &Edge,
         target: NodeId,
         assigned: Vec<(Variable, Bit)>,
-        passed: Vec<Bit>,
+        passed: &[Bit],
         step: Move,
     ) {
         let takes = Origin::Takes(step);
@@ -414,7 +411,7 @@ impl Build<'_> {
         let both = || assigned.iter().cloned().chain(reset.iter().cloned()).collect();
         match edge.action {
             Action::Call(callee) => {
-                let passing = self.call(body, edge, callee, passed);
+                let passing = Some(self.call(body, edge, callee, passed));
                 let update = chain.update(both());
                 let callee = Action::Call(self.number[&(body.thread, callee)]);
                 self.push(&chain, target, callee, update, passing, takes);
@@ -473,8 +470,8 @@ impl Build<'_> {
         body: &Body<'_>,
         edge: &Edge,
         callee: ProcedureId,
-        passed: Vec<Bit>,
-    ) -> Option<PassingId> {
+        passed: &[Bit],
+    ) -> PassingId {
         let given = edge.passing.map(|id| &self.typed.passings[id]);
         let targets = given.map_or(&[][..], |passing| &passing.results);
         let mut results = Vec::new();
@@ -491,7 +488,7 @@ impl Build<'_> {
         let arguments = passed.iter().map(|bit| bit.expr().clone()).collect();
         let id = self.out.passings.push(Passing { arguments, results });
         self.calls.push((id, self.number[&(body.thread, callee)]));
-        Some(id)
+        id
     }
 
     /// What a start passes where it does not matter.

@@ -29,7 +29,7 @@ pub fn random_state(program: &Program, rng: &mut Rng) -> Target {
                 Type::Bool => Value::from(rng.percent(50)),
                 ty => {
                     let (low, high) = program.range(ty);
-                    rng.below((high - low + 1) as usize) as Value + low
+                    rng.value(low, high)
                 }
             };
             globals.push((global, value));
