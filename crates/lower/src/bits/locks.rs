@@ -288,14 +288,8 @@ fn lock_of(edge: &Edge) -> Option<LockId> {
 
 /// A global that starts with 0: false, nobody, no hold.
 fn hidden(program: &mut Program, name: &str, ty: Type) -> GlobalId {
-    program.globals.push(Global {
-        name: name.to_owned(),
-        place: Place::NONE,
-        ty,
-        initial: Some(0),
-        location: None,
-        annotation: None,
-    })
+    let global = Global::flag(name, Place::NONE, Some(false));
+    program.globals.push(Global { ty, ..global })
 }
 
 /// Waits and resumes come in pairs.
