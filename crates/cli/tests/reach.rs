@@ -55,7 +55,7 @@ fn the_json_of_a_violation_has_the_fields_of_the_contract() {
 
 /// A typed program with recursion that no depth bounds.
 const LADDER: &str = "int mod 4 : height;
-enum Colour { Red, Green }
+enum Colour { Red, Green };
 Colour : light;
 int 0..2 : steps[2];
 process Climber {
