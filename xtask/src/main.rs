@@ -3,6 +3,7 @@
 mod bench;
 mod corpus;
 mod differential;
+mod fuzz;
 mod layers;
 mod limits;
 mod names;
@@ -21,12 +22,17 @@ tasks:
                              run engines against each other and against exhaustive search on random
                              programs (default 3000), all of it or one part; `differential help`
                              lists the parts
+  fuzz [NAME] [SECONDS]      run the fuzz targets, or one of them, for so many seconds each (default
+                             600), with the stable compiler
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
   bench transactions [--quick]
                              print the table of the search of states, beside SPIN: states, bytes, times
 ";
+
+/// How long a fuzz target runs.
+const FUZZ_SECONDS: u64 = 600;
 
 /// Programs of each shape in a large differential run.
 const PROGRAMS: u64 = 3000;
@@ -49,6 +55,12 @@ fn main() -> ExitCode {
         ["differential", name, programs] => match programs.parse() {
             Ok(programs) => differential::run(Some(name), programs),
             Err(_) => Err(format!("`{programs}` is not a number of programs\n\n{USAGE}")),
+        },
+        ["fuzz"] => fuzz::run(None, FUZZ_SECONDS),
+        ["fuzz", name] => fuzz::run(Some(name), FUZZ_SECONDS),
+        ["fuzz", name, seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::run(Some(name), seconds),
+            Err(_) => Err(format!("`{seconds}` is not a number of seconds\n\n{USAGE}")),
         },
         ["corpus"] => corpus::write(None),
         ["corpus", folder] => corpus::write(Some(folder)),
