@@ -259,3 +259,11 @@ fn garbage_is_capped() {
     assert!(found.len() <= 51, "{}", found.len());
     assert!(check("").iter().any(|one| one.code == "unexpected-text"));
 }
+
+/// Found by fuzzing: what is declared behind a name that is declared twice has no number of its own.
+#[test]
+fn what_follows_a_name_that_is_declared_twice_is_read() {
+    let text = "program\nglobal g\nglobal g\nglobal x : 0..3 = 0\nexclusive x when g";
+    let codes: Vec<&str> = check(text).iter().map(|one| one.code).collect();
+    assert_eq!(codes, ["duplicate-name"]);
+}

@@ -203,7 +203,10 @@ impl Parser<'_> {
         self.keyword("when")?;
         self.locals = Table::default();
         let condition = self.condition()?;
-        self.program.globals[global].annotation = Some(Annotation::ExclusiveWhen(condition));
+        // Behind a name that is declared twice, names and globals are numbered differently.
+        if self.program.globals.get(global).is_some() {
+            self.program.globals[global].annotation = Some(Annotation::ExclusiveWhen(condition));
+        }
         Ok(())
     }
 
