@@ -70,6 +70,11 @@ fn engines_agree() {
         for analysis in ["race", "deadlock"] {
             let (code, exact) = json(&[analysis, path], b"");
             let (other, naive) = json(&[analysis, path, "--engine", "exhaustive"], b"");
+            // Cycles of locks are not asked about where threads wait or compute.
+            if analysis == "deadlock" && exact["verdict"] == "unknown" {
+                assert!(exact.to_string().contains("selvedge reach"), "{path}: {exact}");
+                continue;
+            }
             assert!(matches!(code, Some(0 | 1)), "{path}");
             if naive["verdict"] != "unknown" {
                 assert_eq!(exact["verdict"], naive["verdict"], "{analysis} {path}");
@@ -232,12 +237,10 @@ fn values_are_left_out_where_that_suffices() {
     let left_out = value["options"]["left_out"].to_string();
     assert!(left_out.contains("every condition may be true or false"), "{value}");
     assert!(left_out.contains("a thread that waits may go on at any time"), "{value}");
-    // The search of states says the same and leaves nothing out.
-    for engine in ["transactions", "exhaustive"] {
-        let (code, value) = json(&["race", "-", "--engine", engine], model);
-        assert_eq!((code, verdicts(&value)), (Some(1), expected.clone()), "{engine}");
-        assert!(value["options"].get("left_out").is_none(), "{engine}");
-    }
+    // All interleavings with values say the same, and nothing is left out.
+    let (code, value) = json(&["race", "-", "--engine", "exhaustive"], model);
+    assert_eq!((code, verdicts(&value)), (Some(1), expected), "{value}");
+    assert!(value["options"].get("left_out").is_none(), "{value}");
     // Without values one question is open, and says why.
     let named = ["race", "-", "--engine", "tupling", "--locations", "y"];
     let (code, value) = json(&named, model);
