@@ -1,7 +1,8 @@
 //! # Idea
 //! The dependency direction between the crates is a table; an edge that is not in it fails the
 //! build. Only the command line touches files, threads, the clock and the environment; a crate below it
-//! that names them fails it, too. See ARCHITECTURE.md for the reasons.
+//! that names them fails it, too. A crate that has a part in a verdict is built with checks for overflow.
+//! See ARCHITECTURE.md for the reasons.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -95,11 +96,30 @@ pub fn check() -> Result<String, String> {
     let mut breaches = breaches(&metadata);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     breaches.extend(worldly(&root).map_err(|error| format!("the sources: {error}"))?);
+    let manifest = root.join("../Cargo.toml");
+    let manifest =
+        std::fs::read_to_string(manifest).map_err(|error| format!("the manifest: {error}"))?;
+    let packages: Vec<&str> = metadata.packages.iter().map(|one| one.name.as_str()).collect();
+    breaches.extend(unchecked(&manifest, &packages));
     if breaches.is_empty() {
         Ok(format!("layers: {} crates, no forbidden edge\n", metadata.packages.len()))
     } else {
         Err(breaches.join("\n"))
     }
+}
+
+/// The crates that have no part in a verdict: what is decided already is told, or tests are made.
+const TELLERS: [&str; 4] = ["selvedge-report", "selvedge", "selvedge-testkit", "xtask"];
+
+/// The crates that have a part in a verdict and are released without checks for overflow.
+fn unchecked(manifest: &str, packages: &[&str]) -> Vec<String> {
+    let checked = |package: &str| {
+        let profile = format!("[profile.release.package.{package}]\noverflow-checks = true\n");
+        manifest.contains(&profile)
+    };
+    let decides = |package: &&&str| !TELLERS.contains(package) && !checked(package);
+    let complaint = |package| format!("{package} is released without checks for overflow");
+    packages.iter().filter(decides).map(complaint).collect()
 }
 
 /// What only a door may name.
@@ -179,6 +199,14 @@ fn breaches(metadata: &Metadata) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn overflows_are_checked_for_where_verdicts_are_made() {
+        let manifest = "[profile.release.package.selvedge-pds]\noverflow-checks = true\n";
+        assert_eq!(unchecked(manifest, &["selvedge-pds", "selvedge-report"]), [""; 0]);
+        let found = unchecked(manifest, &["selvedge-pds", "selvedge-locks"]);
+        assert_eq!(found, ["selvedge-locks is released without checks for overflow"]);
+    }
 
     fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
         let dependency = |&(name, kind): &(&str, Option<&str>)| Dependency {

@@ -126,7 +126,7 @@ impl Size {
 
 fn size(graph: &Graph<'_>, instances: &[Vec<ThreadId>]) -> Size {
     fn parts(expr: &Expr) -> usize {
-        1 + expr.parts().into_iter().map(parts).sum::<usize>()
+        1 + expr.parts().map(parts).sum::<usize>()
     }
     let all = |exprs: &[Expr]| exprs.iter().map(parts).sum::<usize>();
     let mut size = Size { edges: 0, parts: graph.locals.len() };

@@ -461,18 +461,23 @@ impl Expr {
     }
 
     /// Its direct parts, in the order of evaluation.
-    pub fn parts(&self) -> Vec<&Self> {
-        match self {
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let (first, second, others): (Option<&Self>, Option<&Self>, &[Self]) = match self {
             Self::Constant(_)
             | Self::Choice
             | Self::Current(_)
             | Self::Next(_)
             | Self::Me
-            | Self::Copy => Vec::new(),
-            Self::Not(inner) | Self::Negate(inner) | Self::Element(_, inner) => vec![inner],
-            Self::Binary(_, left, right) | Self::Choose(left, right) => vec![left, right],
-            Self::Ite(parts) => parts.iter().collect(),
-        }
+            | Self::Copy => (None, None, &[]),
+            Self::Not(inner) | Self::Negate(inner) | Self::Element(_, inner) => {
+                (Some(inner), None, &[])
+            }
+            Self::Binary(_, left, right) | Self::Choose(left, right) => {
+                (Some(left), Some(right), &[])
+            }
+            Self::Ite(parts) => (None, None, &**parts),
+        };
+        first.into_iter().chain(second).chain(others)
     }
 
     /// Calls `visit` for every variable, with whether its next value is meant. An element of an array
@@ -491,7 +496,7 @@ impl Expr {
 
     /// Whether it, or a part of it, satisfies a condition.
     pub fn any(&self, holds: &mut impl FnMut(&Self) -> bool) -> bool {
-        holds(self) || self.parts().into_iter().any(|part| part.any(holds))
+        holds(self) || self.parts().any(|part| part.any(holds))
     }
 }
 

@@ -235,7 +235,7 @@ mod tests {
         fn count(expr: &Expr) -> u32 {
             match expr {
                 Expr::Choice => 1,
-                other => other.parts().into_iter().map(count).sum(),
+                other => other.parts().map(count).sum(),
             }
         }
         fn value(expr: &Expr, current: bool, next: bool, choices: &mut u32) -> bool {

@@ -254,7 +254,7 @@ impl<'s> Env<'s> {
 fn choices(expr: &Expr) -> u32 {
     match expr {
         Expr::Choice => 1,
-        other => other.parts().into_iter().map(choices).sum(),
+        other => other.parts().map(choices).sum(),
     }
 }
 

@@ -84,7 +84,7 @@ fn block_size(block: &[BoolStatement]) -> usize {
 fn expr_size(expr: &Expr) -> usize {
     match expr {
         Expr::Constant(_) => 0,
-        other => 1 + other.parts().into_iter().map(expr_size).sum::<usize>(),
+        other => 1 + other.parts().map(expr_size).sum::<usize>(),
     }
 }
 
