@@ -37,7 +37,7 @@ impl Bit {
     /// An expression over truth values.
     pub fn of(expr: Expr) -> Self {
         fn count(expr: &Expr) -> usize {
-            1 + expr.parts().into_iter().map(count).sum::<usize>()
+            1 + expr.parts().map(count).sum::<usize>()
         }
         let size = count(&expr);
         Self { expr, size }
