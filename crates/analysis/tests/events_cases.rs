@@ -115,7 +115,8 @@ fn a_wait_that_breaks_the_nesting_drops_its_lock() {
             pause { wait(l); }
             main { unit { synchronized(l) { int 0..3 : t = x; pause(); x = t; } } } }
         process B { main { synchronized(l) { x = 2; notify(l); } } }";
-    for text in [below, by_caller] {
+    let again = by_caller.replace("pause { wait(l); }", "pause { synchronized(l) { wait(l); } }");
+    for text in [below, by_caller, &again] {
         let program = eml(text);
         let events = Events::new(&program);
         let lost: Vec<&LeftOut> = events
