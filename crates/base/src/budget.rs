@@ -62,6 +62,17 @@ impl fmt::Display for StopReason {
     }
 }
 
+/// How far a search of states is, for whoever watches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SearchFigures {
+    /// How many states are stored.
+    pub stored: u64,
+    /// How many of them are not expanded yet.
+    pub waiting: u64,
+    /// The most transactions that lie behind one.
+    pub depth: u64,
+}
+
 /// A question to the host of an analysis: whether to stop.
 type Ask = Box<dyn Fn() -> Option<StopReason> + Send + Sync>;
 
@@ -115,6 +126,8 @@ struct Shared {
     whole: Option<Budget>,
     /// The shares of it that may be in use.
     shares: Mutex<Vec<Weak<Shared>>>,
+    /// How far a search is, if one has said so.
+    figures: Mutex<Option<SearchFigures>>,
 }
 
 /// Nothing but the flag can stop it.
@@ -163,6 +176,19 @@ impl Budget {
     ) -> Self {
         let callback: (u64, Ask) = (every.max(1), Box::new(ask));
         Self::made(Limit { callback: Some(callback), ..Limit::default() }, None)
+    }
+
+    /// Says how far a search is, to whoever has the budget or the one that it is a part of.
+    pub fn note_figures(&self, figures: SearchFigures) {
+        match &self.0.whole {
+            Some(whole) => whole.note_figures(figures),
+            None => *self.0.figures.lock().unwrap_or_else(PoisonError::into_inner) = Some(figures),
+        }
+    }
+
+    /// How far a search is, if one has said so.
+    pub fn figures(&self) -> Option<SearchFigures> {
+        *self.0.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A part of this budget with at most so many polls.
@@ -245,7 +271,8 @@ impl Budget {
         let plain = limit.is_flag() && whole.is_none();
         let state = AtomicU8::new(if plain { UNLIMITED } else { LIMITED });
         let (polls, shares) = (AtomicU64::new(0), Mutex::default());
-        Self(Arc::new(Shared { state, polls, limit, whole, shares }))
+        let figures = Mutex::default();
+        Self(Arc::new(Shared { state, polls, limit, whole, shares, figures }))
     }
 
     /// Uses the budget up. The first reason stays.

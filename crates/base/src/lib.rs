@@ -20,7 +20,7 @@ pub mod diagnostic;
 pub mod id;
 pub mod place;
 
-pub use budget::{Budget, StopReason};
+pub use budget::{Budget, SearchFigures, StopReason};
 pub use diagnostic::{Diagnostic, Severity, SourceLabel};
 pub use id::{Id, IdVec};
 pub use place::{FileId, FilePosition, LineIndex, Place, Span};

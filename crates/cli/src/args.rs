@@ -55,7 +55,8 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   selvedge show program.eml
   selvedge show program.eml --dot | dot -Tsvg > program.svg
-  selvedge show program.eml --format model > program.slv";
+  selvedge show program.eml --format model > program.slv
+  selvedge show counter.eml --movers";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -354,6 +355,13 @@ pub struct ShowArgs {
     /// Print a Graphviz graph of the control flow and the calls.
     #[arg(long, conflicts_with = "format")]
     pub dot: bool,
+    /// Print how each step commutes with those of other threads, and in which phase of its transaction
+    /// the thread is behind it, as the engine `transactions` finds it.
+    #[arg(long, conflicts_with_all = ["dot", "format"])]
+    pub movers: bool,
+    /// Which accesses count as protected there [default: paper].
+    #[arg(long, value_enum, value_name = "RULE", requires = "movers")]
+    pub protection: Option<reach::ProtectionName>,
     /// The form of the output; `model` is the text form that can be read again.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,

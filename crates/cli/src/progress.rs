@@ -6,12 +6,13 @@
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use selvedge_analysis::Progress;
+use selvedge_base::{Budget, SearchFigures};
 use selvedge_program::{Measure, Program, Question};
 use selvedge_report::describe;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a run may take without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -73,8 +74,9 @@ pub fn show(program: &Program, position: &Position, done: &Done) {
     bar.finish_and_clear();
 }
 
-/// Shows the bound that is being explored until the work is done.
-pub fn show_level(measure: Measure, level: &AtomicU32, done: &Done) {
+/// Shows the bound that is being explored, or how far a search of states is, until the work is done.
+pub fn show_level(measure: Measure, level: &AtomicU32, budget: &Budget, done: &Done) {
+    let start = Instant::now();
     if done.wait(PATIENCE) {
         return;
     }
@@ -84,14 +86,24 @@ pub fn show_level(measure: Measure, level: &AtomicU32, done: &Done) {
         spinner.set_style(style);
     }
     loop {
-        let bound = measure.count(level.load(Ordering::Relaxed));
-        spinner.set_message(format!("exploring {bound}"));
+        let message = match budget.figures() {
+            Some(figures) => search_line(figures, start.elapsed()),
+            None => format!("exploring {}", measure.count(level.load(Ordering::Relaxed))),
+        };
+        spinner.set_message(message);
         spinner.tick();
         if done.wait(PERIOD) {
             break;
         }
     }
     spinner.finish_and_clear();
+}
+
+/// How far a search of states is, in one line.
+fn search_line(figures: SearchFigures, elapsed: Duration) -> String {
+    let SearchFigures { stored, waiting, depth } = figures;
+    let rate = u128::from(stored) * 1000 / elapsed.as_millis().max(1);
+    format!("{stored} states stored, {waiting} in the queue, {rate} states/s, depth {depth}")
 }
 
 fn current(question: &Question, program: &Program) -> String {
@@ -101,4 +113,19 @@ fn current(question: &Question, program: &Program) -> String {
         _ => String::new(),
     };
     format!("{name}{} {}", describe::parties(question, program), describe::asked(question, program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_one_line() {
+        let figures = SearchFigures { stored: 5000, waiting: 12, depth: 7 };
+        assert_eq!(
+            search_line(figures, Duration::from_millis(2500)),
+            "5000 states stored, 12 in the queue, 2000 states/s, depth 7"
+        );
+        search_line(figures, Duration::ZERO);
+    }
 }

@@ -185,3 +185,75 @@ fn a_run_is_shown_by_transactions() {
     let (_, long, _) = run(&["reach", file, "-v"]);
     assert!(long.lines().count() > short.lines().count(), "{long}");
 }
+
+/// Paper 002 §4.3: the instrumented `read` has the phase `p := true` behind the acquisitions, keeps it
+/// at the protected accesses, and has `p := false` from the access to `count` on.
+#[test]
+fn movers_and_phases_are_those_of_the_figure() {
+    let file = scratch("transactions-movers").join("counter.eml");
+    let text = "const K = 4;
+mutex : mx, my;
+int mod K : x, y, count;
+process Worker[2] {
+    incr { acquire(mx); int mod K : tx = x; atomic { count = count + 1; } x = tx + 1; release(mx); }
+    decr { acquire(my); int mod K : ty = y; atomic { count = count - 1; } y = ty + 1; release(my); }
+    look : int mod K {
+        acquire(mx);
+        int mod K : tx = x;
+        acquire(my);
+        int mod K : ty = y;
+        assert(count == (tx - ty + K) % K);
+        release(my);
+        release(mx);
+        return tx - ty;
+    }
+    main {
+        int mod K : seen;
+        while (true) {
+            if (*) incr();
+            else if (*) decr();
+            else { seen = look(); }
+        }
+    }
+}
+";
+    fs::write(&file, text).expect("it can be written");
+    let (code, shown, _) = run(&["show", file.to_str().expect("a path"), "--movers"]);
+    assert_eq!(code, 0);
+    let section = shown.split("\n\n").find(|part| part.contains("look")).expect("a part");
+    let rows: Vec<&str> = section.lines().skip(1).collect();
+    let figure = [
+        (":8", "acquire mx", "right", "pre"),
+        (":9", "read x", "both", "pre"),
+        (":10", "acquire my", "right", "pre"),
+        (":11", "read y", "both", "pre"),
+        (":12", "assert", "none", "post"),
+        (":13", "release my", "left", "post"),
+        (":14", "release mx", "left", "post"),
+        (":15", "return", "both", "post"),
+    ];
+    assert_eq!(rows.len(), figure.len(), "{section}");
+    for (row, (place, statement, mover, phase)) in rows.iter().zip(figure) {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(words.first(), Some(&place), "{section}");
+        assert!(row.contains(statement), "{section}");
+        assert_eq!(&words[words.len() - 2..], [mover, phase], "{section}");
+    }
+    let (code, _, error) =
+        run(&["show", file.to_str().expect("a path"), "--movers", "--max-work", "5"]);
+    assert!(code == 3 && error.contains("is not shown"), "{error}");
+}
+
+/// A limit that is met while a transaction is open leaves what was stored, what waits, and how deep.
+#[test]
+fn a_limit_says_how_far_the_search_came() {
+    let file = "examples/counter.eml";
+    let (code, report) = json(&[file, "--max-work", "400"]);
+    assert_eq!((code, &report["verdict"]), (3, &"unknown".into()));
+    let searched = &report["searched"];
+    for name in ["states", "queue", "depth"] {
+        assert!(searched[name].as_u64().is_some_and(|number| number > 0), "{name}: {searched}");
+    }
+    let (_, text, _) = run(&["reach", file, "--max-work", "400"]);
+    assert!(text.contains("stored") && text.contains("not expanded yet"), "{text}");
+}

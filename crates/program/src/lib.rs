@@ -59,7 +59,9 @@ pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
 pub use relation::{QuestionRelation, RelationKey};
-pub use searched::{AccessSite, AssertionVerdict, ProtectionKind, Searched, VariableProtection};
+pub use searched::{
+    AccessSite, AssertionVerdict, ProtectionKind, Searched, StepMover, VariableProtection,
+};
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
 pub use trace::{Stacks, StepKind, Trace, TraceStep};

@@ -140,3 +140,42 @@ pub struct AccessSite {
     /// The locks that the thread holds.
     pub held: Vec<LockId>,
 }
+
+/// What a search found out about a step: how it commutes, and in which phase of its transaction the
+/// thread is behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StepMover {
+    /// The node from which it is taken.
+    pub node: NodeId,
+    /// The edge; none for a return.
+    pub edge: Option<EdgeId>,
+    /// Whether it was a right mover whenever it was taken.
+    pub right: bool,
+    /// Whether it was a left mover whenever it was taken.
+    pub left: bool,
+    /// Whether its transaction has not committed behind it, at least once.
+    pub pre: bool,
+    /// Whether its transaction has committed behind it, at least once.
+    pub post: bool,
+}
+
+impl StepMover {
+    /// `right`, `left`, `both` or `none`.
+    pub fn word(&self) -> &'static str {
+        match (self.right, self.left) {
+            (true, true) => "both",
+            (true, false) => "right",
+            (false, true) => "left",
+            (false, false) => "none",
+        }
+    }
+
+    /// `pre`, `post`, or both.
+    pub fn phase(&self) -> &'static str {
+        match (self.pre, self.post) {
+            (true, true) => "pre or post",
+            (true, false) => "pre",
+            _ => "post",
+        }
+    }
+}

@@ -39,6 +39,7 @@ pub mod junit;
 pub mod lock_order;
 pub mod model;
 pub mod model_json;
+pub mod movers;
 pub mod outline;
 mod ownership;
 pub mod places;

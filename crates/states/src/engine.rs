@@ -18,7 +18,7 @@ use selvedge_program::{
 use std::collections::BTreeSet;
 
 /// How many locks a program may have.
-const MOST_LOCKS: usize = 128;
+pub(crate) const MOST_LOCKS: usize = 128;
 
 /// Explores the states of a program, transaction by transaction.
 #[derive(Debug)]

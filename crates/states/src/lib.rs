@@ -25,6 +25,7 @@ pub mod engine;
 pub mod eval;
 pub mod executor;
 pub mod layout;
+pub mod movers;
 pub mod program;
 pub mod protection;
 pub mod search;

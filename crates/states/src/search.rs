@@ -28,12 +28,12 @@ use crate::step::{CellAccess, Mover, Offer, Path, StepRelation, way_to};
 use crate::store::{Packing, Parent, StateStore, Stored};
 use crate::witness::NoWitness;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id as _, StopReason};
+use selvedge_base::{Budget, Id as _, SearchFigures, StopReason};
 use selvedge_program::{
-    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StatePattern, ThreadId, Type,
-    Unknown, Valuation, Value, Witness,
+    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StatePattern, StepMover,
+    ThreadId, Type, Unknown, Valuation, Value, Witness,
 };
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How much is left out; a later one preserves what an earlier one does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -216,6 +216,10 @@ pub struct StateSearch<'c, 'p> {
     pub ways: Vec<(GlobalId, usize, Witness)>,
     /// How it contradicts itself, if it does.
     pub fault: Option<Fault>,
+    /// How steps were seen to commute, if that is wanted.
+    pub movers: Option<BTreeMap<(NodeId, Option<EdgeId>), StepMover>>,
+    /// The same, of the expansion that is going on.
+    recent: Vec<StepMover>,
 }
 
 /// A run to a failure that a search came by.
@@ -276,6 +280,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             runs: Vec::new(),
             ways: Vec::new(),
             fault: None,
+            movers: None,
+            recent: Vec::new(),
         }
     }
 
@@ -311,6 +317,9 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                     self.queue.push_front(number);
                     return Err(reason.into());
                 }
+                if number % 256 == 0 {
+                    self.budget.note_figures(self.figures());
+                }
                 if let Some(found) = self.visit(number, whole.as_deref())? {
                     return Ok(Some(found));
                 }
@@ -320,6 +329,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
             self.outdated = false;
             self.counts.sweeps += 1;
+            self.movers = self.movers.take().map(|_| BTreeMap::new());
             match self.options.store {
                 StoreKind::Exact => self.queue.extend(0..self.store.count() as Stored),
                 // A hash cannot be expanded again, so all begins again, with what was learnt.
@@ -389,6 +399,27 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             all.insert(Valuation(state.globals.iter().copied().chain(held).collect()));
         }
         Ok(all)
+    }
+
+    /// How far it is.
+    fn figures(&self) -> SearchFigures {
+        SearchFigures {
+            stored: self.store.count() as u64,
+            waiting: self.waiting(),
+            depth: self.counts.depth,
+        }
+    }
+
+    /// Adds how the steps of an expansion commute.
+    fn note_movers(&mut self) {
+        let Some(movers) = &mut self.movers else { return };
+        for one in self.recent.drain(..) {
+            let known = movers.entry((one.node, one.edge)).or_insert(one);
+            known.right &= one.right;
+            known.left &= one.left;
+            known.pre |= one.pre;
+            known.post |= one.post;
+        }
     }
 
     /// How many stored states are not expanded yet.
@@ -595,11 +626,13 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     ) -> Result<Option<Found>, Unknown> {
         loop {
             let losses = self.protection.losses;
+            self.recent.clear();
             let (nodes, found) = self.explore(number, state, thread)?;
             if found.is_some() {
                 return Ok(found);
             }
             if self.protection.losses == losses || self.options.reduction == Reduction::None {
+                self.note_movers();
                 let depth = self.store.parent(number).depth + 1;
                 for node in nodes.iter().filter(|node| node.cut) {
                     if let Some(found) = self.keep(number, thread, &node.state, depth)? {
@@ -684,6 +717,13 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                         Reduction::Transactions => nodes[at].post || !mover.right,
                         Reduction::LeftMovers | Reduction::None => true,
                     };
+                    if self.movers.is_some()
+                        && let (Some(node), Some((step, _))) = (here.top(thread), path.first())
+                    {
+                        let Mover { right, left } = mover;
+                        let edge = step.edge();
+                        self.recent.push(StepMover { node, edge, right, left, pre: !post, post });
+                    }
                     let last = &path.last().expect("an outcome has a step").1;
                     let next = self.machine.normalise(last);
                     let key = (next, post);

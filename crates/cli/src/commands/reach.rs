@@ -176,7 +176,7 @@ fn search<'a>(
     let measure = request.measure(&model);
     std::thread::scope(|scope| {
         if progress::wanted() {
-            scope.spawn(|| progress::show_level(measure, &level, &done));
+            scope.spawn(|| progress::show_level(measure, &level, budget, &done));
         }
         let _end = done.guard();
         let dialect = args.input.dialect();

@@ -6,14 +6,33 @@ use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch, within};
+use selvedge_analysis::{ProtectionRule, instance, movers};
 use selvedge_report::{dot, model, model_json};
 use std::time::Instant;
+
+/// How many copies a process has of which there may be any number.
+const COPIES: u32 = 2;
 
 /// Runs the command.
 pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
     let input::Model { text, program, .. } = input::model(&args.file, output, watch.budget())?;
+    if args.movers {
+        let program = instance(program, &[], COPIES).program;
+        let rule = args.protection.map_or(ProtectionRule::Paper, Into::into);
+        let steps = movers(&program, rule, watch.budget()).map_err(|why| {
+            output.complain(&format!("{} is not shown: {why}", text.name));
+            Exit::Unknown
+        })?;
+        output.print(&selvedge_report::movers::render(
+            &text.name,
+            &program,
+            &steps,
+            output.stdout(),
+        ))?;
+        return Ok(Exit::Success);
+    }
     let (name, format, dot) = (text.name.clone(), args.format, args.dot);
     // Half a model says nothing, so it is shown as a whole or not at all.
     let shown = within(watch.budget(), move || match format {

@@ -8,6 +8,7 @@
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
 //! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
 //! | `reduction` | with `transactions`: how much was left out, as `--reduction` names it |
+//! | `searched` | with `transactions` and `unknown`: how many `states` were stored, how many of them are still in the `queue`, and the `depth` in transactions |
 //! | `assertions` | with `transactions`: every assertion, and every other step that fails, with `line`, `column`, `kind` (as in `failure`), `verdict` and, if that is unknown, `reason` |
 //! | `protection` | with `--show-locks`: for each variable `variable` (`a[*]` for all elements of an array), `kind` (`lock`, `thread`, `read-only`, `pairwise`, `exclusive` for an annotation, `none`), `by` (the locks, or the thread), `proved`, `broken_by` (for every other lock the first access without it: `lock`, `thread`, `access`, `line`, `column`, `held`), and for `none` the two accesses of the `clash` |
 //! | `why` | with `--why`: `variable`, the `access` that leaves it without protection (or null), `initial` and `witness` of the run at whose end its thread is about to make it |
@@ -76,6 +77,11 @@ pub(super) fn write(
     }
     if let Some(searched) = answers.answers.first().and_then(|answer| answer.searched.as_ref()) {
         field(out, "reduction", json(searched.reduction)?)?;
+        if why.is_some() {
+            let (stored, waiting, depth) = (searched.stored, searched.waiting, searched.depth);
+            let text = format!(r#"{{"states":{stored},"queue":{waiting},"depth":{depth}}}"#);
+            field(out, "searched", text)?;
+        }
         if let Some(all) = &searched.assertions {
             write_list(
                 out,

@@ -278,6 +278,16 @@ fn uncovered(
         let within = bound.measure.count(bound.limit);
         out.push_str(&fill(&format!("Covered: everything within {within}."), terminal.width));
     }
+    let searched = answers.answers.first().and_then(|answer| answer.searched.as_ref());
+    if let Some(searched) = searched.filter(|_| claims.is_empty()) {
+        let claim = format!(
+            "Covered: {} stored, {} of them not expanded yet, at most {} deep.",
+            number(u128::from(searched.stored), "state"),
+            searched.waiting,
+            number(u128::from(searched.depth), "transaction"),
+        );
+        out.push_str(&fill(&claim, terminal.width));
+    }
     if let (Some(starts), false) = (about.starts_per_site, matches!(why, Unknown::Starts(_))) {
         let claim = format!("Not covered: more than {starts} starts at one site.");
         out.push_str(&fill(&claim, terminal.width));
