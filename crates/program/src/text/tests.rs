@@ -266,4 +266,6 @@ fn what_follows_a_name_that_is_declared_twice_is_read() {
     let text = "program\nglobal g\nglobal g\nglobal x : 0..3 = 0\nexclusive x when g";
     let codes: Vec<&str> = check(text).iter().map(|one| one.code).collect();
     assert_eq!(codes, ["duplicate-name"]);
+    let text = "program\nenum E { A }\nenum E { B }\nenum F { C }\nglobal x : F = $enum(F, C)";
+    assert_eq!(check(text).first().map(|one| one.code), Some("duplicate-name"));
 }

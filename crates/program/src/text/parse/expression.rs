@@ -8,7 +8,7 @@
 
 use super::super::lexer::Kind;
 use super::{LATE_THREADS, Mistake, Parser, Read, unknown};
-use crate::data::{Expr, Literal, Operator, Variable};
+use crate::data::{Enum, Expr, Literal, Operator, Variable};
 use crate::expression::strength;
 use crate::model::EnumId;
 use selvedge_base::{Diagnostic, Id};
@@ -250,7 +250,8 @@ impl Parser<'_> {
 
     fn enumerator(&mut self, id: EnumId) -> Read<Literal> {
         let name = self.name("an enumerator")?;
-        let values = &self.program.enums[id].values;
+        // Behind a name that is declared twice there may be none of this number.
+        let Some(Enum { values, .. }) = self.program.enums.get(id) else { return Err(Mistake) };
         if let Some(at) = values.iter().position(|value| *value == name.name) {
             return Ok(Literal::Enumerator(id, at as u32));
         }
