@@ -144,6 +144,7 @@ pub struct AccessSite {
 /// What a search found out about a step: how it commutes, and in which phase of its transaction the
 /// thread is behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct StepMover {
     /// The node from which it is taken.
     pub node: NodeId,
