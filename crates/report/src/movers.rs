@@ -36,14 +36,11 @@ pub fn render(name: &str, program: &Program, steps: &[StepMover], terminal: Term
 }
 
 fn row(step: &StepMover, program: &Program) -> (String, String) {
-    match step.edge.map(|edge| &program.edges[edge]) {
-        Some(edge) => {
-            let text = statement(program, edge);
-            (short(edge.place, program), clip(&visible(&text), WIDEST))
-        }
-        None => {
-            let end = program.procedures[program.nodes[step.node]].end;
-            (short(end, program), "return".to_owned())
-        }
+    if let Some(edge) = step.edge.map(|edge| &program.edges[edge]) {
+        let text = statement(program, edge);
+        (short(edge.place, program), clip(&visible(&text), WIDEST))
+    } else {
+        let end = program.procedures[program.nodes[step.node]].end;
+        (short(end, program), "return".to_owned())
     }
 }

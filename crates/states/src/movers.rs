@@ -12,7 +12,7 @@
 use crate::program::Code;
 use crate::protection::ProtectionRule;
 use crate::search::{Goal, SearchEnd, SearchOptions, StateSearch};
-use selvedge_base::{Budget, Id as _};
+use selvedge_base::{Budget, Id};
 use selvedge_program::{Program, StepMover, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ pub fn movers(
         SearchEnd::Open(why) => return Err(why),
     }
     let mut all: Vec<StepMover> = search.movers.unwrap_or_default().into_values().collect();
-    let edge = |one: &StepMover| one.edge.map_or(usize::MAX, |edge| edge.index());
+    let edge = |one: &StepMover| one.edge.map_or(usize::MAX, Id::index);
     all.sort_by_key(|one| (program.nodes[one.node].index(), edge(one)));
     Ok(all)
 }
