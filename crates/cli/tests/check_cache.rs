@@ -124,7 +124,11 @@ fn a_hit_gives_the_same_bytes() {
         &project.command(&["--format", "json"]).output().expect("it runs").stdout,
     )
     .expect("JSON");
-    assert_eq!(value["stats"]["files"].as_u64(), Some(second.from_cache as u64));
+    // What a limit or an engine has left open is asked again.
+    let is_decided = |file: &&Value| file["open"].as_array().is_some_and(Vec::is_empty);
+    let decided = value["files"].as_array().expect("files").iter().filter(is_decided).count();
+    assert!(decided > 25, "{decided}");
+    assert_eq!(second.from_cache, decided);
 }
 
 #[test]

@@ -88,14 +88,17 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
 }
 
 /// Whether a step changes something (what a call does to the locals that it opens is no such change),
-/// touches a lock or another thread, or fails.
+/// accesses a location (a lost update is a read and a write that may both change nothing), touches a
+/// lock or another thread, or fails.
 fn touches(step: &TraceStep, program: &Program) -> bool {
     let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
     let action = step.step.edge().map(|edge| program.edges[edge].action);
-    let locks = matches!(
+    let meets_others = matches!(
         action,
         Some(
-            Action::Acquire(_)
+            Action::Read(_)
+                | Action::Write(_)
+                | Action::Acquire(_)
                 | Action::Release(_)
                 | Action::Wait(_)
                 | Action::Resume(_)
@@ -105,7 +108,7 @@ fn touches(step: &TraceStep, program: &Program) -> bool {
                 | Action::Join(_)
         )
     );
-    step.fails.is_some() || changes || locks
+    step.fails.is_some() || changes || meets_others
 }
 
 /// A step, and below it the values that it changed where the statement does not say them.
