@@ -279,7 +279,8 @@ fn uncovered(
         out.push_str(&fill(&format!("Covered: everything within {within}."), terminal.width));
     }
     let searched = answers.answers.first().and_then(|answer| answer.searched.as_ref());
-    if let Some(searched) = searched.filter(|_| claims.is_empty()) {
+    let was_stopped = claims.is_empty() && !matches!(why, Unknown::Copies(_));
+    if let Some(searched) = searched.filter(|_| was_stopped) {
         let claim = format!(
             "Covered: {} stored, {} of them not expanded yet, at most {} deep.",
             number(u128::from(searched.stored), "state"),
