@@ -108,7 +108,7 @@ mod tests {
             for test in *tests {
                 let file = root.join(folder).join("tests").join(format!("{test}.rs"));
                 let text = std::fs::read_to_string(&file).unwrap_or_default();
-                assert!(text.contains("\"SELVEDGE_PROGRAMS\""), "{name}: {}", file.display());
+                assert!(text.contains("SELVEDGE_PROGRAMS"), "{name}: {}", file.display());
             }
         }
         assert!(run(Some("nonsense"), 1).is_err());

@@ -98,7 +98,13 @@ fn check(program: &Program, rule: ProtectionRule, seed: u64, tally: &mut Tally) 
                         }
                     }
                 }
-                // First `other`, then a left mover of `one`: it could have gone first.
+                // First `other`, then a left mover of `one`: it could have gone first. A thread that was not
+                // started is in no transaction, and one that is about to do something else, if only to
+                // wait for the end of another, is interrupted.
+                let standing = all.offers(state, one);
+                if standing.is_empty() || standing.iter().any(|offer| !all.mover(one, offer).left) {
+                    continue;
+                }
                 for between in all.after(state, other) {
                     for offer in all.offers(&between, one) {
                         if !all.mover(one, &offer).left {
