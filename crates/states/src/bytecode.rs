@@ -38,7 +38,7 @@ pub const REGISTERS: usize = 16;
 pub type Pc = u32;
 
 /// An access to globals in the text: the first of the sites of the elements that it may mean.
-pub type AccessSite = u32;
+pub type AccessNumber = u32;
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,11 +48,11 @@ pub enum Op {
     /// A cell of the thread.
     Own(Reg, u32),
     /// A global.
-    Global(Reg, u32, AccessSite),
+    Global(Reg, u32, AccessNumber),
     /// An element of an array of the thread; the index is in the register.
     OwnElement(Reg, u32, u32),
     /// An element of a shared array; the index is in the register.
-    Element(Reg, u32, u32, AccessSite),
+    Element(Reg, u32, u32, AccessNumber),
     /// The other truth value.
     Not(Reg),
     /// The number with the other sign.
@@ -66,11 +66,11 @@ pub enum Op {
     /// This way ends if a register is false.
     Test(Reg),
     /// This way ends if a global is (or is not) a constant.
-    TestGlobal(u32, AccessSite, Value, bool),
+    TestGlobal(u32, AccessNumber, Value, bool),
     /// Goes to one of several places, as a register says.
     Table(Reg, u32),
     /// Goes to one of several places, as a global says.
-    TableGlobal(u32, AccessSite, u32),
+    TableGlobal(u32, AccessNumber, u32),
     /// Goes elsewhere.
     Jump(Pc),
     /// Another way begins elsewhere.
@@ -82,7 +82,7 @@ pub enum Op {
     /// Stores a constant, which is in range.
     Set(u32, Value),
     /// Stores a constant, which is in range, to a global.
-    SetGlobal(u32, AccessSite, Value),
+    SetGlobal(u32, AccessNumber, Value),
     /// Only a lock that can be acquired.
     CanAcquire(LockId),
     /// Acquires a lock.
@@ -125,7 +125,7 @@ pub struct Destination {
     /// The cell.
     pub cell: u32,
     /// The site, if it is a global.
-    pub site: Option<AccessSite>,
+    pub site: Option<AccessNumber>,
     /// The smallest value.
     pub low: Value,
     /// The largest value.

@@ -9,7 +9,7 @@
 //!    when it takes too long, and at an access under locks for the first time: the step relation
 //!    registers it.
 
-use crate::bytecode::{AccessSite, Bytecode, Destination, Op, Pc, REGISTERS, Reg};
+use crate::bytecode::{AccessNumber, Bytecode, Destination, Op, Pc, REGISTERS, Reg};
 use crate::eval::combine;
 use crate::layout::Layout;
 use crate::program::{Code, index};
@@ -189,7 +189,7 @@ impl Executor {
     }
 
     /// Whether an access was registered; the next time it will have been.
-    fn note(&mut self, site: AccessSite, held: Held) -> Result<(), GivenUp> {
+    fn note(&mut self, site: AccessNumber, held: Held) -> Result<(), GivenUp> {
         let noted = &mut self.noted[site as usize];
         if *noted & held.bit == 0 {
             *noted |= held.bit;

@@ -1,7 +1,7 @@
 //! # Idea
 //! Programs with typed data, locks, condition variables and checks for engines that know truth values
 //! alone. A variable becomes the bits of its code, an element of an array a multiplexer; locks and wait
-//! sets become variables first ([`locks`]); what can fail becomes an assertion beside the step. A run of
+//! sets become variables first (`locks`); what can fail becomes an assertion beside the step. A run of
 //! the new program is one of the old one once the bits are read as values and the steps that only
 //! compute are left out.
 //!

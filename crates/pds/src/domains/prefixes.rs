@@ -24,7 +24,7 @@ define_id!(
 );
 
 /// A letter of a word.
-pub type Action = u32;
+pub type WordLetter = u32;
 
 /// The table would have more nodes than allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ struct Language {
     /// Whether every word is in it.
     is_all: bool,
     /// What may follow each letter, in the order of the letters.
-    edges: Box<[(Action, PrefixSet)]>,
+    edges: Box<[(WordLetter, PrefixSet)]>,
 }
 
 /// The domain of sets of words up to a length, with its table of nodes.
@@ -111,12 +111,12 @@ impl PrefixSets {
     }
 
     /// What may follow each letter; nothing is listed for `⊤`, whose words go on with any letter.
-    pub fn edges(&self, set: PrefixSet) -> &[(Action, PrefixSet)] {
+    pub fn edges(&self, set: PrefixSet) -> &[(WordLetter, PrefixSet)] {
         &self.nodes[set].edges
     }
 
     /// What may follow a letter.
-    pub fn after(&self, set: PrefixSet, letter: Action) -> PrefixSet {
+    pub fn after(&self, set: PrefixSet, letter: WordLetter) -> PrefixSet {
         let language = &self.nodes[set];
         if language.is_all {
             return set;
@@ -129,7 +129,7 @@ impl PrefixSets {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn word(&mut self, letters: &[Action]) -> Result<PrefixSet, TooManyNodes> {
+    pub fn word(&mut self, letters: &[WordLetter]) -> Result<PrefixSet, TooManyNodes> {
         let is_cut = letters.len() >= self.bound;
         let mut set = if is_cut { self.all() } else { self.empty_word() };
         for &letter in letters.iter().take(self.bound).rev() {
@@ -153,7 +153,7 @@ impl PrefixSets {
     fn node(
         &mut self,
         has_empty: bool,
-        mut edges: Vec<(Action, PrefixSet)>,
+        mut edges: Vec<(WordLetter, PrefixSet)>,
     ) -> Result<PrefixSet, TooManyNodes> {
         edges.retain(|&(_, next)| next != self.none());
         let language = Language { has_empty, is_all: false, edges: edges.into_boxed_slice() };
@@ -290,7 +290,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// A word, and whether anything may follow.
-    type Words = BTreeSet<(Vec<Action>, bool)>;
+    type Words = BTreeSet<(Vec<WordLetter>, bool)>;
 
     fn words(sets: &PrefixSets, set: PrefixSet) -> Words {
         let mut found = Words::new();
@@ -308,8 +308,8 @@ mod tests {
         found
     }
 
-    fn cut(word: impl Iterator<Item = Action>, k: usize) -> (Vec<Action>, bool) {
-        let word: Vec<Action> = word.take(k).collect();
+    fn cut(word: impl Iterator<Item = WordLetter>, k: usize) -> (Vec<WordLetter>, bool) {
+        let word: Vec<WordLetter> = word.take(k).collect();
         let is_cut = word.len() == k;
         (word, is_cut)
     }
@@ -324,7 +324,7 @@ mod tests {
                 let mut set = sets.none();
                 let mut plain = Words::new();
                 for _ in 0..random.below(5) {
-                    let word: Vec<Action> =
+                    let word: Vec<WordLetter> =
                         (0..random.below(6)).map(|_| random.below(3) as u32).collect();
                     let one = sets.word(&word).unwrap();
                     set = sets.combine(&set, &one).unwrap();

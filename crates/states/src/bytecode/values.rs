@@ -2,7 +2,7 @@
 //! Conditions, expressions and assignments as instructions.
 
 use super::writer::{NotPlain, Plain, Writer, comparison, is_choice};
-use super::{AccessSite, Destination, Op, REGISTERS, Reg};
+use super::{AccessNumber, Destination, Op, REGISTERS, Reg};
 use crate::program::index;
 use selvedge_base::Id;
 use selvedge_program::copies::copy_number;
@@ -97,14 +97,14 @@ impl Writer<'_, '_> {
     }
 
     /// New sites for accesses to some globals.
-    pub(super) fn site(&mut self, first: GlobalId, length: u32) -> Plain<AccessSite> {
+    pub(super) fn site(&mut self, first: GlobalId, length: u32) -> Plain<AccessNumber> {
         let all = index(first)..index(first) + length as usize;
         if all.into_iter().any(|at| self.special.contains(&Id::from_index(at))) {
             return Err(NotPlain);
         }
         let site = self.bytecode.sites;
         self.bytecode.sites += length as usize;
-        AccessSite::try_from(site).map_err(|_| NotPlain)
+        AccessNumber::try_from(site).map_err(|_| NotPlain)
     }
 
     /// The value of an expression in which nothing is chosen.
