@@ -29,7 +29,8 @@ pub fn check_program(program: Option<&Program>, diagnostics: &[Diagnostic]) {
         assert_eq!(validate(program), []);
         let printed = text::print(program);
         let (again, complaints) = text::parse(&printed);
-        assert_eq!(complaints, []);
+        // A warning about the text is one about what it says, too.
+        assert!(!complaints.iter().any(Diagnostic::is_error), "{complaints:?}");
         assert_eq!(again.as_ref(), Some(program));
     }
 }
