@@ -110,7 +110,8 @@ pub struct Declaration {
 }
 
 use Feature::{
-    AtomicSections, Checks, Joins, Monitors, Mutexes, Recursion, Starts, Types, Values, Volatile,
+    AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Recursion, Starts, Types, Values,
+    Volatile,
 };
 use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
 
@@ -192,7 +193,7 @@ impl EngineKind {
                 name: "exhaustive",
                 summary: "all interleavings, up to a number of open calls per thread",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels],
                 with_events: LEFT_OUT,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
@@ -333,12 +334,25 @@ impl EngineKind {
         }
         let with_events = with_events.iter().filter(|_| matches!(kind, Atomicity | Race));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());
-        match missing.iter().next() {
+        // Channels come first: whoever takes them is named.
+        let first = missing.iter().find(|&one| one == Channels).or(missing.iter().next());
+        match first {
             None => Ok(()),
             Some(Values) if kind != Reach && kind != Stuck => Err(format!(
                 "{name} takes no program that computes with data; `selvedge reach` asks about such \
                  programs"
             )),
+            Some(Channels) => {
+                let takes = |one: &Self| one.declaration().features.contains(&Channels);
+                let others = Self::deciding(&[kind]).into_iter().filter(takes);
+                let others: Vec<&str> = others.map(Self::name).collect();
+                let why = format!("{name} takes no program with channels");
+                Err(if others.is_empty() {
+                    why
+                } else {
+                    format!("{why}; use {}", others.join(", "))
+                })
+            }
             Some(feature) => Err(format!("{name} takes no program with {}", feature.name())),
         }
     }

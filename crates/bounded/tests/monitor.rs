@@ -161,7 +161,7 @@ fn run_of(monitored: &Monitored) -> Witness {
             let flow = state.successors(program, &successors, thread, &mut |step, next| {
                 if !known.contains_key(&next) {
                     known.insert(next.clone(), states.len());
-                    states.push((next, at, Some((thread, step))));
+                    states.push((next, at, Some((thread, step.step))));
                 }
                 ControlFlow::Continue(())
             });
@@ -286,9 +286,9 @@ fn schedules(program: &Program, length: usize) -> Option<HashSet<Steps>> {
             for thread in program.threads.ids() {
                 for step in configuration.moves(program, &successors, thread) {
                     let mut after = configuration.clone();
-                    if after.step(program, thread, step).is_ok() {
+                    if after.step(program, thread, step.clone()).is_ok() {
                         let mut steps = steps.clone();
-                        steps.push((thread, step));
+                        steps.push((thread, step.step));
                         next.push((after, steps));
                     }
                 }
@@ -320,7 +320,7 @@ fn unlocked_schedules(
         for (state, steps) in last {
             for thread in program.threads.ids() {
                 let flow = state.successors(program, &successors, thread, &mut |step, after| {
-                    let original = step.edge().map_or(Move::Return, |edge| moves[edge]);
+                    let original = step.step.edge().map_or(Move::Return, |edge| moves[edge]);
                     let mut steps = steps.clone();
                     steps.push((thread, original));
                     next.push((after, steps));

@@ -52,6 +52,9 @@ impl Walk {
             | StepKind::Start(_)
             | StepKind::Join(_)
             | StepKind::Notify(_)
+            | StepKind::Send(_)
+            | StepKind::Post(_)
+            | StepKind::Broadcast(_)
             | StepKind::Step => {}
         }
     }

@@ -22,6 +22,7 @@ pub struct Name<'a> {
 #[derive(Debug, Default)]
 pub struct File<'a> {
     pub locks: Vec<Lock<'a>>,
+    pub channels: Vec<Name<'a>>,
     /// What processes share, in the order of the text.
     pub shared: Vec<Shared<'a>>,
     pub constants: Vec<(Name<'a>, Expr<'a>)>,
@@ -29,7 +30,7 @@ pub struct File<'a> {
     pub invariants: Vec<Invariant<'a>>,
     pub atomic_sets: Vec<AtomicSet<'a>>,
     pub processes: Vec<Process<'a>>,
-    /// Whether all declarations of locks could be read.
+    /// Whether all declarations of locks and of channels could be read.
     pub locks_complete: bool,
     /// Whether all declarations of locations, variables and constants could be read.
     pub locations_complete: bool,
@@ -41,6 +42,7 @@ impl File<'_> {
     /// Whether nothing at all is declared.
     pub fn declares_nothing(&self) -> bool {
         self.locks.is_empty()
+            && self.channels.is_empty()
             && self.shared.is_empty()
             && self.processes.is_empty()
             && self.constants.is_empty()
@@ -289,6 +291,16 @@ pub enum StatementKind<'a> {
     Assert(Expr<'a>),
     Assume(Expr<'a>),
     Lock(LockOperation, Ref<'a>),
+    Channel(ChannelOperation, Name<'a>),
+}
+
+/// What a statement does with a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChannelOperation {
+    Send,
+    Post,
+    Broadcast,
+    Recv,
 }
 
 /// What a statement does with a lock.

@@ -382,6 +382,33 @@ impl<'a> Checker<'_, 'a> {
         None
     }
 
+    /// The channel of a name, over which something is received or sent.
+    pub fn channel(&mut self, name: Name<'a>, receives: bool) -> Option<usize> {
+        match self.symbol(name) {
+            Some((Symbol::Channel(at), _)) => {
+                self.used.channels[at][usize::from(receives)] = true;
+                return Some(at);
+            }
+            Some(_) if self.names.clashes.contains(name.text) => {}
+            Some((other, declared)) => {
+                let other = other.what(self.file);
+                let message = format!("{} is {other}, not a channel", quote(name.text));
+                let diagnostic =
+                    Diagnostic::error("unknown-channel", message, name.span, "not a channel");
+                let label = format!("declared as {other} here");
+                self.complaints.push(diagnostic.with_label(declared, label));
+            }
+            None if self.file.locks_complete => {
+                let meant = nearest(name.text, self.file.channels.iter().map(|one| one.text));
+                let help = Help { meant, otherwise: "declare it with `chan : ..;`" };
+                let what = "is not declared as a channel";
+                self.unknown(name, "unknown-channel", what, "unknown channel", help);
+            }
+            None => {}
+        }
+        None
+    }
+
     /// A lock, or one of an array of locks.
     pub fn lock(&mut self, lock: &ast::Ref<'a>) -> Option<Indexed> {
         let at = self.lock_name(lock.name)?;
@@ -506,6 +533,12 @@ impl<'a> Checker<'_, 'a> {
                 let message = format!("{} is a lock and has no value", quote(name.text));
                 let diagnostic = Diagnostic::error("no-value", message, name.span, "no value");
                 self.complaints.push(diagnostic.with_label(declared, "declared as a lock here"));
+                None
+            }
+            Some((Symbol::Channel(_), declared)) => {
+                let message = format!("{} is a channel and has no value", quote(name.text));
+                let diagnostic = Diagnostic::error("no-value", message, name.span, "no value");
+                self.complaints.push(diagnostic.with_label(declared, "declared as a channel here"));
                 None
             }
             Some((Symbol::Shared(_), _)) => None,

@@ -17,7 +17,7 @@
 //! ```text
 //! file      = { declaration | process }
 //! declaration
-//!           = ( "lock" | "mutex" ) ":" item { "," item } ";"
+//!           = ( "lock" | "mutex" ) ":" item { "," item } ";" | "chan" ":" NAME { "," NAME } ";"
 //!           | [ "volatile" ] ( "var" ":" item { "," item } | type ":" shared { "," shared } ) ";"
 //!           | "const" NAME "=" expr ";" | "enum" NAME "{" NAME { "," NAME } "}" ";"
 //!           | "invariant" "(" expr ")" ";" | "atomicset" NAME ":" NAME { "," NAME } ";"
@@ -33,6 +33,7 @@
 //! statement = ( "read" ref | "write" ref | NAME "(" arguments ")" | "skip" | "return" [ expr ] ) ";"
 //!           | variable | ref "=" value ";" | ( "assert" | "assume" ) "(" expr ")" ";"
 //!           | ( "acquire" | "release" | "wait" | "notify" | "notifyAll" ) "(" ref ")" ";"
+//!           | ( "send" | "post" | "broadcast" | "recv" ) NAME ";"
 //!           | "unit" block | "atomic" block | "synchronized" "(" ref ")" block | block
 //!           | "if" "(" value ")" statement [ "else" statement ] | "while" "(" value ")" statement
 //!           | "start" ref [ "(" arguments ")" ] ";" | "join" ref ";" | "label" NAME ":" statement
@@ -46,9 +47,9 @@
 //! `f(..)` and `tryacquire(ref)` stand as a whole right side only.
 //!
 //! A `;` may be missing before a `}`. `//` and `/* */` are comments. A NAME is a letter or `_`
-//! followed by letters, digits and `_`. The words in quotes are reserved, and so are `chan`, `send`,
-//! `post`, `broadcast` and `recv`; but `mod`, `guarded`, `by`, `exclusive` and `when` are words only
-//! where the grammar has them. An `else` belongs to the nearest `if`.
+//! followed by letters, digits and `_`. The words in quotes are reserved; but `mod`, `guarded`, `by`,
+//! `exclusive` and `when` are words only where the grammar has them. An `else` belongs to the nearest
+//! `if`.
 //!
 //! # Where to start reading
 //! `token` splits the text, `parser` builds the tree of `ast`, `names` finds out what the

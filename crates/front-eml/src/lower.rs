@@ -27,9 +27,9 @@ use selvedge_base::{Id, Place};
 use selvedge_program::copies::copy_name;
 use selvedge_program::data::element_name;
 use selvedge_program::{
-    Annotation as ModelAnnotation, Array, AtomicSet, Copies, Enum, Global, GlobalId, Invariant,
-    Local, Location, LocationId, Lock, LockId, NamedArray, ProcedureId, Program, Start, Thread,
-    ThreadId, Type, Variable,
+    Annotation as ModelAnnotation, Array, AtomicSet, Channel, Copies, Enum, Global, GlobalId,
+    Invariant, Local, Location, LocationId, Lock, LockId, NamedArray, ProcedureId, Program, Start,
+    Thread, ThreadId, Type, Variable,
 };
 
 /// The most edges that a program may have. A `return` inside of many blocks leaves each of them, so
@@ -78,6 +78,10 @@ pub fn lower(
         program.enums.push(Enum { name: one.name.text.to_owned(), values });
     }
     locks(file, names, &mut program, &mut layout);
+    for channel in &file.channels {
+        let (name, place) = (channel.text.to_owned(), channel.place);
+        program.channels.push(Channel { name, place });
+    }
     locations(file, names, &mut program, &mut layout);
     shared(file, names, &mut program, &mut layout);
     threads(file, names, functions, &mut program, &mut layout);

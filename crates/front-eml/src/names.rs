@@ -28,6 +28,7 @@ const MOST_VARIABLES: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Symbol {
     Lock(usize),
+    Channel(usize),
     Shared(usize),
     Constant(usize),
     Enumerator(EnumId, u32),
@@ -38,6 +39,7 @@ impl Symbol {
     pub fn what(self, file: &File<'_>) -> &'static str {
         match self {
             Self::Lock(_) => "a lock",
+            Self::Channel(_) => "a channel",
             Self::Shared(at) if file.shared[at].ty.is_some() => "a variable",
             Self::Shared(_) => "a location",
             Self::Constant(_) => "a constant",
@@ -156,6 +158,8 @@ impl Names<'_> {
 /// What of the declarations is used.
 pub struct Used {
     pub locks: Vec<bool>,
+    /// Whether something is sent over each channel, and whether something is received.
+    pub channels: Vec<[bool; 2]>,
     pub shared: Vec<bool>,
     /// The functions of each process.
     pub functions: Vec<Vec<bool>>,
@@ -167,6 +171,7 @@ impl Used {
     fn nothing(file: &File<'_>) -> Self {
         Self {
             locks: vec![false; file.locks.len()],
+            channels: vec![[false; 2]; file.channels.len()],
             shared: vec![false; file.shared.len()],
             functions: file.processes.iter().map(|one| vec![false; one.functions.len()]).collect(),
             started: vec![false; file.processes.len()],
@@ -238,6 +243,9 @@ impl<'a> Declaring<'_, 'a, '_> {
         let file = self.file;
         for (at, lock) in file.locks.iter().enumerate() {
             self.symbol(lock.item.name, Symbol::Lock(at), "duplicate-lock");
+        }
+        for (at, &channel) in file.channels.iter().enumerate() {
+            self.symbol(channel, Symbol::Channel(at), "duplicate-channel");
         }
         for (at, shared) in file.shared.iter().enumerate() {
             self.symbol(shared.item.name, Symbol::Shared(at), "duplicate-location");

@@ -62,10 +62,10 @@ pub fn resolve<'a>(
     processes
 }
 
-/// What a function has to do with waiting.
+/// What a function has to do with waiting, for a notification or over a channel.
 #[derive(Default)]
 struct Waiting {
-    waits: bool,
+    waits: Option<&'static str>,
     calls: Vec<usize>,
     calls_in_atomic: Vec<(usize, Span)>,
 }
@@ -76,20 +76,21 @@ fn wait_in_atomic(functions: &[Waiting], process: &ast::Process<'_>, complaints:
     for (at, function) in functions.iter().enumerate() {
         function.calls.iter().for_each(|&callee| callers[callee].push(at));
     }
-    let mut waits: Vec<bool> = functions.iter().map(|function| function.waits).collect();
-    let mut work: Vec<usize> = (0..functions.len()).filter(|&at| waits[at]).collect();
+    let mut waits: Vec<Option<&str>> = functions.iter().map(|function| function.waits).collect();
+    let mut work: Vec<usize> = (0..functions.len()).filter(|&at| waits[at].is_some()).collect();
     while let Some(at) = work.pop() {
         for &caller in &callers[at] {
-            if !waits[caller] {
-                waits[caller] = true;
+            if waits[caller].is_none() {
+                waits[caller] = waits[at];
                 work.push(caller);
             }
         }
     }
-    let calls = functions.iter().flat_map(|function| &function.calls_in_atomic);
-    for &(callee, span) in calls.filter(|(callee, _)| waits[*callee]) {
-        let name = quote(process.functions[callee].name.text);
-        complaints.push(waiting_in_atomic(&format!("{name} waits for a notification and"), span));
+    for &(callee, span) in functions.iter().flat_map(|function| &function.calls_in_atomic) {
+        if let Some(waits) = waits[callee] {
+            let name = quote(process.functions[callee].name.text);
+            complaints.push(waiting_in_atomic(&format!("{name} {waits} and"), span));
+        }
     }
 }
 
@@ -308,13 +309,27 @@ impl<'a> Body<'_, 'a> {
             }
             StatementKind::Lock(operation, lock) => {
                 if *operation == ast::LockOperation::Wait {
-                    self.waiting.waits = true;
+                    self.waiting.waits.get_or_insert("waits for a notification");
                     if self.atomic > 0 {
                         let diagnostic = waiting_in_atomic("`wait`", statement.span);
                         self.complaints.push(diagnostic);
                     }
                 }
                 Kind::Lock(*operation, self.check(|check| check.lock(lock))?)
+            }
+            StatementKind::Channel(operation, channel) => {
+                self.waiting.waits.get_or_insert("meets others over a channel");
+                let receives = *operation == ast::ChannelOperation::Recv;
+                if self.atomic > 0 {
+                    let word = match operation {
+                        ast::ChannelOperation::Send => "`send`",
+                        ast::ChannelOperation::Post => "`post`",
+                        ast::ChannelOperation::Broadcast => "`broadcast`",
+                        ast::ChannelOperation::Recv => "`recv`",
+                    };
+                    self.complaints.push(waiting_in_atomic(word, statement.span));
+                }
+                Kind::Channel(*operation, self.check(|check| check.channel(*channel, receives))?)
             }
         };
         Some(resolved::Statement { kind, place: statement.place })
@@ -611,6 +626,15 @@ fn warn_about_unused(file: &File<'_>, used: &Used, complaints: &mut Complaints) 
     for (lock, _) in file.locks.iter().zip(&used.locks).filter(|(_, used)| !**used) {
         let name = lock.item.name;
         warn("unused-lock", format!("the lock {} is never used", quote(name.text)), name.span);
+    }
+    for (name, used) in file.channels.iter().zip(&used.channels) {
+        let what = match used {
+            [true, true] => continue,
+            [false, false] => "is never used",
+            [true, false] => "is never received over",
+            [false, true] => "is never sent over",
+        };
+        warn("unused-channel", format!("the channel {} {what}", quote(name.text)), name.span);
     }
     for (shared, _) in file.shared.iter().zip(&used.shared).filter(|(_, used)| !**used) {
         let name = shared.item.name;

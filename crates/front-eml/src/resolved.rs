@@ -4,10 +4,10 @@
 //! [`crate::lower`] knows which copy it builds.
 //!
 //! # Invariants
-//! 1. Numbers of locks, shared variables, processes, functions and locals are in range.
+//! 1. Numbers of locks, channels, shared variables, processes, functions and locals are in range.
 //! 2. Expressions are nested no deeper than in the text.
 
-use crate::ast::{Binary, LockOperation};
+use crate::ast::{Binary, ChannelOperation, LockOperation};
 use selvedge_base::{Place, Span};
 use selvedge_program::{FailureKind, Literal, Operator, Type};
 
@@ -121,6 +121,7 @@ pub enum StatementKind<'a> {
     Assert(Expr),
     Assume(Expr),
     Lock(LockOperation, Indexed),
+    Channel(ChannelOperation, usize),
 }
 
 /// What a variable gets.

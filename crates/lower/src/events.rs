@@ -157,6 +157,10 @@ impl Events {
                     continue;
                 }
                 Action::Skip
+                | Action::Send(_)
+                | Action::Post(_)
+                | Action::Broadcast(_)
+                | Action::Recv(_)
                 | Action::Read(_)
                 | Action::Write(_)
                 | Action::BeginUnit

@@ -28,7 +28,7 @@ use selvedge_program::moment::access_conditions;
 use selvedge_program::{
     Access, Action, Edge, EdgeId, Expr, Global, GlobalId, IndexedSymbol, Ipa, Literal, LocationId,
     Move, NodeId, Observable, Operator, PatternQuestion, ProcedureId, Program, Question, Race,
-    Sharing, Successors, ThreadId, Type, UnitRole, Update, Valuation, Variable, Witness,
+    Receiver, Sharing, Successors, ThreadId, Type, UnitRole, Update, Valuation, Variable, Witness,
     WitnessStep,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,9 +104,17 @@ impl Marked {
                 (_, Some(Origin::Mark)) => continue,
                 (_, Some(Origin::TooDeep)) => return MarkedRun::TooDeep,
             };
+            let receivers =
+                step.receivers.iter().filter_map(|&Receiver { thread, edge }| {
+                    match self.origins[edge] {
+                        Origin::Edge(edge, _) => Some(Receiver { thread, edge }),
+                        Origin::Mark | Origin::TooDeep => None,
+                    }
+                });
             steps.push(WitnessStep {
                 thread: step.thread,
                 step: taken,
+                receivers: receivers.collect(),
                 matched,
                 globals: values(&step.globals),
                 locals: step.locals.clone(),

@@ -348,7 +348,11 @@ impl<'a> Lowering<'a> {
                     | Action::Wait(_)
                     | Action::Resume(_)
                     | Action::Notify(_)
-                    | Action::NotifyAll(_) => None,
+                    | Action::NotifyAll(_)
+                    | Action::Send(_)
+                    | Action::Post(_)
+                    | Action::Broadcast(_)
+                    | Action::Recv(_) => None,
                     Action::Start(thread) => Some(Event::Start(thread)),
                     Action::Join(thread) => Some(Event::Join(thread)),
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),

@@ -33,6 +33,9 @@ fn event(kind: StepKind) -> Option<Event> {
         | StepKind::Wait(_)
         | StepKind::Resume(_)
         | StepKind::Notify(_)
+        | StepKind::Send(_)
+        | StepKind::Post(_)
+        | StepKind::Broadcast(_)
         | StepKind::Step => None,
     }
 }
@@ -50,6 +53,7 @@ fn random_walks_show_the_same_events_in_both_semantics() {
             let mut stack = vec![thread.entry];
             for _ in 0..60 {
                 let moves = configuration.moves(&program, &successors, id);
+                let moves: Vec<Move> = moves.into_iter().map(|one| one.step).collect();
                 assert_eq!(moves, enabled(thread, &stack), "seed {seed}");
                 let Some(&chosen) = (!moves.is_empty()).then(|| rng.pick(&moves)) else { break };
                 let kind = configuration.step(&program, id, chosen).expect("alone, nobody blocks");

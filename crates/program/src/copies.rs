@@ -18,6 +18,7 @@
 //!    but where `W` owns globals, each copy has one of them and procedures of its own.
 
 use crate::data::{Expr, Literal, thread_value};
+use crate::features::Feature;
 use crate::model::{
     Action, Copies, Edge, EdgeId, Label, LockId, NodeId, Procedure, ProcedureId, Program, Start,
     Thread, ThreadId,
@@ -227,13 +228,14 @@ pub enum Enough {
     /// These: what holds with so many copies of each thread holds with any number. Threads that stand
     /// for one have 1.
     Exactly(IdVec<ThreadId, u32>),
-    /// No number is known: copies start copies of their own kind, or there are values.
+    /// No number is known: copies start copies of their own kind, or there are values or channels.
     Unknown,
 }
 
 /// How many copies of each thread decide a question about a valid program without shared values.
 pub fn enough(program: &Program, asked: CopiesFor) -> Enough {
-    if program.features().contains(crate::Feature::Values) {
+    let features = program.features();
+    if features.contains(Feature::Values) || features.contains(Feature::Channels) {
         return Enough::Unknown;
     }
     let is_many = |thread: ThreadId| program.threads[thread].copies == Copies::Any;

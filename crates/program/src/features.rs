@@ -38,11 +38,13 @@ pub enum Feature {
     /// Conditions that are checked wherever they could be broken: invariants, and what is said to
     /// protect a global.
     Checks,
+    /// Channels, and edges that send and receive over them.
+    Channels,
 }
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Values,
         Self::Recursion,
         Self::Starts,
@@ -54,6 +56,7 @@ impl Feature {
         Self::Monitors,
         Self::Mutexes,
         Self::Checks,
+        Self::Channels,
     ];
 
     /// What it is called in messages: "the program has …".
@@ -70,6 +73,7 @@ impl Feature {
             Self::Monitors => "waits and notifications",
             Self::Mutexes => "locks that are not reentrant",
             Self::Checks => "invariants or annotations",
+            Self::Channels => "channels",
         }
     }
 
@@ -163,6 +167,9 @@ impl Program {
                 | Action::Call(_) => {}
                 Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
                     features.insert(Feature::Monitors);
+                }
+                Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
+                    features.insert(Feature::Channels);
                 }
             }
         }
@@ -283,8 +290,8 @@ mod tests {
     #[test]
     fn each_feature_is_seen() {
         use Feature::{
-            AnyCopies, AtomicSections, Checks, Joins, Monitors, Mutexes, Starts, Types, Values,
-            Volatile,
+            AnyCopies, AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Starts, Types,
+            Values, Volatile,
         };
         assert_eq!(one_thread("", "skip"), [Starts]);
         assert_eq!(one_thread("", "start B"), [Starts]);
@@ -301,6 +308,12 @@ mod tests {
         assert_eq!(one_thread("", "assert 1 < 2"), [Values, Starts, Types]);
         assert_eq!(one_thread("global g guarded by l", "skip"), [Values, Starts, Checks]);
         assert_eq!(one_thread("global g invariant !g", "skip"), [Values, Starts, Checks]);
+        for action in ["skip", "read x"] {
+            assert_eq!(one_thread("channel a", action), [Starts]);
+        }
+        for action in ["send a", "post a", "broadcast a", "recv a"] {
+            assert_eq!(one_thread("channel a", action), [Starts, Channels]);
+        }
         let any = "thread C copies * main main { procedure main nodes 1 entry 0 exit 0 {} }";
         assert_eq!(one_thread(any, "skip"), [Starts, AnyCopies]);
     }

@@ -48,9 +48,9 @@ pub use files::SourceFile;
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{
-    Action, AtomicSet, AtomicSetId, ConditionId, Copies, Edge, EdgeId, EnumId, GlobalId, Label,
-    LocalId, Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure, ProcedureId,
-    Program, ReturnId, Start, Thread, ThreadId, UpdateId,
+    Action, AtomicSet, AtomicSetId, Channel, ChannelId, ConditionId, Copies, Edge, EdgeId, EnumId,
+    GlobalId, Label, LocalId, Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure,
+    ProcedureId, Program, ReturnId, Start, Thread, ThreadId, UpdateId,
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
@@ -64,6 +64,6 @@ pub use searched::{
 };
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
-pub use trace::{Stacks, StepKind, Trace, TraceStep};
+pub use trace::{Stacks, StepKind, Trace, TraceReceiver, TraceStep};
 pub use verdict::{Failure, Fault, Unknown, Verdict};
-pub use witness::{Move, Witness, WitnessStep};
+pub use witness::{Move, Receiver, Witness, WitnessStep};

@@ -19,7 +19,7 @@
 //! 3. An edge stays within one procedure; entry and exit are nodes of their procedure.
 //! 4. No edge leaves an exit node: the only step there is the return.
 //! 5. A call goes to a shared procedure, or to one of the same thread; so does a thread's main.
-//! 6. Names are unique: locks among locks, atomic sets among atomic sets, locations among
+//! 6. Names are unique: locks among locks, channels among channels, atomic sets among atomic sets, locations among
 //!    locations, globals among globals, threads among threads, procedures among those of their
 //!    thread, shared procedures among shared ones, locals among those of their procedure.
 //! 7. Expressions name globals of the program and locals of the procedure that they stand in;
@@ -42,6 +42,8 @@
 //!     assigned, passed or returned has the sort of the variable that it goes to.
 //! 15. Invariants and the predicates of annotations speak of globals only; [`Expr::Me`] stands in
 //!     predicates, but not in invariants.
+//! 16. An edge that sends or receives computes nothing and passes nothing, and its procedure enforces
+//!     nothing.
 
 use crate::data::{Enum, Expr, Frame, Global, Invariant, NamedArray, Numeral, Passing, Update};
 use crate::files::SourceFile;
@@ -50,6 +52,10 @@ use selvedge_base::{IdVec, Place, define_id};
 define_id!(
     /// A lock.
     LockId
+);
+define_id!(
+    /// A channel.
+    ChannelId
 );
 define_id!(
     /// A shared location.
@@ -112,6 +118,8 @@ pub struct Program {
     pub files: Vec<SourceFile>,
     /// The locks.
     pub locks: IdVec<LockId, Lock>,
+    /// The channels.
+    pub channels: IdVec<ChannelId, Channel>,
     /// The atomic sets.
     pub atomic_sets: IdVec<AtomicSetId, AtomicSet>,
     /// The shared locations.
@@ -173,6 +181,16 @@ impl Lock {
     pub fn reentrant(name: impl Into<String>, place: Place) -> Self {
         Self { name: name.into(), place, reentrant: true }
     }
+}
+
+/// A channel, over which threads meet. It holds nothing: what is not received in the step that sends
+/// is received never.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Channel {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub place: Place,
 }
 
 /// A set of locations with a common consistency property.
@@ -312,9 +330,31 @@ pub enum Action {
     BeginAtomic,
     /// Leaves an atomic section.
     EndAtomic,
+    /// One step together with the [`Recv`](Action::Recv) of one other thread that is ready; blocks
+    /// while there is none. A thread is ready for a channel if it was started, an edge that receives
+    /// leaves the node on top of its stack, and nobody else is inside an atomic section.
+    Send(ChannelId),
+    /// One step together with the [`Recv`](Action::Recv) of any one other thread that is ready, and
+    /// alone if there is none.
+    Post(ChannelId),
+    /// One step together with the [`Recv`](Action::Recv) of all other threads that are ready.
+    Broadcast(ChannelId),
+    /// Happens in the step of a thread that sends, posts or broadcasts, and in no other way.
+    Recv(ChannelId),
 }
 
 impl Action {
+    /// The channel that it sends or receives over.
+    pub fn channel(self) -> Option<ChannelId> {
+        match self {
+            Self::Send(channel)
+            | Self::Post(channel)
+            | Self::Broadcast(channel)
+            | Self::Recv(channel) => Some(channel),
+            _ => None,
+        }
+    }
+
     /// Whether more than the stack of the thread, locks and units have a part in it.
     pub fn is_about_data(self) -> bool {
         matches!(

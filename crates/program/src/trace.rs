@@ -12,8 +12,8 @@
 //! 2. A step that fails is the last one.
 
 use crate::data::{FailureKind, Valuation, Value, Variable};
-use crate::model::{LocationId, LockId, ProcedureId, Program, ThreadId};
-use crate::witness::{Move, Witness, WitnessStep, contexts, rounds};
+use crate::model::{ChannelId, EdgeId, LocationId, LockId, ProcedureId, Program, ThreadId};
+use crate::witness::{Move, Receiver, Witness, WitnessStep, contexts, rounds};
 use selvedge_base::{Id, IdVec, Place};
 
 /// What a step did. Acquisitions, releases and units are the outermost ones only; inner ones are
@@ -46,8 +46,25 @@ pub enum StepKind {
     Resume(LockId),
     /// One thread, or all, were removed from the wait set of a lock.
     Notify(LockId),
+    /// Something was sent, and received by one thread in the same step.
+    Send(ChannelId),
+    /// Something was posted, and received by at most one thread in the same step.
+    Post(ChannelId),
+    /// Something was broadcast, and received by all threads that were ready, in the same step.
+    Broadcast(ChannelId),
     /// A step without an event: a branch, a reentrant lock operation, an inner unit.
     Step,
+}
+
+/// A thread that received in the step of another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TraceReceiver {
+    /// Who received.
+    pub thread: ThreadId,
+    /// The edge that it took.
+    pub edge: EdgeId,
+    /// The statement.
+    pub place: Place,
 }
 
 /// A step of a trace.
@@ -61,6 +78,8 @@ pub struct TraceStep {
     pub kind: StepKind,
     /// The statement.
     pub place: Place,
+    /// Who received in the same step, in the order of the threads.
+    pub receivers: Vec<TraceReceiver>,
     /// Which access of the question this is, from 1.
     pub matched: Option<u32>,
     /// The variables that have another value than was last seen of them, and all locals of an
@@ -74,7 +93,16 @@ pub struct TraceStep {
 impl TraceStep {
     /// A step that changes no values.
     pub fn plain(thread: ThreadId, step: Move, kind: StepKind, place: Place) -> Self {
-        Self { thread, step, kind, place, matched: None, changes: Vec::new(), fails: None }
+        Self {
+            thread,
+            step,
+            kind,
+            place,
+            receivers: Vec::new(),
+            matched: None,
+            changes: Vec::new(),
+            fails: None,
+        }
     }
 }
 
@@ -137,9 +165,13 @@ impl Trace {
                     (Variable::Local(_), None) => {}
                 }
             }
+            let receivers = step.receivers.iter();
             steps.push(WitnessStep {
                 thread: step.thread,
                 step: step.step,
+                receivers: receivers
+                    .map(|&TraceReceiver { thread, edge, .. }| Receiver { thread, edge })
+                    .collect(),
                 matched: step.matched,
                 globals: globals.clone(),
                 locals: open.last().cloned().unwrap_or_default(),

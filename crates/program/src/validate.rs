@@ -74,6 +74,7 @@ impl Validator<'_> {
         }
         let frames = program.procedures.iter().flat_map(|one| &one.frame.locals);
         let places = program.locks.iter().map(|one| one.place);
+        let places = places.chain(program.channels.iter().map(|one| one.place));
         let places = places.chain(program.locations.iter().map(|one| one.place));
         let places = places.chain(program.globals.iter().map(|one| one.place));
         let places = places.chain(program.threads.iter().map(|one| one.place));
@@ -93,6 +94,8 @@ impl Validator<'_> {
     fn declarations(&mut self) {
         let program = self.program;
         self.unique("lock", program.locks.iter().map(|lock| (lock.name.as_str(), lock.place)));
+        let channels = program.channels.iter();
+        self.unique("channel", channels.map(|one| (one.name.as_str(), one.place)));
         self.unique(
             "atomic set",
             program.atomic_sets.iter().map(|set| (set.name.as_str(), Place::NONE)),
@@ -236,6 +239,10 @@ impl Validator<'_> {
                 Action::Start(thread) | Action::Join(thread) => {
                     program.threads.get(thread).is_some()
                 }
+                Action::Send(channel)
+                | Action::Post(channel)
+                | Action::Broadcast(channel)
+                | Action::Recv(channel) => program.channels.get(channel).is_some(),
                 Action::Skip
                 | Action::BeginUnit
                 | Action::EndUnit
@@ -245,6 +252,11 @@ impl Validator<'_> {
             self.edge_data(procedure, edge);
             if edge.volatile && !matches!(edge.action, Action::Read(_) | Action::Write(_)) {
                 self.breach(edge.place, "a step that is no access is volatile".to_owned());
+            }
+            let computes = edge.update.is_some() || edge.passing.is_some();
+            if edge.action.channel().is_some() && (computes || procedure.frame.enforced.is_some()) {
+                let message = "a step that sends or receives computes and enforces nothing";
+                self.breach(edge.place, message.to_owned());
             }
             if let Action::Join(thread) = edge.action
                 && let Some(joined) = program.threads.get(thread)
@@ -264,7 +276,8 @@ impl Validator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AtomicSetId, EdgeId, LocationId, LockId, NodeId, ProcedureId};
+    use crate::data::{Expr, Update};
+    use crate::model::{AtomicSetId, Channel, EdgeId, LocationId, LockId, NodeId, ProcedureId};
     use crate::text::parse;
 
     /// Two threads; the first has two procedures.
@@ -351,6 +364,34 @@ mod tests {
             spoilt(|program| program.threads[id::<ThreadId>(0)].main = id(2)),
             ["3:1: main of A is not a procedure of it"]
         );
+    }
+
+    #[test]
+    fn channels_exist_and_their_steps_compute_nothing() {
+        let channel = |name: &str| Channel { name: name.to_owned(), place: Place::new(5, 1) };
+        let sends = |channels: &[&str], more: fn(&mut Program)| {
+            spoilt(|program| {
+                program.channels = channels.iter().map(|name| channel(name)).collect();
+                program.edges[id::<EdgeId>(1)].action = Action::Send(id(0));
+                more(program);
+            })
+        };
+        assert_eq!(sends(&["a", "b"], |_| {}), [""; 0]);
+        assert_eq!(sends(&["a", "a"], |_| {}), ["5:1: channel a is declared twice"]);
+        let missing = "4:2: Send(ChannelId(0)) names something that does not exist";
+        assert_eq!(sends(&[], |_| {}), [missing]);
+        let computes = "4:2: a step that sends or receives computes and enforces nothing";
+        let update = |program: &mut Program| {
+            let update =
+                program.updates.push(Update { guard: Some(Expr::TRUE), ..Update::default() });
+            program.edges[id::<EdgeId>(1)].update = Some(update);
+        };
+        assert_eq!(sends(&["a"], update), [computes]);
+        let enforce = |program: &mut Program| {
+            let condition = program.conditions.push(Expr::TRUE);
+            program.procedures[id::<ProcedureId>(0)].frame.enforced = Some(condition);
+        };
+        assert_eq!(sends(&["a"], enforce), [computes]);
     }
 
     #[test]

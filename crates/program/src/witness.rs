@@ -13,7 +13,8 @@
 //! # Invariants
 //! 1. `matched` counts the accesses of a pattern (or the phase transitions of an automaton) from 1
 //!    and stands on those steps only, in increasing order.
-//! 2. A *context* is a maximal sequence of steps of one thread. A *round* is one pass over the
+//! 2. A *context* is a maximal sequence of steps of one thread; a step with receivers is one of the
+//!    thread that sends. A *round* is one pass over the
 //!    threads in the order of their ids, each with at most one context.
 //! 3. A step that fails is the last one of its witness. A witness that fails without any step says
 //!    that an invariant is false at first.
@@ -43,6 +44,15 @@ impl Move {
     }
 }
 
+/// A thread that receives in the step of another one, which sends, posts or broadcasts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Receiver {
+    /// Who receives.
+    pub thread: ThreadId,
+    /// The edge that it takes.
+    pub edge: EdgeId,
+}
+
 /// A proposed interleaving, from the initial configuration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Witness {
@@ -68,6 +78,8 @@ pub struct WitnessStep {
     pub thread: ThreadId,
     /// What it does.
     pub step: Move,
+    /// Who receives in the same step, in the order of the threads.
+    pub receivers: Vec<Receiver>,
     /// Which access of the question this is, from 1.
     pub matched: Option<u32>,
     /// The globals after the step.
@@ -80,7 +92,14 @@ pub struct WitnessStep {
 impl WitnessStep {
     /// A step of a program without values.
     pub fn plain(thread: ThreadId, step: Move, matched: Option<u32>) -> Self {
-        Self { thread, step, matched, globals: Valuation::default(), locals: Valuation::default() }
+        Self {
+            thread,
+            step,
+            receivers: Vec::new(),
+            matched,
+            globals: Valuation::default(),
+            locals: Valuation::default(),
+        }
     }
 }
 

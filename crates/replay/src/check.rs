@@ -153,6 +153,9 @@ fn observed(step: &TraceStep) -> Option<IndexedSymbol> {
         | StepKind::Wait(_)
         | StepKind::Resume(_)
         | StepKind::Notify(_)
+        | StepKind::Send(_)
+        | StepKind::Post(_)
+        | StepKind::Broadcast(_)
         | StepKind::Step => return None,
     };
     Some(IndexedSymbol { thread: step.thread, symbol })

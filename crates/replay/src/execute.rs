@@ -25,11 +25,12 @@ use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
 use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
+use crate::step::Scheduled;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
-    Action, FailureKind, GlobalId, LocalId, LocationId, LockId, Move, Program, Question, Start,
-    StepKind, Target, ThreadId, Trace, TraceStep, Unknown, Valuation, Value, Variable, Witness,
-    WitnessStep,
+    Action, ChannelId, FailureKind, GlobalId, LocalId, LocationId, LockId, Move, Program, Question,
+    Start, StepKind, Target, ThreadId, Trace, TraceReceiver, TraceStep, Unknown, Valuation, Value,
+    Variable, Witness, WitnessStep,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -192,6 +193,11 @@ fn run(
             Move::Edge(edge) | Move::With(edge, _) => program.edges[edge].place,
             Move::Return => running.map_or(Place::NONE, |one| program.procedures[one].end),
         };
+        let receivers = step.receivers.iter().map(|receiver| TraceReceiver {
+            thread: receiver.thread,
+            edge: receiver.edge,
+            place: program.edges[receiver.edge].place,
+        });
         let changes = seen.follow(step, kind);
         let matched = step.matched;
         steps.push(TraceStep {
@@ -199,6 +205,7 @@ fn run(
             step: step.step,
             kind,
             place,
+            receivers: receivers.collect(),
             matched,
             changes,
             fails,
@@ -258,6 +265,7 @@ fn advance(
     fails: bool,
     states: &mut Vec<State>,
 ) -> Result<(StepKind, Option<FailureKind>), Refusal> {
+    let scheduled = Scheduled { step: step.step, receivers: step.receivers.clone() };
     // Invariant 3. The record of such a step can hold no values that differ.
     if let [state] = &mut states[..]
         && !fails
@@ -265,7 +273,7 @@ fn advance(
         && step.locals.0.is_empty()
         && state.is_plain(program, step.thread, step.step)
     {
-        return state.step_plain(program, step.thread, step.step).map(|kind| (kind, None));
+        return state.step_plain(program, step.thread, &scheduled).map(|kind| (kind, None));
     }
     let started = match started_by(program, step.step) {
         Some(thread) => witness.locals.get(thread),
@@ -274,6 +282,7 @@ fn advance(
     let none = Valuation::default();
     let record =
         Record { globals: &step.globals, locals: &step.locals, started: started.unwrap_or(&none) };
+    let thread = step.thread;
     let mut kind = (StepKind::Step, None);
     let mut after: Vec<State> = Vec::new();
     let mut refused = None;
@@ -289,12 +298,13 @@ fn advance(
             if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = if fails {
-            state.fails_as_recorded(program, step.thread, step.step, record).map(|kind| {
+            state.fails_as_recorded(program, step.thread, scheduled.clone(), record).map(|kind| {
                 _ = keep(state.clone());
                 (StepKind::Step, Some(kind))
             })
         } else {
-            let outcomes = state.outcomes(program, step.thread, step.step, Some(record), &mut keep);
+            let step = scheduled.clone();
+            let outcomes = state.outcomes(program, thread, step, Some(record), &mut keep);
             outcomes.map(|kind| (kind, None))
         };
         match outcome {
@@ -396,6 +406,7 @@ fn refused(program: &Program, step: &WitnessStep, refusal: Refusal) -> String {
 /// What an action does, as in "it cannot read x".
 fn deed(program: &Program, action: Action) -> String {
     let lock = |id: LockId| program.locks[id].name.as_str();
+    let channel = |id: ChannelId| program.channels[id].name.as_str();
     let location = |id: LocationId| program.locations[id].name.as_str();
     let thread = |id: ThreadId| program.threads[id].name.as_str();
     let (verb, object) = match action {
@@ -415,6 +426,10 @@ fn deed(program: &Program, action: Action) -> String {
         Action::Return(_) => ("return", ""),
         Action::Start(id) => ("start ", thread(id)),
         Action::Join(id) => ("join ", thread(id)),
+        Action::Send(id) => ("send over ", channel(id)),
+        Action::Post(id) => ("post over ", channel(id)),
+        Action::Broadcast(id) => ("broadcast over ", channel(id)),
+        Action::Recv(id) => ("receive over ", channel(id)),
         Action::BeginAtomic => ("begin an atomic section", ""),
         Action::EndAtomic => ("end its atomic section", ""),
     };

@@ -52,5 +52,5 @@ pub use exhaustive::bounded::{BoundedLevel, BoundedLimits, BoundedSets, bounded_
 pub use question::question_error;
 pub use run::State;
 pub use simulate::{Simulation, SimulationEnd, simulate};
-pub use step::{Configuration, Ownership, StepError, ThreadState};
+pub use step::{Configuration, Ownership, Scheduled, StepError, ThreadState};
 pub use with_values::replay_with_values;

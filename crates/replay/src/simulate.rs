@@ -9,9 +9,10 @@
 //! 1. All steps come from [`State::successors`] and [`State::can_fail`], so the witness replays.
 
 use crate::run::{Refusal, State};
+use crate::step::Scheduled;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
-    Local, Move, Program, Start, Successors, ThreadId, Type, Unknown, Valuation, Value, Witness,
+    Local, Program, Start, Successors, ThreadId, Type, Unknown, Valuation, Value, Witness,
     WitnessStep,
 };
 use std::ops::ControlFlow;
@@ -86,7 +87,8 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
         let top = state.threads[thread].activations.last();
         witness.steps.push(WitnessStep {
             thread,
-            step,
+            step: step.step,
+            receivers: step.receivers,
             matched: None,
             globals: state.globals.clone(),
             locals: top.map_or_else(Valuation::default, |top| top.locals.clone()),
@@ -102,7 +104,7 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
 /// A step that was drawn; without a next state it is an assertion that fails.
 struct Drawn {
     thread: ThreadId,
-    step: Move,
+    step: Scheduled,
     next: Option<State>,
 }
 
@@ -117,13 +119,13 @@ fn draw(
     while !threads.is_empty() {
         let thread = threads.swap_remove(random.below(threads.len()));
         let mut choices: Vec<Drawn> = Vec::new();
-        for step in state.control.moves(program, successors, thread) {
-            if state.can_fail(program, thread, step).is_ok() {
+        for step in state.moves(program, successors, thread) {
+            if state.can_fail(program, thread, step.clone()).is_ok() {
                 choices.push(Drawn { thread, step, next: None });
             }
         }
         let _ = state.successors(program, successors, thread, &mut |step, next| {
-            choices.push(Drawn { thread, step, next: Some(next) });
+            choices.push(Drawn { thread, step: step.clone(), next: Some(next) });
             if choices.len() < DRAWN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !choices.is_empty() {

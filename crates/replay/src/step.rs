@@ -4,7 +4,9 @@
 //! stack, or returns from the exit on top of it. A thread that waits takes no step before an edge of
 //! another one has started it, which happens once; a join is possible when the stack of the joined
 //! thread is empty. A thread that waits for a notification about a lock has given up all its holds of
-//! it; behind a notification it takes them back at once, when the lock is free.
+//! it; behind a notification it takes them back at once, when the lock is free. A thread is ready for
+//! a channel if it was started and an edge that receives leaves the node on top of its stack; it takes
+//! such an edge in the step of another thread, which sends, posts or broadcasts.
 //!
 //! # Source
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
@@ -25,8 +27,25 @@
 
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    Action, Edge, EdgeId, LockId, Move, NodeId, Program, Start, StepKind, Successors, ThreadId,
+    Action, ChannelId, Edge, EdgeId, LockId, Move, NodeId, Program, Receiver, Start, StepKind,
+    Successors, ThreadId,
 };
+
+/// A step of a thread with those who receive in it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Scheduled {
+    /// What the thread does.
+    pub step: Move,
+    /// Who receives, in the order of the threads.
+    pub receivers: Vec<Receiver>,
+}
+
+impl From<Move> for Scheduled {
+    /// A step in which nobody receives.
+    fn from(step: Move) -> Self {
+        Self { step, receivers: Vec::new() }
+    }
+}
 
 /// A thread between two steps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -105,6 +124,14 @@ pub enum StepError {
     NotEnded(ThreadId),
     /// Another thread is named, but the step takes none along.
     NoPartner,
+    /// The thread receives in the step of another one, not in its own.
+    Receives(ChannelId),
+    /// No thread receives what is sent.
+    NoReceiver(ChannelId),
+    /// The thread that is to receive is not ready for it.
+    NotReady(ThreadId, ChannelId),
+    /// Other threads have to receive, or in another order.
+    Receivers(ChannelId),
     /// The step depends on data, which this step relation does not know.
     Data,
 }
@@ -121,27 +148,72 @@ impl Configuration {
         Self { threads: threads.collect(), locks: IdVec::filled(None, program.locks.len()) }
     }
 
-    /// The moves that the control flow of a thread offers, in the order of the edges. Locks and
-    /// units may still forbid one; [`Configuration::step`] decides.
-    pub fn moves(&self, program: &Program, successors: &Successors, thread: ThreadId) -> Vec<Move> {
+    /// The steps that the control flow of a thread offers, in the order of the edges, with all who can
+    /// receive in them. Locks and units may still forbid one; [`Configuration::step`] decides.
+    pub fn moves(
+        &self,
+        program: &Program,
+        successors: &Successors,
+        thread: ThreadId,
+    ) -> Vec<Scheduled> {
+        self.moves_among(program, successors, thread, true)
+    }
+
+    /// Like [`Configuration::moves`]; nobody receives unless the others are free to move.
+    pub(crate) fn moves_among(
+        &self,
+        program: &Program,
+        successors: &Successors,
+        thread: ThreadId,
+        others: bool,
+    ) -> Vec<Scheduled> {
         let Some(&top) = self.threads.get(thread).and_then(|state| state.stack.last()) else {
             return Vec::new();
         };
         if program.procedures[program.nodes[top]].exit == top {
-            return vec![Move::Return];
+            return vec![Move::Return.into()];
         }
         let mut moves = Vec::new();
         for &edge in successors.of(top) {
+            let action = program.edges[edge].action;
+            if let Some(channel) = action.channel() {
+                let receive = |thread: ThreadId| {
+                    let top = self.threads[thread].stack.last().filter(|_| others);
+                    let edges = top.map_or(&[][..], |&top| successors.of(top)).iter();
+                    let receives = |edge: &&EdgeId| {
+                        program.edges[**edge].action == Action::Recv(channel)
+                            && !self.threads[thread].waits
+                    };
+                    edges.filter(receives).map(|&edge| Receiver { thread, edge }).collect()
+                };
+                let ready = self.threads.ids().filter(|&other| other != thread);
+                let ready: Vec<Vec<Receiver>> = ready.map(receive).collect();
+                let step = Move::Edge(edge);
+                let receivers = receivers(action, &ready).into_iter();
+                moves.extend(receivers.map(|receivers| Scheduled { step, receivers }));
+                continue;
+            }
             let mut members = Vec::new();
-            if let Action::Notify(lock) = program.edges[edge].action {
+            if let Action::Notify(lock) = action {
                 members.extend(self.wait_set(lock));
             }
-            match members[..] {
-                [] => moves.push(Move::Edge(edge)),
-                _ => moves.extend(members.into_iter().map(|member| Move::With(edge, member))),
+            if members.is_empty() {
+                moves.push(Move::Edge(edge).into());
             }
+            moves.extend(members.into_iter().map(|member| Move::With(edge, member).into()));
         }
         moves
+    }
+
+    /// Whether a thread is ready for a channel.
+    pub fn is_ready(&self, program: &Program, thread: ThreadId, channel: ChannelId) -> bool {
+        let Some(state) = self.threads.get(thread).filter(|state| !state.waits) else {
+            return false;
+        };
+        let receives = |edge: &Edge| {
+            Some(&edge.source) == state.stack.last() && edge.action == Action::Recv(channel)
+        };
+        program.edges.iter().any(receives)
     }
 
     /// The threads in the wait set of a lock.
@@ -164,8 +236,9 @@ impl Configuration {
         &mut self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        step: impl Into<Scheduled>,
     ) -> Result<StepKind, StepError> {
+        let scheduled = step.into();
         let on_data = |edge: &Edge| {
             let action = match edge.action {
                 Action::Start(_) | Action::Join(_) => false,
@@ -173,28 +246,37 @@ impl Configuration {
             };
             action || edge.update.is_some() || edge.passing.is_some()
         };
-        let edge = step.edge().and_then(|edge| program.edges.get(edge));
+        let edge = scheduled.step.edge().and_then(|edge| program.edges.get(edge));
         let depends_on_data = edge.is_some_and(on_data);
         if depends_on_data {
             return Err(StepError::Data);
         }
-        self.step_control(program, thread, step)
+        self.step_control(program, thread, &scheduled, true)
     }
 
-    /// Takes a step of a thread as if there were no data: stacks, locks, units, starts and joins only.
+    /// Takes a step of a thread as if there were no data: stacks, locks, units, starts, joins and
+    /// channels only. Nobody receives unless the others are free to move.
     pub(crate) fn step_control(
         &mut self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        Scheduled { step, receivers }: &Scheduled,
+        others: bool,
     ) -> Result<StepKind, StepError> {
         let state = self.threads.get(thread).ok_or(StepError::NoSuchThread)?;
         if state.waits {
             return Err(StepError::Waits);
         }
         let &top = state.stack.last().ok_or(StepError::Finished)?;
-        match step {
-            Move::Edge(edge) => self.take_edge(program, thread, top, edge, None),
+        match *step {
+            Move::Edge(edge) => match program.edges.get(edge) {
+                Some(taken) if taken.action.channel().is_some() => {
+                    self.meet(program, thread, taken, receivers, others)
+                }
+                _ if !receivers.is_empty() => Err(StepError::NoPartner),
+                _ => self.take_edge(program, thread, top, edge, None),
+            },
+            Move::With(..) | Move::Return if !receivers.is_empty() => Err(StepError::NoPartner),
             Move::With(edge, partner) => self.take_edge(program, thread, top, edge, Some(partner)),
             Move::Return => {
                 let procedure = program.nodes[top];
@@ -205,6 +287,64 @@ impl Configuration {
                 Ok(StepKind::Return(procedure))
             }
         }
+    }
+
+    /// Takes an edge that sends, and those of all who receive.
+    fn meet(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        edge: &Edge,
+        receivers: &[Receiver],
+        others: bool,
+    ) -> Result<StepKind, StepError> {
+        if self.threads[thread].stack.last() != Some(&edge.source) {
+            return Err(StepError::NotAtSource);
+        }
+        let (kind, channel) = match edge.action {
+            Action::Send(channel) => (StepKind::Send(channel), channel),
+            Action::Post(channel) => (StepKind::Post(channel), channel),
+            Action::Broadcast(channel) => (StepKind::Broadcast(channel), channel),
+            Action::Recv(channel) => return Err(StepError::Receives(channel)),
+            _ => return Err(StepError::NoPartner),
+        };
+        for receiver in receivers {
+            let taken = program.edges.get(receiver.edge).ok_or(StepError::NoSuchEdge)?;
+            let state = self.threads.get(receiver.thread).ok_or(StepError::NoSuchThread)?;
+            let stands_there = !state.waits && state.stack.last() == Some(&taken.source);
+            let is_other = others && receiver.thread != thread;
+            if !is_other || !stands_there || taken.action != Action::Recv(channel) {
+                return Err(StepError::NotReady(receiver.thread, channel));
+            }
+        }
+        if !receivers.is_sorted_by(|one, next| one.thread < next.thread) {
+            return Err(StepError::Receivers(channel));
+        }
+        let ready =
+            |&other: &ThreadId| others && other != thread && self.is_ready(program, other, channel);
+        let fits = match (kind, receivers) {
+            (StepKind::Send(_), []) => return Err(StepError::NoReceiver(channel)),
+            (StepKind::Send(_) | StepKind::Post(_), [_]) => true,
+            (StepKind::Post(_), []) => !self.threads.ids().any(|other| ready(&other)),
+            (StepKind::Broadcast(_), _) => {
+                let receiving = receivers.iter().map(|receiver| receiver.thread);
+                self.threads.ids().filter(ready).eq(receiving)
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err(StepError::Receivers(channel));
+        }
+        for (mover, edge) in receivers
+            .iter()
+            .map(|receiver| (receiver.thread, &program.edges[receiver.edge]))
+            .chain([(thread, edge)])
+        {
+            let stack = &mut self.threads[mover].stack;
+            stack.pop();
+            stack.push(edge.target);
+        }
+        Ok(kind)
     }
 
     fn take_edge(
@@ -239,6 +379,10 @@ impl Configuration {
             Action::Join(joined) => self.join(joined)?,
             Action::Skip | Action::Assert(_) | Action::BeginAtomic | Action::EndAtomic => {
                 StepKind::Step
+            }
+            // Somebody else may have a part in these.
+            Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
+                return Err(StepError::NoPartner);
             }
         };
         let stack = &mut self.threads[thread].stack;
@@ -391,6 +535,27 @@ impl Configuration {
     }
 }
 
+/// Who can receive in a step, if these are ready, each with the edges that it can take.
+fn receivers(action: Action, ready: &[Vec<Receiver>]) -> Vec<Vec<Receiver>> {
+    let any_one = || ready.iter().flatten().map(|&receiver| vec![receiver]).collect();
+    match action {
+        Action::Post(_) if ready.iter().all(Vec::is_empty) => vec![Vec::new()],
+        Action::Send(_) | Action::Post(_) => any_one(),
+        Action::Broadcast(_) => {
+            let mut all = vec![Vec::new()];
+            for edges in ready.iter().filter(|edges| !edges.is_empty()) {
+                let with = |before: &Vec<Receiver>| {
+                    let before = before.clone();
+                    edges.iter().map(move |&edge| [&before[..], &[edge]].concat())
+                };
+                all = all.iter().flat_map(with).collect();
+            }
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl StepError {
     /// The reason in words, with the names of the program.
     pub fn describe(self, program: &Program) -> String {
@@ -402,7 +567,24 @@ impl StepError {
             Some(thread) => thread.name.clone(),
             None => format!("thread {}", thread.index()),
         };
+        let channel_name = |channel: ChannelId| match program.channels.get(channel) {
+            Some(channel) => channel.name.clone(),
+            None => format!("channel {}", channel.index()),
+        };
         match self {
+            Self::Receives(channel) => {
+                let channel = channel_name(channel);
+                format!("it is received over {channel} in the step of a thread that sends")
+            }
+            Self::NoReceiver(channel) => {
+                format!("no other thread receives over {}", channel_name(channel))
+            }
+            Self::NotReady(thread, channel) => {
+                format!("{} cannot receive over {} now", thread_name(thread), channel_name(channel))
+            }
+            Self::Receivers(channel) => {
+                format!("other threads have to receive over {}", channel_name(channel))
+            }
             Self::NoSuchThread => "there is no such thread".to_owned(),
             Self::NoSuchEdge => "there is no such edge".to_owned(),
             Self::Finished => "the thread has finished".to_owned(),

@@ -9,6 +9,7 @@
 
 use crate::execute::{ReplayError, replay_within};
 use crate::run::State;
+use crate::step::Scheduled;
 use rustc_hash::FxHashSet;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
@@ -24,7 +25,7 @@ const MOST_STATES: usize = 128;
 struct Reached {
     state: State,
     before: usize,
-    step: Move,
+    step: Scheduled,
 }
 
 /// A trace of a program with data that takes the steps of a witness without values, and answers the
@@ -40,7 +41,7 @@ pub fn replay_with_values(
 ) -> Result<Option<Trace>, Unknown> {
     let mut first = Vec::new();
     let _ = State::for_each_initial(program, &mut |state| {
-        let (before, step) = (0, Move::Return);
+        let (before, step) = (0, Move::Return.into());
         first.push(Reached { state, before, step });
         if first.len() < MOST_STATES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -73,10 +74,10 @@ fn behind(program: &Program, layer: &[Reached], planned: &WitnessStep) -> Vec<Re
     let mut next: Vec<Reached> = Vec::new();
     let mut seen: FxHashSet<State> = FxHashSet::default();
     for (before, Reached { state, .. }) in layer.iter().enumerate() {
-        for step in alternatives(program, state, planned.step) {
-            let _ = state.outcomes(program, planned.thread, step, None, &mut |state| {
+        for step in alternatives(program, state, planned) {
+            let _ = state.outcomes(program, planned.thread, step.clone(), None, &mut |state| {
                 if seen.insert(state.clone()) {
-                    next.push(Reached { state, before, step });
+                    next.push(Reached { state, before, step: step.clone() });
                 }
                 if next.len() < MOST_STATES {
                     ControlFlow::Continue(())
@@ -93,13 +94,16 @@ fn behind(program: &Program, layer: &[Reached], planned: &WitnessStep) -> Vec<Re
 }
 
 /// The moves that a step without values may be: a notification takes one of those along that wait.
-fn alternatives(program: &Program, state: &State, step: Move) -> Vec<Move> {
+fn alternatives(program: &Program, state: &State, planned: &WitnessStep) -> Vec<Scheduled> {
+    let step = planned.step;
     let action = step.edge().and_then(|edge| program.edges.get(edge)).map(|edge| edge.action);
-    let (Move::Edge(edge), Some(Action::Notify(lock))) = (step, action) else { return vec![step] };
-    let mut moves: Vec<Move> =
-        state.control.wait_set(lock).map(|thread| Move::With(edge, thread)).collect();
+    let (Move::Edge(edge), Some(Action::Notify(lock))) = (step, action) else {
+        return vec![Scheduled { step, receivers: planned.receivers.clone() }];
+    };
+    let mut moves: Vec<Scheduled> =
+        state.control.wait_set(lock).map(|thread| Move::With(edge, thread).into()).collect();
     if moves.is_empty() {
-        moves.push(step);
+        moves.push(step.into());
     }
     moves
 }
@@ -116,7 +120,7 @@ fn witness_to(program: &Program, plan: &Witness, layers: &[Vec<Reached>], end: u
     chain.reverse();
     let steps = plan.steps.iter().zip(&chain[1..]);
     let steps = steps
-        .map(|(planned, reached)| (planned.thread, reached.step, planned.matched, &reached.state));
+        .map(|(planned, reached)| (planned.thread, &reached.step, planned.matched, &reached.state));
     witness_of(program, &chain[0].state, steps)
 }
 
@@ -124,7 +128,7 @@ fn witness_to(program: &Program, plan: &Witness, layers: &[Vec<Reached>], end: u
 pub(crate) fn witness_of<'s>(
     program: &Program,
     first: &State,
-    steps: impl Iterator<Item = (ThreadId, Move, Option<u32>, &'s State)>,
+    steps: impl Iterator<Item = (ThreadId, &'s Scheduled, Option<u32>, &'s State)>,
 ) -> Witness {
     let main = |state: &State, thread: ThreadId| {
         state.threads[thread]
@@ -139,14 +143,15 @@ pub(crate) fn witness_of<'s>(
     let mut locals: IdVec<ThreadId, Valuation> = locals.collect();
     let mut taken = Vec::new();
     for (thread, step, matched, state) in steps {
-        let action = step.edge().map(|edge| program.edges[edge].action);
+        let action = step.step.edge().map(|edge| program.edges[edge].action);
         if let Some(Action::Start(started)) = action {
             locals[started] = main(state, started);
         }
         let top = state.threads[thread].activations.last();
         taken.push(WitnessStep {
             thread,
-            step,
+            step: step.step,
+            receivers: step.receivers.clone(),
             matched,
             globals: state.globals.clone(),
             locals: top.map_or_else(Valuation::default, |top| top.locals.clone()),

@@ -51,7 +51,7 @@ fn steps(
     });
     assert_eq!(flow, Ok(ControlFlow::Continue(())));
     let moves = state.control.moves(program, successors, thread);
-    let fails = moves.iter().any(|&step| state.can_fail(program, thread, step).is_ok());
+    let fails = moves.iter().any(|step| state.can_fail(program, thread, step.clone()).is_ok());
     let naive = NaiveSteps { states: states.iter().map(naive).collect(), fails };
     (states, naive)
 }

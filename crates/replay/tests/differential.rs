@@ -229,7 +229,7 @@ fn random_run(
         if moves.is_empty() {
             continue;
         }
-        let step = *rng.pick(&moves);
+        let step = rng.pick(&moves).step;
         let Ok(kind) = configuration.step(program, thread, step) else { continue };
         let symbol = match kind {
             StepKind::Read(location) => Some(Observable::Read(location)),

@@ -323,7 +323,7 @@ fn random_run(program: &Program, successors: &Successors, rng: &mut Rng) -> Witn
         if moves.is_empty() {
             continue;
         }
-        let step = *rng.pick(&moves);
+        let step = rng.pick(&moves).step;
         if configuration.step(program, thread, step).is_ok() {
             schedule.steps.push(WitnessStep::plain(thread, step, None));
         }

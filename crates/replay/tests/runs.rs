@@ -36,7 +36,7 @@ fn step(text: &str) -> WitnessStep {
     };
     let thread = thread(words[0].parse().expect("a number"));
     let bits = |at: usize| bits(words[at].trim_matches('-'));
-    WitnessStep { thread, step, matched: None, globals: bits(2), locals: bits(3) }
+    WitnessStep { globals: bits(2), locals: bits(3), ..WitnessStep::plain(thread, step, None) }
 }
 
 fn run(globals: &str, locals: &[&str], steps: &[&str]) -> Witness {
@@ -432,7 +432,7 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Witness, Vec
         let thread = ThreadId::from_index(rng.below(program.threads.len()));
         let mut next = Vec::new();
         let _ = state.successors(program, &successors, thread, &mut |step, state| {
-            next.push((step, state));
+            next.push((step.clone(), state));
             ControlFlow::Continue(())
         });
         if next.is_empty() {
@@ -447,7 +447,8 @@ fn random_walk(program: &Program, rng: &mut Rng, length: usize) -> (Witness, Vec
         let top = state.threads[thread].activations.last();
         let locals = top.map(|top| top.locals.clone()).unwrap_or_default();
         let globals = state.globals.clone();
-        run.steps.push(WitnessStep { thread, step, matched: None, globals, locals });
+        let plain = WitnessStep::plain(thread, step.step, None);
+        run.steps.push(WitnessStep { globals, locals, ..plain });
         states.push(state);
     }
     (run, states)
@@ -477,7 +478,7 @@ fn is_run(program: &Program, run: &Witness) -> bool {
                     state.waits(thread) == after.waits(thread)
                         || after.threads[thread].activations[0].locals == run.locals[thread]
                 });
-                let agrees = step == recorded.step
+                let agrees = step.step == recorded.step
                     && after.globals == recorded.globals
                     && locals == recorded.locals
                     && started;
@@ -619,7 +620,8 @@ fn hostile_runs_do_no_harm() {
             };
             let (globals, locals) = (valuation(rng, 4), valuation(rng, 4));
             let (thread, matched) = (thread(rng.below(4)), None);
-            steps.push(WitnessStep { thread, step, matched, globals, locals });
+            let plain = WitnessStep::plain(thread, step, matched);
+            steps.push(WitnessStep { globals, locals, ..plain });
         }
         let locals = if rng.percent(70) {
             good().locals

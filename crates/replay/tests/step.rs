@@ -22,7 +22,7 @@ fn go(
 ) -> Result<StepKind, StepError> {
     let moves = configuration.moves(program, &Successors::new(program), thread(mover));
     assert_eq!(moves.len(), 1, "{moves:?}");
-    configuration.step(program, thread(mover), moves[0])
+    configuration.step(program, thread(mover), moves[0].clone())
 }
 
 /// Lets a thread run alone until it has finished, always by its first move.
@@ -30,7 +30,8 @@ fn run(program: &Program, mover: usize) -> Vec<StepKind> {
     let mut configuration = Configuration::initial(program);
     let successors = Successors::new(program);
     let mut kinds = Vec::new();
-    while let Some(&step) = configuration.moves(program, &successors, thread(mover)).first() {
+    while let Some(step) = configuration.moves(program, &successors, thread(mover)).first() {
+        let step = step.clone();
         kinds.push(configuration.step(program, thread(mover), step).expect("nobody else moves"));
     }
     kinds
@@ -216,12 +217,12 @@ fn recursion_grows_and_shrinks_the_stack() {
     let mut depths = vec![];
     for _ in 0..3 {
         for _ in 0..2 {
-            let step = configuration.moves(&program, &successors, thread(0))[0];
+            let step = configuration.moves(&program, &successors, thread(0))[0].clone();
             configuration.step(&program, thread(0), step).expect("a branch, then a call");
         }
         depths.push(configuration.threads[thread(0)].stack.len());
     }
-    while let Some(&step) = configuration.moves(&program, &successors, thread(0)).last() {
+    while let Some(step) = configuration.moves(&program, &successors, thread(0)).last().cloned() {
         let kind = configuration.step(&program, thread(0), step).expect("the other branch");
         if matches!(kind, StepKind::Return(_)) {
             depths.push(configuration.threads[thread(0)].stack.len());

@@ -147,6 +147,9 @@ pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
         StepKind::Wait(_) => "gives up, and waits to be notified about,",
         StepKind::Resume(_) => "takes back",
         StepKind::Notify(_) => "notifies about",
+        StepKind::Send(_) => "sends over",
+        StepKind::Post(_) => "posts over",
+        StepKind::Broadcast(_) => "broadcasts over",
     };
     format!("{who} {verb} `{}`", visible(object(kind, program).unwrap_or_default()))
 }
@@ -192,11 +195,14 @@ pub fn action(kind: StepKind) -> &'static str {
         StepKind::Wait(_) => "wait",
         StepKind::Resume(_) => "resume",
         StepKind::Notify(_) => "notify",
+        StepKind::Send(_) => "send",
+        StepKind::Post(_) => "post",
+        StepKind::Broadcast(_) => "broadcast",
         StepKind::Step => "step",
     }
 }
 
-/// The name of the lock, location, procedure or thread of a step, as it is in the model.
+/// The name of the lock, channel, location, procedure or thread of a step, as it is in the model.
 pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     Some(match kind {
         StepKind::BeginUnit | StepKind::EndUnit | StepKind::Step => return None,
@@ -210,6 +216,9 @@ pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
             &program.procedures[procedure].name
         }
         StepKind::Start(thread) | StepKind::Join(thread) => &program.threads[thread].name,
+        StepKind::Send(channel) | StepKind::Post(channel) | StepKind::Broadcast(channel) => {
+            &program.channels[channel].name
+        }
     })
 }
 

@@ -88,6 +88,10 @@ fn edge_label(edge: &Edge, program: &Program) -> String {
         | Action::Resume(_)
         | Action::Notify(_)
         | Action::NotifyAll(_)
+        | Action::Send(_)
+        | Action::Post(_)
+        | Action::Broadcast(_)
+        | Action::Recv(_)
         | Action::BeginAtomic
         | Action::EndAtomic => statement::statement(program, edge),
     };

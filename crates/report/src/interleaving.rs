@@ -274,6 +274,9 @@ pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
         StepKind::Wait(_) => "wait",
         StepKind::Resume(_) => "resume",
         StepKind::Notify(_) => "notify",
+        StepKind::Send(_) => "send",
+        StepKind::Post(_) => "post",
+        StepKind::Broadcast(_) => "broadcast",
     };
     format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
 }

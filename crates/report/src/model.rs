@@ -1,6 +1,6 @@
 //! # Idea
-//! What was understood of an input, for people: threads with their procedures, locks and locations
-//! with who uses them.
+//! What was understood of an input, for people: threads with their procedures, locks, channels and
+//! locations with who uses them.
 
 use crate::describe::{count, list};
 use crate::escape::visible;
@@ -10,8 +10,9 @@ use crate::statement::ShownValue;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{ProcedureId, Program, Sharing, Start, ThreadId, Type};
+use selvedge_program::{Action, ProcedureId, Program, Sharing, Start, ThreadId, Type};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Renders the model of the file called `name`.
@@ -23,9 +24,13 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
         0 => String::new(),
         number => count(number, "global") + ", ",
     };
+    let meeting = match program.channels.len() {
+        0 => String::new(),
+        number => count(number, "channel") + ", ",
+    };
     let _ = writeln!(
         out,
-        "{}: {}, {shared}{}, {} in {}, {}, {}, {}",
+        "{}: {}, {shared}{}, {meeting}{} in {}, {}, {}, {}",
         visible(name),
         count(program.threads.len(), "thread"),
         count(program.locks.len(), "lock"),
@@ -42,6 +47,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     files(&mut out, program, terminal);
     globals(&mut out, program, terminal);
     locks(&mut out, program, &outlines, terminal);
+    channels(&mut out, program, terminal);
     locations(&mut out, program, &outlines, terminal);
     out
 }
@@ -104,6 +110,7 @@ fn facts(
         }
     };
     add("locks", own.locks.iter().map(|&id| visible(&program.locks[id].name)).collect());
+    add("channels", own.channels.iter().map(|&id| visible(&program.channels[id].name)).collect());
     add("reads", own.reads.iter().map(location).collect());
     add("writes", own.writes.iter().map(location).collect());
     add("calls", own.calls.iter().map(|&id| visible(&program.procedures[id].name)).collect());
@@ -161,6 +168,32 @@ fn locks(
         let place = line_of(lock.place, program);
         let name = padded(&visible(&lock.name), widest);
         let _ = writeln!(out, "  {name}{place}taken by {takers}");
+    }
+}
+
+fn channels(out: &mut String, program: &Program, terminal: Terminal) {
+    if program.channels.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "channels"));
+    let widest = widest(program.channels.iter().map(|channel| channel.name.as_str()));
+    for (id, channel) in program.channels.iter_enumerated() {
+        // The procedures with such an edge, as `thread.procedure`.
+        let users = |receives: bool| {
+            let own = program.edges.iter().filter(|edge| {
+                edge.action.channel() == Some(id)
+                    && matches!(edge.action, Action::Recv(_)) == receives
+            });
+            let procedures: BTreeSet<ProcedureId> =
+                own.map(|edge| program.nodes[edge.source]).collect();
+            let names = procedures.into_iter().map(|id| program.qualified_name(id));
+            let names: Vec<String> = names.map(|name| visible(&name).into_owned()).collect();
+            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+        };
+        let place = line_of(channel.place, program);
+        let name = padded(&visible(&channel.name), widest);
+        let (senders, receivers) = (users(false), users(true));
+        let _ = writeln!(out, "  {name}{place}sent over by {senders}; received by {receivers}");
     }
 }
 

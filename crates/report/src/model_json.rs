@@ -27,6 +27,11 @@ pub fn render(name: &str, program: &Program) -> String {
             .iter()
             .map(|lock| Named::new(&lock.name, lock.place, program))
             .collect(),
+        channels: program
+            .channels
+            .iter()
+            .map(|channel| Named::new(&channel.name, channel.place, program))
+            .collect(),
         locations: program
             .locations
             .iter()
@@ -63,6 +68,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     globals: Vec<Named<'a>>,
     locks: Vec<Named<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    channels: Vec<Named<'a>>,
     locations: Vec<LocationEntry<'a>>,
 }
 
@@ -106,6 +113,8 @@ struct ProcedureEntry<'a> {
     locals: Vec<&'a str>,
     units: usize,
     locks: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    channels: Vec<&'a str>,
     reads: Vec<&'a str>,
     writes: Vec<&'a str>,
     calls: Vec<&'a str>,
@@ -128,6 +137,7 @@ impl<'a> ProcedureEntry<'a> {
             locals: locals.to_vec(),
             units: own.units,
             locks: own.locks.iter().map(|&id| program.locks[id].name.as_str()).collect(),
+            channels: own.channels.iter().map(|&id| program.channels[id].name.as_str()).collect(),
             reads: own.reads.iter().map(location).collect(),
             writes: own.writes.iter().map(location).collect(),
             calls: own.calls.iter().map(|&id| program.procedures[id].name.as_str()).collect(),

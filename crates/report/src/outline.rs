@@ -8,7 +8,7 @@
 //! components (Tarjan, 1972), without recursion because models may be deep.
 
 use selvedge_base::{Id, IdVec};
-use selvedge_program::{Action, LocationId, LockId, ProcedureId, Program};
+use selvedge_program::{Action, ChannelId, LocationId, LockId, ProcedureId, Program};
 use std::collections::BTreeSet;
 
 /// Facts about one procedure.
@@ -26,6 +26,8 @@ pub struct ProcedureOutline {
     pub writes: BTreeSet<LocationId>,
     /// Which locks it acquires itself.
     pub locks: BTreeSet<LockId>,
+    /// Over which channels it sends or receives itself.
+    pub channels: BTreeSet<ChannelId>,
     /// Whom it calls.
     pub calls: BTreeSet<ProcedureId>,
     /// Whether it can be called while it runs.
@@ -61,6 +63,10 @@ pub fn outline(program: &Program) -> IdVec<ProcedureId, ProcedureOutline> {
             Action::Read(location) => _ = own.reads.insert(location),
             Action::Write(location) => _ = own.writes.insert(location),
             Action::Acquire(lock) => _ = own.locks.insert(lock),
+            Action::Send(channel)
+            | Action::Post(channel)
+            | Action::Broadcast(channel)
+            | Action::Recv(channel) => _ = own.channels.insert(channel),
             Action::BeginUnit => own.units += 1,
             Action::Call(callee) => _ = own.calls.insert(callee),
         }

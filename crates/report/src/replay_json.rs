@@ -9,7 +9,7 @@
 //! | `question` | what was asked |
 //! | `globals` | the globals at first, a digit each |
 //! | `locals` | for every thread the locals of its main at first |
-//! | `steps[]` | thread, edge (null for a return), number of the access or null, changed variables |
+//! | `steps[]` | thread, edge (null for a return; with whoever takes part), number of the access or null, changed variables |
 //! | `fails` | whether the last step is an assertion that fails |
 //!
 //! Changed variables are `g3=1` for a global and `l0=0` for a local of the activation on top.
@@ -21,9 +21,9 @@ use selvedge_base::{Id, IdVec};
 use selvedge_program::copies::instantiate;
 use selvedge_program::{
     Action, Deadlock, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move, NodeId,
-    Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race, Resource,
-    StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Value, Variable,
-    Wait, Witness, WitnessStep,
+    Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race, Receiver,
+    Resource, StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Value,
+    Variable, Wait, Witness, WitnessStep,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,12 +42,14 @@ pub struct Replay {
 #[derive(Clone, Serialize, Deserialize)]
 struct Step(u32, Option<EdgeCode>, Option<u32>, String);
 
-/// An edge, or an edge with the thread that it takes along.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+/// An edge, an edge with the thread that it takes along, or an edge with those who receive: thread and
+/// edge each.
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum EdgeCode {
     Alone(u32),
     With([u32; 2]),
+    Received(u32, Vec<[u32; 2]>),
 }
 
 /// A question by numbers.
@@ -139,9 +141,18 @@ impl Replay {
                 return Err(wrong("there is no such thread"));
             }
             let stack = &mut open[thread];
-            let step = match *edge {
-                Some(EdgeCode::Alone(edge)) => Move::Edge(id(edge)),
-                Some(EdgeCode::With([edge, partner])) => Move::With(id(edge), id(partner)),
+            let mut receivers = Vec::new();
+            let step = match edge {
+                Some(EdgeCode::Alone(edge)) => Move::Edge(id(*edge)),
+                Some(EdgeCode::With([edge, partner])) => Move::With(id(*edge), id(*partner)),
+                Some(EdgeCode::Received(edge, with)) => {
+                    let receiver = |&[thread, edge]: &[u32; 2]| Receiver {
+                        thread: id(thread),
+                        edge: id(edge),
+                    };
+                    receivers.extend(with.iter().map(receiver));
+                    Move::Edge(id(*edge))
+                }
                 None => Move::Return,
             };
             if let Move::With(_, partner) = step
@@ -181,6 +192,7 @@ impl Replay {
             steps.push(WitnessStep {
                 thread,
                 step,
+                receivers,
                 matched: *matched,
                 globals: globals.clone(),
                 locals: stack.last().cloned().unwrap_or_default(),
@@ -220,7 +232,12 @@ fn valuation(text: &str) -> Result<Valuation, String> {
 }
 
 fn step(step: &TraceStep) -> Step {
+    let receivers = step.receivers.iter();
+    let receivers = receivers.map(|one| [number(one.thread), number(one.edge)]);
     let edge = match step.step {
+        Move::Edge(edge) if !step.receivers.is_empty() => {
+            Some(EdgeCode::Received(number(edge), receivers.collect()))
+        }
         Move::Edge(edge) => Some(EdgeCode::Alone(number(edge))),
         Move::With(edge, partner) => Some(EdgeCode::With([number(edge), number(partner)])),
         Move::Return => None,

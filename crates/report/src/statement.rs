@@ -28,6 +28,10 @@ pub fn action(program: &Program, edge: &Edge) -> &'static str {
         Action::Resume(_) => "resume",
         Action::Notify(_) => "notify",
         Action::NotifyAll(_) => "notify-all",
+        Action::Send(_) => "send",
+        Action::Post(_) => "post",
+        Action::Broadcast(_) => "broadcast",
+        Action::Recv(_) => "recv",
         Action::BeginUnit => "begin",
         Action::EndUnit => "end",
         Action::Call(_) => "call",
@@ -65,6 +69,10 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
         | Action::Resume(lock)
         | Action::Notify(lock)
         | Action::NotifyAll(lock) => Some(program.locks[lock].name.clone()),
+        Action::Send(channel)
+        | Action::Post(channel)
+        | Action::Broadcast(channel)
+        | Action::Recv(channel) => Some(program.channels[channel].name.clone()),
         Action::Call(callee) => Some(program.procedures[callee].name.clone()),
         Action::Start(thread) | Action::Join(thread) => Some(program.threads[thread].name.clone()),
         Action::Assert(condition) => {
@@ -114,7 +122,11 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
         | Action::Release(_)
         | Action::Wait(_)
         | Action::Resume(_)
-        | Action::Notify(_) => {
+        | Action::Notify(_)
+        | Action::Send(_)
+        | Action::Post(_)
+        | Action::Broadcast(_)
+        | Action::Recv(_) => {
             format!("{} {}", action(program, edge), object(program, edge).unwrap_or_default())
         }
     };

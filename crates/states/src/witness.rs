@@ -260,6 +260,7 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
         self.witness.steps.push(WitnessStep {
             thread,
             step,
+            receivers: Vec::new(),
             matched: None,
             globals: Valuation(self.state.globals.to_vec()),
             locals: Valuation(top.map_or_else(Vec::new, |top| top.locals.clone())),

@@ -55,9 +55,9 @@ fn oracle(program: &Program) -> Option<Oracle> {
             if state.in_atomic().is_none_or(|inside| inside == thread) {
                 accesses(program, &successors, &state, thread, &mut oracle.classes);
             }
-            for step in state.control.moves(program, &successors, thread) {
-                if state.can_fail(program, thread, step).is_ok() {
-                    oracle.failures.insert(step.edge().map(Id::index));
+            for step in state.moves(program, &successors, thread) {
+                if state.can_fail(program, thread, step.clone()).is_ok() {
+                    oracle.failures.insert(step.step.edge().map(Id::index));
                 }
             }
             let flow = state.successors(program, &successors, thread, &mut |_, next| {

@@ -43,9 +43,9 @@ fn oracle(program: &Program) -> Option<Oracle> {
         }
         let mut moves = false;
         for thread in program.threads.ids() {
-            for step in state.control.moves(program, &successors, thread) {
-                if let Ok(kind) = state.can_fail(program, thread, step) {
-                    oracle.failures.insert((step.edge().map(Id::index), kind));
+            for step in state.moves(program, &successors, thread) {
+                if let Ok(kind) = state.can_fail(program, thread, step.clone()) {
+                    oracle.failures.insert((step.step.edge().map(Id::index), kind));
                     moves = true;
                 }
             }

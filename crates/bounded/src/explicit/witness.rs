@@ -48,7 +48,14 @@ pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Witness
         }
         let globals = globals(taken.shared);
         let step = successor.step;
-        steps.push(WitnessStep { thread, step, matched: None, globals, locals: top });
+        steps.push(WitnessStep {
+            thread,
+            step,
+            receivers: Vec::new(),
+            matched: None,
+            globals,
+            locals: top,
+        });
     }
     Witness { globals: globals(first), locals, steps, fails, transactions: Vec::new() }
 }

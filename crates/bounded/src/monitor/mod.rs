@@ -177,7 +177,14 @@ pub fn original(witness: &Witness, origin: &StepMap, program: &Program) -> Witne
             Move::Return => (Move::Return, None),
         };
         let (globals, locals) = (globals(&step.globals), step.locals.clone());
-        WitnessStep { thread: step.thread, step: taken, matched, globals, locals }
+        WitnessStep {
+            thread: step.thread,
+            step: taken,
+            receivers: Vec::new(),
+            matched,
+            globals,
+            locals,
+        }
     });
     Witness {
         globals: globals(&witness.globals),

@@ -245,6 +245,9 @@ impl Body<'_, '_> {
             Action::Wait(_) | Action::Resume(_) | Action::Notify(_) | Action::NotifyAll(_) => {
                 unreachable!("waits were refused")
             }
+            Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
+                unreachable!("channels were refused")
+            }
             Action::BeginAtomic => parts.own_assignments = self.deeper(),
             Action::EndAtomic => {
                 if self.all.depths.inside[edge.source] == Inside::Never {

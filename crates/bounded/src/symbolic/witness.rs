@@ -200,6 +200,7 @@ impl Plan {
                 run.steps.push(WitnessStep {
                     thread: ThreadId::from_index(thread),
                     step: step.step,
+                    receivers: Vec::new(),
                     matched: None,
                     globals: step.globals.clone(),
                     locals: step.locals.clone(),

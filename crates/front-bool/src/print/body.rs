@@ -379,6 +379,9 @@ impl Writer<'_> {
                     "waits and notifications, and Boolean programs have none",
                 );
             }
+            Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
+                return Self::refuse(edge, "channels, and Boolean programs have none");
+            }
             Action::Read(_) | Action::Write(_) => {
                 return Self::refuse(
                     edge,

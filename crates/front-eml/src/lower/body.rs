@@ -15,15 +15,15 @@
 
 use super::value::{At, Sink, and, outside};
 use super::{Layout, Watch, hidden};
-use crate::ast::LockOperation;
+use crate::ast::{ChannelOperation, LockOperation};
 use crate::names::Names;
 use crate::resolved::{self, Block, Function, Indexed, Ref, Source, Statement, StatementKind};
 use selvedge_base::{Id, Place};
 use selvedge_program::data::element_name;
 use selvedge_program::{
-    Action, Array, Edge, Expr, Frame, GlobalId, Label, Literal, Local, LocalId, LocationId, LockId,
-    NamedArray, NodeId, Operator, Passing, Procedure, ProcedureId, Program, ThreadId, Type, Update,
-    Value, Variable,
+    Action, Array, ChannelId, Edge, Expr, Frame, GlobalId, Label, Literal, Local, LocalId,
+    LocationId, LockId, NamedArray, NodeId, Operator, Passing, Procedure, ProcedureId, Program,
+    ThreadId, Type, Update, Value, Variable,
 };
 use std::collections::BTreeMap;
 
@@ -579,6 +579,16 @@ impl<'p, 'a> Lowering<'p, 'a> {
             StatementKind::Assume(condition) => self.assume(condition, at, to, place),
             StatementKind::Lock(operation, lock) => {
                 self.lock_operation(*operation, lock, at, to, place);
+            }
+            StatementKind::Channel(operation, channel) => {
+                let channel = ChannelId::from_index(*channel);
+                let action = match operation {
+                    ChannelOperation::Send => Action::Send(channel),
+                    ChannelOperation::Post => Action::Post(channel),
+                    ChannelOperation::Broadcast => Action::Broadcast(channel),
+                    ChannelOperation::Recv => Action::Recv(channel),
+                };
+                self.edge(from, to, action, place);
             }
         }
     }

@@ -67,11 +67,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn shared_declaration(&mut self, kind: Kind, file: &mut File<'a>) {
         match kind {
             Kind::Lock | Kind::Mutex => self.locks(kind, file),
-            Kind::Chan => {
-                self.not_yet();
-                self.cursor.skip();
-                self.end_declaration(false);
-            }
+            Kind::Chan => self.channels(file),
             Kind::Const => self.constant(file),
             Kind::Enum => self.enumeration(file),
             Kind::Invariant => self.invariant(file),
@@ -80,15 +76,23 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// `chan` or a statement about channels, at the word.
-    pub(super) fn not_yet(&mut self) {
-        let message = format!("{} is reserved for channels, which do not exist yet", self.word());
-        self.cursor.report_here(
-            "not-yet",
-            message,
-            "not yet",
-            "choose another name, or leave it out",
-        );
+    /// `chan : a, b;`, at the keyword.
+    fn channels(&mut self, file: &mut File<'a>) {
+        self.cursor.bump();
+        let colon = self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
+        let whole = self.list(|parser| {
+            let item = parser.item("a channel")?;
+            if let Some(length) = item.length {
+                let message = format!("{} is a channel, not an array", quote(item.name.text));
+                let diagnostic =
+                    Diagnostic::error("channel-form", message, length.span, "no length here");
+                let help = "declare the channels one by one: `chan : a, b;`";
+                parser.cursor.report(diagnostic.with_help(help));
+            }
+            file.channels.push(item.name);
+            parser.no_annotation("a channel is not protected by anything")
+        });
+        file.locks_complete &= whole && colon;
     }
 
     /// `lock : l, m;` or `mutex : l;`, at the keyword.

@@ -4,7 +4,9 @@
 
 use super::expression::instead_of;
 use super::{NESTING_LIMIT, Parser};
-use crate::ast::{Block, Branch, File, LockOperation, Name, Statement, StatementKind, Value};
+use crate::ast::{
+    Block, Branch, ChannelOperation, File, LockOperation, Name, Statement, StatementKind, Value,
+};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::nearest;
@@ -135,10 +137,7 @@ impl<'a> Parser<'a, '_> {
                 (self.lock_operation()?, true)
             }
             Kind::Send | Kind::Post | Kind::Broadcast | Kind::Recv => {
-                self.not_yet();
-                self.cursor.skip();
-                self.skip_statement();
-                return None;
+                (self.channel_operation()?, true)
             }
             Kind::TryAcquire => {
                 self.cursor.report_here(
@@ -347,6 +346,56 @@ impl<'a> Parser<'a, '_> {
         };
         self.end_of_statement();
         Some(StatementKind::Lock(operation, lock))
+    }
+
+    /// `send a;` and the like, at the word.
+    fn channel_operation(&mut self) -> Option<StatementKind<'a>> {
+        let word = self.cursor.bump();
+        let operation = match word.kind {
+            Kind::Send => ChannelOperation::Send,
+            Kind::Post => ChannelOperation::Post,
+            Kind::Broadcast => ChannelOperation::Broadcast,
+            _ => ChannelOperation::Recv,
+        };
+        if self.cursor.at(Kind::OpenParen) {
+            let ahead = self.cursor.ahead().next();
+            let meant = if ahead.kind == Kind::Name { ahead.text } else { "a" };
+            let message = format!("{} is followed by a channel", quote(word.text));
+            let help = format!(
+                "write {}; if this calls a function, choose another name for it: {} is a \
+                 reserved word",
+                quote(&format!("{} {meant};", word.text)),
+                quote(word.text)
+            );
+            self.cursor.report_here("channel-form", message, "no parentheses here", &help);
+            self.skip_statement();
+            return None;
+        }
+        let Some(channel) = self.name("a channel") else {
+            self.skip_statement();
+            return None;
+        };
+        if self.cursor.at(Kind::OpenBracket) {
+            let message = format!("{} is a channel, not an array", quote(channel.text));
+            let help = "declare the channels one by one: `chan : a, b;`";
+            self.cursor.report_here("channel-form", message, "no index here", help);
+            self.skip_statement();
+            return None;
+        }
+        if self.cursor.at(Kind::Comma) || self.cursor.at(Kind::OpenParen) {
+            let message =
+                format!("{} is about one channel, which holds no value", quote(word.text));
+            let help = if self.cursor.at(Kind::Comma) {
+                "write one statement for each channel"
+            } else {
+                "assign the value to a variable before, and read it behind `recv`"
+            };
+            self.cursor.report_here("channel-form", message, "not expected here", help);
+            self.skip_statement();
+            return None;
+        }
+        self.end_of_statement();
+        Some(StatementKind::Channel(operation, channel))
     }
 
     /// `start T(1);` or `join T[1];`, at the keyword.

@@ -231,6 +231,7 @@ impl BitProgram {
             steps.push(WitnessStep {
                 thread: step.thread,
                 step: taken,
+                receivers: Vec::new(),
                 matched: None,
                 globals: globals(&step.globals),
                 locals,

@@ -15,8 +15,8 @@ use super::lexer::{Kind, Token, tokens};
 use crate::copies::{MOST_COPIES, copy_name};
 use crate::data::NamedArray;
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Copies, Edge, EdgeId, GlobalId, Location, LocationId, Lock,
-    LockId, NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Channel, ChannelId, Copies, Edge, EdgeId, GlobalId, Location,
+    LocationId, Lock, LockId, NodeId, Procedure, ProcedureId, Program, Thread, ThreadId,
 };
 use crate::validate::validate;
 use data::LabelAt;
@@ -45,6 +45,7 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         missing_files: BTreeSet::new(),
         every_file_is_known: true,
         locks: Table::default(),
+        channels: Table::default(),
         sets: Table::default(),
         locations: Table::default(),
         globals: Table::default(),
@@ -162,9 +163,10 @@ struct Mistake;
 type Read<T> = Result<T, Mistake>;
 
 /// The words that begin a declaration.
-const ITEMS: [&str; 12] = [
+const ITEMS: [&str; 13] = [
     "file",
     "lock",
+    "channel",
     "set",
     "enum",
     "global",
@@ -195,6 +197,7 @@ struct Parser<'a> {
     /// Whether every declaration of a file could be read.
     every_file_is_known: bool,
     locks: Table,
+    channels: Table,
     sets: Table,
     locations: Table,
     globals: Table,
@@ -235,6 +238,7 @@ impl Parser<'_> {
             let item = match self.word() {
                 Some("file") => self.source_file(),
                 Some("lock") => self.lock(),
+                Some("channel") => self.channel(),
                 Some("set") => self.set(),
                 Some("global") => self.global(),
                 Some("enum") => self.enumeration(),
@@ -275,6 +279,15 @@ impl Parser<'_> {
         let place = self.optional_place()?;
         declare(&mut self.locks, &name, "lock", &mut self.complaints)?;
         self.program.locks.push(Lock { name: name.name, place, reentrant });
+        Ok(())
+    }
+
+    fn channel(&mut self) -> Read<()> {
+        self.at += 1;
+        let name = self.name("a channel")?;
+        let place = self.optional_place()?;
+        declare(&mut self.channels, &name, "channel", &mut self.complaints)?;
+        self.program.channels.push(Channel { name: name.name, place });
         Ok(())
     }
 
@@ -565,7 +578,7 @@ impl Parser<'_> {
 
     /// An action; a call, a start or a join is a `skip` until what it names is known.
     fn action(&mut self) -> Read<(Action, Option<Named>)> {
-        const ACTIONS: [&str; 16] = [
+        const ACTIONS: [&str; 20] = [
             "skip",
             "read",
             "write",
@@ -575,6 +588,10 @@ impl Parser<'_> {
             "resume",
             "notify",
             "notifyAll",
+            "send",
+            "post",
+            "broadcast",
+            "recv",
             "begin",
             "end",
             "call",
@@ -599,6 +616,10 @@ impl Parser<'_> {
             "resume" => Action::Resume(self.reference_to_lock()?),
             "notify" => Action::Notify(self.reference_to_lock()?),
             "notifyAll" => Action::NotifyAll(self.reference_to_lock()?),
+            "send" => Action::Send(self.reference_to_channel()?),
+            "post" => Action::Post(self.reference_to_channel()?),
+            "broadcast" => Action::Broadcast(self.reference_to_channel()?),
+            "recv" => Action::Recv(self.reference_to_channel()?),
             "begin" if self.is_atomic() => Action::BeginAtomic,
             "end" if self.is_atomic() => Action::EndAtomic,
             "begin" => Action::BeginUnit,
@@ -642,6 +663,14 @@ impl Parser<'_> {
         let table = std::mem::take(&mut self.locks);
         let found = self.resolve(&table, &name, "unknown-lock", "lock");
         self.locks = table;
+        found.map(Id::from_index)
+    }
+
+    fn reference_to_channel(&mut self) -> Read<ChannelId> {
+        let name = self.name("a channel")?;
+        let table = std::mem::take(&mut self.channels);
+        let found = self.resolve(&table, &name, "unknown-channel", "channel");
+        self.channels = table;
         found.map(Id::from_index)
     }
 

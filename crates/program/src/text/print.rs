@@ -40,6 +40,11 @@ pub fn print(program: &Program) -> String {
         printer.place(lock.place);
         printer.text.push('\n');
     }
+    for channel in &program.channels {
+        printer.put(format_args!("channel {}", Word(&channel.name)));
+        printer.place(channel.place);
+        printer.text.push('\n');
+    }
     printer.sets();
     printer.globals();
     printer.threads();
@@ -356,6 +361,10 @@ impl Printer<'_> {
             Action::Resume(l) => self.named("resume", &program.locks[l].name),
             Action::Notify(l) => self.named("notify", &program.locks[l].name),
             Action::NotifyAll(l) => self.named("notifyAll", &program.locks[l].name),
+            Action::Send(a) => self.named("send", &program.channels[a].name),
+            Action::Post(a) => self.named("post", &program.channels[a].name),
+            Action::Broadcast(a) => self.named("broadcast", &program.channels[a].name),
+            Action::Recv(a) => self.named("recv", &program.channels[a].name),
             Action::BeginUnit => self.text.push_str("begin"),
             Action::EndUnit => self.text.push_str("end"),
             Action::BeginAtomic => self.text.push_str("begin atomic"),

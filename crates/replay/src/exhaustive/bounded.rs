@@ -210,7 +210,7 @@ impl Search<'_> {
     fn expand(&mut self, thread: ThreadId, number: Number) -> Result<Vec<Number>, Unknown> {
         let state = Rc::clone(&self.states[number]);
         let program = self.program;
-        for step in state.control.moves(program, &self.successors, thread) {
+        for step in state.moves(program, &self.successors, thread) {
             if state.can_fail(program, thread, step).is_ok() {
                 for (at, target) in self.targets.iter().enumerate() {
                     self.level.reached[at] |= *target == Target::Assertion;

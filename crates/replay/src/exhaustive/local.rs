@@ -188,7 +188,8 @@ impl<'a> Locals<'a> {
         before.locks = local.locks;
         let start = self.transitions.len() as u32;
         let mut limit_met = false;
-        for step in before.moves(self.program, &self.successors, thread) {
+        for scheduled in before.moves(self.program, &self.successors, thread) {
+            let step = scheduled.step;
             let asks = self.asks(step);
             let mut after = before.clone();
             // The others are as the step wants them.
@@ -204,7 +205,7 @@ impl<'a> Locals<'a> {
             }
             // An error is a step that this thread can never take here, such as the release of a lock
             // that it does not own.
-            let Ok(kind) = after.step(self.program, thread, step) else { continue };
+            let Ok(kind) = after.step(self.program, thread, scheduled) else { continue };
             if matches!(kind, StepKind::Call(_)) && open_calls >= self.call_depth as usize {
                 limit_met = true;
                 continue;

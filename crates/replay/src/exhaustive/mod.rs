@@ -11,8 +11,8 @@
 //! is the oracle of the other engines, so it is kept plain: no partial-order reduction, no symmetry.
 //! What it leaves out cannot matter: states in which a unit that holds an access of the query has
 //! ended too early, and questions about an event that the control flow of the thread never reaches.
-//! In a program with values everybody moves, since what a thread does may depend on what others leave
-//! (`valued`).
+//! In a program with values or channels everybody moves, since what a thread does may depend on what
+//! others leave, and on who meets it (`valued`).
 //!
 //! # Requires
 //! The program is valid. It has finitely many configurations below the limit on open calls, which is
@@ -106,7 +106,8 @@ impl<'a> Exhaustive<'a> {
             return Verdict::Safe;
         }
         let features = self.locals.program().features();
-        let coupling = [Feature::Values, Feature::AtomicSections, Feature::Monitors];
+        let coupling =
+            [Feature::Values, Feature::AtomicSections, Feature::Monitors, Feature::Channels];
         if coupling.into_iter().any(|feature| features.contains(feature)) {
             let program = self.locals.program();
             let search = valued::Search::new(program, question, goal, self.call_depth);

@@ -127,6 +127,9 @@ fn observable(kind: StepKind) -> Option<Observable> {
         | StepKind::Wait(_)
         | StepKind::Resume(_)
         | StepKind::Notify(_)
+        | StepKind::Send(_)
+        | StepKind::Post(_)
+        | StepKind::Broadcast(_)
         | StepKind::Step => None,
     }
 }

@@ -55,6 +55,10 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     | Action::Assert(_)
                     | Action::Return(_)
                     | Action::Start(_)
+                    | Action::Send(_)
+                    | Action::Post(_)
+                    | Action::Broadcast(_)
+                    | Action::Recv(_)
                     | Action::BeginAtomic
                     | Action::EndAtomic => {}
                 }

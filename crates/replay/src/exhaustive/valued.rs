@@ -1,7 +1,7 @@
 //! # Idea
-//! The same search for programs with values, atomic sections or waits: states of all threads with their
+//! The same search for programs with values, atomic sections, waits or channels: states of all threads with their
 //! data, breadth first. A thread that the question does not name may leave the values that another one
-//! waits for, so all of them move.
+//! waits for, or meet it, so all of them move.
 //!
 //! # Source
 //! [`selvedge_program::data`] for the steps, the definitions of the questions for what is looked for:
@@ -15,11 +15,12 @@ use super::Sought;
 use super::monitor::Sight;
 use crate::moment::{check_deadlock, check_race};
 use crate::run::{Refusal, State};
+use crate::step::Scheduled;
 use crate::with_values::witness_of;
 use rustc_hash::FxHashSet;
 use selvedge_base::Budget;
 use selvedge_program::{
-    Action, Move, Program, Question, Successors, ThreadId, Unknown, Verdict, Witness,
+    Action, Program, Question, Successors, ThreadId, Unknown, Verdict, Witness,
 };
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -33,7 +34,7 @@ struct Visit {
     /// How many accesses are matched.
     matched: u32,
     /// The visit before, and the step from there.
-    before: Option<(usize, ThreadId, Move)>,
+    before: Option<(usize, ThreadId, Scheduled)>,
 }
 
 /// A search for one question.
@@ -83,7 +84,7 @@ impl<'a> Search<'a> {
     fn search(
         &mut self,
         budget: &Budget,
-    ) -> Result<Option<(usize, Option<(ThreadId, Move, State)>)>, Unknown> {
+    ) -> Result<Option<(usize, Option<(ThreadId, Scheduled, State)>)>, Unknown> {
         let mut initial = Vec::new();
         let flow = State::for_each_initial(self.program, &mut |state| {
             initial.push(state);
@@ -109,8 +110,8 @@ impl<'a> Search<'a> {
                 return Ok(Some((at, None)));
             }
             for thread in self.program.threads.ids() {
-                for step in state.control.moves(self.program, &self.successors, thread) {
-                    if let Some(next) = self.take(at, &state, thread, step)? {
+                for step in state.moves(self.program, &self.successors, thread) {
+                    if let Some(next) = self.take(at, &state, thread, &step)? {
                         return Ok(Some((at, Some((thread, step, next)))));
                     }
                 }
@@ -126,16 +127,16 @@ impl<'a> Search<'a> {
         at: usize,
         state: &State,
         thread: ThreadId,
-        step: Move,
+        scheduled: &Scheduled,
     ) -> Result<Option<State>, Unknown> {
         let open = state.control.threads[thread].stack.len().saturating_sub(1);
-        let action = step.edge().map(|edge| self.program.edges[edge].action);
+        let action = scheduled.step.edge().map(|edge| self.program.edges[edge].action);
         if matches!(action, Some(Action::Call(_))) && open >= self.call_depth as usize {
             self.limit_met = true;
             return Ok(None);
         }
         let mut outcomes = Vec::new();
-        let kind = state.outcomes(self.program, thread, step, None, &mut |next| {
+        let kind = state.outcomes(self.program, thread, scheduled.clone(), None, &mut |next| {
             outcomes.push(next);
             ControlFlow::Continue(())
         });
@@ -161,9 +162,9 @@ impl<'a> Search<'a> {
             }
         };
         for next in outcomes.into_iter().map(Rc::new) {
-            let before = Some((at, thread, step));
+            let before = Some((at, thread, scheduled.clone()));
             if advances {
-                self.add(Rc::clone(&next), matched + 1, before);
+                self.add(Rc::clone(&next), matched + 1, before.clone());
             }
             if stays {
                 self.add(next, matched, before);
@@ -172,7 +173,12 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    fn add(&mut self, state: Rc<State>, matched: u32, before: Option<(usize, ThreadId, Move)>) {
+    fn add(
+        &mut self,
+        state: Rc<State>,
+        matched: u32,
+        before: Option<(usize, ThreadId, Scheduled)>,
+    ) {
         if self.seen.insert((Rc::clone(&state), matched)) {
             self.visits.push(Visit { state, matched, before });
         }
@@ -188,20 +194,20 @@ impl<'a> Search<'a> {
     }
 
     /// The run to a visit, and then a step that matches an access.
-    fn witness(&self, last: usize, step: Option<(ThreadId, Move, State)>) -> Witness {
+    fn witness(&self, last: usize, step: Option<(ThreadId, Scheduled, State)>) -> Witness {
         let mut steps = Vec::new();
         let mut visit = &self.visits[last];
         let matched = visit.matched + 1;
         steps.extend(step.map(|(thread, step, next)| (thread, step, Some(matched), Rc::new(next))));
-        while let Some((before, thread, step)) = visit.before {
-            let earlier = &self.visits[before];
+        while let Some((before, thread, step)) = &visit.before {
+            let earlier = &self.visits[*before];
             let matched = (visit.matched > earlier.matched).then_some(visit.matched);
-            steps.push((thread, step, matched, Rc::clone(&visit.state)));
+            steps.push((*thread, step.clone(), matched, Rc::clone(&visit.state)));
             visit = earlier;
         }
         steps.reverse();
         let steps =
-            steps.iter().map(|(thread, step, matched, next)| (*thread, *step, *matched, &**next));
+            steps.iter().map(|(thread, step, matched, next)| (*thread, step, *matched, &**next));
         witness_of(self.program, &visit.state, steps)
     }
 }

@@ -23,7 +23,7 @@
 use super::refusal::Refusal;
 use super::state::{ActivationData, State};
 use super::values::{Possible, Touched, View, stored, values};
-use crate::step::StepError;
+use crate::step::{Scheduled, StepError};
 use selvedge_base::Id;
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
@@ -116,12 +116,12 @@ impl State {
         program: &Program,
         successors: &Successors,
         thread: ThreadId,
-        visit: &mut dyn FnMut(Move, Self) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&Scheduled, Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Refusal> {
-        for step in self.control.moves(program, successors, thread) {
+        for step in self.moves(program, successors, thread) {
             let mut flow = ControlFlow::Continue(());
-            let outcomes = self.outcomes(program, thread, step, None, &mut |state| {
-                flow = visit(step, state);
+            let outcomes = self.outcomes(program, thread, step.clone(), None, &mut |state| {
+                flow = visit(&step, state);
                 flow
             });
             if outcomes == Err(Refusal::TooManyChoices) {
@@ -134,6 +134,17 @@ impl State {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// The steps that the control flow of a thread offers, with all who can receive in them: nobody,
+    /// while somebody is inside an atomic section.
+    pub fn moves(
+        &self,
+        program: &Program,
+        successors: &Successors,
+        thread: ThreadId,
+    ) -> Vec<Scheduled> {
+        self.control.moves_among(program, successors, thread, self.in_atomic().is_none())
+    }
+
     /// How a step of a thread can fail.
     ///
     /// # Errors
@@ -142,11 +153,12 @@ impl State {
         &self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        step: impl Into<Scheduled>,
     ) -> Result<FailureKind, Refusal> {
         let fails = Memo::new(None);
+        let step = step.into();
         let outcomes =
-            self.explore(program, thread, step, None, &fails, &mut |_| ControlFlow::Continue(()));
+            self.explore(program, thread, &step, None, &fails, &mut |_| ControlFlow::Continue(()));
         match (fails.get(), outcomes) {
             (Some(kind), _) => Ok(kind),
             (None, Ok(_)) => Err(Refusal::AssertionHolds),
@@ -176,7 +188,7 @@ impl State {
         &self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        step: impl Into<Scheduled>,
         record: Record<'_>,
     ) -> Result<FailureKind, Refusal> {
         let kind = self.can_fail(program, thread, step)?;
@@ -204,11 +216,11 @@ impl State {
         &self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        step: impl Into<Scheduled>,
         record: Option<Record<'_>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
-        self.explore(program, thread, step, record, &Memo::new(None), visit)
+        self.explore(program, thread, &step.into(), record, &Memo::new(None), visit)
     }
 
     /// Calls `visit` with every outcome of a step that the record allows, until it breaks, and notes
@@ -217,12 +229,13 @@ impl State {
         &self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        scheduled: &Scheduled,
         record: Option<Record<'_>>,
         fails: &Memo<Option<FailureKind>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
         let view = self.can_move(program, thread)?;
+        let step = scheduled.step;
         let edge = edge_of(program, step);
         let update = update_of(program, edge);
         let evaluation = Evaluation { program, state: self, view, fails };
@@ -237,15 +250,17 @@ impl State {
             }
         }
         let mut control = self.control.clone();
-        let kind = control.step_control(program, thread, step).map_err(|error| {
-            match (error, edge.map(|edge| edge.action)) {
-                (StepError::NotOwner(_), Some(Action::Release(_))) => {
-                    evaluation.failure(FailureKind::Release)
+        let others = self.in_atomic().is_none();
+        let kind =
+            control.step_control(program, thread, scheduled, others).map_err(|error| {
+                match (error, edge.map(|edge| edge.action)) {
+                    (StepError::NotOwner(_), Some(Action::Release(_))) => {
+                        evaluation.failure(FailureKind::Release)
+                    }
+                    (StepError::NotOwner(_), _) => evaluation.failure(FailureKind::Monitor),
+                    _ => error.into(),
                 }
-                (StepError::NotOwner(_), _) => evaluation.failure(FailureKind::Monitor),
-                _ => error.into(),
-            }
-        })?;
+            })?;
         let top = control.threads[thread].stack.last();
         let after = top.map(|&top| program.nodes[top]);
         let (globals, threads) = (self.globals.clone(), self.threads.clone());
@@ -285,12 +300,13 @@ impl State {
         &mut self,
         program: &Program,
         thread: ThreadId,
-        step: Move,
+        step: &Scheduled,
     ) -> Result<StepKind, Refusal> {
         self.can_move(program, thread)?;
-        let kind = self.control.step_control(program, thread, step)?;
+        let others = self.in_atomic().is_none();
+        let kind = self.control.step_control(program, thread, step, others)?;
         let activations = &mut self.threads[thread].activations;
-        match (kind, step) {
+        match (kind, step.step) {
             (StepKind::Call(_), Move::Edge(edge)) => {
                 activations.push(ActivationData { locals: Valuation::default(), call: Some(edge) });
             }

@@ -53,7 +53,7 @@ fn gets_through(
     let mut position = 0;
     while let Some(state) = seen.get(position).cloned() {
         position += 1;
-        let moves = state.control.moves(program, successors, thread);
+        let moves = state.moves(program, successors, thread);
         if moves.into_iter().any(|step| state.can_fail(program, thread, step).is_ok()) {
             return true;
         }

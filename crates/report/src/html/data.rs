@@ -196,5 +196,8 @@ fn code(kind: StepKind) -> (u8, usize) {
         StepKind::Wait(lock) => (11, lock.index()),
         StepKind::Resume(lock) => (12, lock.index()),
         StepKind::Notify(lock) => (13, lock.index()),
+        StepKind::Send(channel) => (14, channel.index()),
+        StepKind::Post(channel) => (15, channel.index()),
+        StepKind::Broadcast(channel) => (16, channel.index()),
     }
 }

@@ -297,6 +297,9 @@ impl Builder {
             StepKind::Call(_) => running.depth += 1,
             StepKind::Return(_) => running.depth = running.depth.saturating_sub(1),
             StepKind::Notify(_)
+            | StepKind::Send(_)
+            | StepKind::Post(_)
+            | StepKind::Broadcast(_)
             | StepKind::Read(_)
             | StepKind::Write(_)
             | StepKind::Start(_)

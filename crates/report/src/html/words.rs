@@ -62,6 +62,9 @@ pub fn verb(kind: StepKind) -> &'static str {
         StepKind::Wait(_) => "wait",
         StepKind::Resume(_) => "resume",
         StepKind::Notify(_) => "notify",
+        StepKind::Send(_) => "send",
+        StepKind::Post(_) => "post",
+        StepKind::Broadcast(_) => "broadcast",
         StepKind::Step => "step",
     }
 }

@@ -140,7 +140,12 @@ fn kinds(kind: StepKind) -> &'static [&'static str] {
         StepKind::Read(_) | StepKind::Write(_) => &["usage", "memory"],
         StepKind::Call(_) => &["call", "function"],
         StepKind::Return(_) => &["return", "function"],
-        StepKind::Start(_) | StepKind::Join(_) | StepKind::Notify(_) => &["resource"],
+        StepKind::Start(_)
+        | StepKind::Join(_)
+        | StepKind::Notify(_)
+        | StepKind::Send(_)
+        | StepKind::Post(_)
+        | StepKind::Broadcast(_) => &["resource"],
         StepKind::Step => &[],
     }
 }

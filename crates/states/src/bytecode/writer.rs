@@ -451,7 +451,13 @@ impl<'p> Writer<'_, 'p> {
                 self.value(&program.conditions[id], 0)?;
                 self.push(Op::Assert(0));
             }
-            Action::Call(_) | Action::Return(_) | Action::Start(_) => return Err(NotPlain),
+            Action::Call(_)
+            | Action::Return(_)
+            | Action::Start(_)
+            | Action::Send(_)
+            | Action::Post(_)
+            | Action::Broadcast(_)
+            | Action::Recv(_) => return Err(NotPlain),
         }
         let assignments = update.map_or(&[][..], |update| &update.assignments);
         self.assign(assignments)?;

@@ -73,6 +73,9 @@ impl StepRelation<'_, '_> {
                 next.set_owner(lock, Some((thread, depth)));
                 next.thread_mut(thread).suspended = None;
             }
+            Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
+                unreachable!("channels were refused")
+            }
             Action::Notify(lock) | Action::NotifyAll(lock) => {
                 if !state.owns(thread, lock) {
                     return Err(Halt::Fails(FailureKind::Monitor));

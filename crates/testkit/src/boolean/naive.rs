@@ -400,9 +400,13 @@ fn act(
         | Action::Resume(_)
         | Action::Notify(_)
         | Action::NotifyAll(_)
+        | Action::Send(_)
+        | Action::Post(_)
+        | Action::Broadcast(_)
+        | Action::Recv(_)
         | Action::BeginUnit
         | Action::EndUnit => {
-            unreachable!("the program has no locks and no units")
+            unreachable!("the program has no locks, no channels and no units")
         }
     }
 }

@@ -6,8 +6,9 @@ use crate::data::{
 };
 use crate::files::SourceFile;
 use crate::model::{
-    Action, AtomicSet, AtomicSetId, Copies, Edge, EnumId, GlobalId, Label, Location, LocationId,
-    Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
+    Action, AtomicSet, AtomicSetId, Channel, ChannelId, Copies, Edge, EnumId, GlobalId, Label,
+    Location, LocationId, Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread,
+    ThreadId,
 };
 use selvedge_base::{FileId, Id, IdVec, Place};
 
@@ -19,8 +20,10 @@ pub struct Random {
 }
 
 /// Names that mean something else in another place.
-const WORDS: [&str; 26] = [
+const WORDS: [&str; 28] = [
     "mutex",
+    "channel",
+    "recv",
     "each",
     "guarded",
     "location",
@@ -122,6 +125,10 @@ pub fn random_program(random: &mut Random) -> Program {
     for at in 0..random.below(4) {
         let (name, place, reentrant) = (random.name(at), random.place(), random.below(4) > 0);
         program.locks.push(Lock { name, place, reentrant });
+    }
+    for at in 0..random.below(3) {
+        let (name, place) = (random.name(at), random.place());
+        program.channels.push(Channel { name, place });
     }
     for at in 0..random.below(3) {
         let values = (0..=random.below(3)).map(|at| random.name(at)).collect();
@@ -474,6 +481,7 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
     let (entry, exit) = (node(random), node(random));
     let (name, place, end) = (random.name(own), random.place(), random.place());
     let results = frame.results.clone();
+    let enforces = frame.enforced.is_some();
     let procedure = Procedure { name, owner, place, end, entry, exit, frame };
     let id = program.procedures.push(procedure);
     for _ in 0..nodes {
@@ -485,7 +493,7 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
             continue;
         }
         let mut passing = None;
-        let action = match random.below(17) {
+        let action = match random.below(18) {
             1 => Action::BeginUnit,
             2 => Action::EndUnit,
             3 => {
@@ -530,10 +538,17 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
                     [Action::Wait, Action::Resume, Action::Notify, Action::NotifyAll];
                 actions[random.below(4)](l)
             }
+            16 if !program.channels.is_empty() && !enforces => {
+                let a = ChannelId::from_index(random.below(program.channels.len()));
+                let actions: [fn(ChannelId) -> Action; 4] =
+                    [Action::Send, Action::Post, Action::Broadcast, Action::Recv];
+                actions[random.below(4)](a)
+            }
             _ => Action::Skip,
         };
         let passing = passing.map(|passing| program.passings.push(passing));
-        let update = random.update(&scope).map(|update| program.updates.push(update));
+        let update = random.update(&scope).filter(|_| action.channel().is_none());
+        let update = update.map(|update| program.updates.push(update));
         let place = random.place();
         let access = matches!(action, Action::Read(_) | Action::Write(_));
         let volatile = access && random.below(3) == 0;
