@@ -209,7 +209,7 @@ impl<'a, 'p> Driver<'a, 'p> {
     ) -> Result<Answer, InternalError> {
         let (engines, why) = {
             let Options { engine, limit, .. } = *self.options;
-            choose(self.prepared.program, question, engine, limit.is_some())
+            choose(self.prepared, question, engine, limit.is_some())
         };
         let mut open: Option<Answer> = None;
         for (at, kind) in engines.into_iter().enumerate() {

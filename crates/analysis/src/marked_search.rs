@@ -8,6 +8,7 @@
 //! 1. `safe` is a proof for all executions, with all values.
 
 use crate::driver::Options;
+use crate::prepared::Prepared;
 use selvedge_base::{Budget, StopReason};
 use selvedge_lower::Marked;
 use selvedge_lower::marked::MarkedRun;
@@ -34,14 +35,15 @@ pub(crate) struct MarkedSearch<'p> {
 impl<'p> MarkedSearch<'p> {
     /// An engine for a valid program.
     pub fn new(
-        program: &'p Program,
+        prepared: &Prepared<'p>,
         search: SearchOptions,
         options: &Options,
         budget: Budget,
     ) -> Self {
+        let program = prepared.program;
         let plain = Transactions::new(program, search, options.reduction, budget.clone());
         // Without recursion calls end by themselves.
-        let is_recursive = program.features().contains(Feature::Recursion);
+        let is_recursive = prepared.features.contains(Feature::Recursion);
         let depth = if is_recursive {
             search.depth
         } else {

@@ -395,8 +395,8 @@ impl EngineKind {
 /// The engines to ask, the first one first, and why that one comes first if that needs a reason.
 /// An engine that is named is the only one; `tupling` brings its second form along, for what
 /// explodes. Where a bound is given, an engine comes first that explores as far as that.
-pub fn choose(
-    program: &Program,
+pub(crate) fn choose(
+    prepared: &Prepared<'_>,
     question: &Question,
     named: Option<EngineKind>,
     bounded: bool,
@@ -406,14 +406,14 @@ pub fn choose(
             (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
         }
         (Some(engine), _) => (vec![engine], None),
-        (None, Reach) if !bounded && suits_transactions(program) => {
+        (None, Reach) if !bounded && suits_transactions(prepared) => {
             let why =
                 "there is no recursion, and it has locations with values, types, waits or checks";
             let others = [EngineKind::Explicit, EngineKind::Lazy, EngineKind::Eager];
             (std::iter::once(EngineKind::Transactions).chain(others).collect(), Some(why))
         }
         (None, Reach) => {
-            let (first, why) = Kind::choose(program);
+            let (first, why) = Kind::choose(prepared.program, prepared.features);
             let mut engines = vec![EngineKind::of_search(first)];
             let others = [
                 EngineKind::Explicit,
@@ -429,7 +429,7 @@ pub fn choose(
             (engines, Some(why))
         }
         // Whatever the events leave open depends on values.
-        (None, Atomicity | Race) if has_more_than_events(program.features()) => {
+        (None, Atomicity | Race) if has_more_than_events(prepared.features) => {
             let why = "values are left out where that suffices, and followed where it does not";
             let engines = [
                 EngineKind::Tupling,
@@ -459,8 +459,8 @@ pub fn left_out(program: &Program) -> Vec<String> {
 
 /// Whether a program is one for the search of states: it has what only that takes, or variables that are
 /// locations, and no recursion without bound.
-fn suits_transactions(program: &Program) -> bool {
-    let features = program.features();
+fn suits_transactions(prepared: &Prepared<'_>) -> bool {
+    let &Prepared { program, features, .. } = prepared;
     let needs = [Types, Monitors, Mutexes, Checks].into_iter().any(|one| features.contains(one));
     let located = program.globals.iter().any(|global| global.location.is_some());
     (needs || located) && !features.contains(Recursion)
@@ -479,7 +479,7 @@ pub(crate) fn make<'p>(
         let Options { visible, list, starts_per_site, max_nodes, .. } = *options;
         let options =
             BoundedOptions { kind, measure, limit, visible, list, starts_per_site, max_nodes };
-        Box::new(Bounded::prepared(program, prepared.slices(), options, budget))
+        Box::new(Bounded::prepared(program, prepared.features, prepared.slices(), options, budget))
     };
     match kind {
         EngineKind::Tupling => {
@@ -512,7 +512,7 @@ pub(crate) fn make<'p>(
                 why: options.why,
                 ..SearchOptions::default()
             };
-            Box::new(MarkedSearch::new(program, search, options, budget.clone()))
+            Box::new(MarkedSearch::new(prepared, search, options, budget.clone()))
         }
         searching => bounded(searching.search(), options.measure, options.limit),
     }

@@ -19,9 +19,9 @@ use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
 use selvedge_lower::{BitProgram, LockSet, to_bits};
 use selvedge_program::{
-    Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, LevelCount, Measure,
-    NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown, Valuation, Value,
-    Verdict, Witness,
+    Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, Features, LevelCount,
+    Measure, NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown,
+    Valuation, Value, Verdict, Witness,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -48,9 +48,9 @@ impl Kind {
         !matches!(self, Self::Pds | Self::Spds)
     }
 
-    /// The kind for a program if none is named, and why.
-    pub fn choose(program: &Program) -> (Self, &'static str) {
-        let recursive = program.features().contains(Feature::Recursion);
+    /// The kind for a program with these features if none is named, and why.
+    pub fn choose(program: &Program, features: Features) -> (Self, &'static str) {
+        let recursive = features.contains(Feature::Recursion);
         if !program.numerals.is_empty() {
             (Self::Explicit, "it is a pushdown system")
         } else if !recursive {
@@ -65,7 +65,10 @@ impl Kind {
     /// The kind for one of many questions about small programs: it needs no preparation, and sees
     /// at once that nothing is left to reach.
     fn choose_small(program: &Program) -> Self {
-        if has_little_data(program) { Self::Explicit } else { Self::choose(program).0 }
+        if has_little_data(program) {
+            return Self::Explicit;
+        }
+        Self::choose(program, program.features()).0
     }
 }
 
@@ -116,6 +119,7 @@ pub struct BoundedOptions {
 /// An engine that searches under a bound.
 pub struct Bounded<'p> {
     program: &'p Program,
+    features: Features,
     slices: Rc<Slices>,
     options: BoundedOptions,
     budget: Budget,
@@ -125,30 +129,33 @@ pub struct Bounded<'p> {
 impl<'p> Bounded<'p> {
     /// An engine for all questions about `program`.
     pub fn new(program: &'p Program, options: BoundedOptions, budget: &Budget) -> Self {
-        Self::prepared(program, Rc::default(), options, budget)
+        Self::prepared(program, program.features(), Rc::default(), options, budget)
     }
 
-    /// An engine for all questions about `program`, which shares its slices with others.
+    /// An engine for all questions about `program`, which has these features; it shares its slices
+    /// with others.
     pub fn prepared(
         program: &'p Program,
+        features: Features,
         slices: Rc<Slices>,
         options: BoundedOptions,
         budget: &Budget,
     ) -> Self {
         let (budget, statistics) = (budget.clone(), Statistics::default());
-        Self { program, slices, options, budget, statistics }
+        Self { program, features, slices, options, budget, statistics }
     }
 
     /// The question as one about data.
     fn translated(&self, question: &Question) -> Result<Translated<'p>, Unknown> {
         match question {
             Question::Reach(target) => {
-                Translated::reach(self.program, &self.slices, target, &self.budget)
+                let Self { program, features, slices, budget, .. } = self;
+                Translated::reach(program, *features, slices, target, budget)
             }
             // Nothing is a violation, and everything is explored.
             Question::States => {
                 let nothing = Target::Label(Vec::new());
-                let bits = as_bits(self.program, &nothing, &self.budget)?;
+                let bits = as_bits(self.program, self.features, &nothing, &self.budget)?;
                 if bits.as_ref().is_some_and(|bits| bits.loose) {
                     let why = "a global may begin with any value, and these are not as many as its \
                                bits can write: states cannot be counted";
@@ -211,9 +218,8 @@ impl<'p> Bounded<'p> {
         program: &Program,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Option<Witness>, Failure> {
-        let recursive = program.features().contains(Feature::Recursion);
-        let deepest = if recursive { DEEPEST } else { u32::MAX };
-        let limit = self.options.limit.unwrap_or(deepest);
+        let deepest = || if program.is_recursive() { DEEPEST } else { u32::MAX };
+        let limit = self.options.limit.unwrap_or_else(deepest);
         while explored.bound.limit < limit && !explored.complete {
             widened(Bound { limit: explored.bound.limit + 1, ..explored.bound });
             let level = running.search().advance()?;
@@ -310,10 +316,11 @@ struct Translated<'p> {
 /// The program with bits for its data; nothing if it has truth values only.
 fn as_bits(
     program: &Program,
+    features: Features,
     target: &Target,
     budget: &Budget,
 ) -> Result<Option<BitProgram>, Unknown> {
-    if !beyond_truth_values(program) {
+    if !beyond_truth_values(features) {
         return Ok(None);
     }
     let asked = match target {
@@ -326,11 +333,12 @@ fn as_bits(
 impl<'p> Translated<'p> {
     fn reach(
         program: &'p Program,
+        features: Features,
         slices: &Slices,
         target: &Target,
         budget: &Budget,
     ) -> Result<Self, Unknown> {
-        let bits = as_bits(program, target, budget)?;
+        let bits = as_bits(program, features, target, budget)?;
         let target = bits.as_ref().map_or_else(|| target.clone(), |bits| bits.target(target));
         // What is kept between questions are slices of the program itself: which bits there are
         // depends on the question.
@@ -413,7 +421,8 @@ pub fn projection(
     rounds: u32,
     budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
-    let translated = Translated::reach(program, &Slices::default(), target, budget)?;
+    let (features, slices) = (program.features(), Slices::default());
+    let translated = Translated::reach(program, features, &slices, target, budget)?;
     let nodes = reduction::projection(&translated.program, &translated.target, rounds, budget)?;
     let back = |node: NodeId| {
         let node = translated.origin.as_ref().map_or(Some(node), |origin| origin.nodes[node])?;

@@ -1,7 +1,7 @@
 //! # Idea
 //! Shorthands for expressions that transformations write.
 
-use selvedge_program::{Expr, Feature, GlobalId, Literal, Operator, Program, Variable};
+use selvedge_program::{Expr, Feature, Features, GlobalId, Literal, Operator, Variable};
 
 /// The value of a global before the step.
 pub fn current(global: GlobalId) -> Expr {
@@ -44,10 +44,9 @@ pub fn mentions_globals(expr: &Expr) -> bool {
     found
 }
 
-/// Whether a program has more than truth values, reentrant locks, starts, joins and atomic sections:
+/// Whether a program with these features has more than truth values, reentrant locks, starts, joins and atomic sections:
 /// what becomes bits before a search ([`selvedge_lower::bits`]).
-pub fn beyond_truth_values(program: &Program) -> bool {
-    let features = program.features();
+pub fn beyond_truth_values(features: Features) -> bool {
     let beyond = [Feature::Types, Feature::Monitors, Feature::Mutexes, Feature::Checks];
     beyond.into_iter().any(|one| features.contains(one))
 }

@@ -25,8 +25,8 @@
 use crate::rewrite::{Point, Rewrite};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, EdgeId, Expr, Feature, Frame, Lock, LockId, Move, NodeId, Procedure, ProcedureId,
-    Program, Sharing, Successors, ThreadId, Witness, WitnessStep,
+    Action, Edge, EdgeId, Expr, Feature, Features, Frame, Lock, LockId, Move, NodeId, Procedure,
+    ProcedureId, Program, Sharing, Successors, ThreadId, Witness, WitnessStep,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -194,7 +194,7 @@ impl Events {
             ..Program::default()
         };
         let (program, origins, _) = rewrite.finish(bare, &[]);
-        let left_out = nesting.left_out(features.contains(Feature::Values));
+        let left_out = nesting.left_out(features);
         Self { program, left_out, origins }
     }
 
@@ -442,12 +442,11 @@ impl<'p> Nesting<'p> {
     }
 
     /// What is left out of the threads.
-    fn left_out(&self, values: bool) -> Vec<LeftOut> {
+    fn left_out(&self, features: Features) -> Vec<LeftOut> {
         let program = self.program;
         let hidden = hidden_lock(program);
-        let features = program.features();
         let mut left_out = BTreeSet::new();
-        if values {
+        if features.contains(Feature::Values) {
             left_out.insert(LeftOut::Values);
         }
         if features.contains(Feature::Monitors) {

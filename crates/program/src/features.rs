@@ -182,10 +182,40 @@ impl Program {
         if !self.invariants.is_empty() || self.globals.iter().any(|one| one.annotation.is_some()) {
             features.insert(Feature::Checks);
         }
-        if is_recursive(self) {
+        if self.is_recursive() {
             features.insert(Feature::Recursion);
         }
         features
+    }
+
+    /// Whether a procedure that some thread can reach calls itself, directly or through others.
+    pub fn is_recursive(&self) -> bool {
+        let mut callees = vec![Vec::new(); self.procedures.len()];
+        for edge in &self.edges {
+            if let Action::Call(callee) = edge.action {
+                callees[self.nodes[edge.source].index()].push(callee.index());
+            }
+        }
+        // Depth first; a call of a procedure that is still open closes a cycle.
+        let mut marks = vec![Mark::New; self.procedures.len()];
+        for thread in &self.threads {
+            let mut open = Vec::new();
+            enter(thread.main.index(), &mut marks, &mut open);
+            while let Some((procedure, next)) = open.last_mut() {
+                if let Some(&callee) = callees[*procedure].get(*next) {
+                    *next += 1;
+                    match marks[callee] {
+                        Mark::Open => return true,
+                        Mark::New => enter(callee, &mut marks, &mut open),
+                        Mark::Closed => {}
+                    }
+                } else {
+                    marks[*procedure] = Mark::Closed;
+                    open.pop();
+                }
+            }
+        }
+        false
     }
 }
 
@@ -204,36 +234,6 @@ fn uses_types(program: &Program) -> bool {
     globals.chain(locals).chain(results).any(|ty| ty != Type::Bool)
         || frames().any(|frame| frame.locals.iter().any(|local| local.initial.is_some()))
         || program.expressions().any(|expr| expr.any(&mut is_typed))
-}
-
-/// Whether a procedure that some thread can reach calls itself, directly or through others.
-fn is_recursive(program: &Program) -> bool {
-    let mut callees = vec![Vec::new(); program.procedures.len()];
-    for edge in &program.edges {
-        if let Action::Call(callee) = edge.action {
-            callees[program.nodes[edge.source].index()].push(callee.index());
-        }
-    }
-    // Depth first; a call of a procedure that is still open closes a cycle.
-    let mut marks = vec![Mark::New; program.procedures.len()];
-    for thread in &program.threads {
-        let mut open = Vec::new();
-        enter(thread.main.index(), &mut marks, &mut open);
-        while let Some((procedure, next)) = open.last_mut() {
-            if let Some(&callee) = callees[*procedure].get(*next) {
-                *next += 1;
-                match marks[callee] {
-                    Mark::Open => return true,
-                    Mark::New => enter(callee, &mut marks, &mut open),
-                    Mark::Closed => {}
-                }
-            } else {
-                marks[*procedure] = Mark::Closed;
-                open.pop();
-            }
-        }
-    }
-    false
 }
 
 /// How far the search for a cycle of calls is with a procedure.

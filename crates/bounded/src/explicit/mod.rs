@@ -40,8 +40,8 @@ use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
-    Failure, Feature, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown,
-    Valuation, VisibleState, Witness,
+    Failure, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown, Valuation,
+    VisibleState, Witness,
 };
 use visible::Visible;
 
@@ -143,7 +143,7 @@ impl<'p> ExplicitSearch<'p> {
             stopped: None,
             visible: Visible::new(program),
             looked_at: 0,
-            growing: threads > 1 && program.features().contains(Feature::Recursion),
+            growing: threads > 1 && program.is_recursive(),
             views: Views::default(),
             classes: None,
             viewed: 0,

@@ -78,7 +78,7 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
-    let bits = if beyond_truth_values(program) {
+    let bits = if beyond_truth_values(program.features()) {
         let asked = match target {
             Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
             _ => BTreeSet::new(),

@@ -42,7 +42,7 @@ use participants::Influence;
 use reachable::{Reach, reachable};
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
-    Feature, Observable, Program, Question, ThreadId, Unknown, Verdict, Witness,
+    Feature, Features, Observable, Program, Question, ThreadId, Unknown, Verdict, Witness,
 };
 use space::ConfigurationSpace;
 use std::collections::BTreeMap;
@@ -55,6 +55,7 @@ const KEPT_CONFIGURATIONS: usize = 1 << 20;
 /// about one program share the work.
 pub struct Exhaustive<'a> {
     locals: Locals<'a>,
+    features: Features,
     /// What each thread could ever do, as far as its control flow tells.
     reach: IdVec<ThreadId, Reach>,
     influence: Influence,
@@ -70,7 +71,8 @@ impl<'a> Exhaustive<'a> {
         let locals = Locals::new(program, call_depth);
         let reach = reachable(program, locals.successors());
         let influence = Influence::new(program);
-        Self { locals, reach, influence, spaces: BTreeMap::new(), call_depth, budget, states: 0 }
+        let (features, spaces) = (program.features(), BTreeMap::new());
+        Self { locals, features, reach, influence, spaces, call_depth, budget, states: 0 }
     }
 
     /// Decides a question. A violation comes with a shortest interleaving; that of a race or a
@@ -105,10 +107,9 @@ impl<'a> Exhaustive<'a> {
         if !goal.can_occur(&self.reach) {
             return Verdict::Safe;
         }
-        let features = self.locals.program().features();
         let coupling =
             [Feature::Values, Feature::AtomicSections, Feature::Monitors, Feature::Channels];
-        if coupling.into_iter().any(|feature| features.contains(feature)) {
+        if coupling.into_iter().any(|feature| self.features.contains(feature)) {
             let program = self.locals.program();
             let search = valued::Search::new(program, question, goal, self.call_depth);
             let (verdict, states) = search.run(&self.budget);
