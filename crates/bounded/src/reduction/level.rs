@@ -1,7 +1,7 @@
 //! # Idea
 //! The shared states that a search has found, as values of the globals.
 
-use super::threads::{LocationId, Threads};
+use super::threads::{ControlId, Threads};
 use crate::expand::valuation;
 use selvedge_program::Valuation;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ pub struct States(BTreeSet<u64>);
 
 impl States {
     /// Adds those of a location, unless a thread is in the middle of something there.
-    pub fn add(&mut self, threads: &Threads<'_>, location: LocationId) {
+    pub fn add(&mut self, threads: &Threads<'_>, location: ControlId) {
         let layout = threads.expansion.layout();
         self.0.extend(threads.quiet(location).map(|shared| layout.globals(shared)));
     }

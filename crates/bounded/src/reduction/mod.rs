@@ -17,7 +17,6 @@ mod single;
 mod spds;
 mod threads;
 mod tuples;
-mod universe;
 mod witness;
 
 pub use projection::projection;

@@ -13,8 +13,8 @@
 //! 1. A run to a label or a state is any run that ends there, also one that was there before.
 
 use super::search::ends;
-use super::single::{Question, Single, ends_in_target, single};
-use super::threads::{Gamma, LocationId, Threads};
+use super::single::{Occasion, Single, ends_in_target, single};
+use super::threads::{ControlId, Gamma, Threads};
 use super::witness::final_configurations;
 use crate::explicit::goal::TargetTest;
 use rustc_hash::FxHashMap;
@@ -40,18 +40,18 @@ pub fn projection(
     let goal = TargetTest::new(program, target);
     let nothing = TargetTest::new(program, &Target::Label(Vec::new()));
     let mut nodes = BTreeSet::new();
-    let mut guesses: Vec<Vec<LocationId>> =
+    let mut guesses: Vec<Vec<ControlId>> =
         threads.initial()?.into_iter().map(|location| vec![location]).collect();
     for round in 1..=rounds {
         let mut longer = Vec::new();
         for guess in &guesses {
             if round == rounds {
-                for meeting in meetings(program, &goal) {
-                    let single = single(&mut threads, &goal, guess, meeting, budget)?;
+                for occasion in occasions(program, &goal) {
+                    let single = single(&mut threads, &goal, guess, occasion, budget)?;
                     project(&mut threads, &goal, &single, &mut nodes, budget)?;
                 }
             } else {
-                let single = single(&mut threads, &nothing, guess, Question::Anytime, budget)?;
+                let single = single(&mut threads, &nothing, guess, Occasion::Anytime, budget)?;
                 let ends = ends(&threads, &single);
                 longer.extend(ends.map(|end| guess.iter().copied().chain([end]).collect()));
             }
@@ -62,11 +62,11 @@ pub fn projection(
 }
 
 /// How the target can be met. A state is met when all rounds are over.
-fn meetings(program: &Program, goal: &TargetTest) -> Vec<Question> {
+fn occasions(program: &Program, goal: &TargetTest) -> Vec<Occasion> {
     match goal {
-        TargetTest::State { .. } => vec![Question::Anytime],
+        TargetTest::State { .. } => vec![Occasion::Anytime],
         TargetTest::Assertion | TargetTest::Label(_) => {
-            program.threads.ids().map(Question::AtTheEndBy).collect()
+            program.threads.ids().map(Occasion::AtTheEndBy).collect()
         }
     }
 }

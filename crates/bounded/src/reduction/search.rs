@@ -11,8 +11,8 @@
 //!    of some run begin with, and no other.
 
 use super::level::States;
-use super::single::{Question, Single, ends_in_target, single};
-use super::threads::{LocationId, Threads};
+use super::single::{Occasion, Single, ends_in_target, single};
+use super::threads::{ControlId, Threads};
 use super::witness::run_to;
 use crate::explicit::goal::TargetTest;
 use selvedge_base::Budget;
@@ -27,7 +27,7 @@ pub struct PdsSearch<'p> {
     threads: Threads<'p>,
     goal: TargetTest,
     budget: Budget,
-    guesses: Vec<Vec<LocationId>>,
+    guesses: Vec<Vec<ControlId>>,
     states: States,
     run: Option<Witness>,
     /// Why not all states within the bound are known.
@@ -62,9 +62,9 @@ impl<'p> PdsSearch<'p> {
 
 /// The shared states in which all rounds of a guess can end. An assertion that fails ends its run, but
 /// what the other threads do later they also do in a run in which it does not.
-pub fn ends(threads: &Threads<'_>, single: &Single) -> impl Iterator<Item = LocationId> {
+pub fn ends(threads: &Threads<'_>, single: &Single) -> impl Iterator<Item = ControlId> {
     let last = |&state: &State| single.controls[state].states.last().copied();
-    let ends: BTreeSet<LocationId> = single.finals.iter().filter_map(last).collect();
+    let ends: BTreeSet<ControlId> = single.finals.iter().filter_map(last).collect();
     ends.into_iter().filter(|&end| threads.quiet(end).is_some())
 }
 
@@ -80,7 +80,7 @@ impl Search for PdsSearch<'_> {
         let mut longer = Vec::new();
         for guess in &self.guesses {
             let threads = &mut self.threads;
-            let single = match single(threads, &self.goal, guess, Question::Anytime, &self.budget) {
+            let single = match single(threads, &self.goal, guess, Occasion::Anytime, &self.budget) {
                 Ok(single) => single,
                 Err(why) => {
                     let failure = Failure::from(why);

@@ -19,11 +19,11 @@
 //! 1. Rounds are counted from 0; `k = K` is the paper's `K + 1`.
 //! 2. Every rule has a reachable head.
 
-use super::threads::{Act, Gamma, LocationId, Threads};
+use super::threads::{Act, ControlId, Gamma, Threads};
 use crate::expand::Shared;
 use crate::explicit::goal::{Spot, TargetTest};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id, IdVec, StopReason};
+use selvedge_base::{Budget, Id, IdVec};
 use selvedge_pds::{Head, Pds, Rhs, State, unfold};
 use selvedge_program::{ThreadId, Unknown};
 
@@ -35,7 +35,7 @@ pub struct SequentialControl {
     /// For a state: the threads so far are where it wants them. Else: the target was met.
     pub flag: bool,
     /// `p_1, …, p_K`.
-    pub states: Box<[LocationId]>,
+    pub states: Box<[ControlId]>,
 }
 
 /// What a rule means.
@@ -65,7 +65,7 @@ pub struct Single {
 
 /// How the target has to be met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Question {
+pub enum Occasion {
     /// At any time.
     Anytime,
     /// At the end of a run whose last step is one of this thread in the last round. An assertion
@@ -80,14 +80,20 @@ pub enum Question {
 pub fn single(
     threads: &mut Threads<'_>,
     goal: &TargetTest,
-    guess: &[LocationId],
-    meeting: Question,
+    guess: &[ControlId],
+    occasion: Occasion,
     budget: &Budget,
 ) -> Result<Single, Unknown> {
     let count = threads.program().threads.len();
     let last = ThreadId::from_index(count.saturating_sub(1));
-    let mut build =
-        Build { goal, guess, meeting, last, controls: IdVec::new(), numbers: FxHashMap::default() };
+    let mut build = Build {
+        goal,
+        guess,
+        occasion,
+        last,
+        controls: IdVec::new(),
+        numbers: FxHashMap::default(),
+    };
     let start = build.control(SequentialControl {
         round: 0,
         flag: matches!(goal, TargetTest::State { .. }),
@@ -99,13 +105,8 @@ pub fn single(
     };
     let first = threads.symbol(first);
     let mut pds = Pds::new(0, 0);
-    let heads = unfold(&mut pds, (start, first), budget, |pds, head| {
-        build.rules(threads, pds, head).map_err(Halted::Because)
-    });
-    let heads = heads.map_err(|halted| match halted {
-        Halted::Stopped(reason) => Unknown::Stopped(reason),
-        Halted::Because(why) => why,
-    })?;
+    let heads =
+        unfold(&mut pds, (start, first), budget, |pds, head| build.rules(threads, pds, head))?;
     let ends = threads.symbol(Gamma::Final);
     let finals = heads.iter().filter(|head| head.1 == ends).map(|head| head.0).collect();
     pds.states = build.controls.len();
@@ -113,22 +114,10 @@ pub fn single(
     Ok(Single { pds, controls: build.controls, start, finals })
 }
 
-/// Why a system was not built.
-enum Halted {
-    Stopped(StopReason),
-    Because(Unknown),
-}
-
-impl From<StopReason> for Halted {
-    fn from(reason: StopReason) -> Self {
-        Self::Stopped(reason)
-    }
-}
-
 struct Build<'a> {
     goal: &'a TargetTest,
-    guess: &'a [LocationId],
-    meeting: Question,
+    guess: &'a [ControlId],
+    occasion: Occasion,
     last: ThreadId,
     controls: IdVec<State, SequentialControl>,
     numbers: FxHashMap<SequentialControl, State>,
@@ -186,14 +175,14 @@ impl Build<'_> {
                 if let (Some(before), Act::Take(_, after, _)) = (before, step.act)
                     && let Some(started) = starts_at_label(threads, self.goal, before, after)
                 {
-                    match self.meeting {
-                        Question::Anytime => {
+                    match self.occasion {
+                        Occasion::Anytime => {
                             if let Some(met) = self.met(&to, thread) {
                                 add(self, met, step.rhs, Label { hits: true, ..label });
                             }
                         }
                         // A thread that still has a turn says itself where it ends.
-                        Question::AtTheEndBy(_) => {
+                        Occasion::AtTheEndBy(_) => {
                             let is_last = round + 1 == self.guess.len();
                             to.flag |= is_last && started < thread;
                         }
@@ -211,14 +200,14 @@ impl Build<'_> {
             let at_label = before.is_some_and(|shared| {
                 self.goal.label(&threads.expansion, shared, thread, gamma.activation())
             });
-            if let (true, Question::Anytime) = (at_label, self.meeting)
+            if let (true, Occasion::Anytime) = (at_label, self.occasion)
                 && let Some(met) = self.met(&control, thread)
             {
                 add(self, met, Rhs::Step(symbol), Label { hits: true, ..silent });
             }
         }
         let is_last = round + 1 == self.guess.len();
-        if self.meeting == Question::AtTheEndBy(thread) && is_last && before.is_some() {
+        if self.occasion == Occasion::AtTheEndBy(thread) && is_last && before.is_some() {
             // The run may end inside an atomic section.
             let to = SequentialControl { round: round + 1, ..control.clone() };
             add(self, to, Rhs::Step(symbol), silent);
@@ -239,13 +228,13 @@ impl Build<'_> {
     fn leaves(&self, threads: &Threads<'_>, control: &SequentialControl, gamma: Gamma) -> bool {
         let Some(thread) = gamma.thread() else { return control.flag };
         let top = gamma.activation();
-        match (self.goal, self.meeting) {
+        match (self.goal, self.occasion) {
             (TargetTest::State { .. }, _) => {
                 // As if nobody waited: whether the thread does is seen in the end.
                 let nobody = Shared::default();
                 control.flag && self.goal.spot(&threads.expansion, nobody, thread, top)
             }
-            (TargetTest::Label(_), Question::AtTheEndBy(_)) => {
+            (TargetTest::Label(_), Occasion::AtTheEndBy(_)) => {
                 let last = control.states.last().and_then(|&last| threads.shared(last));
                 let label = |shared| self.goal.label(&threads.expansion, shared, thread, top);
                 control.flag || last.is_some_and(label)
@@ -256,9 +245,9 @@ impl Build<'_> {
 
     /// Whether a thread may move in a round.
     fn may_move(&self, gamma: Gamma, round: usize) -> bool {
-        match (self.meeting, gamma) {
-            (Question::Anytime, _) | (_, Gamma::Begin(_)) => true,
-            (Question::AtTheEndBy(last), _) => {
+        match (self.occasion, gamma) {
+            (Occasion::Anytime, _) | (_, Gamma::Begin(_)) => true,
+            (Occasion::AtTheEndBy(last), _) => {
                 gamma.thread() <= Some(last) || round + 1 < self.guess.len()
             }
         }
@@ -267,9 +256,9 @@ impl Build<'_> {
     /// The control location after a thread has met the target: it idles through the other rounds.
     fn met(&self, control: &SequentialControl, thread: ThreadId) -> Option<SequentialControl> {
         let round = control.round;
-        let in_time = match self.meeting {
-            Question::Anytime => true,
-            Question::AtTheEndBy(last) => thread == last && round + 1 == self.guess.len(),
+        let in_time = match self.occasion {
+            Occasion::Anytime => true,
+            Occasion::AtTheEndBy(last) => thread == last && round + 1 == self.guess.len(),
         };
         let as_guessed = thread != self.last
             || control.states[round..].iter().zip(&self.guess[round + 1..]).all(|(a, b)| a == b);

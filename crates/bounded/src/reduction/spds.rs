@@ -15,9 +15,8 @@
 use super::level::States;
 use super::search::PdsSearch;
 use super::single::{SequentialControl, ends_in_target, starts_at_label};
-use super::threads::{Gamma, LocationId, Threads};
-use super::tuples::{Flag, Round, RoundRelations, Weight};
-use super::universe::{Universe, universe};
+use super::threads::{ControlId, Gamma, Step, Threads};
+use super::tuples::{AtTarget, Effect, Pairs, RoundRelations, Weight};
 use crate::exhausted;
 use crate::expand::Shared;
 use crate::explicit::goal::TargetTest;
@@ -25,27 +24,27 @@ use selvedge_base::{Budget, Id, IdVec};
 use selvedge_bdd::Exhausted;
 use selvedge_pds::{
     Configuration, NoReasons, PAutomaton, Pds, Rhs, RuleId, State, Stopped, Symbol,
-    WeightedAutomaton, weighted_post_star,
+    WeightedAutomaton, unfold, weighted_post_star,
 };
 use selvedge_program::{
     Failure, Level, Measure, Program, Search, Statistics, Target, ThreadId, Unknown, Valuation,
     Witness,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A search over the symbolic pushdown system of §5, by rounds.
 pub struct SpdsSearch<'p> {
     program: &'p Program,
     target: Target,
     threads: Threads<'p>,
-    universe: Universe,
     goal: TargetTest,
     budget: Budget,
     node_limit: Option<usize>,
-    reachable: Vec<Vec<usize>>,
+    reachable: Vec<Vec<ControlId>>,
     states: States,
     run: Option<Witness>,
     rules: usize,
+    symbols: usize,
     nodes: usize,
 }
 
@@ -56,13 +55,11 @@ impl<'p> SpdsSearch<'p> {
     /// If the program does not fit.
     pub fn new(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
         let mut threads = Threads::new(program)?;
-        let initial = threads.initial()?.into_iter().map(LocationId::index).collect();
-        let universe = universe(&mut threads, budget)?;
+        let initial = threads.initial()?;
         Ok(Self {
             program,
             target: target.clone(),
             threads,
-            universe,
             goal: TargetTest::new(program, target),
             budget: budget.clone(),
             node_limit: None,
@@ -70,6 +67,7 @@ impl<'p> SpdsSearch<'p> {
             states: States::default(),
             run: None,
             rules: 0,
+            symbols: 0,
             nodes: 0,
         })
     }
@@ -81,96 +79,95 @@ impl<'p> SpdsSearch<'p> {
         self
     }
 
-    /// The rules with their weights.
-    fn rules(&mut self, tuples: &RoundRelations) -> Result<Weighted, Exhausted> {
+    /// The system for a number of rounds, thread after thread. In every round the first one begins with
+    /// a shared state that was guessed, and each of the others with one that the thread before leaves.
+    fn system(&mut self, rounds: usize) -> Result<(RoundRelations, Weighted), Unknown> {
+        let mut unfolded = Vec::new();
+        let mut begins: BTreeSet<ControlId> = self.reachable.iter().flatten().copied().collect();
+        for thread in self.program.threads.ids() {
+            let own = self.unfold(thread, &begins)?;
+            begins.clone_from(&own.leaves);
+            unfolded.push((thread, own));
+        }
         let threads = &mut self.threads;
-        let last = threads.program().threads.len() - 1;
-        let mut weighted =
-            Weighted { pds: Pds::new(1, threads.symbols() + 1), weights: IdVec::new() };
-        // A label at which a step starts a thread is met by that step.
-        for (&(symbol, rhs), steps) in &self.universe.steps {
-            let pairs: Vec<(usize, usize)> =
-                steps.iter().map(|&(from, to)| (from.index(), to.index())).collect();
-            weighted.add(symbol, rhs, tuples.change(&pairs, Round::Keep, Flag::Keep)?);
-            let mut starting = Vec::new();
-            for &(from, to) in steps {
-                if let (Some(before), Some(after)) = (threads.shared(from), threads.shared(to))
-                    && starts_at_label(threads, &self.goal, before, after).is_some()
-                {
-                    starting.push((from.index(), to.index()));
-                }
+        let relations =
+            RoundRelations::new(rounds, threads.locations(), self.node_limit, &self.budget)?;
+        let mut weighted = Weighted { pds: Pds::new(1, 0), weights: IdVec::new() };
+        let here = relations.call(AtTarget::AsBefore).map_err(exhausted)?;
+        let astray = relations.call(AtTarget::No).map_err(exhausted)?;
+        // As if nobody waited: whether a thread does is seen in the end.
+        let nobody = Shared::default();
+        for (thread, Unfolded { steps, symbols, ends, .. }) in unfolded {
+            for ((symbol, rhs, effect), pairs) in steps {
+                weighted.add(symbol, rhs, relations.change(&pairs, effect).map_err(exhausted)?);
             }
-            if !starting.is_empty() {
-                weighted.add(symbol, rhs, tuples.change(&starting, Round::Last, Flag::Raise)?);
-            }
-        }
-        let locations: Vec<LocationId> =
-            (0..threads.locations()).map(LocationId::from_index).collect();
-        // Per thread: the next round, and the call of the next thread.
-        let mut next: BTreeMap<ThreadId, Weight> = BTreeMap::new();
-        for thread in threads.program().threads.ids() {
-            let switchable = |at: &&LocationId| threads.switchable(**at, thread).is_some();
-            let here: Vec<usize> =
-                locations.iter().filter(switchable).map(|at| at.index()).collect();
-            next.insert(thread, tuples.stay(&here, Round::Next, Flag::Keep)?);
-        }
-        let call = tuples.call(Flag::Keep)?;
-        let astray = tuples.call(Flag::Set(false))?;
-        for &symbol in &self.universe.symbols {
-            let gamma = threads.gamma(symbol);
-            let Some(thread) = gamma.thread() else { continue };
-            if matches!(gamma, Gamma::Begin(_)) {
-                continue;
-            }
-            weighted.add(symbol, Rhs::Step(symbol), next[&thread].clone());
-            let callee = if thread.index() == last {
-                Gamma::Final
-            } else {
-                Gamma::Begin(ThreadId::from_index(thread.index() + 1))
+            let ends: Pairs = ends.into_iter().map(|at| (at, at)).collect();
+            let next = relations.change(&ends, Effect::NextRound).map_err(exhausted)?;
+            let callee = match self.program.threads.ids().nth(thread.index() + 1) {
+                Some(next) => Gamma::Begin(next),
+                None => Gamma::Final,
             };
             let callee = threads.symbol(callee);
-            // As if nobody waited: whether the thread does is seen in the end.
-            let nobody = Shared::default();
-            let there = self.goal.spot(&threads.expansion, nobody, thread, gamma.activation());
-            let weight = if there { &call } else { &astray };
-            weighted.add(symbol, Rhs::Push(callee, symbol), weight.clone());
-            let mut met: Vec<usize> = match self.goal {
-                TargetTest::Assertion => {
-                    let failing = self.universe.failing.get(&symbol).into_iter().flatten();
-                    failing.map(|at| at.index()).collect()
-                }
-                _ => Vec::new(),
-            };
-            if matches!(self.goal, TargetTest::Label(_)) {
-                let expansion = &threads.expansion;
-                let at_label = |at: &&LocationId| {
-                    threads.shared(**at).is_some_and(|shared| {
-                        self.goal.label(expansion, shared, thread, gamma.activation())
-                    })
-                };
-                met.extend(locations.iter().filter(at_label).map(|at| at.index()));
-            }
-            if !met.is_empty() {
-                let weight = tuples.stay(&met, Round::Last, Flag::Raise)?;
-                weighted.add(symbol, Rhs::Step(symbol), weight);
+            for symbol in symbols {
+                let top = threads.gamma(symbol).activation();
+                let there = self.goal.spot(&threads.expansion, nobody, thread, top);
+                let call = if there { &here } else { &astray };
+                weighted.add(symbol, Rhs::Step(symbol), next.clone());
+                weighted.add(symbol, Rhs::Push(callee, symbol), call.clone());
             }
         }
         weighted.pds.symbols = threads.symbols();
-        Ok(weighted)
+        (self.rules, self.symbols) = (weighted.pds.rules.len(), weighted.pds.symbols);
+        Ok((relations, weighted))
+    }
+
+    /// What a thread can do if each of its contexts begins with one of these locations.
+    fn unfold(
+        &mut self,
+        thread: ThreadId,
+        begins: &BTreeSet<ControlId>,
+    ) -> Result<Unfolded, Unknown> {
+        let heads = heads(&mut self.threads, thread, begins, &self.budget)?;
+        let (threads, goal) = (&mut self.threads, &self.goal);
+        let mut unfolded = Unfolded { leaves: begins.clone(), ..Unfolded::default() };
+        for (at, symbol) in heads {
+            let gamma = threads.gamma(symbol);
+            let (steps, failing) = threads.steps(at, symbol)?;
+            for Step { to, rhs, .. } in steps {
+                unfolded.step((symbol, rhs, Effect::SameRound), (at, to));
+                // A label at which a step starts a thread is met by that step.
+                if let (Some(before), Some(after)) = (threads.shared(at), threads.shared(to))
+                    && starts_at_label(threads, goal, before, after).is_some()
+                {
+                    unfolded.step((symbol, rhs, Effect::Met), (at, to));
+                }
+            }
+            let at_label = threads.shared(at).is_some_and(|shared| {
+                goal.label(&threads.expansion, shared, thread, gamma.activation())
+            });
+            if at_label || matches!(goal, TargetTest::Assertion) && !failing.is_empty() {
+                unfolded.step((symbol, Rhs::Step(symbol), Effect::Met), (at, at));
+            }
+            if !matches!(gamma, Gamma::Begin(_)) {
+                unfolded.symbols.insert(symbol);
+                if threads.switchable(at, thread).is_some() {
+                    unfolded.ends.insert(at);
+                }
+            }
+        }
+        unfolded.leaves.extend(&unfolded.ends);
+        Ok(unfolded)
     }
 
     /// The locations at the end of all rounds, with the flag.
-    fn ends(&mut self, rounds: usize) -> Result<Vec<(usize, bool)>, Unknown> {
-        let mut tuples =
-            RoundRelations::new(rounds, self.threads.locations(), self.node_limit, &self.budget)?;
-        let budget = self.budget.clone();
+    fn ends(&mut self, rounds: usize) -> Result<Vec<(ControlId, bool)>, Unknown> {
         let begin = match self.program.threads.ids().next() {
             Some(first) => self.threads.symbol(Gamma::Begin(first)),
             None => return Ok(self.reachable[0].iter().map(|&at| (at, false)).collect()),
         };
         let last = self.threads.symbol(Gamma::Final);
-        let Weighted { pds, weights } = self.rules(&tuples).map_err(exhausted)?;
-        self.rules = pds.rules.len();
+        let (mut tuples, Weighted { pds, weights }) = self.system(rounds)?;
+        let budget = self.budget.clone();
         let only = State::from_index(0);
         let start = Configuration { state: only, stack: vec![begin] };
         let mut initial = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &tuples);
@@ -182,8 +179,7 @@ impl<'p> SpdsSearch<'p> {
         let query = with_top(last, pds.symbols);
         let value = reached.value(&mut tuples, &query, &budget).map_err(stopped)?;
         self.nodes = self.nodes.max(tuples.nodes());
-        let locations = 0..self.threads.locations();
-        tuples.ends(&value, locations).map_err(exhausted)
+        tuples.ends(&value, self.threads.locations()).map_err(exhausted)
     }
 }
 
@@ -192,6 +188,64 @@ fn stopped(why: Stopped<Exhausted>) -> Unknown {
         Stopped::Budget(reason) => Unknown::Stopped(reason),
         Stopped::Domain(error) => exhausted(error),
     }
+}
+
+/// What replaces a symbol, with what happens to the round.
+type Rewriting = (Symbol, Rhs, Effect);
+
+/// What one thread can do in its contexts.
+#[derive(Default)]
+struct Unfolded {
+    /// The locations before and after the steps.
+    steps: BTreeMap<Rewriting, Pairs>,
+    /// The symbols on top of its stack, but for its first one.
+    symbols: BTreeSet<Symbol>,
+    /// The locations at which it may be interrupted.
+    ends: BTreeSet<ControlId>,
+    /// The locations that it may leave for the thread after it: also those with which rounds begin in
+    /// which it does nothing, and those in which it has met the target.
+    leaves: BTreeSet<ControlId>,
+}
+
+impl Unfolded {
+    fn step(&mut self, rewriting: Rewriting, (at, to): (ControlId, ControlId)) {
+        if rewriting.2 == Effect::Met {
+            self.leaves.insert(to);
+        }
+        self.steps.entry(rewriting).or_default().push((at, to));
+    }
+}
+
+/// The heads that a thread can meet if each of its contexts begins with one of these locations.
+fn heads(
+    threads: &mut Threads<'_>,
+    thread: ThreadId,
+    begins: &BTreeSet<ControlId>,
+    budget: &Budget,
+) -> Result<Vec<(ControlId, Symbol)>, Unknown> {
+    // One control location more stands between two contexts.
+    let between = State::from_index(0);
+    let state = |at: ControlId| State::from_index(at.index() + 1);
+    let begin = threads.symbol(Gamma::Begin(thread));
+    let heads = unfold(&mut Pds::new(0, 0), (between, begin), budget, |pds, (from, symbol)| {
+        let Some(at) = from.index().checked_sub(1).map(ControlId::from_index) else {
+            for &begin in begins {
+                pds.rule(between, symbol, state(begin), Rhs::Step(symbol), ());
+            }
+            return Ok(());
+        };
+        for Step { to, rhs, .. } in threads.steps(at, symbol)?.0 {
+            pds.rule(from, symbol, state(to), rhs, ());
+        }
+        if threads.switchable(at, thread).is_some() {
+            pds.rule(from, symbol, between, Rhs::Step(symbol), ());
+        }
+        Ok::<(), Unknown>(())
+    })?;
+    let inside = |(state, symbol): (State, Symbol)| {
+        Some((ControlId::from_index(state.index().checked_sub(1)?), symbol))
+    };
+    Ok(heads.into_iter().filter_map(inside).collect())
 }
 
 /// A pushdown system with weights.
@@ -232,13 +286,12 @@ impl Search for SpdsSearch<'_> {
         let mut begins = Vec::new();
         let mut reached = false;
         for (location, flag) in ends {
-            let location = LocationId::from_index(location);
             let control = SequentialControl { round: 0, flag, states: [location].into() };
             reached |= ends_in_target(&self.threads, &self.goal, &control);
             if self.threads.quiet(location).is_some() {
                 self.states.add(&self.threads, location);
-                if begins.last() != Some(&location.index()) {
-                    begins.push(location.index());
+                if begins.last() != Some(&location) {
+                    begins.push(location);
                 }
             }
         }
@@ -271,7 +324,7 @@ impl Search for SpdsSearch<'_> {
             counts: vec![
                 ("rules", self.rules as u64),
                 ("shared-states", self.threads.locations() as u64),
-                ("stack-symbols", self.universe.symbols.len() as u64),
+                ("stack-symbols", self.symbols as u64),
                 ("diagram-nodes", self.nodes as u64),
             ],
         }

@@ -20,7 +20,7 @@ use selvedge_program::{Program, ThreadId, Unknown};
 
 define_id!(
     /// A control location.
-    LocationId
+    ControlId
 );
 
 /// A control location.
@@ -49,7 +49,7 @@ pub enum Gamma {
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The location afterwards.
-    pub to: LocationId,
+    pub to: ControlId,
     /// What happens to the stack.
     pub rhs: Rhs,
     /// What it means.
@@ -72,8 +72,8 @@ pub enum Act {
 pub struct Threads<'p> {
     /// The program, unfolded.
     pub expansion: Expansion<'p>,
-    locations: IdVec<LocationId, ThreadControl>,
-    location_numbers: FxHashMap<ThreadControl, LocationId>,
+    locations: IdVec<ControlId, ThreadControl>,
+    location_numbers: FxHashMap<ThreadControl, ControlId>,
     symbols: IdVec<Symbol, Gamma>,
     symbol_numbers: FxHashMap<Gamma, Symbol>,
 }
@@ -102,13 +102,13 @@ impl<'p> Threads<'p> {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn initial(&mut self) -> Result<Vec<LocationId>, Unknown> {
+    pub fn initial(&mut self) -> Result<Vec<ControlId>, Unknown> {
         let initial = self.expansion.initial()?;
         Ok(initial.into_iter().map(|shared| self.location(ThreadControl::At(shared))).collect())
     }
 
     /// The number of a location.
-    pub fn location(&mut self, location: ThreadControl) -> LocationId {
+    pub fn location(&mut self, location: ThreadControl) -> ControlId {
         let locations = &mut self.locations;
         *self.location_numbers.entry(location).or_insert_with(|| locations.push(location))
     }
@@ -119,7 +119,7 @@ impl<'p> Threads<'p> {
     }
 
     /// The shared state of a location at which another thread than this one may go on.
-    pub fn switchable(&self, location: LocationId, thread: ThreadId) -> Option<Shared> {
+    pub fn switchable(&self, location: ControlId, thread: ThreadId) -> Option<Shared> {
         match self.locations[location] {
             ThreadControl::At(shared) => {
                 let inside = self.expansion.layout().in_atomic(shared);
@@ -130,7 +130,7 @@ impl<'p> Threads<'p> {
     }
 
     /// The shared state of a location at which no step is half done.
-    pub fn shared(&self, location: LocationId) -> Option<Shared> {
+    pub fn shared(&self, location: ControlId) -> Option<Shared> {
         match self.locations[location] {
             ThreadControl::At(shared) => Some(shared),
             ThreadControl::Returning(..) => None,
@@ -138,7 +138,7 @@ impl<'p> Threads<'p> {
     }
 
     /// The shared state of a location at which no thread is in the middle of anything.
-    pub fn quiet(&self, location: LocationId) -> Option<Shared> {
+    pub fn quiet(&self, location: ControlId) -> Option<Shared> {
         match self.locations[location] {
             ThreadControl::At(shared) => {
                 self.expansion.layout().in_atomic(shared).is_none().then_some(shared)
@@ -169,7 +169,7 @@ impl<'p> Threads<'p> {
     /// If there are too many.
     pub fn steps(
         &mut self,
-        location: LocationId,
+        location: ControlId,
         symbol: Symbol,
     ) -> Result<(Vec<Step>, Vec<u32>), Unknown> {
         let mut steps = Vec::new();

@@ -10,10 +10,10 @@
 //! 1. The bits of a tuple are those of `k`, the flag, then the lowest bit of all `p_i`, the next bit of
 //!    all `p_i` and so on; so the copies of a bit are neighbours.
 
+use super::threads::ControlId;
 use crate::exhausted;
 use selvedge_base::{Budget, Id};
 use selvedge_bdd::native::NativeNode;
-
 use selvedge_bdd::{
     BddManager, Component, Exhausted, MAX_VARIABLES, NativeManager, Relation, Relations, Var,
 };
@@ -35,26 +35,28 @@ pub struct RoundRelations {
     one: Weight,
 }
 
-/// What a weight does to the flag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flag {
-    /// It stays.
-    Keep,
-    /// It becomes this.
-    Set(bool),
-    /// It is raised, if it was not before.
-    Raise,
+/// Locations before and after a step.
+pub type Pairs = Vec<(ControlId, ControlId)>;
+
+/// What a step of a thread does beside changing the location of its round.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Effect {
+    /// `k` stays.
+    SameRound,
+    /// `k` becomes the next one.
+    NextRound,
+    /// The target is met, which it was not before: the flag is raised, and `k` becomes the one after
+    /// the last.
+    Met,
 }
 
-/// What happens to `k`.
+/// Whether a thread that leaves is where a target wants it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Round {
-    /// It stays.
-    Keep,
-    /// It becomes the next one.
-    Next,
-    /// It becomes the one after the last.
-    Last,
+pub enum AtTarget {
+    /// The flag stays.
+    AsBefore,
+    /// It is lowered.
+    No,
 }
 
 const BEFORE: usize = 0;
@@ -105,20 +107,11 @@ impl RoundRelations {
         (0..self.round_bits).map(|bit| (self.var(position, bit), number >> bit & 1 == 1)).collect()
     }
 
-    fn location(&self, position: usize, round: usize, location: usize) -> Vec<(Var, bool)> {
-        (0..self.location_bits)
-            .map(|bit| (self.var(position, self.bit(round, bit)), location >> bit & 1 == 1))
-            .collect()
-    }
-
-    /// That a round's location before is one of these.
-    fn among(&self, round: usize, locations: &[usize]) -> Result<NativeNode, Exhausted> {
-        let mut any = self.manager().bottom();
-        for &location in locations {
-            let one = self.manager().conjunction(&self.location(BEFORE, round, location))?;
-            any = self.manager().or(&any, &one)?;
-        }
-        Ok(any)
+    fn location(&self, position: usize, round: usize, location: ControlId) -> Vec<(Var, bool)> {
+        let literal = |bit: usize| {
+            (self.var(position, self.bit(round, bit)), location.index() >> bit & 1 == 1)
+        };
+        (0..self.location_bits).map(literal).collect()
     }
 
     /// In every round: from a location to another one, among these pairs.
@@ -127,34 +120,41 @@ impl RoundRelations {
     /// If there are too many nodes.
     pub fn change(
         &self,
-        pairs: &[(usize, usize)],
-        k: Round,
-        flag: Flag,
+        pairs: &[(ControlId, ControlId)],
+        effect: Effect,
     ) -> Result<Weight, Exhausted> {
-        let mut all = self.manager().bottom();
+        let manager = self.manager();
+        let mut all = manager.bottom();
         for round in 0..self.rounds {
-            let mut any = self.manager().bottom();
+            let mut here = manager.bottom();
             for &(from, to) in pairs {
                 let mut literals = self.location(BEFORE, round, from);
                 literals.extend(self.location(AFTER, round, to));
-                any = self.manager().or(&any, &self.manager().conjunction(&literals)?)?;
+                here = manager.or(&here, &manager.conjunction(&literals)?)?;
             }
-            all = self.manager().or(&all, &self.around(&any, round, k, flag)?)?;
-        }
-        Ok(self.relations.relation(2, all))
-    }
-
-    /// In every round: nothing happens to its location, which is one of these.
-    ///
-    /// # Errors
-    /// If there are too many nodes.
-    pub fn stay(&self, locations: &[usize], k: Round, flag: Flag) -> Result<Weight, Exhausted> {
-        let mut all = self.manager().bottom();
-        for round in 0..self.rounds {
-            let bits = (0..self.location_bits).map(|bit| self.bit(round, bit));
-            let same = self.equal(bits)?;
-            let here = self.manager().and(&self.among(round, locations)?, &same)?;
-            all = self.manager().or(&all, &self.around(&here, round, k, flag)?)?;
+            let flag = self.round_bits;
+            let mut literals = self.number(BEFORE, round);
+            let mut same = Vec::new();
+            match effect {
+                Effect::SameRound => literals.extend(self.number(AFTER, round)),
+                Effect::NextRound => literals.extend(self.number(AFTER, round + 1)),
+                Effect::Met => {
+                    literals.extend(self.number(AFTER, self.rounds));
+                    literals
+                        .extend([(self.var(BEFORE, flag), false), (self.var(AFTER, flag), true)]);
+                }
+            }
+            if effect != Effect::Met {
+                same.push(flag);
+            }
+            // What the step does not touch stays: the frame condition.
+            for bit in 0..self.location_bits {
+                let others = (0..self.rounds).filter(|&other| other != round);
+                same.extend(others.map(|other| self.bit(other, bit)));
+            }
+            here = manager.and(&here, &self.equal(same.into_iter())?)?;
+            here = manager.and(&here, &manager.conjunction(&literals)?)?;
+            all = manager.or(&all, &here)?;
         }
         Ok(self.relations.relation(2, all))
     }
@@ -163,13 +163,18 @@ impl RoundRelations {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn call(&self, flag: Flag) -> Result<Weight, Exhausted> {
+    pub fn call(&self, at_target: AtTarget) -> Result<Weight, Exhausted> {
         let mut literals = self.number(BEFORE, self.rounds);
         literals.extend(self.number(AFTER, 0));
-        let numbers = self.manager().conjunction(&literals)?;
-        let same = self.equal(self.round_bits + 1..self.relations.width())?;
-        let all = self.manager().and(&numbers, &same)?;
-        let all = self.manager().and(&all, &self.flag(flag)?)?;
+        let first = match at_target {
+            AtTarget::AsBefore => self.round_bits,
+            AtTarget::No => {
+                literals.push((self.var(AFTER, self.round_bits), false));
+                self.round_bits + 1
+            }
+        };
+        let same = self.equal(first..self.relations.width())?;
+        let all = self.manager().and(&same, &self.manager().conjunction(&literals)?)?;
         Ok(self.relations.relation(2, all))
     }
 
@@ -177,27 +182,32 @@ impl RoundRelations {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn start(&self, flag: bool, locations: &[Vec<usize>]) -> Result<Weight, Exhausted> {
+    pub fn start(&self, flag: bool, locations: &[Vec<ControlId>]) -> Result<Weight, Exhausted> {
         let mut literals = self.number(BEFORE, 0);
         literals.push((self.var(BEFORE, self.round_bits), flag));
-        let mut all =
-            self.manager().and(&self.one.node, &self.manager().conjunction(&literals)?)?;
+        let manager = self.manager();
+        let mut all = manager.and(&self.one.node, &manager.conjunction(&literals)?)?;
         for (round, locations) in locations.iter().enumerate() {
-            all = self.manager().and(&all, &self.among(round, locations)?)?;
+            let mut any = manager.bottom();
+            for &location in locations {
+                let one = manager.conjunction(&self.location(BEFORE, round, location))?;
+                any = manager.or(&any, &one)?;
+            }
+            all = manager.and(&all, &any)?;
         }
         Ok(self.relations.relation(2, all))
     }
 
     /// The pairs `(p_K, flag)` at the end of all runs of a weight that end as they were guessed
-    /// (Theorem 1), asked for each of some locations.
+    /// (Theorem 1), asked for each location.
     ///
     /// # Errors
     /// If there are too many nodes.
     pub fn ends(
         &self,
         weight: &Weight,
-        locations: impl Iterator<Item = usize>,
-    ) -> Result<Vec<(usize, bool)>, Exhausted> {
+        locations: usize,
+    ) -> Result<Vec<(ControlId, bool)>, Exhausted> {
         let mut guessed = weight.node.clone();
         for round in 1..self.rounds {
             for bit in 0..self.location_bits {
@@ -218,7 +228,7 @@ impl RoundRelations {
         dropped.sort_unstable();
         let guessed = self.manager().exists(&guessed, &self.manager().cube(&dropped)?)?;
         let mut ends = Vec::new();
-        for location in locations {
+        for location in (0..locations).map(ControlId::from_index) {
             for flag in [false, true] {
                 let mut literals = self.location(AFTER, self.rounds - 1, location);
                 literals.extend(self.number(AFTER, 0));
@@ -238,46 +248,9 @@ impl RoundRelations {
         self.manager().stored_nodes()
     }
 
-    /// What happens in one round, with everything else that stays or changes.
-    fn around(
-        &self,
-        here: &NativeNode,
-        round: usize,
-        k: Round,
-        flag: Flag,
-    ) -> Result<NativeNode, Exhausted> {
-        let mut literals = self.number(BEFORE, round);
-        literals.extend(match k {
-            Round::Keep => self.number(AFTER, round),
-            Round::Next => self.number(AFTER, round + 1),
-            Round::Last => self.number(AFTER, self.rounds),
-        });
-        let others = (0..self.location_bits).flat_map(|bit| {
-            let rounds = (0..self.rounds).filter(move |&other| other != round);
-            rounds.map(move |other| self.bit(other, bit))
-        });
-        let others: Vec<usize> = others.collect();
-        let others = self.equal(others.into_iter())?;
-        let mut all = self.manager().and(here, &others)?;
-        all = self.manager().and(&all, &self.manager().conjunction(&literals)?)?;
-        self.manager().and(&all, &self.flag(flag)?)
-    }
-
     fn equal(&self, bits: impl DoubleEndedIterator<Item = usize>) -> Result<NativeNode, Exhausted> {
         let [before, after] = [BEFORE, AFTER].map(Component::from_index);
         self.relations.equal_bits(before, after, bits)
-    }
-
-    fn flag(&self, flag: Flag) -> Result<NativeNode, Exhausted> {
-        let bit = self.round_bits;
-        let after = |value| (self.var(AFTER, bit), value);
-        match flag {
-            Flag::Keep => self.equal(bit..=bit),
-            Flag::Set(value) => self.manager().conjunction(&[after(value)]),
-            Flag::Raise => {
-                self.manager().conjunction(&[(self.var(BEFORE, bit), false), after(true)])
-            }
-        }
     }
 }
 
@@ -313,16 +286,24 @@ mod tests {
     use super::*;
     use selvedge_pds::check_laws;
 
+    fn pairs(pairs: &[(usize, usize)]) -> Pairs {
+        let id = ControlId::from_index;
+        pairs.iter().map(|&(from, to)| (id(from), id(to))).collect()
+    }
+
     #[test]
     fn the_domain_keeps_the_laws() {
         let mut tuples = RoundRelations::new(2, 3, None, &Budget::new()).expect("it is small");
+        let change = |changed: &[(usize, usize)], effect| {
+            tuples.change(&pairs(changed), effect).expect("it is small")
+        };
         let samples = [
             tuples.zero(),
             tuples.one(),
-            tuples.change(&[(0, 1), (1, 2)], Round::Keep, Flag::Keep).expect("it is small"),
-            tuples.change(&[(2, 0)], Round::Last, Flag::Raise).expect("it is small"),
-            tuples.stay(&[0, 2], Round::Next, Flag::Keep).expect("it is small"),
-            tuples.call(Flag::Set(false)).expect("it is small"),
+            change(&[(0, 1), (1, 2)], Effect::SameRound),
+            change(&[(2, 0)], Effect::Met),
+            change(&[(0, 0), (2, 2)], Effect::NextRound),
+            tuples.call(AtTarget::No).expect("it is small"),
         ];
         assert_eq!(check_laws(&mut tuples, &samples), Ok(Ok(())));
     }
@@ -330,17 +311,20 @@ mod tests {
     #[test]
     fn runs_that_do_not_end_as_guessed_do_not_count() {
         let mut tuples = RoundRelations::new(2, 4, None, &Budget::new()).expect("it is small");
+        let id = ControlId::from_index;
+        let change = |changed: &[(usize, usize)], effect| {
+            tuples.change(&pairs(changed), effect).expect("it is small")
+        };
         // One thread: 0 to 1 in some round; then 1 to 2 in some round.
-        let start = tuples.start(false, &[vec![0], vec![1, 3]]).expect("it is small");
-        let next = tuples.stay(&[0, 1, 2, 3], Round::Next, Flag::Keep).expect("it is small");
-        let first = tuples.change(&[(0, 1)], Round::Keep, Flag::Keep).expect("it is small");
-        let second =
-            tuples.change(&[(1, 2), (3, 0)], Round::Keep, Flag::Keep).expect("it is small");
-        let call = tuples.call(Flag::Keep).expect("it is small");
+        let next = change(&[(0, 0), (1, 1), (2, 2), (3, 3)], Effect::NextRound);
+        let first = change(&[(0, 1)], Effect::SameRound);
+        let second = change(&[(1, 2), (3, 0)], Effect::SameRound);
+        let call = tuples.call(AtTarget::AsBefore).expect("it is small");
+        let start = tuples.start(false, &[vec![id(0)], vec![id(1), id(3)]]).expect("it is small");
         let mut weight = start;
         for step in [&first, &next, &second, &next, &call] {
             weight = tuples.extend(&weight, step).expect("it is small");
         }
-        assert_eq!(tuples.ends(&weight, 0..4), Ok(vec![(2, false)]));
+        assert_eq!(tuples.ends(&weight, 4), Ok(vec![(id(2), false)]));
     }
 }
