@@ -15,6 +15,7 @@
 pub mod behaviour;
 pub mod deadlock;
 pub mod lock_history;
+mod lowered;
 pub mod may_wait;
 pub mod order;
 pub mod role;

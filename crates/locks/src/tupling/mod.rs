@@ -23,11 +23,11 @@ pub mod run;
 pub mod tabulate;
 pub mod tuples;
 
+use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::order::{Borders, Order, orders, too_many_orders};
+use crate::lowered::LoweredProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
-use crate::{Fault, NO_VALUES};
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,10 +47,7 @@ define_id!(
 
 /// The decision procedure with explicit tuples.
 pub struct Tupling<'p> {
-    program: &'p Program,
-    behaviours: Result<Rc<Behaviours>, Unknown>,
-    /// Starts and joins, if the program has some.
-    borders: Option<Borders>,
+    lowered: LoweredProgram<'p>,
     budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
@@ -102,11 +99,8 @@ impl<'p> Tupling<'p> {
         max_facts: u64,
         budget: Budget,
     ) -> Self {
-        let borders = behaviours.as_ref().ok().and_then(|known| Borders::new(program, known));
         Self {
-            program,
-            behaviours,
-            borders,
+            lowered: LoweredProgram::new(program, behaviours),
             budget,
             max_witness_steps,
             max_facts,
@@ -127,60 +121,29 @@ impl<'p> Tupling<'p> {
     /// # Errors
     /// If the engine contradicts itself.
     pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
-        let behaviours = match &self.behaviours {
-            Ok(behaviours) => behaviours,
-            Err(why) => return Ok(Verdict::Unknown(why.clone())),
-        };
-        let borders = self.borders.as_mut();
-        let orders = match orders(self.program, behaviours, borders, question, &self.budget) {
-            Ok(Some(orders)) => orders,
-            Ok(None) => return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned()))),
-            Err(why) => return Ok(Verdict::Unknown(why)),
-        };
-        for order in &orders.found {
-            match self.decide_order(order, InterleavingEnd::of(question, order.phases()))? {
-                Verdict::Safe => {}
-                other => return Ok(other),
+        match self.lowered.orders(question, &self.budget) {
+            Ok(orders) => {
+                orders.decide(question, |participants, end| self.decide_roles(participants, end))
             }
+            Err(why) => Ok(Verdict::Unknown(why)),
         }
-        Ok(if orders.all { Verdict::Safe } else { Verdict::Unknown(too_many_orders()) })
     }
 
-    fn decide_order(
+    fn decide_roles(
         &mut self,
-        order: &Order,
+        participants: &[(ThreadId, Role)],
         goal: InterleavingEnd,
     ) -> Result<Verdict<Witness>, Fault> {
-        let participants = &order.participants;
-        let behaviours = self.lowered();
-        if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
-            return Ok(Verdict::Safe);
+        match self.find(participants) {
+            Ok(None) => Ok(Verdict::Safe),
+            Ok(Some(found)) => self.witness(participants, &found, goal),
+            Err(why) => Ok(Verdict::Unknown(why)),
         }
-        let mut verdict = match self.find(participants) {
-            Ok(None) => Verdict::Safe,
-            Ok(Some(found)) => self.witness(participants, &found, goal)?,
-            Err(why) => Verdict::Unknown(why),
-        };
-        if let Verdict::Violation(witness) = &mut verdict {
-            order.mark(witness);
-        }
-        Ok(verdict)
-    }
-
-    /// The lowered threads, unless the program could not be lowered.
-    ///
-    /// # Errors
-    /// Why it could not.
-    pub fn behaviours(&self) -> Result<&Behaviours, Unknown> {
-        self.behaviours.as_deref().map_err(Clone::clone)
     }
 
     /// Counts of the work done so far.
     pub fn statistics(&self) -> Statistics {
-        let mut counts = match &self.behaviours {
-            Ok(behaviours) => behaviours.counts(),
-            Err(_) => Vec::new(),
-        };
+        let mut counts = self.lowered.counts();
         counts.extend([
             ("roles", self.results.len() as u64),
             ("facts", self.facts),
@@ -217,7 +180,7 @@ impl<'p> Tupling<'p> {
     }
 
     fn result(&mut self, thread: ThreadId, role: &Role) -> Result<ResultId, Unknown> {
-        let class = self.lowered().class_of(thread);
+        let class = self.lowered.behaviours().class_of(thread);
         // The key is cloned only when it is new.
         let key = (class, role.clone());
         if let Some(&known) = self.result_index.get(&key) {
@@ -269,8 +232,7 @@ impl<'p> Tupling<'p> {
         role: &Role,
         locks: Locks,
     ) -> Result<Rc<Tabulation>, Unknown> {
-        let behaviours = self.behaviours.as_ref().expect("decide checked it");
-        let thread = behaviours.representative(class);
+        let thread = self.lowered.behaviours().representative(class);
         let key = (class, relevant(role));
         let reduced = if let Some(reduced) = self.reductions.get(&key) {
             Rc::clone(reduced)
@@ -296,10 +258,6 @@ impl<'p> Tupling<'p> {
         }
     }
 
-    fn lowered(&self) -> &Behaviours {
-        self.behaviours.as_ref().expect("decide checked it")
-    }
-
     /// One local run per participant, interleaved. The runs of compatible tuples always work; a
     /// shorter run, found without looking at locks, is taken instead where that works as well.
     fn witness(
@@ -323,7 +281,7 @@ impl<'p> Tupling<'p> {
                 let limit = self.max_witness_steps;
                 return Ok(Verdict::Unknown(Unknown::WitnessTooLong { steps, limit }));
             }
-            let lowered = self.lowered().lowered(*thread);
+            let lowered = self.lowered.behaviours().lowered(*thread);
             let is_own = |view: &PhaseView| view.advance != Advance::Other;
             let is_pending = matches!(goal, InterleavingEnd::Moment(_))
                 && role.phases.last().is_some_and(is_own);

@@ -30,12 +30,12 @@ mod testing;
 pub mod vocabulary;
 pub mod weights;
 
+use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::order::{Borders, orders, too_many_orders};
+use crate::lowered::LoweredProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
-use crate::{Fault, NO_VALUES};
 use compat::{HistoryBits, TupleSet, compatible_tuples};
 use encoding::Encoding;
 use product::{Product, Skeleton};
@@ -59,10 +59,7 @@ define_id!(
 
 /// The decision procedure with decision diagrams.
 pub struct TuplingBdd<'p> {
-    program: &'p Program,
-    behaviours: Result<Rc<Behaviours>, Unknown>,
-    /// Starts and joins, if the program has some.
-    borders: Option<Borders>,
+    lowered: LoweredProgram<'p>,
     encoding: Encoding,
     budget: Budget,
     /// How many nodes of diagrams may be stored at once, per number of phases and participants.
@@ -123,11 +120,8 @@ impl<'p> TuplingBdd<'p> {
             Ok(encoding) => (behaviours, encoding),
             Err(reason) => (Err(Unknown::Stopped(reason)), Encoding::new(&[])),
         };
-        let borders = behaviours.as_ref().ok().and_then(|known| Borders::new(program, known));
         Self {
-            program,
-            behaviours,
-            borders,
+            lowered: LoweredProgram::new(program, behaviours),
             encoding,
             budget,
             node_limit: NODE_LIMIT,
@@ -149,28 +143,12 @@ impl<'p> TuplingBdd<'p> {
     /// # Errors
     /// If the engine contradicts itself.
     pub fn decide(&mut self, question: &Question) -> Result<Verdict<Witness>, Fault> {
-        let behaviours = match &self.behaviours {
-            Ok(behaviours) => behaviours,
-            Err(why) => return Ok(Verdict::Unknown(why.clone())),
-        };
-        let borders = self.borders.as_mut();
-        let orders = match orders(self.program, behaviours, borders, question, &self.budget) {
-            Ok(Some(orders)) => orders,
-            Ok(None) => return Ok(Verdict::Unknown(Unknown::Unsupported(NO_VALUES.to_owned()))),
-            Err(why) => return Ok(Verdict::Unknown(why)),
-        };
-        for order in &orders.found {
-            let goal = InterleavingEnd::of(question, order.phases());
-            match self.decide_roles(&order.participants, goal)? {
-                Verdict::Safe => {}
-                Verdict::Violation(mut witness) => {
-                    order.mark(&mut witness);
-                    return Ok(Verdict::Violation(witness));
-                }
-                Verdict::Unknown(why) => return Ok(Verdict::Unknown(why)),
+        match self.lowered.orders(question, &self.budget) {
+            Ok(orders) => {
+                orders.decide(question, |participants, end| self.decide_roles(participants, end))
             }
+            Err(why) => Ok(Verdict::Unknown(why)),
         }
-        Ok(if orders.all { Verdict::Safe } else { Verdict::Unknown(too_many_orders()) })
     }
 
     fn decide_roles(
@@ -178,10 +156,6 @@ impl<'p> TuplingBdd<'p> {
         participants: &[(ThreadId, Role)],
         goal: InterleavingEnd,
     ) -> Result<Verdict<Witness>, Fault> {
-        let behaviours = self.behaviours();
-        if !participants.iter().all(|(thread, role)| behaviours.can_play(*thread, role)) {
-            return Ok(Verdict::Safe);
-        }
         let key = (participants[0].1.phases.len(), participants.len());
         let variables = Workspace::variables(self.encoding.width(), key);
         if variables > MAX_VARIABLES {
@@ -202,10 +176,7 @@ impl<'p> TuplingBdd<'p> {
 
     /// Counts of the work done so far.
     pub fn statistics(&self) -> Statistics {
-        let mut counts = match &self.behaviours {
-            Ok(behaviours) => behaviours.counts(),
-            Err(_) => Vec::new(),
-        };
+        let mut counts = self.lowered.counts();
         let costs = || self.spaces.values().map(|space| space.domain.cost());
         counts.extend([
             ("roles", self.results.len() as u64),
@@ -254,7 +225,7 @@ impl<'p> TuplingBdd<'p> {
         thread: ThreadId,
         role: &Role,
     ) -> Result<RelationResultId, Exhausted> {
-        let class = self.behaviours().class_of(thread);
+        let class = self.lowered.behaviours().class_of(thread);
         let index = (key, class, role.clone());
         if let Some(&known) = self.result_index.get(&index) {
             return Ok(known);
@@ -277,7 +248,7 @@ impl<'p> TuplingBdd<'p> {
         class: ClassId,
         role: &Role,
     ) -> Result<Rc<Saturated>, Exhausted> {
-        let thread = self.behaviours.as_ref().expect("decide checked it").representative(class);
+        let thread = self.lowered.behaviours().representative(class);
         let index = (class, relevant(role));
         let skeleton = if let Some(skeleton) = self.skeletons.get(&index) {
             Rc::clone(skeleton)
@@ -305,10 +276,6 @@ impl<'p> TuplingBdd<'p> {
             }
             self.kept_rules = 0;
         }
-    }
-
-    fn behaviours(&self) -> &Behaviours {
-        self.behaviours.as_ref().expect("decide checked it")
     }
 
     /// One local run per participant, interleaved.
@@ -340,7 +307,7 @@ impl<'p> TuplingBdd<'p> {
                     return Err(Fault("a tuple has no run".to_owned()));
                 }
             };
-            let lowered = self.behaviours().lowered(*thread);
+            let lowered = self.lowered.behaviours().lowered(*thread);
             let is_own = |view: &PhaseView| view.advance != Advance::Other;
             match run::local_run(&saturated.product, &rules, role, lowered, left, &self.budget) {
                 Ok(mut steps) => {
