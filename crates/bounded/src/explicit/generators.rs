@@ -59,10 +59,12 @@
 
 use super::classes::Classes;
 use super::goal::TargetTest;
+use super::visible::combinations;
 use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{ThreadId, Unknown};
+use std::ops::ControlFlow;
 
 /// The class of the top of a stack; `None` for the empty one.
 pub type Top = Option<SymbolId>;
@@ -130,25 +132,10 @@ impl Views {
         tops: &[Vec<Top>],
         budget: &Budget,
     ) -> Result<(), StopReason> {
-        let mut which = vec![0; tops.len()];
-        for count in 0usize.. {
-            if count.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
-            }
-            self.add(shared, tops.iter().zip(&which).map(|(tops, &at)| tops[at]).collect());
-            // The next combination, as one counts.
-            let mut carried = true;
-            for (at, tops) in which.iter_mut().zip(tops) {
-                if carried {
-                    *at = (*at + 1) % tops.len();
-                    carried = *at == 0;
-                }
-            }
-            if carried || self.are_too_many() {
-                break;
-            }
-        }
-        Ok(())
+        combinations(tops, budget, |tops| {
+            self.add(shared, tops);
+            if self.are_too_many() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! # Source
 //! [`selvedge_program::reach::Target`]. A label counts also inside an atomic section, a state does
-//! not; a thread that waits is nowhere.
+//! not; a thread that has not been started has no position.
 
 use crate::expand::{Expansion, Shared, StateLayout, SymbolId};
 use selvedge_base::{Id, IdVec};

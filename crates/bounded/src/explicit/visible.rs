@@ -10,6 +10,7 @@ use crate::expand::{Expansion, Shared, StateLayout, SymbolId, valuation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{NodeId, Program, ThreadId, VisibleState};
+use std::ops::ControlFlow;
 
 /// A visible state in short: the globals and one number per thread, zero for one that has ended.
 type Seen = (u64, Box<[u32]>);
@@ -30,7 +31,7 @@ pub struct Visible {
 }
 
 impl Visible {
-    /// None yet.
+    /// An empty set of visible states of a program.
     pub fn new(program: &Program) -> Self {
         let mut labels = vec![UNLABELLED; program.nodes.len()];
         let mut names = vec![String::new()];
@@ -89,26 +90,10 @@ impl Visible {
         tops: &[Vec<u32>],
         budget: &Budget,
     ) -> Result<(), StopReason> {
-        let mut which = vec![0; tops.len()];
-        for count in 0usize.. {
-            if count.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
-            }
-            let combination = tops.iter().zip(&which).map(|(tops, &at)| tops[at]);
-            self.add(layout, shared, combination.collect());
-            // The next combination, as one counts.
-            let mut carried = true;
-            for (at, tops) in which.iter_mut().zip(tops) {
-                if carried {
-                    *at = (*at + 1) % tops.len();
-                    carried = *at == 0;
-                }
-            }
-            if carried {
-                break;
-            }
-        }
-        Ok(())
+        combinations(tops, budget, |tops| {
+            self.add(layout, shared, tops);
+            ControlFlow::Continue(())
+        })
     }
 
     /// How many there are.
@@ -131,4 +116,35 @@ impl Visible {
         all.truncate(limit);
         all
     }
+}
+
+/// All combinations of one top of each thread, of which every thread has at least one, until `take`
+/// has enough of them.
+///
+/// # Errors
+/// The reason of a stopped budget.
+pub fn combinations<T: Copy>(
+    tops: &[Vec<T>],
+    budget: &Budget,
+    mut take: impl FnMut(Box<[T]>) -> ControlFlow<()>,
+) -> Result<(), StopReason> {
+    let mut which = vec![0; tops.len()];
+    for count in 0usize.. {
+        if count.is_multiple_of(POLL_EVERY) {
+            budget.check()?;
+        }
+        let taken = take(tops.iter().zip(&which).map(|(tops, &at)| tops[at]).collect());
+        // The next combination, as one counts.
+        let mut carried = true;
+        for (at, tops) in which.iter_mut().zip(tops) {
+            if carried {
+                *at = (*at + 1) % tops.len();
+                carried = *at == 0;
+            }
+        }
+        if carried || taken.is_break() {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -16,7 +16,7 @@
 //!    begins in a twin of its main, which nobody calls. The twin returns by edges only: where the
 //!    original returns from its exit, the twin has an edge that returns any values.
 
-use super::StepMap;
+use super::{StepMap, data_of, labels_of};
 use crate::expr::{all, current};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_lower::Names;
@@ -38,22 +38,14 @@ pub fn joins_to_data(source: &Program) -> Option<(Program, StepMap)> {
     }
     joined.sort_unstable();
     joined.dedup();
+    let (data, mut names) = data_of(source);
     let mut out = Program {
         locks: source.locks.clone(),
         atomic_sets: source.atomic_sets.clone(),
         locations: source.locations.clone(),
         threads: source.threads.clone(),
-        globals: source.globals.clone(),
-        updates: source.updates.clone(),
-        conditions: source.conditions.clone(),
-        returns: source.returns.clone(),
-        passings: source.passings.clone(),
-        numerals: source.numerals.clone(),
-        ..Program::default()
+        ..data
     };
-    let locals = source.procedures.iter().flat_map(|procedure| &procedure.frame.locals);
-    let globals = source.globals.iter().map(|global| global.name.as_str());
-    let mut names = Names::avoiding(locals.map(|local| local.name.as_str()).chain(globals));
     let mut declare = |thread: ThreadId| {
         let name = names.fresh(&format!("{}_ended", source.threads[thread].name));
         let global = Global::flag(name, Place::NONE, Some(false));
@@ -77,7 +69,7 @@ pub fn joins_to_data(source: &Program) -> Option<(Program, StepMap)> {
         source,
         number,
         bodies: Bodies::new(source),
-        labels: labels(source),
+        labels: labels_of(source),
         origin: StepMap { ended, ..StepMap::default() },
         out,
         known: BTreeMap::new(),
@@ -125,14 +117,6 @@ fn order(source: &Program, ended: &BTreeMap<ThreadId, GlobalId>) -> Vec<(Procedu
         order.extend(owned(Some(id)));
     }
     order
-}
-
-fn labels(source: &Program) -> BTreeMap<NodeId, Vec<&str>> {
-    let mut labels: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
-    for label in &source.labels {
-        labels.entry(label.node).or_default().push(&label.name);
-    }
-    labels
 }
 
 /// The nodes and edges of each procedure.

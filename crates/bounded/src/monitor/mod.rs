@@ -25,7 +25,7 @@ pub use ended::joins_to_data;
 
 use phases::Phases;
 use selvedge_base::{Budget, IdVec};
-use selvedge_lower::LockSet;
+use selvedge_lower::{LockSet, Names};
 use selvedge_program::{
     EdgeId, Feature, GlobalId, LockId, Move, NodeId, Position, Program, Question, StatePattern,
     Target, ThreadId, Unknown, Valuation, Value, Witness, WitnessStep,
@@ -157,6 +157,34 @@ pub fn monitor(
     let participants = if is_alone { question.threads() } else { program.threads.ids().collect() };
     let built = unlocked(&program, &participants, Some(&phases), &LockSet::new(), budget)?;
     Ok(built.after(first.as_ref()))
+}
+
+/// What a program computes with, without its threads, procedures and locks, and names that are new in
+/// it.
+fn data_of(source: &Program) -> (Program, Names) {
+    let data = Program {
+        files: source.files.clone(),
+        globals: source.globals.clone(),
+        updates: source.updates.clone(),
+        conditions: source.conditions.clone(),
+        returns: source.returns.clone(),
+        passings: source.passings.clone(),
+        numerals: source.numerals.clone(),
+        ..Program::default()
+    };
+    let locals = source.procedures.iter().flat_map(|procedure| &procedure.frame.locals);
+    let globals = source.globals.iter().map(|global| global.name.as_str());
+    let names = Names::avoiding(locals.map(|local| local.name.as_str()).chain(globals));
+    (data, names)
+}
+
+/// The labels of each node.
+fn labels_of(source: &Program) -> BTreeMap<NodeId, Vec<&str>> {
+    let mut labels: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
+    for label in &source.labels {
+        labels.entry(label.node).or_default().push(&label.name);
+    }
+    labels
 }
 
 /// The program with its joins as data, if it has some.

@@ -10,7 +10,7 @@
 //! 1. Procedures are numbered by thread and context, so a call knows its callee before it is built.
 
 use super::phases::Phases;
-use super::{Monitored, StepMap};
+use super::{Monitored, StepMap, data_of, labels_of};
 use crate::expr::{all, current, join_all};
 use selvedge_base::{Budget, Id, IdVec, Place, StopReason};
 use selvedge_lower::Names;
@@ -43,19 +43,7 @@ pub fn unlocked(
             Unknown::Unsupported(format!("locks and units must be nested for this engine: {why}"))
         }
     })?;
-    let mut out = Program {
-        files: source.files.clone(),
-        globals: source.globals.clone(),
-        updates: source.updates.clone(),
-        conditions: source.conditions.clone(),
-        returns: source.returns.clone(),
-        passings: source.passings.clone(),
-        numerals: source.numerals.clone(),
-        ..Program::default()
-    };
-    let locals = source.procedures.iter().flat_map(|procedure| &procedure.frame.locals);
-    let globals = source.globals.iter().map(|global| global.name.as_str());
-    let mut names = Names::avoiding(locals.map(|local| local.name.as_str()).chain(globals));
+    let (mut out, mut names) = data_of(source);
     let mut declare = |wish: &str| {
         let name = names.fresh(wish);
         out.globals.push(Global::flag(name, Place::NONE, Some(false)))
@@ -64,10 +52,6 @@ pub fn unlocked(
     let count = phases.map_or(1, |phases| phases.advances().len());
     let bits = (usize::BITS - count.saturating_sub(1).leading_zeros()) as usize;
     let phase = (0..bits).map(|bit| declare(&format!("phase_{bit}"))).collect();
-    let mut labels: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
-    for label in &source.labels {
-        labels.entry(label.node).or_default().push(&label.name);
-    }
     let mut build = Build {
         source,
         phases,
@@ -76,7 +60,7 @@ pub fn unlocked(
         out,
         origin: StepMap::default(),
         found: Vec::new(),
-        labels,
+        labels: labels_of(source),
         acquire: BTreeMap::new(),
     };
     for (id, thread) in lowered.threads.iter_enumerated() {
