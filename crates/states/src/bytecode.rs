@@ -5,7 +5,7 @@
 //! *fork*: one way is followed, the other is kept for later.
 //!
 //! # Requires
-//! A [`Layout`]: the cells on which the instructions work.
+//! A [`PackedLayout`]: the cells on which the instructions work.
 //!
 //! # Invariants
 //! 1. Instructions are for steps that simply happen. Whatever is more (a failure, an annotation, a check,
@@ -20,7 +20,7 @@
 mod values;
 mod writer;
 
-use crate::layout::Layout;
+use crate::layout::PackedLayout;
 use crate::program::Code;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::IdVec;
@@ -176,7 +176,7 @@ const MOST_OPS: usize = 1 << 22;
 
 impl Bytecode {
     /// The instructions for a program, where labels are looked for at some nodes.
-    pub fn new(code: &Code<'_>, layout: &Layout, labels: &BTreeSet<NodeId>) -> Self {
+    pub fn new(code: &Code<'_>, layout: &PackedLayout, labels: &BTreeSet<NodeId>) -> Self {
         let program = code.program;
         let mut special: FxHashSet<GlobalId> = FxHashSet::default();
         let mut conditions: Vec<_> = program.invariants.iter().map(|one| one.condition).collect();

@@ -11,7 +11,7 @@
 
 use crate::bytecode::{AccessNumber, Bytecode, Destination, Op, Pc, REGISTERS, Reg};
 use crate::eval::combine;
-use crate::layout::Layout;
+use crate::layout::PackedLayout;
 use crate::program::{Code, index};
 use rustc_hash::FxHashMap;
 use selvedge_base::Id;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// Executes the instructions of a program.
 #[derive(Debug)]
 pub struct Executor {
-    layout: Layout,
+    layout: PackedLayout,
     bytecode: Bytecode,
     /// The cells of locks that a thread may hold more than once.
     reentrant: Vec<bool>,
@@ -73,7 +73,7 @@ const LONGEST: u32 = 1 << 16;
 
 impl Executor {
     /// An executor for a program with a fixed layout, where labels are looked for at some nodes.
-    pub fn new(code: &Code<'_>, layout: &Layout, labels: &BTreeSet<NodeId>) -> Self {
+    pub fn new(code: &Code<'_>, layout: &PackedLayout, labels: &BTreeSet<NodeId>) -> Self {
         let bytecode = Bytecode::new(code, layout, labels);
         Self {
             cells: layout.lowest(),

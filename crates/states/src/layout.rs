@@ -73,7 +73,7 @@ impl ThreadCells {
 
 /// A place for everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Layout {
+pub struct PackedLayout {
     /// How many words a state has.
     pub words: usize,
     fields: Vec<Field>,
@@ -106,7 +106,7 @@ struct Survey {
 /// Atomic sections inside each other.
 const DEEPEST: u32 = 64;
 
-impl Layout {
+impl PackedLayout {
     /// The layout of a program, if a fixed one will do.
     pub fn new(code: &Code<'_>) -> Option<Self> {
         let program = code.program;

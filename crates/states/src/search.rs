@@ -20,123 +20,28 @@
 //!    states be expanded again before the search ends. Violations that were found before are real all
 //!    the same, since whatever is visited is reachable.
 
+mod expansion;
+mod initial;
+mod options;
+
+pub use options::{Goal, Reduction, SearchOptions, SearchOrder, StoreKind};
+
 use crate::executor::Executor;
 use crate::program::Code;
-use crate::protection::{AccessClass, Protection, ProtectionRule};
+use crate::protection::{AccessClass, Protection};
 use crate::state::State;
-use crate::step::{CellAccess, Mover, Offer, Path, StepRelation, way_to};
+use crate::step::{CellAccess, Path, StepRelation};
 use crate::store::{Packing, Parent, StateStore, Stored};
 use crate::witness::NoWitness;
+use expansion::{Node, path_to};
+use initial::initial_states;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id as _, SearchFigures, StopReason};
 use selvedge_program::{
-    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StatePattern, StepMover,
-    ThreadId, Type, Unknown, Valuation, Value, Witness,
+    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StepMover, ThreadId, Unknown,
+    Valuation, Value, Witness,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// How much is left out; a later one preserves what an earlier one does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Reduction {
-    /// Transactions: preserves failures and labels.
-    #[default]
-    Transactions,
-    /// A transaction begins with its commit: preserves deadlocks as well.
-    LeftMovers,
-    /// Every step is one: preserves everything.
-    None,
-}
-
-impl Reduction {
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Transactions => "transactions",
-            Self::LeftMovers => "left-movers",
-            Self::None => "none",
-        }
-    }
-}
-
-/// In which order stored states are expanded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SearchOrder {
-    /// Those with the fewest transactions behind them first.
-    #[default]
-    Breadth,
-    /// The one that was stored last first.
-    Depth,
-}
-
-/// What is kept of a stored state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum StoreKind {
-    /// All of it.
-    #[default]
-    Exact,
-    /// A hash of 64 bits: two states may be taken for one, so the search may leave something out.
-    Compact,
-}
-
-/// What is looked for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Goal {
-    /// A step that fails, or an invariant that is false at first.
-    Failure,
-    /// A thread at one of these nodes.
-    Label(BTreeSet<NodeId>),
-    /// A state.
-    State(StatePattern),
-    /// A state in which no thread can move, and a started one has not ended.
-    Deadlock,
-    /// Nothing: all states.
-    Everything,
-}
-
-/// How to search.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchOptions {
-    /// How much is left out.
-    pub reduction: Reduction,
-    /// How many calls a thread may have open.
-    pub depth: u32,
-    /// How many states may be stored.
-    pub most_states: u64,
-    /// Whether transactions end where no lock is held and control branches or a loop begins.
-    pub early_ends: bool,
-    /// Which accesses count as protected.
-    pub protection: ProtectionRule,
-    /// Which state comes next.
-    pub order: SearchOrder,
-    /// What is kept of a state.
-    pub store: StoreKind,
-    /// Whether to count the shared states, and how many of them to list.
-    pub states: Option<usize>,
-    /// Whether every assertion gets its own verdict, so that the search goes on behind failures.
-    pub assertions: bool,
-    /// Whether to say what protects each variable; the search goes on behind failures then, too.
-    pub locks: bool,
-    /// The globals for whose accesses runs are kept: the first, and how many follow each other.
-    pub why: Option<(GlobalId, u32)>,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self {
-            reduction: Reduction::Transactions,
-            depth: 64,
-            most_states: u64::from(u32::MAX - 1),
-            early_ends: true,
-            protection: ProtectionRule::default(),
-            order: SearchOrder::default(),
-            store: StoreKind::default(),
-            states: None,
-            assertions: false,
-            locks: false,
-            why: None,
-        }
-    }
-}
 
 /// Something that was looked for.
 #[derive(Clone, Debug)]
@@ -151,6 +56,13 @@ pub struct Found {
     pub fails: Option<(Move, FailureKind)>,
     /// Whether the state at first is wrong.
     pub at_first: bool,
+}
+
+impl Found {
+    /// A state that is reached by a way of a thread from a stored one, without a failure.
+    fn behind(from: Stored, thread: ThreadId, path: Path) -> Self {
+        Self { from, thread, path, fails: None, at_first: false }
+    }
 }
 
 /// How a search ends.
@@ -232,19 +144,6 @@ pub struct FailingRun {
     /// The run.
     pub witness: Witness,
 }
-
-/// A node of an expansion.
-struct Node {
-    state: State,
-    post: bool,
-    /// Where it comes from, and how.
-    before: Option<(usize, Path)>,
-    next: Vec<usize>,
-    cut: bool,
-}
-
-/// How many nodes a transaction may have before it is cut wherever that is allowed.
-const LARGE: usize = 4096;
 
 impl<'c, 'p> StateSearch<'c, 'p> {
     /// A search that has not begun.
@@ -500,8 +399,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             };
             if self.options.why.is_some_and(asked) {
                 let path = [path_to(nodes, at), path].concat();
-                let found = Found { from: number, thread, path, fails: None, at_first: false };
-                let witness = self.run_to(&found)?;
+                let witness = self.run_to(&Found::behind(number, thread, path))?;
                 self.ways.extend(witness.map(|witness| (cell, class, witness)));
             }
         }
@@ -551,14 +449,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             let words = whole.unwrap_or_else(|| self.store.packed(number));
             let state = self.packing.unpack(words);
             if self.is_deadlock(&state)? {
-                let (thread, path) = (selvedge_base::Id::from_index(0), Path::new());
-                return Ok(Some(Found {
-                    from: number,
-                    thread,
-                    path,
-                    fails: None,
-                    at_first: false,
-                }));
+                let thread = selvedge_base::Id::from_index(0);
+                return Ok(Some(Found::behind(number, thread, Path::new())));
             }
         }
         Ok(None)
@@ -590,8 +482,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             self.queue.push_back(next);
             self.counts.depth = self.counts.depth.max(u64::from(depth));
             if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
-                let path = Path::new();
-                found = Some(Found { from: next, thread, path, fails: None, at_first: false });
+                found = Some(Found::behind(next, thread, Path::new()));
                 break;
             }
         }
@@ -617,34 +508,6 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         Ok(unfinished)
     }
 
-    /// Stores what a thread can do from a state in one transaction.
-    fn expand(
-        &mut self,
-        number: Stored,
-        state: &State,
-        thread: ThreadId,
-    ) -> Result<Option<Found>, Unknown> {
-        loop {
-            let losses = self.protection.losses;
-            self.recent.clear();
-            let (nodes, found) = self.explore(number, state, thread)?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            if self.protection.losses == losses || self.options.reduction == Reduction::None {
-                self.note_movers();
-                let depth = self.store.parent(number).depth + 1;
-                for node in nodes.iter().filter(|node| node.cut) {
-                    if let Some(found) = self.keep(number, thread, &node.state, depth)? {
-                        return Ok(Some(found));
-                    }
-                }
-                return Ok(None);
-            }
-            self.outdated = true;
-        }
-    }
-
     fn keep(
         &mut self,
         from: Stored,
@@ -659,175 +522,10 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         if new {
             self.counts.depth = self.counts.depth.max(u64::from(depth));
             if matches!(self.goal, Goal::State(_)) && self.is_goal(state) {
-                let path = Path::new();
-                return Ok(Some(Found {
-                    from: number,
-                    thread,
-                    path,
-                    fails: None,
-                    at_first: false,
-                }));
+                return Ok(Some(Found::behind(number, thread, Path::new())));
             }
         }
         Ok(None)
-    }
-
-    /// The nodes of a thread's transactions from a state; those to be stored are cut.
-    fn explore(
-        &mut self,
-        number: Stored,
-        state: &State,
-        thread: ThreadId,
-    ) -> Result<(Vec<Node>, Option<Found>), Unknown> {
-        let first =
-            Node { state: state.clone(), post: false, before: None, next: Vec::new(), cut: false };
-        let mut nodes = vec![first];
-        let mut known: FxHashMap<(State, bool), usize> = FxHashMap::default();
-        known.insert((state.clone(), false), 0);
-        let mut at = 0;
-        while at < nodes.len() {
-            if let Some(reason) = self.budget.poll() {
-                return Err(reason.into());
-            }
-            self.counts.nodes += 1;
-            let here = nodes[at].state.clone();
-            let offers = self.machine.offers(&here, thread)?;
-            let mut movers = Vec::with_capacity(offers.len());
-            for (which, offer) in offers.iter().enumerate() {
-                self.too_deep |= offer.too_deep;
-                movers.push(offer.mover.and(self.protection.register(thread, &offer.accesses)));
-                if !self.protection.new.is_empty() {
-                    self.note_classes(number, thread, &nodes, at, which)?;
-                }
-            }
-            if let Some(found) = self.met(number, thread, &nodes, at, &offers)? {
-                return Ok((nodes, Some(found)));
-            }
-            self.stop_failing(number, thread, &nodes, at, &offers)?;
-            if nodes[at].post && self.is_cut(&here, thread, &offers, &movers, nodes.len()) {
-                nodes[at].cut = true;
-                at += 1;
-                continue;
-            }
-            for (offer, mover) in offers.into_iter().zip(movers) {
-                self.counts.transitions += offer.repeats;
-                for path in offer.outcomes {
-                    self.counts.transitions += 1;
-                    let post = match self.options.reduction {
-                        Reduction::Transactions => nodes[at].post || !mover.right,
-                        Reduction::LeftMovers | Reduction::None => true,
-                    };
-                    if self.movers.is_some()
-                        && let (Some(node), Some((step, _))) = (here.top(thread), path.first())
-                    {
-                        let Mover { right, left } = mover;
-                        let edge = step.edge();
-                        self.recent.push(StepMover { node, edge, right, left, pre: !post, post });
-                    }
-                    let last = &path.last().expect("an outcome has a step").1;
-                    let next = self.machine.normalise(last);
-                    let key = (next, post);
-                    let target = if let Some(&known) = known.get(&key) {
-                        known
-                    } else {
-                        nodes.push(Node {
-                            state: key.0.clone(),
-                            post,
-                            before: Some((at, path)),
-                            next: Vec::new(),
-                            cut: false,
-                        });
-                        known.insert(key, nodes.len() - 1);
-                        nodes.len() - 1
-                    };
-                    nodes[at].next.push(target);
-                }
-            }
-            at += 1;
-        }
-        cut_cycles(&mut nodes);
-        Ok((nodes, None))
-    }
-
-    /// What was looked for, at a node or on the way out of it.
-    fn met(
-        &mut self,
-        number: Stored,
-        thread: ThreadId,
-        nodes: &[Node],
-        at: usize,
-        offers: &[Offer],
-    ) -> Result<Option<Found>, Unknown> {
-        let found =
-            |path: Path, fails| Found { from: number, thread, path, fails, at_first: false };
-        if matches!(self.goal, Goal::Label(_)) {
-            if self.is_goal(&nodes[at].state) {
-                return Ok(Some(found(path_to(nodes, at), None)));
-            }
-            if let Some(path) = offers.iter().find_map(|offer| offer.labelled.first()) {
-                return Ok(Some(found([path_to(nodes, at), path.clone()].concat(), None)));
-            }
-        }
-        for offer in offers {
-            let Some((kind, path, step)) = &offer.fails else { continue };
-            let edge = step.edge();
-            if self.failures.contains(&(edge.map(selvedge_base::Id::index), *kind)) {
-                continue;
-            }
-            let path = [path_to(nodes, at), path.clone()].concat();
-            let failing = found(path, Some((*step, *kind)));
-            self.note_failure(edge, *kind, &failing)?;
-            if self.goal == Goal::Failure && !self.collect {
-                return Ok(Some(failing));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Where a step fails its thread stops, and the others go on.
-    fn stop_failing(
-        &mut self,
-        number: Stored,
-        thread: ThreadId,
-        nodes: &[Node],
-        at: usize,
-        offers: &[Offer],
-    ) -> Result<(), Unknown> {
-        let depth = self.store.parent(number).depth + 1;
-        for offer in offers {
-            let Some((_, path, _)) = &offer.fails else { continue };
-            // What a failing section has done so far is seen by nobody: it is one step.
-            if !path.is_empty() {
-                continue;
-            }
-            let mut stopped = nodes[at].state.clone();
-            stopped.thread_mut(thread).stopped = true;
-            let stopped = self.machine.normalise(&stopped);
-            self.keep(number, thread, &stopped, depth)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a transaction ends at a node behind its commit.
-    fn is_cut(
-        &self,
-        state: &State,
-        thread: ThreadId,
-        offers: &[Offer],
-        movers: &[Mover],
-        size: usize,
-    ) -> bool {
-        let enabled = offers.iter().any(|offer| !offer.outcomes.is_empty());
-        if self.options.reduction == Reduction::None
-            || !enabled
-            || movers.iter().any(|mover| !mover.left)
-        {
-            return true;
-        }
-        let Some(node) = state.top(thread) else { return true };
-        let branches = offers.len() > 1 || self.machine.code.loop_head[node];
-        let early = self.options.early_ends && branches && state.held(thread) == 0;
-        early || size > LARGE
     }
 
     fn is_goal(&self, state: &State) -> bool {
@@ -865,115 +563,4 @@ fn hash(words: &[u64]) -> u64 {
         sum ^= sum >> 31;
     }
     sum
-}
-
-/// The way to a node.
-fn path_to(nodes: &[Node], at: usize) -> Path {
-    way_to(at, |at| nodes[at].before.as_ref())
-}
-
-/// Cuts one node of every bottom component of post nodes that has none (condition C).
-fn cut_cycles(nodes: &mut [Node]) {
-    loop {
-        // Backwards from what is cut.
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-        for (at, node) in nodes.iter().enumerate() {
-            node.next.iter().for_each(|&next| before[next].push(at));
-        }
-        let mut fine: Vec<bool> = nodes.iter().map(|node| node.cut || !node.post).collect();
-        let mut pending: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].cut).collect();
-        while let Some(at) = pending.pop() {
-            for &one in &before[at] {
-                if !std::mem::replace(&mut fine[one], true) {
-                    pending.push(one);
-                }
-            }
-        }
-        let Some(start) = (0..nodes.len()).find(|&at| !fine[at]) else { return };
-        // Whatever can be reached from here does not reach a cut. Down to a bottom component:
-        let mut bottom = reachable(nodes, start);
-        while let Some(below) =
-            bottom.iter().map(|&at| reachable(nodes, at)).find(|below| below.len() < bottom.len())
-        {
-            bottom = below;
-        }
-        let first = bottom.into_iter().min().expect("a component has a node");
-        nodes[first].cut = true;
-    }
-}
-
-/// The nodes to which steps lead, itself among them.
-fn reachable(nodes: &[Node], from: usize) -> Vec<usize> {
-    let mut seen = vec![false; nodes.len()];
-    seen[from] = true;
-    let mut all = vec![from];
-    let mut position = 0;
-    while position < all.len() {
-        for &next in &nodes[all[position]].next {
-            if !std::mem::replace(&mut seen[next], true) {
-                all.push(next);
-            }
-        }
-        position += 1;
-    }
-    all
-}
-
-/// All states that a run can begin with.
-fn initial_states(code: &Code<'_>, budget: &Budget) -> Result<Vec<State>, Unknown> {
-    const MOST: u64 = 1 << 16;
-    let program = code.program;
-    let choices = |ty: Type, initial: Option<Value>, matters: bool| -> (Value, Value) {
-        let (low, high) = program.range(ty);
-        match initial {
-            Some(value) => (value, value),
-            None if matters => (low, high),
-            None => (low, low),
-        }
-    };
-    let mut ranges: Vec<(Value, Value)> =
-        program.globals.iter().map(|one| choices(one.ty, one.initial, true)).collect();
-    for thread in &program.threads {
-        let procedure = &program.procedures[thread.main];
-        let waits = thread.start != selvedge_program::Start::AtFirst;
-        for (id, local) in procedure.frame.locals.iter_enumerated() {
-            let parameter = crate::program::index(id) < procedure.frame.parameters;
-            let matters = !waits && code.live[procedure.entry].contains(&id);
-            let initial = local.initial.filter(|_| !parameter);
-            ranges.push(choices(local.ty, initial, matters));
-        }
-    }
-    let mut many = 1u64;
-    for &(low, high) in &ranges {
-        let choices = (i64::from(high) - i64::from(low) + 1).unsigned_abs();
-        many = many.saturating_mul(choices);
-    }
-    if many > MOST {
-        return Err(Unknown::Unsupported(format!(
-            "the search handles at most {MOST} initial states, and this program has more"
-        )));
-    }
-    let mut values: Vec<Value> = ranges.iter().map(|range| range.0).collect();
-    let mut states = Vec::new();
-    loop {
-        if let Some(reason) = budget.poll() {
-            return Err(reason.into());
-        }
-        let mut rest = values[program.globals.len()..].iter().copied();
-        let locals = program.threads.iter().map(|thread| {
-            let count = program.procedures[thread.main].frame.locals.len();
-            rest.by_ref().take(count).collect()
-        });
-        let locals: Vec<Vec<Value>> = locals.collect();
-        let globals = values[..program.globals.len()].to_vec();
-        states.push(State::initial(code, globals, locals));
-        let carried = values.iter_mut().zip(&ranges).all(|(value, &(low, high))| {
-            let last = *value == high;
-            *value = if last { low } else { *value + 1 };
-            last
-        });
-        if carried {
-            return Ok(states);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! # Idea
 //! The stored states, each as a few words in one arena, found by a table with open addressing. Where a
-//! program has a fixed [`Layout`] every state has the same number of words, otherwise it is a
+//! program has a fixed [`PackedLayout`] every state has the same number of words, otherwise it is a
 //! self-delimiting string of bits. A state remembers which one it was reached from, and by which thread.
 //!
 //! # Invariants
@@ -10,7 +10,7 @@
 //!    has. The other bits of an entry are bits of the hash, so that words are hardly ever compared in
 //!    vain.
 
-use crate::layout::Layout;
+use crate::layout::PackedLayout;
 use crate::program::{Code, index};
 use crate::state::{Activation, State, Suspended, ThreadPart};
 use selvedge_base::Id;
@@ -188,7 +188,7 @@ fn hash(packed: &[u64]) -> u64 {
 pub struct Packing<'c, 'p> {
     code: &'c Code<'p>,
     /// The fixed layout, if there is one.
-    layout: Option<Layout>,
+    layout: Option<PackedLayout>,
     nodes: u32,
     edges: u32,
     threads: u32,
@@ -205,7 +205,7 @@ impl<'c, 'p> Packing<'c, 'p> {
         let program = code.program;
         Self {
             code,
-            layout: Layout::new(code),
+            layout: PackedLayout::new(code),
             nodes: bits(program.nodes.len()),
             edges: bits(program.edges.len() + 1),
             threads: bits(program.threads.len() + 1),
@@ -222,7 +222,7 @@ impl<'c, 'p> Packing<'c, 'p> {
     }
 
     /// The fixed layout, if there is one.
-    pub fn layout(&self) -> Option<&Layout> {
+    pub fn layout(&self) -> Option<&PackedLayout> {
         self.layout.as_ref()
     }
 

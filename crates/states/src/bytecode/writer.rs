@@ -7,7 +7,7 @@
 //!    them, so everything is evaluated in the order of the step relation.
 
 use super::{Bytecode, MOST_OPS, Op, Pc, Places};
-use crate::layout::{CellId, Layout, behind};
+use crate::layout::{CellId, PackedLayout, behind};
 use crate::program::{Code, index, is_exit};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Id;
@@ -34,7 +34,7 @@ pub(super) type Inside = (NodeId, u32);
 /// Writes the instructions of one thread.
 pub(super) struct Writer<'w, 'p> {
     pub(super) code: &'w Code<'p>,
-    pub(super) layout: &'w Layout,
+    pub(super) layout: &'w PackedLayout,
     pub(super) labels: &'w BTreeSet<NodeId>,
     /// The globals whose accesses are checked.
     pub(super) special: &'w FxHashSet<GlobalId>,
