@@ -1,8 +1,8 @@
 //! Every file of `corpus/bad` with the complaints about it, as data: code, place, message, labels,
 //! advice.
 
-use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
-use std::fmt::Write;
+use selvedge_base::Diagnostic;
+use selvedge_testkit::complaints::compact;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,34 +14,6 @@ fn files(folder: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
-}
-
-/// The diagnostics in a compact form.
-fn compact(text: &str, diagnostics: &[Diagnostic]) -> String {
-    let index = LineIndex::new(text);
-    let label = |label: &SourceLabel| {
-        let (start, end) = (index.place(label.span.start), index.place(label.span.end));
-        format!("{start}-{end}: {}", label.text)
-    };
-    let mut shown = String::new();
-    for diagnostic in diagnostics {
-        let severity = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let mut line = |text: String| writeln!(shown, "{text}").expect("strings take text");
-        line(format!("{severity}[{}] {}", diagnostic.code, diagnostic.message));
-        if let Some(primary) = &diagnostic.primary {
-            line(format!("  {}", label(primary)));
-        }
-        for secondary in &diagnostic.secondary {
-            line(format!("  also {}", label(secondary)));
-        }
-        if let Some(help) = &diagnostic.help {
-            line(format!("  help: {help}"));
-        }
-    }
-    shown
 }
 
 #[test]

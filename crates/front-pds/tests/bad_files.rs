@@ -1,7 +1,8 @@
 //! Every file of `corpus/bad-pds` with the complaints about it, as data.
 
-use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
+use selvedge_base::Diagnostic;
 use selvedge_front_pds::{Complaint, Input, parse, parse_target};
+use selvedge_testkit::complaints::compact;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,34 +21,6 @@ fn files() -> Vec<(PathBuf, String)> {
     files.sort();
     let text = |path: &Path| fs::read_to_string(path).expect("a bad file is still a text");
     files.iter().map(|path| (path.clone(), text(path))).collect()
-}
-
-/// The diagnostics in a compact form.
-fn compact(text: &str, diagnostics: &[&Diagnostic]) -> String {
-    let index = LineIndex::new(text);
-    let label = |label: &SourceLabel| {
-        let (start, end) = (index.place(label.span.start), index.place(label.span.end));
-        format!("{start}-{end}: {}", label.text)
-    };
-    let mut shown = String::new();
-    for diagnostic in diagnostics {
-        let severity = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let mut line = |text: String| writeln!(shown, "{text}").expect("strings take text");
-        line(format!("{severity}[{}] {}", diagnostic.code, diagnostic.message));
-        if let Some(primary) = &diagnostic.primary {
-            line(format!("  {}", label(primary)));
-        }
-        for secondary in &diagnostic.secondary {
-            line(format!("  also {}", label(secondary)));
-        }
-        if let Some(help) = &diagnostic.help {
-            line(format!("  help: {help}"));
-        }
-    }
-    shown
 }
 
 #[test]
@@ -75,7 +48,7 @@ fn bad_files_are_refused_with_exact_complaints() {
         let own = |complaint: &&Complaint| complaint.input == input;
         let own: Vec<&Diagnostic> =
             complaints.iter().filter(own).map(|complaint| &complaint.diagnostic).collect();
-        let shown = compact(&text, &own);
+        let shown = compact(&text, own.iter().copied());
         assert!(!own.is_empty() && own.len() == complaints.len(), "{name}.{kind}\n{complaints:?}");
         assert_eq!(refused, !name.starts_with("warning-"), "{name}.{kind}\n{shown}");
         insta::assert_snapshot!(format!("{kind}-{name}"), shown);
@@ -88,7 +61,7 @@ fn bad_targets_are_refused() {
     let mut shown = String::new();
     for text in ["", "1", "1|2", "1|2,3,1", "9|2,3", "1|4,3", "1|2,1.3", "1|x,-", "1|2,3 4"] {
         let diagnostic = parse_target(&program, text).expect_err("a bad target");
-        writeln!(shown, "`{text}`\n{}", compact(text, &[&diagnostic])).expect("strings take text");
+        writeln!(shown, "`{text}`\n{}", compact(text, [&*diagnostic])).expect("strings take text");
     }
     insta::assert_snapshot!("targets", shown);
     for text in ["1|2,3", "0|-,-", " 1 | 2 , - # the end", "0|1,2"] {

@@ -28,6 +28,7 @@
 
 pub mod boolean;
 pub mod build;
+pub mod complaints;
 pub mod definition;
 pub mod family;
 pub mod files;
@@ -36,6 +37,7 @@ pub mod getafix;
 pub mod lock_words;
 pub mod models;
 pub mod naive;
+mod procedure_text;
 pub mod queries;
 pub mod rng;
 pub mod shared;

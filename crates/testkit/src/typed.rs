@@ -7,6 +7,7 @@
 //! 1. A program is a function of the seed.
 //! 2. Ranges are small and recursion is bounded by a parameter, so that all states can be visited.
 
+use crate::procedure_text::ProcedureText;
 use crate::rng::Rng;
 use selvedge_program::{Program, text};
 use std::fmt::Write as _;
@@ -73,15 +74,14 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
             owned,
             calls,
             wrong,
-            lines: String::new(),
-            next: 1,
+            text: ProcedureText::new(),
             held: Vec::new(),
         };
         let mut at = 0;
         for _ in 0..shape.statements {
             at = body.statement(at, 2);
         }
-        let Body { lines, next, .. } = body;
+        let ProcedureText { lines, next } = body.text;
         let word = if late { " waits" } else { "" };
         _ = writeln!(text, "thread T{thread}{word} main main {{");
         _ = writeln!(
@@ -105,8 +105,7 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
                 owned,
                 calls: false,
                 wrong,
-                lines: String::new(),
-                next: 1,
+                text: ProcedureText::new(),
                 held: Vec::new(),
             };
             let (name, at) = if recursive {
@@ -116,7 +115,7 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
                 ("once", body.statement(0, depth))
             };
             let result = ["t", "g0", "n + 1", "a[u]"][body.rng.below(4)];
-            let Body { lines, next, .. } = body;
+            let ProcedureText { lines, next } = body.text;
             _ = writeln!(
                 text,
                 "procedure {name} (n : 0..2) -> (mod 3) locals t : mod 3 = 0, u : mod 2 = 0 nodes {} \
@@ -140,27 +139,11 @@ struct Body<'r> {
     calls: bool,
     /// How many accesses of a hundred are made with another lock or with none.
     wrong: usize,
-    lines: String,
-    next: usize,
+    text: ProcedureText,
     held: Vec<usize>,
 }
 
 impl Body<'_> {
-    fn node(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-
-    fn edge(&mut self, from: usize, to: usize, what: &str) {
-        _ = writeln!(self.lines, "{from} -> {to} {what}");
-    }
-
-    fn step(&mut self, from: usize, what: &str) -> usize {
-        let to = self.node();
-        self.edge(from, to, what);
-        to
-    }
-
     fn number(&mut self) -> String {
         match self.rng.below(7) {
             0 | 1 => self.rng.below(3).to_string(),
@@ -196,18 +179,18 @@ impl Body<'_> {
         let takes = !self.held.contains(&lock) && (another || !wrong);
         let mut at = from;
         if takes {
-            at = self.step(at, &format!("acquire m{lock}"));
+            at = self.text.step(at, &format!("acquire m{lock}"));
         }
         for _ in 0..self.rng.between(1, 2) {
             at = if self.rng.percent(50) {
-                self.step(at, &format!("skip do t := g{global}"))
+                self.text.step(at, &format!("skip do t := g{global}"))
             } else {
                 let value = ["t", "t + 1", "1", "0"][self.rng.below(4)];
-                self.step(at, &format!("skip do g{global} := {value}"))
+                self.text.step(at, &format!("skip do g{global} := {value}"))
             };
         }
         if takes {
-            at = self.step(at, &format!("release m{lock}"));
+            at = self.text.step(at, &format!("release m{lock}"));
         }
         at
     }
@@ -216,12 +199,12 @@ impl Body<'_> {
     fn as_owner(&mut self, from: usize) -> usize {
         let mut at = from;
         if !self.rng.percent(20) {
-            at = self.step(at, "skip when owner = $none do owner := $me");
+            at = self.text.step(at, "skip when owner = $none do owner := $me");
         }
         let access = ["skip do o := 1 - o", "skip do t := o"][self.rng.below(2)];
-        at = self.step(at, access);
+        at = self.text.step(at, access);
         if self.rng.percent(90) {
-            at = self.step(at, "skip do owner := $none");
+            at = self.text.step(at, "skip do owner := $none");
         }
         at
     }
@@ -231,23 +214,23 @@ impl Body<'_> {
         let name = ["once", "down"][self.rng.below(2)];
         let argument = ["0", "1", "2", "u", "t", "g0", "t + u"][self.rng.below(7)];
         let target = ["t", "u", "g0", "g1", "\"a[0]\""][self.rng.below(5)];
-        self.step(from, &format!("call {name}({argument}) into {target}"))
+        self.text.step(from, &format!("call {name}({argument}) into {target}"))
     }
 
     /// Counts its parameter down, with a step on the way in or on the way out.
     fn recursion(&mut self, from: usize) -> usize {
-        let end = self.node();
-        self.edge(from, end, "skip when n = 0");
-        let mut at = self.step(from, "skip when 0 < n");
+        let end = self.text.node();
+        self.text.edge(from, end, "skip when n = 0");
+        let mut at = self.text.step(from, "skip when 0 < n");
         let first = self.rng.percent(50);
         if first {
             at = self.statement(at, 0);
         }
-        at = self.step(at, "call down(n - 1) into t");
+        at = self.text.step(at, "call down(n - 1) into t");
         if !first {
             at = self.statement(at, 0);
         }
-        self.edge(at, end, "skip");
+        self.text.edge(at, end, "skip");
         end
     }
 
@@ -269,34 +252,34 @@ impl Body<'_> {
         match self.rng.below(if depth == 0 { 6 } else { 13 }) {
             0 if self.rng.percent(30) => {
                 // An element with a computed index: one edge for each.
-                let to = self.node();
+                let to = self.text.node();
                 let value = self.number();
                 for element in 0..2 {
                     let what = format!("skip when u = {element} do \"a[{element}]\" := {value}");
-                    self.edge(from, to, &what);
+                    self.text.edge(from, to, &what);
                 }
                 to
             }
             0 | 1 => {
                 let assignment = self.assignment();
-                self.step(from, &format!("skip do {assignment}"))
+                self.text.step(from, &format!("skip do {assignment}"))
             }
             2 => {
                 let condition = self.condition();
-                self.step(from, &format!("assert {condition}"))
+                self.text.step(from, &format!("assert {condition}"))
             }
             3 => {
                 let (condition, assignment) = (self.condition(), self.assignment());
-                self.step(from, &format!("skip when {condition} do {assignment}"))
+                self.text.step(from, &format!("skip when {condition} do {assignment}"))
             }
             4 if self.last_waits && self.thread != last => {
                 let what = if self.rng.percent(60) { "start" } else { "join" };
-                self.step(from, &format!("{what} T{last}"))
+                self.text.step(from, &format!("{what} T{last}"))
             }
-            4 | 5 => self.step(from, "skip"),
+            4 | 5 => self.text.step(from, "skip"),
             6 | 7 => {
                 let lock = self.rng.below(2);
-                let at = self.step(from, &format!("acquire m{lock}"));
+                let at = self.text.step(from, &format!("acquire m{lock}"));
                 self.held.push(lock);
                 let statements = self.rng.between(1, 2);
                 let at = self.block(at, statements, depth - 1);
@@ -304,16 +287,16 @@ impl Body<'_> {
                 if self.rng.percent(4) {
                     return at;
                 }
-                self.step(at, &format!("release m{lock}"))
+                self.text.step(at, &format!("release m{lock}"))
             }
             8 => {
                 // Alternatives that may both block.
-                let to = self.node();
+                let to = self.text.node();
                 for _ in 0..2 {
                     let condition = self.condition();
-                    let first = self.step(from, &format!("skip when {condition}"));
+                    let first = self.text.step(from, &format!("skip when {condition}"));
                     let end = self.block(first, 1, depth - 1);
-                    self.edge(end, to, "skip");
+                    self.text.edge(end, to, "skip");
                 }
                 to
             }
@@ -321,33 +304,33 @@ impl Body<'_> {
                 // A loop, sometimes without a way out.
                 let condition = self.condition();
                 let end = self.block(from, 1, depth - 1);
-                self.edge(end, from, &format!("skip when {condition}"));
-                let to = self.node();
+                self.text.edge(end, from, &format!("skip when {condition}"));
+                let to = self.text.node();
                 if self.rng.percent(80) {
-                    self.edge(end, to, &format!("skip when !({condition})"));
+                    self.text.edge(end, to, &format!("skip when !({condition})"));
                 }
                 to
             }
             10 => {
-                let at = self.step(from, "begin atomic");
+                let at = self.text.step(from, "begin atomic");
                 let statements = self.rng.between(1, 2);
                 let at = self.block(at, statements, 0);
-                self.step(at, "end atomic")
+                self.text.step(at, "end atomic")
             }
             11 => {
                 let Some(&lock) = self.held.last() else {
-                    return self.step(from, "skip do t := t + 1");
+                    return self.text.step(from, "skip do t := t + 1");
                 };
-                let at = self.step(from, &format!("wait m{lock}"));
-                self.step(at, &format!("resume m{lock}"))
+                let at = self.text.step(from, &format!("wait m{lock}"));
+                self.text.step(at, &format!("resume m{lock}"))
             }
             _ => {
                 let Some(&lock) = self.held.last() else {
                     let lock = self.rng.below(2);
-                    return self.step(from, &format!("release m{lock}"));
+                    return self.text.step(from, &format!("release m{lock}"));
                 };
                 let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
-                self.step(from, &format!("{what} m{lock}"))
+                self.text.step(from, &format!("{what} m{lock}"))
             }
         }
     }

@@ -8,6 +8,7 @@
 //! 1. A program is a function of the seed.
 //! 2. Types have few values, so that all states can be visited.
 
+use crate::procedure_text::ProcedureText;
 use crate::rng::Rng;
 use selvedge_program::{Program, text};
 use std::fmt::Write as _;
@@ -49,12 +50,12 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
     for thread in 0..2 {
         let ty = NUMBERS[rng.below(NUMBERS.len())];
         let result = NUMBERS[rng.below(NUMBERS.len())];
-        let mut body = Body { rng, calls, lines: String::new(), next: 1, held: false };
+        let mut body = Body { rng, calls, text: ProcedureText::new(), held: false };
         let mut at = 0;
         for _ in 0..body.rng.between(2, 4) {
             at = body.statement(at, 1);
         }
-        let Body { lines, next, .. } = body;
+        let ProcedureText { lines, next } = body.text;
         _ = writeln!(text, "thread T{thread} main main {{");
         let first = if rng.percent(70) { format!(" = {}", first_of(ty)) } else { String::new() };
         _ = writeln!(
@@ -66,9 +67,9 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
         text.push_str(&lines);
         _ = writeln!(text, "{at} -> {next} skip\n}}");
         if calls {
-            let mut body = Body { rng, calls: false, lines: String::new(), next: 1, held: false };
+            let mut body = Body { rng, calls: false, text: ProcedureText::new(), held: false };
             let at = body.statement(0, 0);
-            let Body { lines, next, .. } = body;
+            let ProcedureText { lines, next } = body.text;
             let ends = match rng.below(3) {
                 0 => "skip".to_owned(),
                 1 => "return t".to_owned(),
@@ -137,9 +138,9 @@ pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
     _ = writeln!(text, "global t : -1..2{}", first(rng, t.to_string()));
     _ = writeln!(text, "global u : mod 2{}", first(rng, u.to_string()));
     _ = writeln!(text, "global k : 0..5{}", first(rng, k.to_string()));
-    let mut body = Body { rng, calls: false, lines: String::new(), next: 1, held: false };
+    let mut body = Body { rng, calls: false, text: ProcedureText::new(), held: false };
     let end = body.statement(0, 0);
-    let (lines, nodes) = (body.lines, body.next);
+    let (lines, nodes) = (body.text.lines, body.text.next);
     _ = writeln!(
         text,
         "thread T1 main main {{ procedure main nodes {nodes} entry 0 exit {end} {{\n{lines}}} }}"
@@ -180,27 +181,11 @@ fn first_of(ty: &str) -> i32 {
 struct Body<'r> {
     rng: &'r mut Rng,
     calls: bool,
-    lines: String,
-    next: usize,
+    text: ProcedureText,
     held: bool,
 }
 
 impl Body<'_> {
-    fn node(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-
-    fn edge(&mut self, from: usize, to: usize, what: &str) {
-        _ = writeln!(self.lines, "{from} -> {to} {what}");
-    }
-
-    fn step(&mut self, from: usize, what: &str) -> usize {
-        let to = self.node();
-        self.edge(from, to, what);
-        to
-    }
-
     fn leaf(&mut self) -> String {
         match self.rng.below(10) {
             0 | 1 => self.rng.below(4).to_string(),
@@ -276,48 +261,48 @@ impl Body<'_> {
         match self.rng.below(if depth == 0 { 7 } else { 11 }) {
             0..=2 => {
                 let assignment = self.assignment();
-                self.step(from, &format!("skip do {assignment}"))
+                self.text.step(from, &format!("skip do {assignment}"))
             }
             3 | 4 => {
                 let condition = self.condition(2);
-                self.step(from, &format!("assert {condition}"))
+                self.text.step(from, &format!("assert {condition}"))
             }
             5 => {
                 let (condition, assignment) = (self.condition(1), self.assignment());
-                self.step(from, &format!("skip when {condition} do {assignment}"))
+                self.text.step(from, &format!("skip when {condition} do {assignment}"))
             }
             6 => {
                 let sign = ["=", "<", "!="][self.rng.below(3)];
                 let value = self.leaf();
                 let what = format!("skip do g0, u := {value}, 1 constrain 'g0 {sign} g1 + 'u");
-                self.step(from, &what)
+                self.text.step(from, &what)
             }
             7 if self.calls => {
                 let value = self.number(1);
                 let result = ["t", "g0", "_", "k"][self.rng.below(4)];
-                self.step(from, &format!("call f({value}) into {result}"))
+                self.text.step(from, &format!("call f({value}) into {result}"))
             }
-            7 => self.step(from, "skip"),
+            7 => self.text.step(from, "skip"),
             8 => {
                 let condition = self.condition(0);
                 let end = self.statement(from, 0);
-                self.edge(end, from, &format!("skip when {condition}"));
-                self.step(end, &format!("skip when !({condition})"))
+                self.text.edge(end, from, &format!("skip when {condition}"));
+                self.text.step(end, &format!("skip when !({condition})"))
             }
             9 => {
-                let at = self.step(from, "begin atomic");
+                let at = self.text.step(from, "begin atomic");
                 let at = self.statement(at, 0);
-                self.step(at, "end atomic")
+                self.text.step(at, "end atomic")
             }
             _ => {
                 if self.held {
-                    return self.step(from, "skip");
+                    return self.text.step(from, "skip");
                 }
-                let at = self.step(from, "acquire m");
+                let at = self.text.step(from, "acquire m");
                 self.held = true;
                 let at = self.statement(at, 0);
                 self.held = false;
-                if self.rng.percent(5) { at } else { self.step(at, "release m") }
+                if self.rng.percent(5) { at } else { self.text.step(at, "release m") }
             }
         }
     }

@@ -8,6 +8,7 @@
 //! 1. A program is a function of the seed.
 //! 2. Ranges are small, and loops depend on them, so that all states can be visited.
 
+use crate::procedure_text::ProcedureText;
 use crate::rng::Rng;
 use selvedge_program::{Program, text};
 use std::fmt::Write as _;
@@ -72,8 +73,7 @@ struct Body<'r> {
     is_main: bool,
     last: usize,
     late: bool,
-    lines: String,
-    next: usize,
+    text: ProcedureText,
     held: Vec<usize>,
     in_section: bool,
 }
@@ -92,40 +92,24 @@ impl<'r> Body<'r> {
             is_main,
             last: threads - 1,
             late,
-            lines: String::new(),
-            next: 1,
+            text: ProcedureText::new(),
             held: Vec::new(),
             in_section: false,
         };
         // Units are what the questions are about.
         let end = if body.rng.percent(70) {
-            let at = body.step(0, "begin");
+            let at = body.text.step(0, "begin");
             let at = body.block(at, statements, 2);
-            body.step(at, "end")
+            body.text.step(at, "end")
         } else {
             body.block(0, statements, 2)
         };
-        let Self { lines, next, .. } = body;
+        let ProcedureText { lines, next } = body.text;
         let nodes = next + 1;
         format!(
             "locals t : mod 3 = 0, u : mod 2 = 0 nodes {nodes} entry 0 exit {next} {{\n{lines}\
              {end} -> {next} skip\n}}"
         )
-    }
-
-    fn node(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-
-    fn edge(&mut self, from: usize, to: usize, what: &str) {
-        _ = writeln!(self.lines, "{from} -> {to} {what}");
-    }
-
-    fn step(&mut self, from: usize, what: &str) -> usize {
-        let to = self.node();
-        self.edge(from, to, what);
-        to
     }
 
     fn location(&mut self) -> &'static str {
@@ -145,19 +129,19 @@ impl<'r> Body<'r> {
         let x = self.location();
         let volatile = if self.rng.percent(10) { "volatile " } else { "" };
         match self.rng.below(7) {
-            0 | 1 => self.step(from, &format!("read {volatile}{x} do t := {x}")),
-            2 => self.step(from, &format!("write {volatile}{x} do {x} := 1")),
-            3 => self.step(from, &format!("write {volatile}{x} do {x} := t")),
-            4 => self.step(from, &format!("write {volatile}{x}")),
+            0 | 1 => self.text.step(from, &format!("read {volatile}{x} do t := {x}")),
+            2 => self.text.step(from, &format!("write {volatile}{x} do {x} := 1")),
+            3 => self.text.step(from, &format!("write {volatile}{x} do {x} := t")),
+            4 => self.text.step(from, &format!("write {volatile}{x}")),
             5 => {
                 let value = self.rng.below(2);
-                self.step(from, &format!("read {volatile}{x} when {x} = {value}"))
+                self.text.step(from, &format!("read {volatile}{x} when {x} = {value}"))
             }
             _ => {
                 // Which one it is depends on what was read before.
-                let to = self.node();
-                self.edge(from, to, "read x when t = 0 do u := 1");
-                self.edge(from, to, "write y when t != 0 do y := 0");
+                let to = self.text.node();
+                self.text.edge(from, to, "read x when t = 0 do u := 1");
+                self.text.edge(from, to, "write y when t != 0 do y := 0");
                 to
             }
         }
@@ -171,26 +155,26 @@ impl<'r> Body<'r> {
             0 | 1 => {
                 // A branch on what is read.
                 let x = self.location();
-                let to = self.node();
+                let to = self.text.node();
                 for sign in ["=", "!="] {
-                    let first = self.step(from, &format!("read {x} when {x} {sign} 0"));
+                    let first = self.text.step(from, &format!("read {x} when {x} {sign} 0"));
                     let end = self.block(first, 1, depth - 1);
-                    self.edge(end, to, "skip");
+                    self.text.edge(end, to, "skip");
                 }
                 to
             }
             2 => {
                 let condition = ["t = 0", "t = 1", "k = 1", "u = 0"][self.rng.below(4)];
-                self.step(from, &format!("skip when {condition}"))
+                self.text.step(from, &format!("skip when {condition}"))
             }
             3 => {
                 let change = ["k := 1 - k", "k := u", "u := 1 - u"][self.rng.below(3)];
-                self.step(from, &format!("skip do {change}"))
+                self.text.step(from, &format!("skip do {change}"))
             }
-            4 => self.step(from, "assert t < 2"),
+            4 => self.text.step(from, "assert t < 2"),
             5 | 6 => {
                 let lock = self.rng.below(2);
-                let at = self.step(from, &format!("acquire {}", LOCKS[lock]));
+                let at = self.text.step(from, &format!("acquire {}", LOCKS[lock]));
                 self.held.push(lock);
                 let statements = self.rng.between(1, 2);
                 let at = self.block(at, statements, depth - 1);
@@ -198,34 +182,34 @@ impl<'r> Body<'r> {
                 if self.rng.percent(4) {
                     return at;
                 }
-                self.step(at, &format!("release {}", LOCKS[lock]))
+                self.text.step(at, &format!("release {}", LOCKS[lock]))
             }
             7 => {
                 // From hand to hand.
-                let at = self.step(from, "acquire l");
+                let at = self.text.step(from, "acquire l");
                 let at = self.access(at);
-                let at = self.step(at, "acquire m");
-                let at = self.step(at, "release l");
+                let at = self.text.step(at, "acquire m");
+                let at = self.text.step(at, "release l");
                 let at = self.access(at);
-                self.step(at, "release m")
+                self.text.step(at, "release m")
             }
             8 if !self.in_section => {
-                let at = self.step(from, "begin atomic");
+                let at = self.text.step(from, "begin atomic");
                 self.in_section = true;
                 let statements = self.rng.between(1, 2);
                 let at = self.block(at, statements, depth - 1);
                 self.in_section = false;
-                self.step(at, "end atomic")
+                self.text.step(at, "end atomic")
             }
             9 if !self.in_section => {
                 // A section that is not nested with a lock.
                 let lock = self.lock();
-                let at = self.step(from, "begin atomic");
-                let at = self.step(at, &format!("acquire {lock}"));
+                let at = self.text.step(from, "begin atomic");
+                let at = self.text.step(at, &format!("acquire {lock}"));
                 let at = self.access(at);
-                let at = self.step(at, "end atomic");
+                let at = self.text.step(at, "end atomic");
                 let at = self.access(at);
-                self.step(at, &format!("release {lock}"))
+                self.text.step(at, &format!("release {lock}"))
             }
             10 | 11 if !self.in_section => {
                 // Often of a lock that is held, sometimes below another one, sometimes by the caller.
@@ -234,30 +218,30 @@ impl<'r> Body<'r> {
                     _ => *self.rng.pick(&self.held),
                 };
                 let lock = LOCKS[lock];
-                let at = self.step(from, &format!("wait {lock}"));
-                self.step(at, &format!("resume {lock}"))
+                let at = self.text.step(from, &format!("wait {lock}"));
+                self.text.step(at, &format!("resume {lock}"))
             }
             12 => {
                 let Some(&lock) = self.held.last() else { return self.access(from) };
                 let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
-                self.step(from, &format!("{what} {}", LOCKS[lock]))
+                self.text.step(from, &format!("{what} {}", LOCKS[lock]))
             }
             13 => {
-                let at = self.step(from, "begin");
+                let at = self.text.step(from, "begin");
                 let at = self.block(at, 1, depth - 1);
-                self.step(at, "end")
+                self.text.step(at, "end")
             }
             14 if self.is_main && self.late => {
                 let what = if self.rng.percent(70) { "start" } else { "join" };
-                self.step(from, &format!("{what} T{}", self.last))
+                self.text.step(from, &format!("{what} T{}", self.last))
             }
-            14 | 15 if self.is_main => self.step(from, "call f"),
+            14 | 15 if self.is_main => self.text.step(from, "call f"),
             _ => {
-                let to = self.node();
+                let to = self.text.node();
                 for _ in 0..2 {
-                    let first = self.step(from, "skip");
+                    let first = self.text.step(from, "skip");
                     let end = self.block(first, 1, depth - 1);
-                    self.edge(end, to, "skip");
+                    self.text.edge(end, to, "skip");
                 }
                 to
             }
