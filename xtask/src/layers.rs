@@ -24,9 +24,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
+    ("selvedge-cpds", &["base", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
     ("selvedge-states", &["base", "program"]),
-    ("selvedge-analysis", &["base", "program", "lower", "locks", "bounded", "states", "replay"]),
+    (
+        "selvedge-analysis",
+        &["base", "program", "lower", "locks", "bounded", "cpds", "states", "replay"],
+    ),
     ("selvedge-findings", &["base", "program"]),
     ("selvedge-report", &["base", "program", "findings"]),
     (

@@ -16,9 +16,10 @@
 use crate::prepared::Prepared;
 use crate::registry::{EngineKind, choose, make, make_for_events};
 use selvedge_base::Budget;
+use selvedge_cpds::CpdsOptions;
 use selvedge_program::{
     AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Question,
-    Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
+    Refined, Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
 };
 use selvedge_replay::{ReplayError, replay_with_values, replay_within};
 use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
@@ -69,6 +70,8 @@ pub struct Options {
     pub why: Option<(GlobalId, u32)>,
     /// Interleavings with more steps than this are not written out; the answer is `unknown` then.
     pub max_witness_steps: u64,
+    /// How the procedure for communicating pushdown systems works.
+    pub cpds: CpdsOptions,
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
     /// question to decision diagrams instead.
     pub max_facts: u64,
@@ -100,6 +103,7 @@ impl Options {
             locks: false,
             why: None,
             max_witness_steps: 1_000_000,
+            cpds: CpdsOptions::default(),
             max_facts: 20_000,
         }
     }
@@ -223,8 +227,8 @@ impl<'a, 'p> Driver<'a, 'p> {
             self.chosen = why.filter(|_| at == 0).or(self.chosen.filter(|_| unfitting));
             let engine = kind.name();
             // Engines look at the budget only now and then, which adds up over many questions.
-            let not = |why| (Verdict::Unknown(why), None, None);
-            let (verdict, explored, searched) = if let Some(reason) = self.budget.poll() {
+            let not = |why| (Verdict::Unknown(why), None, None, None);
+            let (verdict, explored, searched, refined) = if let Some(reason) = self.budget.poll() {
                 not(Unknown::Stopped(reason))
             } else if let Err(why) = kind.takes(self.prepared.features, question) {
                 not(Unknown::Unsupported(why))
@@ -232,7 +236,7 @@ impl<'a, 'p> Driver<'a, 'p> {
                 self.decide(kind, question, widened)?
             };
             let mut answer =
-                Answer { question: question.clone(), verdict, engine, explored, searched };
+                Answer { question: question.clone(), verdict, engine, explored, searched, refined };
             match &answer.verdict {
                 // What this engine lacks another one may have.
                 Verdict::Unknown(Unknown::Unsupported(_)) => {
@@ -274,7 +278,7 @@ impl<'a, 'p> Driver<'a, 'p> {
             Sees::Events => make_for_events(kind, prepared.events(), options, budget),
         });
         let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
-        let Decision { verdict, explored, searched } =
+        let Decision { verdict, explored, searched, refined } =
             engine.decide(question, widened).map_err(|fault| blame(fault.to_string()))?;
         let execute = |question: &Question, witness: &Witness| match replay_within(
             prepared.program,
@@ -320,12 +324,12 @@ impl<'a, 'p> Driver<'a, 'p> {
             }
             Ok(Box::new(searched))
         });
-        Ok((verdict, explored, searched.transpose()?))
+        Ok((verdict, explored, searched.transpose()?, refined))
     }
 }
 
 /// What an engine says, its claims replayed.
-type Replayed = (Verdict<Trace>, Option<Explored>, Option<Box<Searched<Trace>>>);
+type Replayed = (Verdict<Trace>, Option<Explored>, Option<Box<Searched<Trace>>>, Option<Refined>);
 
 /// A run at the end of which a thread is about to make an access.
 fn about_to(mut trace: Trace, access: &AccessSite) -> Trace {
@@ -342,7 +346,6 @@ fn is_about_other_data(verdict: &Verdict<Trace>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::QuestionKind;
     use selvedge_program::Fault;
     use selvedge_program::moment::races;
 
@@ -378,14 +381,9 @@ mod tests {
         let pattern = Question::Pattern(pattern.into_iter().next().expect("a question"));
         let prepared = Prepared::new(&program);
         for kind in EngineKind::ALL {
-            let questions = kind.declaration().questions;
-            let question = if questions.contains(&QuestionKind::Reach) {
-                Question::Reach(Target::Assertion)
-            } else if questions.contains(&QuestionKind::Race) {
-                race.clone()
-            } else {
-                pattern.clone()
-            };
+            let asked = [Question::Reach(Target::Assertion), race.clone(), pattern.clone()];
+            let taken = |one: &Question| kind.takes(prepared.features, one).is_ok();
+            let question = asked.into_iter().find(taken).expect("it takes one of them");
             for lie in [
                 Err(Fault("it contradicts itself".to_owned())),
                 Ok(Verdict::Violation(Witness::default())),

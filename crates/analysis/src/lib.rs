@@ -40,6 +40,7 @@ pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind, left_out};
 pub use relation::{Listing, RelationReport, answer_relation};
 pub use selvedge_bounded::projection;
+pub use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
 pub use selvedge_states::movers::movers;
 pub use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
 

@@ -12,13 +12,14 @@ use crate::marked_search::MarkedSearch;
 use crate::prepared::{Prepared, PreparedEvents};
 use selvedge_base::Budget;
 use selvedge_bounded::{Bounded, BoundedOptions, Kind};
+use selvedge_cpds::Cpds;
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
 use selvedge_lower::Events;
 use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
-    Statistics, Wait,
+    Statistics, Target, Wait,
 };
 use selvedge_replay::Exhaustive;
 use selvedge_states::SearchOptions;
@@ -35,6 +36,8 @@ pub enum EngineKind {
     Exhaustive,
     /// A monitor in shared state, within a bound on rounds.
     ContextBounded,
+    /// Communicating pushdown systems, approximated and refined.
+    Cpds,
     /// Decision diagrams, over inputs of contexts that some run brings.
     Lazy,
     /// Decision diagrams, over all inputs of contexts.
@@ -131,11 +134,12 @@ const EXPLICIT_COUNTS: &[&str] =
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Tupling,
         Self::TuplingBdd,
         Self::Exhaustive,
         Self::ContextBounded,
+        Self::Cpds,
         Self::Lazy,
         Self::Eager,
         Self::Explicit,
@@ -208,6 +212,17 @@ impl EngineKind {
                 unnested: false,
                 covers: COMPLETE,
                 counts: EXPLICIT_COUNTS,
+            },
+            Self::Cpds => Declaration {
+                name: "cpds",
+                summary: "threads, locks and property as languages with common actions, approximated \
+                          until they have no word in common or a real one",
+                questions: &[Atomicity, Race, Reach],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                with_events: &[],
+                unnested: false,
+                covers: ALL_RUNS,
+                counts: &["refinements", "automaton-nodes", "prefix-strings", "product-states"],
             },
             Self::Lazy => Declaration {
                 name: "lazy",
@@ -332,6 +347,11 @@ impl EngineKind {
         {
             return Err(format!("{name} does not decide whether a thread waits for its own lock"));
         }
+        if let (Self::Cpds, Question::Reach(target)) = (self, question)
+            && !matches!(target, Target::Label(_))
+        {
+            return Err(format!("{name} decides of what can be reached only labels"));
+        }
         let with_events = with_events.iter().filter(|_| matches!(kind, Atomicity | Race));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());
         // Channels come first: whoever takes them is named.
@@ -377,6 +397,7 @@ impl EngineKind {
             | Self::TuplingBdd
             | Self::Exhaustive
             | Self::ContextBounded
+            | Self::Cpds
             | Self::Transactions => None,
         }
     }
@@ -499,6 +520,7 @@ pub(crate) fn make<'p>(
             let rounds = options.limit.unwrap_or(Options::FEW_ROUNDS);
             bounded(None, Measure::Rounds, Some(rounds))
         }
+        EngineKind::Cpds => Box::new(Cpds::new(program, options.cpds, steps, budget.clone())),
         EngineKind::Transactions => {
             let search = SearchOptions {
                 depth: options.call_depth,

@@ -178,7 +178,7 @@ fn all(
             (None, Some(why)) => (Verdict::Unknown(why.clone()), BY_CODE),
             (None, None) => (Verdict::Safe, BY_CODE),
         };
-        Answer { question, verdict, engine, explored: None, searched: None }
+        Answer { question, verdict, engine, explored: None, searched: None, refined: None }
     };
     relation.questions(prepared.program).into_iter().map(answer).collect()
 }

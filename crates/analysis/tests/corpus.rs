@@ -15,6 +15,7 @@
 
 use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, Report, answer, instance};
 use selvedge_base::Budget;
+use selvedge_cpds::CpdsOptions;
 use selvedge_program::copies::CopiesFor;
 use selvedge_program::{
     Feature, PatternQuestion, Program, Question, Units, Unknown, Verdict,
@@ -81,7 +82,8 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
     let reports: Vec<Report> = engines
         .iter()
         .map(|&engine| {
-            let options = Options { call_depth: 4, ..Options::new(Some(engine)) };
+            let cpds = CpdsOptions { max_k: Some(8), ..CpdsOptions::default() };
+            let options = Options { call_depth: 4, cpds, ..Options::new(Some(engine)) };
             let budget = if has_values { Budget::with_steps(200_000) } else { Budget::new() };
             answer(&Prepared::new(program), &queries, &options, &budget, &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -95,8 +97,10 @@ fn agreed_answers(program: &Program, file: &Path) -> Answers {
             let violated = match &report.answers[at].verdict {
                 Verdict::Safe => false,
                 Verdict::Violation(_) => true,
-                // Only the searches have limits here: on the depth of calls, on rounds.
-                Verdict::Unknown(Unknown::CallDepth(_) | Unknown::Within(_)) => continue,
+                // Only the searches have limits here: on the depth of calls, on rounds, on actions.
+                Verdict::Unknown(
+                    Unknown::CallDepth(_) | Unknown::Within(_) | Unknown::Actions { .. },
+                ) => continue,
                 Verdict::Unknown(
                     Unknown::Unsupported(_) | Unknown::OtherData(_) | Unknown::Stopped(_),
                 ) if has_values => continue,

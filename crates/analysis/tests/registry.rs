@@ -91,7 +91,8 @@ fn engines_count_what_they_declare() {
     let mut wrong = Vec::new();
     for engine in EngineKind::ALL {
         let declared = engine.declaration();
-        let about_data = declared.questions.contains(&QuestionKind::Reach);
+        let about_data = declared.features.contains(&Feature::Values)
+            && declared.questions.contains(&QuestionKind::Reach);
         let (program, questions) = if about_data { (&data, &reach) } else { (&locks, &patterns) };
         let (prepared, options) = (Prepared::new(program), Options::new(Some(engine)));
         let report = answer(&prepared, questions, &options, &Budget::new(), &mut |_| {});

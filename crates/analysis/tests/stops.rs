@@ -5,6 +5,7 @@
 use selvedge_analysis::{EngineKind, InternalError, Options, Prepared, answer, possible_deadlocks};
 use selvedge_base::{Budget, StopReason};
 use selvedge_bounded::projection;
+use selvedge_cpds::CpdsOptions;
 use selvedge_program::moment::races;
 use selvedge_program::question::pattern_questions;
 use selvedge_program::{Answer, Measure, Program, Question, Target, Units, Unknown, Verdict};
@@ -87,6 +88,7 @@ fn ask(sample: &Sample, engine: EngineKind, budget: &Budget) -> Result<Vec<Answe
         visible: true,
         measure: Measure::Rounds,
         call_depth: 3,
+        cpds: CpdsOptions { max_k: Some(4), ..CpdsOptions::default() },
         ..Options::new(Some(engine))
     };
     let prepared = Prepared::new(&sample.program);
@@ -121,7 +123,10 @@ fn every_engine_stops_at_every_poll() {
                 for (answer, whole) in answers.iter().zip(&unstopped) {
                     let by_limit = matches!(
                         answer.verdict,
-                        Verdict::Unknown(Unknown::Stopped(StopReason::Steps))
+                        Verdict::Unknown(
+                            Unknown::Stopped(StopReason::Steps)
+                                | Unknown::Actions { stopped: Some(StopReason::Steps), .. }
+                        )
                     );
                     stopped += u64::from(by_limit);
                     open |= by_limit;

@@ -207,7 +207,7 @@ impl<'p> Bounded<'p> {
         if cannot_fail(failing, question) {
             verdict = Verdict::Safe;
         }
-        Ok(Decision { verdict, explored: Some(explored), searched: None })
+        Ok(Decision { verdict, explored: Some(explored), searched: None, refined: None })
     }
 
     /// Widens the bound until something is decided or a limit is met.

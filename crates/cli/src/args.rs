@@ -3,6 +3,7 @@
 //! without the file, so that mistakes show up before any work is done.
 
 pub mod check;
+pub mod cpds;
 pub mod meeting;
 pub mod nwa;
 pub mod reach;
@@ -12,6 +13,7 @@ use check::CheckArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use cpds::CpdsArgs;
 use meeting::{DeadlockArgs, RaceArgs};
 use nwa::NwaArgs;
 use reach::{ReachArgs, SequentializeArgs};
@@ -260,6 +262,9 @@ pub struct AtomicityOptions {
     /// them that can decide the question].
     #[arg(long, value_parser = engines(&[QuestionKind::Atomicity]))]
     pub engine: Option<EngineKind>,
+    /// How the engine `cpds` works.
+    #[command(flatten)]
+    pub cpds: CpdsArgs,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,

@@ -5,7 +5,7 @@
 //! # Invariants
 //! 1. The trace of a violation was executed by the replayer.
 
-use crate::engine::Explored;
+use crate::engine::{Explored, Refined};
 use crate::question::Question;
 use crate::searched::Searched;
 use crate::trace::Trace;
@@ -24,6 +24,8 @@ pub struct Answer {
     pub explored: Option<Explored>,
     /// What a search of states says besides.
     pub searched: Option<Box<Searched<Trace>>>,
+    /// How far abstractions were refined, if that engine refines some.
+    pub refined: Option<Refined>,
 }
 
 /// Deterministic counts, in the order in which they are shown.

@@ -41,11 +41,30 @@ pub struct Decision {
     pub explored: Option<Explored>,
     /// What a search of states says besides.
     pub searched: Option<Box<Searched<Witness>>>,
+    /// How far abstractions were refined, if the engine refines some.
+    pub refined: Option<Refined>,
 }
 
 impl From<Verdict<Witness>> for Decision {
     fn from(verdict: Verdict<Witness>) -> Self {
-        Self { verdict, explored: None, searched: None }
+        Self { verdict, explored: None, searched: None, refined: None }
+    }
+}
+
+/// How far the abstractions of the components of a program were refined.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Refined {
+    /// The components that were not kept as they are, with how many actions and calls of each are
+    /// known.
+    pub k: Vec<(String, u32)>,
+    /// How often more had to be known.
+    pub refinements: u32,
+}
+
+impl Refined {
+    /// The largest number, if there is one.
+    pub fn most(&self) -> Option<u32> {
+        self.k.iter().map(|&(_, k)| k).max()
     }
 }
 

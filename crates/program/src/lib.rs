@@ -41,7 +41,7 @@ pub use data::{
     NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
     thread_value,
 };
-pub use engine::{Decision, Engine, Explored, States};
+pub use engine::{Decision, Engine, Explored, Refined, States};
 pub use event::{Event, Observable};
 pub use features::{Feature, Features};
 pub use files::SourceFile;

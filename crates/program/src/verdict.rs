@@ -72,6 +72,13 @@ pub enum Unknown {
         /// The number of threads.
         threads: u32,
     },
+    /// No violation in which every process makes fewer actions than this.
+    Actions {
+        /// How many.
+        fewer: u32,
+        /// The limit that was met, if it is none on actions.
+        stopped: Option<StopReason>,
+    },
     /// Proved up to this bound on contexts or rounds, open beyond.
     Within(Bound),
     /// Proved for programs that start at most this many threads at each start site, open beyond.
@@ -173,6 +180,12 @@ impl fmt::Display for Unknown {
                 "only {limit} of the cycles of locks were asked about: all of at most {threads} threads, \
                  not all of more"
             ),
+            Self::Actions { fewer, stopped } => {
+                if let Some(reason) = stopped {
+                    write!(f, "{reason}; ")?;
+                }
+                write!(f, "no violation in which every process makes fewer than {fewer} actions")
+            }
             Self::Within(Bound { measure, limit }) => {
                 write!(f, "safe within {}", measure.count(*limit))
             }

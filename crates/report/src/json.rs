@@ -28,7 +28,7 @@ use crate::diagnostic::Source;
 use crate::places::PlaceFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
-use selvedge_program::{Program, Question, Statistics, Trace, TraceStep, Units};
+use selvedge_program::{Program, Question, Refined, Statistics, Trace, TraceStep, Units};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -249,6 +249,15 @@ impl<'a> Stats<'a> {
 /// The counts as an object, in their own order.
 fn as_map<S: Serializer>(statistics: &Statistics, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(statistics.counts.iter().copied())
+}
+
+/// How much is known of each component that is approximated, as an object.
+pub(crate) struct RefinedFields<'a>(pub &'a Refined);
+
+impl Serialize for RefinedFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.k.iter().map(|(name, k)| (name, k)))
+    }
 }
 
 #[derive(Serialize)]

@@ -48,6 +48,7 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
         reach::render(&mut out, answers, about, options, terminal);
     } else {
         violations(&mut out, answers, options, terminal);
+        proofs(&mut out, answers, terminal);
         open_questions(&mut out, answers, terminal);
         summary(&mut out, answers, terminal);
         coverage(&mut out, answers, terminal);
@@ -60,11 +61,11 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
 }
 
 fn violations(out: &mut String, answers: &Answers<'_>, options: Options, terminal: Terminal) {
-    let found: Vec<(&Question, &Trace)> = answers
+    let found: Vec<(&Answer, &Trace)> = answers
         .answers
         .iter()
         .filter_map(|answer| match &answer.verdict {
-            Verdict::Violation(trace) => Some((&answer.question, trace)),
+            Verdict::Violation(trace) => Some((answer, trace)),
             Verdict::Safe | Verdict::Unknown(_) => None,
         })
         .collect();
@@ -77,11 +78,11 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
         Asked::Race | Asked::Deadlock => OwnershipStyle::Bars,
         _ => OwnershipStyle::Remarks,
     };
-    for (header, &(question, trace)) in headers.iter().zip(&found).take(shown) {
+    for (header, &(answer, trace)) in headers.iter().zip(&found).take(shown) {
         let _ = writeln!(out, "{header}");
         out.push_str(&interleaving::render_with(
             trace,
-            &question.threads(),
+            &answer.question.threads(),
             answers.program,
             options.detail,
             ownership,
@@ -107,12 +108,9 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
 }
 
 /// One line per violation. Those of patterns come in numbers, so their parts are aligned.
-fn headers(
-    found: &[(&Question, &Trace)],
-    answers: &Answers<'_>,
-    terminal: Terminal,
-) -> Vec<String> {
-    let all: Vec<Vec<String>> = found.iter().map(|(one, _)| parts(one, answers)).collect();
+fn headers(found: &[(&Answer, &Trace)], answers: &Answers<'_>, terminal: Terminal) -> Vec<String> {
+    let all: Vec<Vec<String>> =
+        found.iter().map(|(one, _)| parts(&one.question, answers)).collect();
     let aligned = matches!(answers.asked, Asked::Patterns(..) | Asked::Property(_));
     let width = |part: usize| {
         let widths = all.iter().map(|parts| columns(&parts[part]));
@@ -121,15 +119,49 @@ fn headers(
     };
     let widths: Vec<usize> = (0..all.first().map_or(0, Vec::len)).map(width).collect();
     let verdict = terminal.paint(Tone::Bad, "violation");
-    let header = |(parts, (_, trace)): (&Vec<String>, &(&Question, &Trace))| {
+    let header = |(parts, (answer, trace)): (&Vec<String>, &(&Answer, &Trace))| {
         let mut line = verdict.clone();
         for (part, &width) in parts.iter().zip(&widths) {
             let _ = write!(line, "  {}", padded(part, width));
         }
-        format!("{line}  {}", located(answers.source.name, first_place(trace), answers.program))
+        let place = located(answers.source.name, first_place(trace), answers.program);
+        format!("{line}  {place}{}", known(answer))
     };
     all.iter().zip(found).map(header).collect()
 }
+
+/// How many actions and calls of the components had to be known, if some are approximated.
+fn known(answer: &Answer) -> String {
+    let Some(refined) = &answer.refined else { return String::new() };
+    match (refined.most(), refined.refinements) {
+        (None, _) => String::new(),
+        (Some(k), 0) => format!("  (k = {k})"),
+        (Some(k), refinements) => {
+            format!("  (k = {k}, {})", count(refinements as usize, "refinement"))
+        }
+    }
+}
+
+/// What was proved by approximation, with how much of it had to be known.
+fn proofs(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
+    let is_one = |answer: &&Answer| answer.verdict == Verdict::Safe && !known(answer).is_empty();
+    let proved: Vec<&Answer> = answers.answers.iter().filter(is_one).collect();
+    let word = terminal.paint(Tone::Good, "safe");
+    for answer in proved.iter().take(PROOFS_SHOWN) {
+        let parts = parts(&answer.question, answers).join("  ");
+        let _ = writeln!(out, "{word}       {parts}{}", known(answer));
+    }
+    if proved.len() > PROOFS_SHOWN {
+        let rest = proved.len() - PROOFS_SHOWN;
+        let _ = writeln!(out, "… and {rest} more (--format json lists all)");
+    }
+    if !proved.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// How many proofs by approximation are listed.
+const PROOFS_SHOWN: usize = 20;
 
 /// A question by its parts: `pattern 12`, its accesses and its threads; what it is about and its
 /// threads otherwise. A property has the name of its file: the name in it may be missing.

@@ -61,7 +61,7 @@ fn as_json(answers: &Answers<'_>, witnesses: json::Witnesses) -> String {
 }
 
 fn answered(question: Question, verdict: Verdict<Trace>) -> Answer {
-    Answer { question, verdict, engine: "tupling", explored: None, searched: None }
+    Answer { question, verdict, engine: "tupling", explored: None, searched: None, refined: None }
 }
 
 /// One answer of each kind, and a second violation.

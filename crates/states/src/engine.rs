@@ -131,7 +131,7 @@ impl Engine for Transactions<'_> {
                 ("bytes_per_state", counts.bytes_per_state),
             ],
         });
-        Ok(Decision { verdict, explored, searched: Some(Box::new(searched)) })
+        Ok(Decision { verdict, explored, searched: Some(Box::new(searched)), refined: None })
     }
 
     fn statistics(&self) -> Statistics {

@@ -1,6 +1,7 @@
 //! # Idea
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
+use super::cpds::CpdsArgs;
 use super::{ExtentOptions, ReportOptions};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -33,6 +34,13 @@ pub struct RaceArgs {
     /// the threads answers are only counted then.
     #[arg(long)]
     pub all_questions: bool,
+    /// The decision procedure: lock histories, all interleavings up to a call depth, languages with
+    /// common actions, or states.
+    #[arg(long, value_parser = super::engines(&[QuestionKind::Race]))]
+    pub engine: Option<EngineKind>,
+    /// How the engine `cpds` works.
+    #[command(flatten)]
+    pub cpds: CpdsArgs,
     /// Whom to ask about and how to answer.
     #[command(flatten)]
     pub options: MeetingOptions,
@@ -47,6 +55,9 @@ pub struct DeadlockArgs {
     /// Print a Graphviz graph of the order in which locks are taken instead of a verdict.
     #[arg(long, conflicts_with_all = ["format", "output", "html", "stats", "no_witness"])]
     pub dot: bool,
+    /// The decision procedure: lock histories, or all interleavings up to a call depth.
+    #[arg(long, value_parser = super::engines(&[QuestionKind::Deadlock]))]
+    pub engine: Option<EngineKind>,
     /// Whom to ask about and how to answer.
     #[command(flatten)]
     pub options: MeetingOptions,
@@ -61,9 +72,6 @@ pub struct MeetingOptions {
     /// Only these threads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub threads: Option<Vec<String>>,
-    /// The decision procedure: lock histories, or all interleavings up to a call depth.
-    #[arg(long, value_parser = super::engines(&[QuestionKind::Race, QuestionKind::Deadlock]))]
-    pub engine: Option<EngineKind>,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,

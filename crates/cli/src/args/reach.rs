@@ -1,6 +1,7 @@
 //! # Idea
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
+use super::cpds::CpdsArgs;
 use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
@@ -153,6 +154,9 @@ pub struct ReachArgs {
     /// The decision procedure [default: chosen by recursion, the data, and whether a bound is given].
     #[arg(long, value_parser = super::engines(&[QuestionKind::Reach]))]
     pub engine: Option<EngineKind>,
+    /// How the engine `cpds` works.
+    #[command(flatten)]
+    pub cpds: CpdsArgs,
     /// How much the engine `transactions` leaves out [default: as much as the question allows].
     #[arg(long, value_enum)]
     pub reduction: Option<ReductionName>,

@@ -30,6 +30,10 @@ pub fn analyse(
     watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
+    if let Some(message) = options.cpds.misfit(options.engine) {
+        output.complain(message);
+        return Err(Exit::BadInput);
+    }
     let file = model.text.name.clone();
     let subject = match &options.property {
         Some(path) => {
@@ -54,6 +58,7 @@ pub fn analyse(
     let analysis = Options {
         call_depth: options.depth,
         limit: options.rounds,
+        cpds: options.cpds.options(),
         max_nodes: options.extent.max_nodes,
         ..Options::new(options.engine)
     };

@@ -20,13 +20,19 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let options = &args.options;
     let request =
         Request { list_all: args.all_questions, ..request(Subject::Races, locations, options) };
-    run(&args.file, request, Asked::Race, options, false, output)
+    if let Some(message) = args.cpds.misfit(args.engine) {
+        output.complain(message);
+        return Err(Exit::BadInput);
+    }
+    let analysis = Options { cpds: args.cpds.options(), ..Options::new(args.engine) };
+    run(&args.file, request, Asked::Race, options, analysis, false, output)
 }
 
 /// Runs `deadlock`.
 pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let request = request(Subject::Deadlocks, None, &args.options);
-    run(&args.file, request, Asked::Deadlock, &args.options, args.dot, output)
+    let analysis = Options::new(args.engine);
+    run(&args.file, request, Asked::Deadlock, &args.options, analysis, args.dot, output)
 }
 
 fn request(subject: Subject, locations: Option<Vec<String>>, options: &MeetingOptions) -> Request {
@@ -40,6 +46,7 @@ fn run(
     request: Request,
     asked: Asked<'_>,
     options: &MeetingOptions,
+    analysis: Options,
     dot: bool,
     output: Output,
 ) -> Result<Exit, Exit> {
@@ -47,17 +54,14 @@ fn run(
     let watch = &Watch::new(Limits::new(options.extent.limits, start), start);
     let model = input::model(file, output, watch.budget());
     let inquiry = model.and_then(|model| inquire(model, request, output, watch.budget()));
-    let engine = options.engine.unwrap_or(EngineKind::Tupling).name();
+    let engine = analysis.engine.unwrap_or(EngineKind::Tupling).name();
     let unread = Unread { file, asked, engine, report: &options.report, watch };
     let inquiry = inquiry.map_err(|exit| if dot { exit } else { unread.publish(exit, output) })?;
     if dot {
         return graph(&inquiry, watch, output);
     }
-    let analysis = Options {
-        call_depth: options.depth,
-        max_nodes: options.extent.max_nodes,
-        ..Options::new(options.engine)
-    };
+    let analysis =
+        Options { call_depth: options.depth, max_nodes: options.extent.max_nodes, ..analysis };
     answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
 }
 

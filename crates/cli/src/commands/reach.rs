@@ -69,10 +69,19 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
 
 /// What is wrong with options that do not go together.
 fn misfit(args: &ReachArgs) -> Option<&'static str> {
+    if let Some(message) = args.cpds.misfit(args.engine) {
+        return Some(message);
+    }
     let transactions = args.engine == Some(EngineKind::Transactions);
     let bounded = args.rounds.is_some() || args.contexts.is_some() || args.projection;
     if transactions && bounded {
         return Some("--rounds, --contexts and --projection do not go with engine transactions");
+    }
+    if args.engine == Some(EngineKind::Cpds) && (bounded || args.states.is_some()) {
+        return Some(
+            "--rounds, --contexts, --projection and --states do not go with engine cpds; \
+             --max-k bounds it",
+        );
     }
     if let Some(message) = for_transactions(args)
         && (bounded || args.engine.is_some() && !transactions)
@@ -155,6 +164,7 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
             reduction: args.reduction.map(Into::into),
             state_limit: args.state_limit,
             call_depth: args.depth,
+            cpds: args.cpds.options(),
             protection: args.protection.map(Into::into).unwrap_or_default(),
             order: args.search.map(Into::into).unwrap_or_default(),
             store: args.store.map(Into::into).unwrap_or_default(),

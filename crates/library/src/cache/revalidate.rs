@@ -18,8 +18,14 @@ pub fn holds(program: &Program, finding: &Finding) -> bool {
         return false;
     }
     let verdict = Verdict::Violation(trace.clone());
-    let answer =
-        Answer { question: question.clone(), verdict, engine: "", explored: None, searched: None };
+    let answer = Answer {
+        question: question.clone(),
+        verdict,
+        engine: "",
+        explored: None,
+        searched: None,
+        refined: None,
+    };
     let [alone] = &group(program, &[answer], "")[..] else { return false };
     let alone = &alone.finding;
     // Other questions may have shown it, too, and have left their names and locations.

@@ -16,6 +16,7 @@
 //! | `cycles[].locks` | the locks that they hold |
 //! | `cycles[].waits` | `thread`, and the locks that it `holds` and `wants`; instead of a lock `end of W` where `W` is joined |
 //! | `open` | with `deadlock`: what was left open, each `threads`, `locks`, `waits` and `reason`; the first three are empty if the cycles could not be listed |
+//! | `queries[].k` | with `cpds`: of each component that is approximated, how many of its actions are known |
 //! | `reason` | of what is unknown: which limit was met; of the whole run, not with `deadlock`, if a limit was met before there were questions |
 //! | `witness` | of a violation, not with `--no-witness`: the interleaving; up to the moment with `race` and `deadlock` |
 //! | `next` | of a race or a deadlock, not with `--no-witness`: the two accesses, or the blocked acquisitions in the order of the cycle |
@@ -30,7 +31,7 @@
 //! `acquire`, `release`, `begin-unit` and `end-unit` are the outermost ones only; inner ones are
 //! `step`.
 
-use super::{WitnessEntry, Witnesses, field, json, write_list};
+use super::{RefinedFields, WitnessEntry, Witnesses, field, json, write_list};
 use crate::answers::{Answers, Asked};
 use crate::describe::indexed_symbol;
 use selvedge_program::{
@@ -94,6 +95,8 @@ struct Outcome<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<RefinedFields<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(flatten)]
     witness: Option<WitnessEntry<'a>>,
@@ -125,7 +128,8 @@ impl<'a> Entry<'a> {
         };
         let in_a_list = answers.asked == Asked::Deadlock;
         let verdict = (!in_a_list).then(|| answer.verdict.word());
-        Some(Self { question, outcome: Outcome { verdict, reason, witness } })
+        let k = answer.refined.as_ref().map(RefinedFields);
+        Some(Self { question, outcome: Outcome { verdict, k, reason, witness } })
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `reason` | why it is unknown |
 //! | `question` | `kind` is `assertions`, `label`, `state`, `deadlocks` or `states`; `text` is the label or the state |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
+//! | `k` | with `cpds`: of each component that is approximated, how many of its actions are known |
 //! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
 //! | `reduction` | with `transactions`: how much was left out, as `--reduction` names it |
 //! | `searched` | with `transactions` and `unknown`: how many `states` were stored, how many of them are still in the `queue`, and the `depth` in transactions |
@@ -29,7 +30,7 @@
 //! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
-use super::{Options, Witnesses, field, json, locks, write_list};
+use super::{Options, RefinedFields, Witnesses, field, json, locks, write_list};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
@@ -65,12 +66,15 @@ pub(super) fn write(
     }
     field(out, "question", json(&Described::new(about.sought))?)?;
     field(out, "options", json(&Options::new(answers))?)?;
-    if answers.engine == "transactions" {
+    if matches!(answers.engine, "transactions" | "cpds") {
         field(out, "bound", "null")?;
         field(out, "complete", why.is_none() && trace.is_none())?;
     } else {
         field(out, "bound", format!("{{\"{measure}\":{}}}", bound.limit))?;
         field(out, "complete", answers.is_complete())?;
+    }
+    if let Some(refined) = answers.answers.first().and_then(|answer| answer.refined.as_ref()) {
+        field(out, "k", json(&RefinedFields(refined))?)?;
     }
     if let Some((trace, kind)) = trace.and_then(|trace| Some((trace, trace.fails?))) {
         field(out, "failure", json(&FailureFields::new(trace, kind, program))?)?;

@@ -17,6 +17,8 @@ use std::fmt::Write as _;
 
 /// The engine that bounds nothing.
 const TRANSACTIONS: &str = "transactions";
+/// The engines without a bound on rounds or contexts.
+const UNBOUNDED: [&str; 2] = [TRANSACTIONS, "cpds"];
 
 /// Renders the answer.
 pub(super) fn render(
@@ -194,8 +196,9 @@ fn verdict(
     match verdict {
         Verdict::Violation(_) => {
             let word = terminal.paint(Tone::Bad, "violation");
-            let _ = if answers.engine == TRANSACTIONS {
-                writeln!(out, "{word}: found in {seconds:.3} s")
+            let _ = if UNBOUNDED.contains(&answers.engine) {
+                let known = answers.answers.first().map_or(String::new(), super::known);
+                writeln!(out, "{word}: found in {seconds:.3} s{known}")
             } else {
                 writeln!(out, "{word}: found within {within}, and with no fewer, in {seconds:.3} s")
             };
@@ -220,8 +223,11 @@ fn verdict(
                 Sought::Deadlocks => "threads never stop before they have ended",
                 Sought::States => "no other state is reached",
             };
-            let _ =
-                writeln!(out, "{word}: {what} in any execution of the model, in {seconds:.3} s");
+            let known = answers.answers.first().map_or(String::new(), super::known);
+            let _ = writeln!(
+                out,
+                "{word}: {what} in any execution of the model, in {seconds:.3} s{known}"
+            );
             covered(out, answers, about, terminal);
         }
     }
@@ -230,7 +236,7 @@ fn verdict(
 fn covered(out: &mut String, answers: &Answers<'_>, about: &Reach<'_>, terminal: Terminal) {
     let within = about.measure.count(answers.bound(about.measure).limit);
     let claim = match answers.proof() {
-        None if answers.engine == TRANSACTIONS => {
+        None if UNBOUNDED.contains(&answers.engine) => {
             "Covered: all executions, any number of contexts and rounds.".to_owned()
         }
         None => "Covered: the program has no assertion that could fail.".to_owned(),
