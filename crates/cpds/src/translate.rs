@@ -51,14 +51,14 @@ pub enum ProgramAction {
     /// A thread goes on because another has ended.
     Join(ThreadId, ThreadId),
     /// The two threads of a race are about to make these accesses.
-    Race([AccessClass; 2]),
+    Race([RaceAccess; 2]),
     /// A thread stands at the label.
     Label(ThreadId),
 }
 
 /// An access, as far as races tell accesses apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct AccessClass {
+pub struct RaceAccess {
     /// Whether it writes.
     pub writes: bool,
     /// Whether it is volatile.
@@ -225,7 +225,7 @@ struct Build<'a> {
     /// The threads that are joined.
     joined: BTreeSet<ThreadId>,
     /// The pairs of classes with which the threads of the race can meet.
-    races: Vec<[AccessClass; 2]>,
+    races: Vec<[RaceAccess; 2]>,
     ids: BTreeMap<ProgramAction, SharedAction>,
     actions: IdVec<SharedAction, ProgramAction>,
     threads: Vec<ThreadComponent>,
@@ -265,7 +265,7 @@ impl<'a> Build<'a> {
                 let classes = race.threads.map(|thread| {
                     let rules = source.lowered.threads[thread].pds.rules.iter();
                     let class = |rule: &Rule<_>| access_class(rule, race.location);
-                    rules.filter_map(class).collect::<BTreeSet<AccessClass>>()
+                    rules.filter_map(class).collect::<BTreeSet<RaceAccess>>()
                 });
                 let pairs = classes[0]
                     .iter()
@@ -547,14 +547,14 @@ impl<'a> Build<'a> {
 fn access_class(
     rule: &Rule<selvedge_lower::RuleLabel>,
     location: LocationId,
-) -> Option<AccessClass> {
+) -> Option<RaceAccess> {
     let volatile = rule.label.volatile;
     match rule.label.event? {
         Event::Observable(Observable::Read(one)) if one == location => {
-            Some(AccessClass { writes: false, volatile })
+            Some(RaceAccess { writes: false, volatile })
         }
         Event::Observable(Observable::Write(one)) if one == location => {
-            Some(AccessClass { writes: true, volatile })
+            Some(RaceAccess { writes: true, volatile })
         }
         _ => None,
     }

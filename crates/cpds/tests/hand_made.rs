@@ -4,8 +4,8 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_cpds::{
-    Abstraction, CommunicatingSystem, ComponentAutomaton, ComponentId, ComponentLanguage, Emptiness,
-    PushdownComponent, RefineOptions, Refinement, Refiner, SharedAction,
+    Abstraction, CommunicatingSystem, ComponentAutomaton, ComponentId, ComponentLanguage,
+    Emptiness, PushdownComponent, RefineOptions, Refinement, Refiner, SharedAction,
 };
 use selvedge_pds::{Rhs, Symbol};
 
@@ -24,27 +24,33 @@ fn symbol(at: usize) -> Symbol {
 
 /// A component that does `before` and calls a procedure, after which it does `behind` and stays. The procedure
 /// does `first`, then calls itself or not, then does `then`, and returns.
-fn nested(before: &[usize], first: &[usize], then: &[usize], behind: &[usize]) -> PushdownComponent {
+fn nested(
+    before: &[usize],
+    first: &[usize],
+    then: &[usize],
+    behind: &[usize],
+) -> PushdownComponent {
     let [entry, exit, bottom] = [0, 1, 2].map(symbol);
     let mut component = PushdownComponent::new(64, symbol(3));
     let mut next = 4;
     // A chain of actions between two symbols.
-    let mut chain = |component: &mut PushdownComponent, from: Symbol, word: &[usize], to: Symbol| {
-        let mut at = from;
-        for (done, &one) in word.iter().enumerate() {
-            let target = if done + 1 == word.len() {
-                to
-            } else {
-                next += 1;
-                symbol(next - 1)
-            };
-            component.rule(at, Some(action(one)), Rhs::Step(target));
-            at = target;
-        }
-        if word.is_empty() {
-            component.rule(from, None, Rhs::Step(to));
-        }
-    };
+    let mut chain =
+        |component: &mut PushdownComponent, from: Symbol, word: &[usize], to: Symbol| {
+            let mut at = from;
+            for (done, &one) in word.iter().enumerate() {
+                let target = if done + 1 == word.len() {
+                    to
+                } else {
+                    next += 1;
+                    symbol(next - 1)
+                };
+                component.rule(at, Some(action(one)), Rhs::Step(target));
+                at = target;
+            }
+            if word.is_empty() {
+                component.rule(from, None, Rhs::Step(to));
+            }
+        };
     let [call, middle, end, after] = [60, 61, 62, 63].map(symbol);
     chain(&mut component, symbol(3), before, call);
     component.rule(call, None, Rhs::Push(entry, bottom));
