@@ -218,7 +218,7 @@ impl EngineKind {
                 summary: "threads, locks and property as languages with common actions, approximated \
                           until they have no word in common or a real one",
                 questions: &[Atomicity, Race, Reach],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels],
                 with_events: &[],
                 unnested: false,
                 covers: ALL_RUNS,
@@ -449,6 +449,13 @@ pub(crate) fn choose(
             }
             (engines, Some(why))
         }
+        // Any action can be common there, not only those of locks.
+        (None, Atomicity | Race) if takes_channels(program) => {
+            let mut engines = EngineKind::deciding(&[QuestionKind::of(question)]);
+            engines.retain(|&engine| engine != EngineKind::Cpds);
+            engines.insert(0, EngineKind::Cpds);
+            (engines, Some("the program has channels"))
+        }
         // Whatever the events leave open depends on values.
         (None, Atomicity | Race) if has_more_than_events(prepared.features) => {
             let why = "values are left out where that suffices, and followed where it does not";
@@ -462,6 +469,13 @@ pub(crate) fn choose(
         }
         (None, kind) => (EngineKind::deciding(&[kind]), None),
     }
+}
+
+/// Whether a program has channels, and nothing that the engine for them does not take.
+fn takes_channels(program: &Program) -> bool {
+    let features = program.features();
+    let taken = EngineKind::Cpds.declaration().features;
+    features.contains(Channels) && features.without(taken.iter().copied().collect()).is_empty()
 }
 
 /// Whether a program has values, or anything else that lock histories know nothing of.

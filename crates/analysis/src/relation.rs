@@ -192,7 +192,7 @@ struct Groups {
 impl Groups {
     fn new(prepared: &Prepared<'_>, relation: &QuestionRelation, budget: &Budget) -> Self {
         let threads = relation.threads();
-        let ordered = [Feature::Starts, Feature::Joins];
+        let ordered = [Feature::Starts, Feature::Joins, Feature::Channels];
         let alike = !ordered.iter().any(|&feature| prepared.features.contains(feature))
             && !has_more_than_events(prepared.features);
         let behaviours = if alike { prepared.behaviours(budget).ok() } else { None };

@@ -8,9 +8,11 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer};
-use selvedge_base::Budget;
+use selvedge_base::{Budget, Place};
 use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
-use selvedge_program::{Feature, NodeId, Program, Question, Target, ThreadId, Unknown, Verdict};
+use selvedge_program::{
+    Action, Channel, ChannelId, EdgeId, Feature, NodeId, Program, Question, Target, ThreadId, Unknown, Verdict,
+};
 use selvedge_testkit::generate::{Shape, random_model, with_starts};
 use selvedge_testkit::queries::{all_races, describe, random_automaton, some_patterns};
 use selvedge_testkit::shrink::shrink;
@@ -70,7 +72,9 @@ fn known(program: &Program, questions: &[Question]) -> Result<Vec<Option<bool>>,
     let mut known = vec![None; questions.len()];
     let locks = |question: &&Question| QuestionKind::of(question) != QuestionKind::Reach;
     let mut others = vec![EngineKind::Exhaustive];
-    if questions.iter().all(|question| locks(&question)) {
+    if program.features().contains(Feature::Channels) {
+        // No lock histories tell who is ready.
+    } else if questions.iter().all(|question| locks(&question)) {
         others.extend([EngineKind::Tupling, EngineKind::TuplingBdd]);
     } else {
         others = vec![EngineKind::Explicit];
@@ -175,6 +179,74 @@ fn fails(model: &Model, questions: &[Question]) -> bool {
         .cloned()
         .collect();
     compare(&program, &possible, &mut Tally::default()).is_err()
+}
+
+/// A program some of whose steps send, post, broadcast or receive over one of two channels.
+fn with_channels(rng: &mut Rng, program: &mut Program) {
+    let count = rng.between(1, 2);
+    let channels: Vec<ChannelId> = (0..count)
+        .map(|at| program.channels.push(Channel { name: format!("a{at}"), place: Place::NONE }))
+        .collect();
+    let edges: Vec<EdgeId> = program.edges.ids().collect();
+    for edge in edges {
+        let edge = &mut program.edges[edge];
+        let likely = match edge.action {
+            Action::Skip => 60,
+            Action::Read(_) | Action::Write(_) => 25,
+            _ => 0,
+        };
+        if rng.percent(likely) {
+            let channel = *rng.pick(&channels);
+            edge.action = match rng.below(7) {
+                0 | 1 => Action::Send(channel),
+                2 => Action::Post(channel),
+                3 => Action::Broadcast(channel),
+                _ => Action::Recv(channel),
+            };
+        }
+    }
+}
+
+/// Against exhaustive search, on programs of 2 to 4 threads with locks and all that channels can do.
+#[test]
+fn channels() {
+    let programs = number("SELVEDGE_PROGRAMS").unwrap_or(150);
+    let first = number("SELVEDGE_SEED").unwrap_or(1);
+    let mut tally = Tally::default();
+    let mut kinds = [0; 4];
+    for seed in first..first + programs {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { statements: 7, ..Shape::TINY };
+        let mut model = random_model(&mut rng, &shape);
+        if rng.percent(30) {
+            model = with_starts(&mut rng, model);
+        }
+        let mut program = model.to_program();
+        with_channels(&mut rng, &mut program);
+        if selvedge_program::validate::validate(&program).is_err() {
+            continue;
+        }
+        for edge in &program.edges {
+            match edge.action {
+                Action::Send(_) => kinds[0] += 1,
+                Action::Post(_) => kinds[1] += 1,
+                Action::Broadcast(_) => kinds[2] += 1,
+                Action::Recv(_) => kinds[3] += 1,
+                _ => {}
+            }
+        }
+        let mut questions = some_patterns(&program, &mut rng, 3);
+        questions.extend(all_races(&program).into_iter().take(3));
+        questions.extend(random_automaton(&program, &mut rng).map(Question::Automaton));
+        if let Err(message) = compare(&program, &questions, &mut tally) {
+            panic!("seed {seed}: {message}\n{}", selvedge_program::text::print(&program));
+        }
+    }
+    println!("{tally:?} {kinds:?}");
+    assert!(tally.violations * 20 > tally.questions, "too few violations: {tally:?}");
+    assert!(tally.safe * 20 > tally.questions, "too few safe questions: {tally:?}");
+    assert!(tally.recursive * 5 > tally.programs, "too few recursive programs: {tally:?}");
+    assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! A component with a stack: a pushdown system with one control location whose rules do an action or
 //! nothing. Before its language is approximated, what is silent is taken out: calls in which nothing
 //! can be heard are steps, and steps that do nothing are followed at once. What is left has a rule for
-//! each action, each call in which something can be heard, and each return.
+//! each action, each call in which something can be heard, and each return. An action that moves
+//! nothing is done as early as it can be.
 //!
 //! Whether a word is in the language is decided exactly, by multiplying the rules with the positions
 //! of the word.
@@ -23,6 +24,7 @@ use selvedge_pds::{
     Configuration, NoRun, PAutomaton, Pds, Reasons, Rhs, Rule, RuleId, State, Symbol, post_star,
     run_from_post_star, unfold,
 };
+use std::collections::BTreeSet;
 
 /// A pushdown system whose rules do an action or nothing.
 #[derive(Clone, Debug)]
@@ -74,7 +76,10 @@ impl PushdownComponent {
     /// # Errors
     /// If the budget is used up.
     pub fn reduced(&self, budget: &Budget) -> Result<Self, StopReason> {
-        let audible = self.audible();
+        let audible = self.audible(|_| true);
+        let moving = self.audible(|rule| !is_idle(rule));
+        let idle_rules = self.pds.rules.iter().filter(|rule| is_idle(rule));
+        let all_idle: BTreeSet<SharedAction> = idle_rules.filter_map(|rule| rule.label).collect();
         let returns = self.returning();
         let rules = self.by_symbol();
         let mut names: FxHashMap<Symbol, Symbol> = FxHashMap::default();
@@ -94,11 +99,22 @@ impl PushdownComponent {
         while next < sources.len() {
             budget.check()?;
             let source = Symbol::from_index(next);
+            // What can be done here without moving need not be done further on.
+            let here = rules[sources[next]].iter().map(|&rule| &self.pds.rules[rule]);
+            let here: BTreeSet<SharedAction> =
+                here.filter(|rule| is_idle(rule)).filter_map(|rule| rule.label).collect();
+            let idles = here == all_idle;
+            let is_silent = |callee: Symbol| !audible[callee] || idles && !moving[callee];
             let mut open = vec![sources[next]];
             seen[sources[next]] = next as u32;
             while let Some(symbol) = open.pop() {
                 for &rule in &rules[symbol] {
-                    let Rule { rhs, label: action, .. } = self.pds.rules[rule];
+                    let rule = &self.pds.rules[rule];
+                    let Rule { rhs, label: action, .. } = *rule;
+                    let elsewhere = symbol != sources[next];
+                    if elsewhere && is_idle(rule) && action.is_some_and(|one| here.contains(&one)) {
+                        continue;
+                    }
                     let mut follow = |target: Symbol| {
                         if is_useful(target)
                             && std::mem::replace(&mut seen[target], next as u32) != next as u32
@@ -111,7 +127,7 @@ impl PushdownComponent {
                             follow(target);
                             continue;
                         }
-                        (None, Rhs::Push(top, below)) if !audible[top] => {
+                        (None, Rhs::Push(top, below)) if is_silent(top) => {
                             if returns[top] {
                                 follow(below);
                             }
@@ -138,13 +154,16 @@ impl PushdownComponent {
         Ok(reduced)
     }
 
-    /// The symbols from which an action can be heard before what lies below is uncovered.
-    fn audible(&self) -> IdVec<Symbol, bool> {
+    /// The symbols from which an action of such a rule can be heard before what lies below is uncovered.
+    fn audible(&self, counts: impl Fn(&Rule<Option<SharedAction>>) -> bool) -> IdVec<Symbol, bool> {
         let mut audible = IdVec::filled(false, self.pds.symbols);
         let mut before: IdVec<Symbol, Vec<Symbol>> = IdVec::filled(Vec::new(), self.pds.symbols);
         let mut open = Vec::new();
         for rule in &self.pds.rules {
-            if rule.label.is_some() && !std::mem::replace(&mut audible[rule.symbol], true) {
+            if rule.label.is_some()
+                && counts(rule)
+                && !std::mem::replace(&mut audible[rule.symbol], true)
+            {
                 open.push(rule.symbol);
             }
             for symbol in rule.rhs.symbols() {
@@ -245,6 +264,11 @@ impl PushdownComponent {
         rules.truncate(last.map_or(0, |last| last + 1));
         Ok(rules)
     }
+}
+
+/// Whether a rule does an action and moves nothing.
+fn is_idle(rule: &Rule<Option<SharedAction>>) -> bool {
+    rule.label.is_some() && rule.rhs == Rhs::Step(rule.symbol)
 }
 
 /// The strongly connected component of each symbol, where a rule leads to the symbols of its right side.

@@ -5,6 +5,10 @@
 //! the property sees one of its thread and the property, a start one of both threads. Everything else
 //! is silent.
 //!
+//! Over a channel, an action is one of the thread that sends and the one that receives. Whether a post is
+//! lost and who hears a broadcast depends on who is ready, so these are actions of all threads that
+//! receive over the channel: where a thread is ready it receives, where it is not it stays as it is.
+//!
 //! A thread that is about to make an access, or stands at a label, says so by an action of its own, after
 //! which it does nothing more. In a race both threads say so at once.
 //!
@@ -30,8 +34,8 @@ use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_lower::{LoweredProgram, LoweredThread};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{
-    Action, Event, LocationId, LockId, Move, NodeId, Observable, Program, Question, Start, Target,
-    ThreadId,
+    Action, ChannelId, Event, LocationId, LockId, Move, NodeId, Observable, Program, Question,
+    Start, Target, ThreadId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +58,12 @@ pub enum ProgramAction {
     Race([RaceAccess; 2]),
     /// A thread stands at the label.
     Label(ThreadId),
+    /// The first thread sends or posts over a channel, and the second one receives.
+    Pass(ChannelId, ThreadId, ThreadId),
+    /// A thread posts over a channel, and nobody is ready.
+    Lost(ChannelId, ThreadId),
+    /// A thread broadcasts over a channel.
+    Broadcast(ChannelId, ThreadId),
 }
 
 /// An access, as far as races tell accesses apart.
@@ -97,6 +107,15 @@ pub struct TranslationSource<'a> {
     pub reentrant: Reentrant,
 }
 
+/// What a thread does over a channel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Over {
+    Send,
+    Post,
+    Broadcast,
+    Recv,
+}
+
 impl TranslationSource<'_> {
     /// The threads that a question is about, one list for each way to answer it.
     pub fn ways(&self, question: &Question) -> Vec<Vec<ThreadId>> {
@@ -120,6 +139,23 @@ impl TranslationSource<'_> {
             (Reentrant::Counted, Some(Action::Release(lock))) => Some(Event::Release(lock)),
             _ => rule.label.event,
         }
+    }
+
+    /// What a rule does over a channel.
+    fn over(&self, rule: &Rule<selvedge_lower::RuleLabel>) -> Option<(ChannelId, Over)> {
+        match self.program.edges[rule.label.step.edge()?].action {
+            Action::Send(channel) => Some((channel, Over::Send)),
+            Action::Post(channel) => Some((channel, Over::Post)),
+            Action::Broadcast(channel) => Some((channel, Over::Broadcast)),
+            Action::Recv(channel) => Some((channel, Over::Recv)),
+            _ => None,
+        }
+    }
+
+    /// What a thread does over channels, somewhere in its code.
+    fn uses(&self, thread: ThreadId) -> BTreeSet<(ChannelId, Over)> {
+        let rules = self.lowered.threads[thread].pds.rules.iter();
+        rules.filter_map(|rule| self.over(rule)).collect()
     }
 
     fn events(&self, thread: ThreadId) -> impl Iterator<Item = Event> {
@@ -148,8 +184,8 @@ impl TranslationSource<'_> {
         nodes
     }
 
-    /// The threads that take part: those of the question, those that have to start them, and those that
-    /// are joined.
+    /// The threads that take part: those of the question, those that use channels, those that have to
+    /// start them, and those that are joined.
     fn participants(&self, asked: &[ThreadId]) -> Vec<ThreadId> {
         let program = self.program;
         let mut starters: BTreeMap<ThreadId, Vec<ThreadId>> = BTreeMap::new();
@@ -162,6 +198,7 @@ impl TranslationSource<'_> {
         }
         let mut chosen = BTreeSet::new();
         let mut open = asked.to_vec();
+        open.extend(program.threads.ids().filter(|&thread| !self.uses(thread).is_empty()));
         // The threads that somebody has to start.
         let mut started: BTreeSet<ThreadId> = BTreeSet::new();
         while let Some(thread) = open.pop() {
@@ -224,6 +261,8 @@ struct Build<'a> {
     locks: BTreeMap<LockId, Vec<ThreadId>>,
     /// The threads that are joined.
     joined: BTreeSet<ThreadId>,
+    /// What each participant does over channels.
+    uses: BTreeMap<ThreadId, BTreeSet<(ChannelId, Over)>>,
     /// The pairs of classes with which the threads of the race can meet.
     races: Vec<[RaceAccess; 2]>,
     ids: BTreeMap<ProgramAction, SharedAction>,
@@ -287,12 +326,63 @@ impl<'a> Build<'a> {
             participants,
             locks,
             joined,
+            uses: participants.iter().map(|&thread| (thread, source.uses(thread))).collect(),
             races,
             ids: BTreeMap::new(),
             actions: IdVec::new(),
             threads: Vec::new(),
             components: Vec::new(),
         }
+    }
+
+    /// The other participants that do one of these over a channel.
+    fn others(&self, thread: ThreadId, channel: ChannelId, what: &[Over]) -> Vec<ThreadId> {
+        let uses =
+            |one: &ThreadId| what.iter().any(|&way| self.uses[one].contains(&(channel, way)));
+        self.participants.iter().copied().filter(|one| *one != thread && uses(one)).collect()
+    }
+
+    /// The actions of a step over a channel.
+    fn meetings(&mut self, thread: ThreadId, channel: ChannelId, over: Over) -> Vec<SharedAction> {
+        let mut actions = Vec::new();
+        match over {
+            Over::Send | Over::Post => {
+                for receiver in self.others(thread, channel, &[Over::Recv]) {
+                    actions.push(ProgramAction::Pass(channel, thread, receiver));
+                }
+                if over == Over::Post {
+                    actions.push(ProgramAction::Lost(channel, thread));
+                }
+            }
+            Over::Broadcast => actions.push(ProgramAction::Broadcast(channel, thread)),
+            Over::Recv => {
+                for sender in self.others(thread, channel, &[Over::Send, Over::Post]) {
+                    actions.push(ProgramAction::Pass(channel, sender, thread));
+                }
+                for sender in self.others(thread, channel, &[Over::Broadcast]) {
+                    actions.push(ProgramAction::Broadcast(channel, sender));
+                }
+            }
+        }
+        actions.into_iter().map(|action| self.action(action)).collect()
+    }
+
+    /// The actions in which a thread takes part by staying where it is, each with its channel.
+    fn idle(&mut self, thread: ThreadId) -> Vec<(ChannelId, SharedAction)> {
+        let receives =
+            |&(channel, over): &(ChannelId, Over)| (over == Over::Recv).then_some(channel);
+        let channels: Vec<ChannelId> = self.uses[&thread].iter().filter_map(receives).collect();
+        let mut idle = Vec::new();
+        for channel in channels {
+            let posts = self.others(thread, channel, &[Over::Post]);
+            let broadcasts = self.others(thread, channel, &[Over::Broadcast]);
+            let lost = posts.into_iter().map(|sender| ProgramAction::Lost(channel, sender));
+            let heard = broadcasts.into_iter();
+            let heard = heard.map(|sender| ProgramAction::Broadcast(channel, sender));
+            let actions: Vec<ProgramAction> = lost.chain(heard).collect();
+            idle.extend(actions.into_iter().map(|action| (channel, self.action(action))));
+        }
+        idle
     }
 
     fn action(&mut self, action: ProgramAction) -> SharedAction {
@@ -329,8 +419,19 @@ impl<'a> Build<'a> {
             let end = self.action(ProgramAction::End(thread));
             add(bottom, Some(end), Rhs::Step(stopped), None);
         }
+        let idle = self.idle(thread);
+        let mut ready: BTreeSet<(Symbol, ChannelId)> = BTreeSet::new();
         for rule in &lowered.pds.rules {
             let step = Some(rule.label.step);
+            if let Some((channel, over)) = source.over(rule) {
+                for action in self.meetings(thread, channel, over) {
+                    add(rule.symbol, Some(action), rule.rhs, step);
+                }
+                if over == Over::Recv {
+                    ready.insert((rule.symbol, channel));
+                }
+                continue;
+            }
             let in_unit = lowered.in_unit(rule.symbol);
             let action = match source.event(rule) {
                 None => None,
@@ -358,6 +459,16 @@ impl<'a> Build<'a> {
                 }
             };
             add(rule.symbol, action, rule.rhs, step);
+        }
+        // Whoever has not begun or has ended is not ready; at first, who is not started begins at once.
+        let waits = program.threads[thread].start != Start::AtFirst;
+        let outside = [bottom, stopped].into_iter().chain(waits.then_some(start));
+        for symbol in (0..symbols).map(Symbol::from_index).chain(outside) {
+            for &(channel, action) in &idle {
+                if !ready.contains(&(symbol, channel)) {
+                    add(symbol, Some(action), Rhs::Step(symbol), None);
+                }
+            }
         }
         if let Question::Race(race) = self.question
             && let Some(side) = race.threads.iter().position(|&one| one == thread)
@@ -404,7 +515,16 @@ impl<'a> Build<'a> {
             .actions
             .iter()
             .map(|&action| {
+                let receivers = |thread: ThreadId, channel: ChannelId| {
+                    let others = self.others(thread, channel, &[Over::Recv]).into_iter();
+                    std::iter::once(thread).chain(others).filter_map(place).collect()
+                };
                 let (first, second) = match action {
+                    ProgramAction::Lost(channel, thread)
+                    | ProgramAction::Broadcast(channel, thread) => {
+                        return receivers(thread, channel);
+                    }
+                    ProgramAction::Pass(_, sender, receiver) => (sender, Some(receiver)),
                     ProgramAction::Acquire(thread, _)
                     | ProgramAction::Release(thread, _)
                     | ProgramAction::Event(thread, _)

@@ -4,14 +4,15 @@
 //! else, so it may happen whenever its thread comes to it.
 //!
 //! # Invariants
-//! 1. An action that several threads know is one step: that of the thread that makes it.
+//! 1. An action that several threads know is one step: that of the thread that makes it. Those who
+//!    receive have a part in it, those who only know of it have none.
 
 use crate::property::{EventEffect, PhaseProperty};
 use crate::system::{ComponentLanguage, SharedAction};
 use crate::translate::{ProgramAction, TranslatedQuestion};
 use selvedge_base::Budget;
 use selvedge_pds::{NoRun, RuleId};
-use selvedge_program::{Failure, Question, Unknown, Witness, WitnessStep};
+use selvedge_program::{Failure, Move, Question, Receiver, Unknown, Witness, WitnessStep};
 
 /// The interleaving of a common word, with at most `max` steps of each thread.
 ///
@@ -63,7 +64,14 @@ pub fn interleaving(
             _ => None,
         };
         let knowing = threads.iter().zip(&mut runs);
-        let mut own_steps = Vec::new();
+        let mut own_steps: Vec<WitnessStep> = Vec::new();
+        let mut receivers: Vec<Receiver> = Vec::new();
+        let sender = match actions[action] {
+            ProgramAction::Pass(_, sender, _)
+            | ProgramAction::Lost(_, sender)
+            | ProgramAction::Broadcast(_, sender) => Some(sender),
+            _ => None,
+        };
         for (one, run) in knowing.filter(|(one, _)| system.knows(one.component, action)) {
             let ComponentLanguage::Pushdown(component) = &system.components[one.component].language
             else {
@@ -71,7 +79,10 @@ pub fn interleaving(
             };
             for rule in run {
                 let is_action = component.pds.rules[rule].label.is_some();
-                if let Some(step) = one.steps[rule] {
+                let receives = is_action && sender.is_some_and(|sender| sender != one.thread);
+                if let (true, Some(Move::Edge(edge))) = (receives, one.steps[rule]) {
+                    receivers.push(Receiver { thread: one.thread, edge });
+                } else if let Some(step) = one.steps[rule] {
                     let matched = matched.filter(|_| is_action);
                     let step = WitnessStep::plain(one.thread, step, matched);
                     let to = if is_action { &mut own_steps } else { &mut steps };
@@ -81,6 +92,9 @@ pub fn interleaving(
                     break;
                 }
             }
+        }
+        if let Some(step) = own_steps.last_mut() {
+            step.receivers = receivers;
         }
         // The one who is started takes no step of its own.
         steps.append(&mut own_steps);
