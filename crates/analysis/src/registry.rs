@@ -447,10 +447,13 @@ pub(crate) fn choose(
                     engines.push(next);
                 }
             }
+            if suits_cpds(prepared.features) {
+                engines.push(EngineKind::Cpds);
+            }
             (engines, Some(why))
         }
         // Any action can be common there, not only those of locks.
-        (None, Atomicity | Race) if takes_channels(program) => {
+        (None, Atomicity | Race) if suits_cpds(prepared.features) => {
             let mut engines = EngineKind::deciding(&[QuestionKind::of(question)]);
             engines.retain(|&engine| engine != EngineKind::Cpds);
             engines.insert(0, EngineKind::Cpds);
@@ -472,8 +475,7 @@ pub(crate) fn choose(
 }
 
 /// Whether a program has channels, and nothing that the engine for them does not take.
-fn takes_channels(program: &Program) -> bool {
-    let features = program.features();
+fn suits_cpds(features: Features) -> bool {
     let taken = EngineKind::Cpds.declaration().features;
     features.contains(Channels) && features.without(taken.iter().copied().collect()).is_empty()
 }

@@ -11,7 +11,8 @@ use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer};
 use selvedge_base::{Budget, Place};
 use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
 use selvedge_program::{
-    Action, Channel, ChannelId, EdgeId, Feature, NodeId, Program, Question, Target, ThreadId, Unknown, Verdict,
+    Action, Channel, ChannelId, EdgeId, Feature, NodeId, Program, Question, Target, ThreadId,
+    Unknown, Verdict,
 };
 use selvedge_testkit::generate::{Shape, random_model, with_starts};
 use selvedge_testkit::queries::{all_races, describe, random_automaton, some_patterns};
@@ -20,8 +21,9 @@ use selvedge_testkit::{Model, Rng};
 
 const CALL_DEPTH: u32 = 3;
 
-/// How often a form may look at its budget for one question.
-const STEPS: u64 = 40_000;
+/// How often a form may look at its budget for one question about a program with recursion, and
+/// without.
+const STEPS: [u64; 2] = [4_000, 200_000];
 
 /// All forms of the procedure.
 const FORMS: [CpdsOptions; 4] = [
@@ -55,7 +57,8 @@ fn verdicts(
     let name = options.engine.map_or("no engine", EngineKind::name);
     let mut verdicts = Vec::new();
     for question in questions {
-        let budget = Budget::with_steps(STEPS);
+        let recursive = program.features().contains(Feature::Recursion);
+        let budget = Budget::with_steps(STEPS[usize::from(!recursive)]);
         let budget = if options.engine == Some(EngineKind::Cpds) { budget } else { Budget::new() };
         let one = std::slice::from_ref(question);
         let report = answer(&Prepared::new(program), one, options, &budget, &mut |_| {});
@@ -210,7 +213,7 @@ fn with_channels(rng: &mut Rng, program: &mut Program) {
 /// Against exhaustive search, on programs of 2 to 4 threads with locks and all that channels can do.
 #[test]
 fn channels() {
-    let programs = number("SELVEDGE_PROGRAMS").unwrap_or(150);
+    let programs = number("SELVEDGE_PROGRAMS").unwrap_or(30);
     let first = number("SELVEDGE_SEED").unwrap_or(1);
     let mut tally = Tally::default();
     let mut kinds = [0; 4];
@@ -223,9 +226,7 @@ fn channels() {
         }
         let mut program = model.to_program();
         with_channels(&mut rng, &mut program);
-        if selvedge_program::validate::validate(&program).is_err() {
-            continue;
-        }
+        assert!(selvedge_program::validate::validate(&program).is_empty(), "seed {seed}");
         for edge in &program.edges {
             match edge.action {
                 Action::Send(_) => kinds[0] += 1,
@@ -246,7 +247,7 @@ fn channels() {
     assert!(tally.violations * 20 > tally.questions, "too few violations: {tally:?}");
     assert!(tally.safe * 20 > tally.questions, "too few safe questions: {tally:?}");
     assert!(tally.recursive * 5 > tally.programs, "too few recursive programs: {tally:?}");
-    assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
+    assert!(kinds.iter().all(|&kind| kind > 25), "{kinds:?}");
 }
 
 #[test]
