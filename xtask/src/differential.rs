@@ -24,6 +24,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-replay",
         &["copies"],
     ),
+    (
+        "restrictions",
+        "threads of which only some runs count, against exhaustive search",
+        "selvedge-analysis",
+        &["restrictions"],
+    ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     (
         "reach",

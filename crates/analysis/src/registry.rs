@@ -113,13 +113,17 @@ pub struct Declaration {
 }
 
 use Feature::{
-    AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Recursion, Starts, Types, Values,
+    AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Recursion, Restrictions, Starts,
+    Types, Values,
     Volatile,
 };
 use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
 
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
+
+/// What the engines for locks and units take.
+const OVER_LOCKS: &[Feature] = &[Recursion, Starts, Joins, Volatile, Mutexes, Restrictions];
 
 /// What the searches over truth values take.
 const OVER_TRUTH_VALUES: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
@@ -155,7 +159,7 @@ impl EngineKind {
                 name: "tupling",
                 summary: "lock histories of each thread alone, joined tuple by tuple",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                features: OVER_LOCKS,
                 with_events: LEFT_OUT,
                 unnested: false,
                 covers: ALL_RUNS,
@@ -175,7 +179,7 @@ impl EngineKind {
                 name: "tupling-bdd",
                 summary: "the same with sets of tuples as decision diagrams",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes],
+                features: OVER_LOCKS,
                 with_events: LEFT_OUT,
                 unnested: false,
                 covers: ALL_RUNS,
@@ -197,7 +201,7 @@ impl EngineKind {
                 name: "exhaustive",
                 summary: "all interleavings, up to a number of open calls per thread",
                 questions: &[Atomicity, Race, Deadlock],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels, Restrictions],
                 with_events: LEFT_OUT,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
@@ -354,6 +358,23 @@ impl EngineKind {
         }
         let with_events = with_events.iter().filter(|_| matches!(kind, Atomicity | Race));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());
+        if features.contains(Restrictions)
+            && (missing.contains(Restrictions) || self.leaves_out(features, question))
+        {
+            // Without values some steps are others, so that an automaton would read another word.
+            let values = if missing.contains(Restrictions) { "" } else { " and values" };
+            let able = |one: &Self| {
+                one.declaration().features.contains(&Restrictions)
+                    && !one.leaves_out(features, question)
+            };
+            let others = Self::deciding(&[kind]).into_iter().filter(able).map(Self::name);
+            let others: Vec<&str> = others.collect();
+            return Err(format!(
+                "{name} takes no program with {}{values}; use {}",
+                Restrictions.name(),
+                others.join(", ")
+            ));
+        }
         // Channels come first: whoever takes them is named.
         let first = missing.iter().find(|&one| one == Channels).or(missing.iter().next());
         match first {

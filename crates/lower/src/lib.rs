@@ -5,6 +5,9 @@
 //! has reentrant locks and nested units; [`lower()`] follows the call stack to tell the first
 //! acquisition from the later ones, and keeps the map back to the program's steps.
 //!
+//! Where only some runs of a thread count, it is multiplied with the automaton that reads them
+//! (`restricted`), so no engine has to know.
+//!
 //! Programs with data become programs of events first: [`events`] leaves values out. Or they get a
 //! question as data, for searches that follow values: [`marked`].
 //!
@@ -19,6 +22,7 @@ pub mod events;
 pub mod lock_set;
 pub mod marked;
 pub mod names;
+mod restricted;
 mod rewrite;
 pub mod scope;
 pub mod thread;

@@ -12,6 +12,9 @@
 //! are folded into the stack symbol `(node, context)`, which leaves one control location. The held
 //! set before a call and after its return are equal, so nothing has to be passed back by a pop.
 //!
+//! Where only some runs of a thread count, the thread is multiplied with the automaton that says which
+//! ([`crate::restricted`]).
+//!
 //! # Requires
 //! A valid program whose procedures are well nested.
 //!
@@ -22,12 +25,13 @@
 //! 3. Events stand on step rules only; calls are pushes, returns are pops.
 
 use crate::lock_set::LockSet;
+use crate::restricted::restricted;
 use crate::scope::{NotNested, Scope, Scopes};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::{Pds, Rhs, Rule, RuleId, State, Symbol};
 use selvedge_program::{
-    Action, Event, Move, NodeId, Observable, ProcedureId, Program, Successors, ThreadId,
+    Action, Event, Move, NodeId, Observable, ProcedureId, Program, Successors, Thread, ThreadId,
 };
 
 /// What a rule stands for.
@@ -49,15 +53,17 @@ pub struct LoweredThread {
     /// The stack at the start.
     pub entry: Symbol,
     /// The first rule of each symbol; one entry more than there are symbols.
-    first_rule: Vec<u32>,
+    pub(crate) first_rule: Vec<u32>,
     /// The context of each symbol.
-    context_of: IdVec<Symbol, u32>,
+    pub(crate) context_of: IdVec<Symbol, u32>,
     /// Held locks at each symbol, as an index into `held_sets`.
-    held_of: IdVec<Symbol, u32>,
-    held_sets: Vec<LockSet>,
-    in_unit: IdVec<Symbol, bool>,
+    pub(crate) held_of: IdVec<Symbol, u32>,
+    pub(crate) held_sets: Vec<LockSet>,
+    pub(crate) in_unit: IdVec<Symbol, bool>,
     /// The first symbol of each context, and one past the last symbol.
-    context_starts: Vec<u32>,
+    pub(crate) context_starts: Vec<u32>,
+    /// The procedure of each context.
+    pub(crate) procedures: Vec<ProcedureId>,
 }
 
 impl LoweredThread {
@@ -84,6 +90,11 @@ impl LoweredThread {
     pub fn context_range(&self, symbol: Symbol) -> std::ops::Range<usize> {
         let context = self.context_of[symbol] as usize;
         self.context_starts[context] as usize..self.context_starts[context + 1] as usize
+    }
+
+    /// The procedure that `symbol` belongs to.
+    pub fn procedure(&self, symbol: Symbol) -> ProcedureId {
+        self.procedures[self.context_of[symbol] as usize]
     }
 
     /// How many contexts there are.
@@ -172,7 +183,7 @@ pub fn shared_locks_of(
 }
 
 /// Lowers all threads, tracking the given locks; operations on other locks become steps without an
-/// event.
+/// event. Of a restricted thread only the runs that count are left.
 ///
 /// # Errors
 /// If the program is not well nested, or if the budget was raised.
@@ -191,13 +202,21 @@ pub fn lower(
             local_index[node] = at as u32;
         }
     }
-    let source = Source { program, successors, scopes, bodies, local_index, tracked };
-    let threads = program
-        .threads
-        .iter()
-        .map(|thread| Lowering::new(&source).run(thread.main, budget))
-        .collect::<Result<_, _>>()
-        .map_err(LowerError::Stopped)?;
+    let source = Source { program, successors, scopes, bodies, local_index };
+    let all = program.locks.ids().fold(LockSet::new(), |mut all, lock| {
+        all.insert(lock);
+        all
+    });
+    let lowered = |(id, thread): (ThreadId, &Thread)| match program.restriction(id) {
+        None => Lowering::new(&source, tracked).run(thread.main, budget),
+        // The automaton sees every lock, whoever else uses it.
+        Some(restriction) => {
+            let thread = Lowering::new(&source, &all).run(thread.main, budget)?;
+            restricted(program, &thread, restriction, tracked, budget)
+        }
+    };
+    let threads = program.threads.iter_enumerated().map(lowered);
+    let threads = threads.collect::<Result<_, _>>().map_err(LowerError::Stopped)?;
     Ok(LoweredProgram { threads })
 }
 
@@ -227,7 +246,6 @@ struct Source<'a> {
     bodies: IdVec<ProcedureId, Vec<NodeId>>,
     /// The position of each node in its procedure's body.
     local_index: IdVec<NodeId, u32>,
-    tracked: &'a LockSet,
 }
 
 /// A procedure with what holds at its entry.
@@ -240,6 +258,7 @@ struct Context {
 
 struct Lowering<'a> {
     source: &'a Source<'a>,
+    tracked: &'a LockSet,
     contexts: Vec<Context>,
     context_index: FxHashMap<Context, u32>,
     context_starts: Vec<u32>,
@@ -253,9 +272,10 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(source: &'a Source<'a>) -> Self {
+    fn new(source: &'a Source<'a>, tracked: &'a LockSet) -> Self {
         Self {
             source,
+            tracked,
             contexts: Vec::new(),
             context_index: FxHashMap::default(),
             context_starts: vec![0],
@@ -291,6 +311,7 @@ impl<'a> Lowering<'a> {
             held_sets: self.held_sets,
             in_unit: IdVec::from_vec(self.in_unit),
             context_starts: self.context_starts,
+            procedures: self.contexts.iter().map(|context| context.procedure).collect(),
         })
     }
 
@@ -308,7 +329,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn expand(&mut self, at: u32) {
-        let source = self.source;
+        let (source, tracked) = (self.source, self.tracked);
         let context = self.contexts[at as usize].clone();
         let base = self.context_starts[at as usize];
         let symbol_of =
@@ -319,7 +340,7 @@ impl<'a> Lowering<'a> {
             let mut in_unit = context.in_unit;
             for scope in source.scopes.at(node) {
                 match scope {
-                    Scope::Lock(lock) if source.tracked.contains(lock) => held.insert(lock),
+                    Scope::Lock(lock) if tracked.contains(lock) => held.insert(lock),
                     Scope::Lock(_) => {}
                     Scope::Unit => in_unit = true,
                 }
@@ -357,10 +378,10 @@ impl<'a> Lowering<'a> {
                     Action::Join(thread) => Some(Event::Join(thread)),
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),
                     Action::Write(location) => Some(Event::Observable(Observable::Write(location))),
-                    Action::Acquire(lock) => (source.tracked.contains(lock)
+                    Action::Acquire(lock) => (tracked.contains(lock)
                         && !held.contains(lock))
                     .then_some(Event::Acquire(lock)),
-                    Action::Release(lock) => (source.tracked.contains(lock)
+                    Action::Release(lock) => (tracked.contains(lock)
                         && !context.held.contains(lock)
                         && closes(Scope::Lock(lock)))
                     .then_some(Event::Release(lock)),

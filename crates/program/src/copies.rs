@@ -66,6 +66,7 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
         nodes: IdVec::new(),
         edges: IdVec::new(),
         labels: Vec::new(),
+        restrictions: Vec::new(),
         ..program.clone()
     };
     let owned = Owned::new(program, &mut out, |thread| number[thread].max(1));
@@ -87,6 +88,12 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
                 if is_many(id) { copy_name(&thread.name, at as u32) } else { thread.name.clone() };
             let main = procedure(thread.main, owns(id).then_some(at as u32));
             let place = thread.place;
+            if let Some(restriction) = program.restriction(id) {
+                let copy = owns(id).then_some(at as u32);
+                let called = |callee: ProcedureId| procedure(callee, copy);
+                let new = out.threads.next_id();
+                out.restrictions.push(restriction.renumbered(new, called, only));
+            }
             out.threads.push(Thread { name, place, main, start, copies: Copies::One });
         }
     }

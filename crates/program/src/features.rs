@@ -40,11 +40,13 @@ pub enum Feature {
     Checks,
     /// Channels, and edges that send and receive over them.
     Channels,
+    /// Threads of which only some runs count.
+    Restrictions,
 }
 
 impl Feature {
     /// All features, in the order of their declaration.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Values,
         Self::Recursion,
         Self::Starts,
@@ -57,6 +59,7 @@ impl Feature {
         Self::Mutexes,
         Self::Checks,
         Self::Channels,
+        Self::Restrictions,
     ];
 
     /// What it is called in messages: "the program has …".
@@ -74,6 +77,7 @@ impl Feature {
             Self::Mutexes => "locks that are not reentrant",
             Self::Checks => "invariants or annotations",
             Self::Channels => "channels",
+            Self::Restrictions => "a restriction of a thread",
         }
     }
 
@@ -181,6 +185,9 @@ impl Program {
         }
         if !self.invariants.is_empty() || self.globals.iter().any(|one| one.annotation.is_some()) {
             features.insert(Feature::Checks);
+        }
+        if !self.restrictions.is_empty() {
+            features.insert(Feature::Restrictions);
         }
         if self.is_recursive() {
             features.insert(Feature::Recursion);

@@ -25,6 +25,7 @@ pub mod pattern;
 pub mod question;
 pub mod reach;
 pub mod relation;
+pub mod restriction;
 pub mod searched;
 pub mod sharing;
 pub mod successors;
@@ -59,6 +60,7 @@ pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
 pub use relation::{QuestionRelation, RelationKey};
+pub use restriction::{Restriction, RestrictionLetter, RestrictionState};
 pub use searched::{
     AccessSite, AssertionVerdict, ProtectionKind, Searched, StepMover, VariableProtection,
 };

@@ -44,9 +44,11 @@
 //!     predicates, but not in invariants.
 //! 16. An edge that sends or receives computes nothing and passes nothing, and its procedure enforces
 //!     nothing.
+//! 17. Restrictions are what [`crate::restriction`] says of them.
 
 use crate::data::{Enum, Expr, Frame, Global, Invariant, NamedArray, Numeral, Passing, Update};
 use crate::files::SourceFile;
+use crate::restriction::Restriction;
 use selvedge_base::{IdVec, Place, define_id};
 
 define_id!(
@@ -154,6 +156,15 @@ pub struct Program {
     pub numerals: Vec<Numeral>,
     /// Whether a thread that waits for a notification may also go on without one.
     pub spurious_wakeups: bool,
+    /// Which runs of some threads count. The text form leaves them out: they have texts of their own.
+    pub restrictions: Vec<Restriction>,
+}
+
+impl Program {
+    /// What the steps of a thread have to be like, if not all runs of it count.
+    pub fn restriction(&self, thread: ThreadId) -> Option<&Restriction> {
+        self.restrictions.iter().find(|one| one.thread == thread)
+    }
 }
 
 /// A name for a node. Several nodes may have the same name, and a node several names.

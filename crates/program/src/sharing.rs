@@ -143,6 +143,7 @@ pub fn unshare(program: &Program) -> Unshared<'_> {
         nodes: IdVec::new(),
         edges: IdVec::new(),
         labels: Vec::new(),
+        restrictions: Vec::new(),
         ..program.clone()
     };
     let ranges = Ranges::new(program);
@@ -199,6 +200,10 @@ pub fn unshare(program: &Program) -> Unshared<'_> {
             });
         }
         out.threads[thread].main = copy_of[&program.threads[thread].main];
+        if let Some(restriction) = program.restriction(thread) {
+            let own = |id: ProcedureId| copy_of.get(&id).copied().unwrap_or(id);
+            out.restrictions.push(restriction.renumbered(thread, own, |other| other));
+        }
     }
     labels.sort_unstable();
     let label = |(at, node): (usize, NodeId)| Label { name: program.labels[at].name.clone(), node };

@@ -18,7 +18,7 @@ use selvedge_base::{Id, IdVec, Place};
 
 /// What a step did. Acquisitions, releases and units are the outermost ones only; inner ones are
 /// [`StepKind::Step`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum StepKind {
     /// An outermost unit began.
     BeginUnit,

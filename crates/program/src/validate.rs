@@ -7,6 +7,8 @@ mod types;
 
 use crate::files::mistake_in_file_name;
 use crate::model::{Action, Copies, Program, ThreadId};
+use crate::restriction::{RestrictionState, symbol_of};
+use crate::trace::StepKind;
 use selvedge_base::{FileId, Id, Place};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,6 +37,7 @@ pub fn validate(program: &Program) -> Vec<Breach> {
     validator.edges();
     validator.data();
     validator.types();
+    validator.restrictions();
     validator.breaches
 }
 
@@ -134,6 +137,41 @@ impl Validator<'_> {
         }
         let own = program.procedures.iter();
         self.unique("procedure", own.map(|own| ((own.owner, own.name.as_str()), own.place)));
+    }
+
+    fn restrictions(&mut self) {
+        let program = self.program;
+        let mut seen = BTreeSet::new();
+        for restriction in &program.restrictions {
+            let Some(thread) = program.threads.get(restriction.thread) else {
+                self.breach(Place::NONE, "a thread that does not exist is restricted".to_owned());
+                continue;
+            };
+            if !seen.insert(restriction.thread) {
+                self.breach(thread.place, format!("{} is restricted twice", thread.name));
+            }
+            let known = |state: &RestrictionState| state.index() < restriction.states;
+            let states = restriction.initial.iter().chain(restriction.internals.values().flatten());
+            let states = states.chain(restriction.calls.values().flatten());
+            let pairs = restriction.returns.values().flatten().flat_map(|(one, two)| [one, two]);
+            let steps = restriction.internals.keys().chain(restriction.calls.keys());
+            let from = steps.chain(restriction.returns.keys()).map(|(state, _)| state);
+            if restriction.initial.is_empty() || !states.chain(pairs).chain(from).all(known) {
+                let message = format!("the restriction of {} lacks a state", thread.name);
+                self.breach(thread.place, message);
+            }
+            let named = |&symbol: &StepKind| match symbol {
+                StepKind::Call(id) | StepKind::Return(id) => program.procedures.get(id).is_some(),
+                StepKind::Read(id) | StepKind::Write(id) => program.locations.get(id).is_some(),
+                StepKind::Acquire(id) | StepKind::Release(id) => program.locks.get(id).is_some(),
+                StepKind::Start(id) | StepKind::Join(id) => program.threads.get(id).is_some(),
+                other => symbol_of(other) == other,
+            };
+            if !restriction.letters.keys().all(named) {
+                let message = format!("the restriction of {} names nothing here", thread.name);
+                self.breach(thread.place, message);
+            }
+        }
     }
 
     fn unique<N: Name>(&mut self, what: &str, names: impl Iterator<Item = (N, Place)>) {

@@ -1,8 +1,8 @@
 //! What a program means, and whether a claimed run is one.
 //!
 //! - [`step`]: configurations and the step relation of a [`Program`](selvedge_program::Program),
-//!   written once. Everything else here calls it; engines do not, so that they can be checked
-//!   against it.
+//!   written once; [`restriction`] says which steps count where only some runs of a thread do.
+//!   Everything else here calls it; engines do not, so that they can be checked against it.
 //! - [`run`]: the step relation with data, on top of [`step`].
 //! - [`mod@execute`]: [`replay`] executes a witness step by step and checks by the definition that it
 //!   answers its question (`check` for patterns and automata, `moment` for races and deadlocks).
@@ -41,6 +41,7 @@ pub mod execute;
 pub mod exhaustive;
 mod moment;
 pub mod question;
+pub mod restriction;
 pub mod run;
 pub mod simulate;
 pub mod step;

@@ -4,7 +4,7 @@
 //!
 //! # Source
 //! Paper 003 §4 and [`selvedge_program::moment`]. A thread is about to take a step if the control flow
-//! offers it, whatever the locks say: an access needs no lock, and the acquisitions of a deadlock are
+//! and its restriction offer it, whatever the locks say: an access needs no lock, and the acquisitions of a deadlock are
 //! blocked. A thread that was not started is about to do nothing. Data does decide: an acquisition or a
 //! join is offered if the guard of its edge can be true, an access if its
 //! [conditions](selvedge_program::moment::access_conditions) can.
@@ -37,7 +37,7 @@ pub(crate) fn check_race(
             (Action::Read(location), StepKind::Read(location)),
         ];
         let of = |(action, kind)| {
-            all_offered(program, state, thread, action)
+            all_offered(program, state, thread, (action, kind))
                 .map(move |edge| (about_to(program, thread, edge, kind), edge))
         };
         kinds.into_iter().flat_map(of).collect::<Vec<(TraceStep, EdgeId)>>()
@@ -85,7 +85,7 @@ pub(crate) fn check_deadlock(
             Resource::Lock(lock) => (Action::Acquire(lock), StepKind::Acquire(lock)),
             Resource::End(joined) => (Action::Join(joined), StepKind::Join(joined)),
         };
-        let Some(edge) = offered(program, state, thread, action) else {
+        let Some(edge) = offered(program, state, thread, (action, kind)) else {
             return Err(match wait.wants {
                 Resource::Lock(lock) => {
                     let lock = &program.locks[lock].name;
@@ -113,8 +113,13 @@ pub(crate) fn check_deadlock(
 }
 
 /// The first edge from the node on top of a thread's stack that does this.
-fn offered(program: &Program, state: &State, thread: ThreadId, action: Action) -> Option<EdgeId> {
-    all_offered(program, state, thread, action).next()
+fn offered(
+    program: &Program,
+    state: &State,
+    thread: ThreadId,
+    step: (Action, StepKind),
+) -> Option<EdgeId> {
+    all_offered(program, state, thread, step).next()
 }
 
 /// All edges from the node on top of a thread's stack that do this.
@@ -122,9 +127,9 @@ fn all_offered(
     program: &Program,
     state: &State,
     thread: ThreadId,
-    action: Action,
+    (action, kind): (Action, StepKind),
 ) -> impl Iterator<Item = EdgeId> {
-    let top = state.top(thread);
+    let top = state.top(thread).filter(|_| state.control.may(program, thread, kind));
     let offers = move |id: &EdgeId| {
         let edge = &program.edges[*id];
         Some(edge.source) == top

@@ -7,6 +7,8 @@
 //! it; behind a notification it takes them back at once, when the lock is free. A thread is ready for
 //! a channel if it was started and an edge that receives leaves the node on top of its stack; it takes
 //! such an edge in the step of another thread, which sends, posts or broadcasts.
+//! it; behind a notification it takes them back at once, when the lock is free. Where only some runs of a
+//! thread count, a step that the automaton of its restriction cannot read is none.
 //!
 //! # Source
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
@@ -25,6 +27,7 @@
 //! 2. An owned lock has a depth of at least 1.
 //! 3. A step that fails leaves the configuration as it was.
 
+use crate::restriction::{self, ReadLevel, can_read, unread};
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
     Action, ChannelId, Edge, EdgeId, LockId, Move, NodeId, Program, Receiver, Start, StepKind,
@@ -58,6 +61,8 @@ pub struct ThreadState {
     pub waits: bool,
     /// The lock that it has given up for a notification.
     pub suspended: Option<Suspension>,
+    /// What the automaton of its restriction has read; empty if all runs of the thread count.
+    pub read: Vec<ReadLevel>,
 }
 
 /// A thread that has given up a lock for a notification.
@@ -87,6 +92,12 @@ pub struct Configuration {
     pub threads: IdVec<ThreadId, ThreadState>,
     /// The locks; `None` is free.
     pub locks: IdVec<LockId, Option<Ownership>>,
+}
+
+/// What is in a configuration beside the stacks.
+struct AroundStacks {
+    threads: Vec<(u32, bool, Option<Suspension>)>,
+    locks: IdVec<LockId, Option<Ownership>>,
 }
 
 /// Why a thread cannot take a step.
@@ -132,6 +143,8 @@ pub enum StepError {
     NotReady(ThreadId, ChannelId),
     /// Other threads have to receive, or in another order.
     Receivers(ChannelId),
+    /// The automaton of the thread's restriction cannot read the step.
+    Restricted,
     /// The step depends on data, which this step relation does not know.
     Data,
 }
@@ -139,11 +152,12 @@ pub enum StepError {
 impl Configuration {
     /// Every thread at the start of its main procedure, every lock free.
     pub fn initial(program: &Program) -> Self {
-        let threads = program.threads.iter().map(|thread| ThreadState {
+        let threads = program.threads.iter_enumerated().map(|(id, thread)| ThreadState {
             stack: vec![program.procedures[thread.main].entry],
             unit_depth: 0,
             waits: thread.start != Start::AtFirst,
             suspended: None,
+            read: program.restriction(id).map(unread).unwrap_or_default(),
         });
         Self { threads: threads.collect(), locks: IdVec::filled(None, program.locks.len()) }
     }
@@ -228,6 +242,13 @@ impl Configuration {
         self.locks[lock].is_some_and(|one| one.owner == thread)
     }
 
+    /// Whether the restriction of a thread, if there is one, lets it take a step that does this.
+    pub fn may(&self, program: &Program, thread: ThreadId, step: StepKind) -> bool {
+        program
+            .restriction(thread)
+            .is_none_or(|restriction| can_read(restriction, &self.threads[thread].read, step))
+    }
+
     /// Takes a step of a thread and says what it did.
     ///
     /// # Errors
@@ -283,6 +304,7 @@ impl Configuration {
                 if program.procedures[procedure].exit != top {
                     return Err(StepError::NotAtExit);
                 }
+                self.read(program, thread, StepKind::Return(procedure))?;
                 self.threads[thread].stack.pop();
                 Ok(StepKind::Return(procedure))
             }
@@ -362,7 +384,61 @@ impl Configuration {
         if partner.is_some() && !matches!(edge.action, Action::Notify(_)) {
             return Err(StepError::NoPartner);
         }
-        let kind = match edge.action {
+        let before = program.restriction(thread).map(|_| self.around_stacks());
+        let kind = self.act(program, thread, top, edge.action, partner)?;
+        if let Err(error) = self.read(program, thread, kind) {
+            if let Some(before) = before {
+                self.restore(before);
+            }
+            return Err(error);
+        }
+        let stack = &mut self.threads[thread].stack;
+        stack.pop();
+        match kind {
+            StepKind::Return(_) => {}
+            StepKind::Call(callee) => {
+                stack.extend([edge.target, program.procedures[callee].entry]);
+            }
+            _ => stack.push(edge.target),
+        }
+        Ok(kind)
+    }
+
+    /// Reads a step of a thread in its restriction, if there is one.
+    fn read(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        kind: StepKind,
+    ) -> Result<(), StepError> {
+        let Some(restriction) = program.restriction(thread) else { return Ok(()) };
+        let can = restriction::read(restriction, &mut self.threads[thread].read, kind);
+        if can { Ok(()) } else { Err(StepError::Restricted) }
+    }
+
+    /// All but the stacks and what was read.
+    fn around_stacks(&self) -> AroundStacks {
+        let threads = self.threads.iter().map(|one| (one.unit_depth, one.waits, one.suspended));
+        AroundStacks { threads: threads.collect(), locks: self.locks.clone() }
+    }
+
+    fn restore(&mut self, before: AroundStacks) {
+        self.locks = before.locks;
+        for (thread, (unit_depth, waits, suspended)) in self.threads.iter_mut().zip(before.threads) {
+            (thread.unit_depth, thread.waits, thread.suspended) = (unit_depth, waits, suspended);
+        }
+    }
+
+    /// What an action does to locks, units and other threads.
+    fn act(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        top: NodeId,
+        action: Action,
+        partner: Option<ThreadId>,
+    ) -> Result<StepKind, StepError> {
+        Ok(match action {
             Action::Read(location) => StepKind::Read(location),
             Action::Write(location) => StepKind::Write(location),
             Action::Acquire(lock) => self.acquire(program, thread, lock)?,
@@ -384,17 +460,7 @@ impl Configuration {
             Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
                 return Err(StepError::NoPartner);
             }
-        };
-        let stack = &mut self.threads[thread].stack;
-        stack.pop();
-        match kind {
-            StepKind::Return(_) => {}
-            StepKind::Call(callee) => {
-                stack.extend([edge.target, program.procedures[callee].entry]);
-            }
-            _ => stack.push(edge.target),
-        }
-        Ok(kind)
+        })
     }
 
     fn start(&mut self, program: &Program, started: ThreadId) -> Result<StepKind, StepError> {
@@ -609,6 +675,7 @@ impl StepError {
                 format!("{started} comes after {before}, which still waits")
             }
             Self::NotEnded(joined) => format!("{} has not ended", thread_name(joined)),
+            Self::Restricted => "the restriction of the thread does not allow the step".to_owned(),
             Self::Data => "the step depends on data".to_owned(),
             Self::TooDeep => "a nesting depth exceeds 32 bits".to_owned(),
         }

@@ -39,6 +39,7 @@ pub mod models;
 pub mod naive;
 mod procedure_text;
 pub mod queries;
+pub mod restrictions;
 pub mod rng;
 pub mod shared;
 pub mod shrink;

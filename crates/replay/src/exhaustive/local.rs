@@ -248,13 +248,15 @@ impl<'a> Locals<'a> {
         let (waits, ended) = (local.state.waits, local.state.stack.is_empty());
         let itself = |edge: &EdgeId| self.program.edges[*edge].action == Action::Join(thread);
         let top = local.state.stack.last().filter(|_| !waits);
-        let joins_itself = top.is_some_and(|&top| self.successors.of(top).iter().any(itself));
+        let joins_itself = top.is_some_and(|&top| self.successors.of(top).iter().any(itself))
+            && configuration.may(self.program, thread, StepKind::Join(thread));
         let edges = top.map_or(&[][..], |&top| self.successors.of(top));
         let reacquired = edges.iter().filter_map(|&edge| match self.program.edges[edge].action {
             Action::Acquire(lock) if !self.program.locks[lock].reentrant => Some(lock),
             _ => None,
         });
-        let reacquires = reacquired.filter(|lock| held.contains(lock)).collect();
+        let may = |&lock: &LockId| configuration.may(self.program, thread, StepKind::Acquire(lock));
+        let reacquires = reacquired.filter(|lock| held.contains(lock)).filter(may).collect();
         let stage = Stage::Pending(local.clone());
         let record = Record { held, waits, ended, joins_itself, reacquires, stage };
         let id = self.records.push(record);
