@@ -114,8 +114,7 @@ pub struct Declaration {
 
 use Feature::{
     AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Recursion, Restrictions, Starts,
-    Types, Values,
-    Volatile,
+    Types, Values, Volatile,
 };
 use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
 

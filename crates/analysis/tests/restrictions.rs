@@ -56,10 +56,9 @@ fn engines_agree_on_deadlocks_under_restrictions() {
         let threads: Vec<_> = program.threads.ids().collect();
         let (prepared, options) = (Prepared::new(&free), options(EngineKind::Tupling));
         let known = Vec::new();
-        let DeadlockReport { report, .. } = answer_deadlocks(
-            &prepared, &threads, known, &options, &Budget::new(), &mut |_| {},
-        )
-        .expect("no contradiction");
+        let DeadlockReport { report, .. } =
+            answer_deadlocks(&prepared, &threads, known, &options, &Budget::new(), &mut |_| {})
+                .expect("no contradiction");
         report.answers.into_iter().map(|answer| answer.question).collect()
     });
     assert!(tally.violations > 20, "too few violations: {tally:?}");

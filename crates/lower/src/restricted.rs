@@ -98,10 +98,9 @@ fn with_one_beginning(restriction: &Restriction) -> Cow<'_, Restriction> {
         let from = |state: RestrictionState| {
             std::iter::once(own(state)).chain((state == initial).then_some(start))
         };
-        for (old, new) in [
-            (&restriction.internals, &mut out.internals),
-            (&restriction.calls, &mut out.calls),
-        ] {
+        for (old, new) in
+            [(&restriction.internals, &mut out.internals), (&restriction.calls, &mut out.calls)]
+        {
             for (&(state, letter), targets) in old {
                 for state in from(state) {
                     let targets = targets.iter().map(|&target| own(target));
@@ -345,7 +344,8 @@ impl<'a> Product<'a> {
         let (entered, ending) = self.contexts[at as usize];
         let numbered = self.points(entered);
         let first = self.context_starts[at as usize];
-        let symbol_of = |point: Point| Symbol::from_index((first + numbered.numbers[&point]) as usize);
+        let symbol_of =
+            |point: Point| Symbol::from_index((first + numbered.numbers[&point]) as usize);
         for &(symbol, state) in &numbered.points {
             self.first_rule.push(self.rules.len() as u32);
             self.base.push(symbol);
@@ -411,11 +411,7 @@ impl<'a> Product<'a> {
         let entry_of = |((entry, _), _): &ProductContext| thread.procedure(*entry);
         let held = thread.held_sets.iter().map(|held| held.intersection(self.tracked));
         LoweredThread {
-            pds: Pds {
-                states: 1,
-                symbols: self.base.len(),
-                rules: IdVec::from_vec(self.rules),
-            },
+            pds: Pds { states: 1, symbols: self.base.len(), rules: IdVec::from_vec(self.rules) },
             entry: Symbol::from_index(0),
             first_rule: self.first_rule,
             context_of: IdVec::from_vec(self.context_of),

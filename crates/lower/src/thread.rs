@@ -378,9 +378,8 @@ impl<'a> Lowering<'a> {
                     Action::Join(thread) => Some(Event::Join(thread)),
                     Action::Read(location) => Some(Event::Observable(Observable::Read(location))),
                     Action::Write(location) => Some(Event::Observable(Observable::Write(location))),
-                    Action::Acquire(lock) => (tracked.contains(lock)
-                        && !held.contains(lock))
-                    .then_some(Event::Acquire(lock)),
+                    Action::Acquire(lock) => (tracked.contains(lock) && !held.contains(lock))
+                        .then_some(Event::Acquire(lock)),
                     Action::Release(lock) => (tracked.contains(lock)
                         && !context.held.contains(lock)
                         && closes(Scope::Lock(lock)))

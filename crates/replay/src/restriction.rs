@@ -68,9 +68,9 @@ fn top_behind(
             let next = |state: RestrictionState| {
                 restriction.internals.get(&(state, letter)).into_iter().flatten()
             };
-            let behind = now.iter().flat_map(|&(before, state)| {
-                next(state).map(move |&next| (before, next))
-            });
+            let behind = now
+                .iter()
+                .flat_map(|&(before, state)| next(state).map(move |&next| (before, next)));
             sorted(behind)
         }
     };
@@ -83,11 +83,7 @@ pub(crate) fn can_read(restriction: &Restriction, levels: &[ReadLevel], step: St
 }
 
 /// Reads a step, if the automaton can. Says whether it did.
-pub(crate) fn read(
-    restriction: &Restriction,
-    levels: &mut Vec<ReadLevel>,
-    step: StepKind,
-) -> bool {
+pub(crate) fn read(restriction: &Restriction, levels: &mut Vec<ReadLevel>, step: StepKind) -> bool {
     let Some(behind) = top_behind(restriction, levels, step) else { return false };
     match step {
         StepKind::Call(_) => {}

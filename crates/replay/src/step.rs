@@ -424,7 +424,8 @@ impl Configuration {
 
     fn restore(&mut self, before: AroundStacks) {
         self.locks = before.locks;
-        for (thread, (unit_depth, waits, suspended)) in self.threads.iter_mut().zip(before.threads) {
+        for (thread, (unit_depth, waits, suspended)) in self.threads.iter_mut().zip(before.threads)
+        {
             (thread.unit_depth, thread.waits, thread.suspended) = (unit_depth, waits, suspended);
         }
     }
