@@ -21,6 +21,7 @@ use replay::{ReplayArgs, SimulateArgs};
 use selvedge_analysis::{EngineKind, QuestionKind};
 use selvedge_library::config::seconds;
 use selvedge_library::render::{Extent, Format};
+use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_program::Units;
 use selvedge_report::Patterns;
@@ -51,6 +52,7 @@ Examples:
   selvedge atomicity program.eml --patterns 12,13 --locations count,data
   selvedge atomicity program.eml --threads T1,T2 --timeout 10 --memory 2048
   selvedge atomicity program.eml --property fig2.ipa
+  selvedge atomicity job.eml --restrict Worker=no-retry.nwa
   generate-model | selvedge atomicity -";
 
 const SHOW_EXAMPLES: &str = "\
@@ -265,6 +267,10 @@ pub struct AtomicityOptions {
     /// How the engine `cpds` works.
     #[command(flatten)]
     pub cpds: CpdsArgs,
+    /// Count only those interleavings in which the nested-word automaton of the file can read the steps
+    /// of the thread; may be given several times.
+    #[arg(long, value_name = "THREAD=FILE", value_parser = parse_assignment)]
+    pub restrict: Vec<(String, String)>,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,

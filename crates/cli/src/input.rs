@@ -7,8 +7,9 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
-use selvedge_library::Language;
 use selvedge_library::load::{self, Dialect, TextComplaints, Texts};
+use selvedge_library::restrict::read_restriction;
+use selvedge_library::{Language, ThreadRestriction};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -123,6 +124,44 @@ pub fn text(path: &Path, output: Output, budget: &Budget) -> Result<Text, Exit> 
             Exit::BadInput
         }
         Unreadable::Stopped(name, reason) => not_read(&name, reason, output),
+    })
+}
+
+/// Reads the automata that say which runs of threads count. Mistakes have been printed when this returns.
+pub fn restrictions(
+    wanted: &[(String, String)],
+    output: Output,
+    budget: &Budget,
+) -> Result<Vec<ThreadRestriction>, Exit> {
+    let one = |(thread, file): &(String, String)| {
+        let thread = thread.clone();
+        let understand = move |text: &Text| read_restriction(&thread, text);
+        let (text, (restriction, complaints)) =
+            read_within(Path::new(file), output, budget, understand)?;
+        output.diagnostics(&complaints, &text.source());
+        restriction.ok_or(Exit::BadInput)
+    };
+    wanted.iter().map(one).collect()
+}
+
+/// A model of which only those runs of threads count that the automata of some files can read. Mistakes
+/// have been printed when this returns.
+pub fn restricted(
+    model: Model,
+    wanted: &[(String, String)],
+    output: Output,
+    budget: &Budget,
+) -> Result<Model, Exit> {
+    if wanted.is_empty() {
+        return Ok(model);
+    }
+    let restrictions = restrictions(wanted, output, budget)?;
+    let (name, inner) = (model.text.name.clone(), budget.clone());
+    let restricted = within(budget, move || model.restricted(&restrictions, &inner))
+        .map_err(|reason| not_read(&name, reason, output))?;
+    restricted.map_err(|(text, wrong)| {
+        output.diagnostics(&wrong, &text.source());
+        Exit::BadInput
     })
 }
 

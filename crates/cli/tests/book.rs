@@ -376,6 +376,7 @@ const NO_EXAMPLE: &[&str] = &[
     "file-not-read",
     "file-too-large",
     "invalid-program",
+    "large-restriction",
     "no-shared-state",
     "no-target",
     "not-utf8",

@@ -108,7 +108,9 @@ pub fn check(
         checked.tallies.push((kind, tally));
     }
     let fixer = match options.fixes {
-        Fixes::Look if !groups.is_empty() => {
+        // A change adds steps that the automaton of a restriction would read differently, so that it says
+        // nothing of the changed program.
+        Fixes::Look if !groups.is_empty() && program.restrictions.is_empty() => {
             Some(Fixer::new(&prepared, deadlocks, &options.analysis, budget)?)
         }
         _ => None,

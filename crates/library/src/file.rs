@@ -7,6 +7,7 @@ use crate::cache::{Key, Store, get, put};
 use crate::check::{CheckOptions, check};
 use crate::language::{Language, extension, first_word};
 use crate::load::{Text, understand};
+use crate::restrict::{ThreadRestriction, restrict};
 use selvedge_analysis::copies::{FEW_COPIES, instance};
 use selvedge_analysis::{InternalError, Options, left_out};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
@@ -53,6 +54,16 @@ impl FileAnswer {
 impl Loaded {
     /// What is understood of a text; one that is not `named` and does not say what it is, is EML.
     pub fn new(text: Text, named: bool) -> Self {
+        Self::restricted(text, named, &[], &Budget::new())
+    }
+
+    /// The same, where only some runs of threads count. The budget is for automata that have to be joined.
+    pub fn restricted(
+        text: Text,
+        named: bool,
+        restrictions: &[ThreadRestriction],
+        budget: &Budget,
+    ) -> Self {
         let extension = extension(&text.name);
         let (language, read) = match (extension, first_word(&text.text)) {
             (Some("slv"), _) | (_, "program") => ("slv", Language::TextForm),
@@ -73,6 +84,14 @@ impl Loaded {
             }
         };
         let (program, mut complaints) = understand(&text.text, read);
+        let program =
+            program.and_then(|mut program| match restrict(&mut program, restrictions, budget) {
+                Ok(()) => Some(program),
+                Err(wrong) => {
+                    complaints.extend(wrong);
+                    None
+                }
+            });
         let kinds = [CopiesFor::Threads(2), CopiesFor::Deadlocks];
         let instance = program.map(|program| instance(program, &kinds, FEW_COPIES));
         let copies = instance.as_ref().and_then(|instance| instance.limit);
@@ -107,7 +126,10 @@ impl Loaded {
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
         let program = self.program.as_ref()?;
-        let key = |build| Key::new(build, self.language, &self.text.text, options);
+        let key = |build| {
+            let key = Key::new(build, self.language, &self.text.text, options);
+            key.restricted(&program.restrictions)
+        };
         let cache = cache.map(|(store, build)| (store, key(build)));
         if let Some((store, key)) = &cache
             && let Some(checked) = get(*store, key, program, budget)

@@ -16,7 +16,8 @@
 //!   programs. [`file`](mod@file) does it for a text.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
-//! - [`nwa`]: questions about nested-word automata, and operations on them.
+//! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
+//!   which runs of a thread count.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
 //!   more.
 //!
@@ -65,6 +66,7 @@ pub mod nwa;
 pub mod reach;
 pub mod render;
 pub mod replay;
+pub mod restrict;
 pub mod select;
 pub mod sequentialize;
 pub mod suppress;
@@ -75,6 +77,7 @@ pub use check::{CheckOptions, Fixes, check};
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};
+pub use restrict::ThreadRestriction;
 
 /// The book's page about doors, as tests.
 #[cfg(doctest)]

@@ -109,15 +109,7 @@ fn select<I: Id, T>(
     let exists = |wanted: &&str| items.iter().any(|item| means(wanted, item));
     let mut complaints = Vec::new();
     for missing in wanted.iter().filter(|wanted| !exists(wanted)) {
-        let all = || items.iter().map(|item| name(item).as_str());
-        let near = nearest(missing, all()).map(|near| format!("did you mean `{near}`? "));
-        let listed: Vec<&str> = all().take(LISTED).collect();
-        let names = match (items.len(), items.len() - listed.len()) {
-            (0, _) => format!("the program has no {what}"),
-            (_, 0) => format!("the {what}s are {}", listed.join(", ")),
-            (_, rest) => format!("the {what}s are {} and {rest} more", listed.join(", ")),
-        };
-        let help = near.unwrap_or_default() + &names;
+        let help = others(missing, items.iter().map(|item| name(item).as_str()), what, what);
         let message = format!("there is no {what} `{missing}`");
         complaints.push(Diagnostic::global(code, Severity::Error, message).with_help(help));
     }
@@ -127,6 +119,39 @@ fn select<I: Id, T>(
     let chosen =
         items.iter_enumerated().filter(|(_, item)| wanted.iter().any(|wanted| means(wanted, item)));
     Ok(chosen.map(|(id, _)| id).collect())
+}
+
+/// What could have been meant by a name that nothing has: `thread`, or `procedure of T1`.
+pub(crate) fn no_such<'a>(
+    missing: &str,
+    all: impl Iterator<Item = &'a str> + Clone,
+    what: &str,
+) -> String {
+    let kind = what.split(' ').next().unwrap_or(what);
+    let owner = what.strip_prefix(kind).unwrap_or_default();
+    format!(
+        "there is no {what} `{missing}`; {}",
+        others(missing, all, kind, &format!("{kind}{owner}"))
+    )
+}
+
+/// The name that was probably meant, and all names.
+fn others<'a>(
+    missing: &str,
+    all: impl Iterator<Item = &'a str> + Clone,
+    kind: &str,
+    what: &str,
+) -> String {
+    let near = nearest(missing, all.clone()).map(|near| format!("did you mean `{near}`? "));
+    let total = all.clone().count();
+    let listed: Vec<&str> = all.take(LISTED).collect();
+    let owner = what.strip_prefix(kind).unwrap_or_default();
+    let names = match (total, total - listed.len()) {
+        (0, _) => format!("the program has no {what}"),
+        (_, 0) => format!("the {kind}s{owner} are {}", listed.join(", ")),
+        (_, rest) => format!("the {kind}s{owner} are {} and {rest} more", listed.join(", ")),
+    };
+    near.unwrap_or_default() + &names
 }
 
 #[cfg(test)]

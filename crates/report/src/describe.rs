@@ -9,7 +9,7 @@ use selvedge_findings::FindingKind;
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
-    Question, Resource, StepKind, Target, ThreadId, UnitRole,
+    Question, Resource, Restriction, StepKind, Target, ThreadId, UnitRole,
 };
 use std::fmt::Display;
 
@@ -73,6 +73,15 @@ pub fn parties(question: &Question, program: &Program) -> String {
         .map(|thread| visible(&program.threads[thread].name))
         .collect();
     names.join(" vs ")
+}
+
+/// Which runs of some threads count, as in `only those runs of T1 count that once.nwa can read`.
+pub fn restrictions(program: &Program) -> Vec<String> {
+    let one = |restriction: &Restriction| {
+        let thread = visible(&program.threads[restriction.thread].name);
+        format!("only those runs of {thread} count that {} can read", visible(&restriction.source))
+    };
+    program.restrictions.iter().map(one).collect()
 }
 
 /// `T1:R(count)`, `T2:[`.

@@ -25,6 +25,7 @@
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
 //! | `files[].open` | why questions were left open, each reason once |
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
+//! | `files[].restrictions` | `thread` and `automaton` for each thread of which only those runs count that the automaton can read, if there are such |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
 //! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds` |
 //!
@@ -32,7 +33,9 @@
 //! 1. The same findings give the same bytes, except for `seconds`.
 
 use crate::checks::Checks;
-use crate::json::{FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, warnings, write_list};
+use crate::json::{
+    FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, restrictions, warnings, write_list,
+};
 use crate::places::PlaceFields;
 use selvedge_base::Place;
 use selvedge_findings::{CheckedFile, Finding, Tally};
@@ -74,6 +77,9 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     let tallies: BTreeMap<&str, TallyEntry> =
         file.tallies.iter().map(|(kind, tally)| (kind.rule(), TallyEntry::from(*tally))).collect();
     writeln!(out, "\"tallies\":{},", json(&tallies)?)?;
+    if !file.program.restrictions.is_empty() {
+        writeln!(out, "\"restrictions\":{},", json(&restrictions(&file.program))?)?;
+    }
     if !file.left_out.is_empty() {
         writeln!(out, "\"left_out\":{},", json(&file.left_out)?)?;
     }

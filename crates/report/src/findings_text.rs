@@ -8,7 +8,7 @@
 //! 2. Names, file names and sentences about them are escaped ([`visible`]).
 
 use crate::checks::{Checks, Totals};
-use crate::describe::{count, kind_name, list, proved};
+use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail};
 use crate::places::{by_file, first_place, located, within};
@@ -41,6 +41,11 @@ pub fn render(checks: &Checks<'_>, options: Options, terminal: Terminal) -> Stri
     summary(&mut out, checks, terminal);
     witnesses(&mut out, checks, options, terminal);
     totals(&mut out, checks, terminal);
+    for file in checks.files {
+        for restriction in restrictions(&file.program) {
+            let _ = writeln!(out, "restricted: {}: {restriction}", visible(&file.file));
+        }
+    }
     coverage(&mut out, checks, terminal);
     left_out(&mut out, checks, terminal);
     out
@@ -288,7 +293,9 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     let asked = checks.files.iter().flat_map(|file| &file.tallies);
     let everything = asked.into_iter().all(|(kind, _)| kinds.contains(kind));
     let safe = terminal.paint(Tone::Good, if everything { "safe" } else { "proved" });
-    let _ = writeln!(out, "{safe}: for all executions of the model");
+    let restricted = checks.files.iter().any(|file| !file.program.restrictions.is_empty());
+    let counting = if restricted { " that count" } else { "" };
+    let _ = writeln!(out, "{safe}: for all executions of the model{counting}");
     for &kind in &kinds {
         out.push_str(&fill(&format!("No {}: {}.", kind_name(kind), proved(kind)), terminal.width));
     }

@@ -8,7 +8,7 @@
 //! | `file` | the file that was analysed, as named on the command line |
 //! | `analysis` | `atomicity`, `race`, `deadlock` or `reach` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
-//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what |
+//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what; `restrictions`, if only some runs of threads count: `thread` and `automaton` of each |
 //! | `not_listed` | how many questions are counted in `stats` only, if so |
 //! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
@@ -126,6 +126,25 @@ struct Options<'a> {
     starts_per_site: Option<u32>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     left_out: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    restrictions: Vec<RestrictionEntry<'a>>,
+}
+
+/// A thread of which only those runs count that an automaton can read.
+#[derive(Serialize)]
+pub(crate) struct RestrictionEntry<'a> {
+    thread: &'a str,
+    automaton: &'a str,
+}
+
+/// The restrictions of a program.
+pub(crate) fn restrictions(program: &Program) -> Vec<RestrictionEntry<'_>> {
+    let mut entries = Vec::new();
+    for restriction in &program.restrictions {
+        let thread = program.threads[restriction.thread].name.as_str();
+        entries.push(RestrictionEntry { thread, automaton: &restriction.source });
+    }
+    entries
 }
 
 #[derive(Serialize)]
@@ -165,6 +184,7 @@ impl<'a> Options<'a> {
             chosen,
             starts_per_site,
             left_out: &answers.left_out,
+            restrictions: restrictions(answers.program),
         }
     }
 }

@@ -11,7 +11,7 @@ mod locks;
 mod reach;
 
 use crate::answers::{Answers, Asked, Counts, Patterns};
-use crate::describe::{self, count, list, parties};
+use crate::describe::{self, count, list, parties, restrictions};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail, OwnershipStyle};
 use crate::places::located;
@@ -51,6 +51,9 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
         proofs(&mut out, answers, terminal);
         open_questions(&mut out, answers, terminal);
         summary(&mut out, answers, terminal);
+        for restriction in restrictions(answers.program) {
+            let _ = writeln!(out, "restricted: {restriction}");
+        }
         coverage(&mut out, answers, terminal);
         left_out(&mut out, answers, terminal);
     }
@@ -245,7 +248,8 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         let _ = writeln!(out, "{safe}: there is no question to ask about this program");
         return;
     }
-    let _ = writeln!(out, "{safe}: proved for all executions of the model");
+    let counting = if answers.program.restrictions.is_empty() { "" } else { " that count" };
+    let _ = writeln!(out, "{safe}: proved for all executions of the model{counting}");
     let mut claims =
         vec!["Covered: any number of context switches, any recursion depth.".to_owned()];
     claims.extend(claim(&answers.asked));

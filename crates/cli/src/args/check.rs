@@ -5,6 +5,7 @@
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::FindingKind;
+use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_report::Patterns;
 use std::num::NonZeroUsize;
@@ -71,6 +72,11 @@ pub struct CheckArgs {
     /// What counts as one unit of the other thread [default: exact].
     #[arg(long, value_enum)]
     pub units: Option<UnitChoice>,
+    /// Count only those interleavings in which the nested-word automaton of the file can read the steps
+    /// of the thread, which every model must have; may be given several times. No fixes are looked for
+    /// then: a changed model has other steps.
+    #[arg(long, value_name = "THREAD=FILE", value_parser = parse_assignment)]
+    pub restrict: Vec<(String, String)>,
     /// Stop after this time, over all files, each of which has its share; undecided questions are
     /// unknown.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]

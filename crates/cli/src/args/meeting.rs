@@ -5,6 +5,7 @@ use super::cpds::CpdsArgs;
 use super::{ExtentOptions, ReportOptions};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, QuestionKind};
+use selvedge_library::restrict::parse_assignment;
 use std::path::PathBuf;
 
 /// Shown after the help of `race`.
@@ -72,6 +73,10 @@ pub struct MeetingOptions {
     /// Only these threads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub threads: Option<Vec<String>>,
+    /// Count only those interleavings in which the nested-word automaton of the file can read the steps
+    /// of the thread; may be given several times.
+    #[arg(long, value_name = "THREAD=FILE", value_parser = parse_assignment)]
+    pub restrict: Vec<(String, String)>,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,

@@ -5,15 +5,18 @@ use super::files::{InputFile, Mistake};
 use crate::input::{self, Text, Unreadable};
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
+use selvedge_library::ThreadRestriction;
 use selvedge_library::file::Loaded;
 
 /// Reads a file.
-pub fn load(found: &InputFile, budget: &Budget) -> Loaded {
-    let (inner, path) = (budget.clone(), found.clone());
-    within(budget, move || load_without_limit(&path, &inner)).unwrap_or_else(|reason| {
-        let name = found.path.display().to_string();
-        not_read(name, reason)
-    })
+pub fn load(found: &InputFile, restrictions: &[ThreadRestriction], budget: &Budget) -> Loaded {
+    let (inner, path, restrictions) = (budget.clone(), found.clone(), restrictions.to_vec());
+    within(budget, move || load_without_limit(&path, &restrictions, &inner)).unwrap_or_else(
+        |reason| {
+            let name = found.path.display().to_string();
+            not_read(name, reason)
+        },
+    )
 }
 
 /// A file whose end was not reached before a limit: no mistake, and no model.
@@ -23,9 +26,13 @@ fn not_read(name: String, reason: StopReason) -> Loaded {
     Loaded { stopped: true, ..Loaded::refused(Text::new(name, ""), complaint) }
 }
 
-fn load_without_limit(found: &InputFile, budget: &Budget) -> Loaded {
+fn load_without_limit(
+    found: &InputFile,
+    restrictions: &[ThreadRestriction],
+    budget: &Budget,
+) -> Loaded {
     match input::read_text(&found.path, budget) {
-        Ok(text) => Loaded::new(text, found.path.as_os_str() != "-"),
+        Ok(text) => Loaded::restricted(text, found.path.as_os_str() != "-", restrictions, budget),
         Err(Unreadable::Disk(name, error)) => {
             let message = format!("the file cannot be read: {error}");
             let complaint = Diagnostic::global("unreadable-file", Severity::Error, message);

@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::input::{self, Text};
 use crate::output::Output;
 use selvedge_base::{Budget, Diagnostic};
-use selvedge_library::CheckOptions;
 use selvedge_library::baseline::Baseline;
 use selvedge_library::config::{self, Config};
 use selvedge_library::suppress::Suppression;
+use selvedge_library::{CheckOptions, ThreadRestriction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct Settings {
     pub config: Option<ConfigFile>,
     /// The findings that are known.
     pub baseline: Option<Baseline>,
+    /// Which runs of some threads count.
+    pub restrictions: Vec<ThreadRestriction>,
     /// The options of the run in words.
     pub summary: String,
 }
@@ -69,8 +71,11 @@ impl Settings {
             Exit::BadInput
         })?;
         options.analysis.max_nodes = args.max_nodes;
+        let restrictions = input::restrictions(&args.restrict, output, budget)?;
+        let restricted = restrictions.iter().map(|one| format!("; {} restricted", one.thread));
         Ok(Self {
-            summary: options.summary(),
+            summary: options.summary() + &restricted.collect::<String>(),
+            restrictions,
             options,
             timeout: config.timeout,
             memory: config.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),

@@ -36,7 +36,8 @@ impl Look {
         let (found, _) = files::find(&args.paths);
         let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
         let configuration = args.config.clone().or_else(|| files::configuration(first));
-        let others = configuration.into_iter().chain(args.baseline.clone());
+        let restrictions = args.restrict.iter().map(|(_, file)| PathBuf::from(file));
+        let others = configuration.into_iter().chain(args.baseline.clone()).chain(restrictions);
         let paths = found.into_iter().map(|found| found.path).chain(others);
         Self {
             files: paths

@@ -52,7 +52,10 @@ pub fn analyse(
         list_all: options.all_questions,
         copies: options.extent.copies.copies,
     });
-    let inquiry = request.and_then(|request| inquire(model, request, output, watch.budget()));
+    let inquiry = request.and_then(|request| {
+        let model = input::restricted(model, &options.restrict, output, watch.budget())?;
+        inquire(model, request, output, watch.budget())
+    });
     let inquiry =
         inquiry.map_err(|exit| unread(Path::new(&file), options, watch).publish(exit, output))?;
     let analysis = Options {

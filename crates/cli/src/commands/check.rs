@@ -101,7 +101,7 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     };
     let watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
     drop(first);
-    let loaded = read(args, output, watch.budget());
+    let loaded = read(args, &settings, output, watch.budget());
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,
@@ -217,12 +217,13 @@ fn separate(number: usize, output: Output) -> bool {
 }
 
 /// Reads all files and prints what there is to say about them.
-fn read(args: &CheckArgs, output: Output, budget: &Budget) -> Vec<Loaded> {
+fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) -> Vec<Loaded> {
     let (found, mistakes) = files::find(&args.paths);
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
     // A file that is not read to its end leaves time for the others, and to analyse them.
     let pieces = |at: usize| 2 * found.len() - at;
-    let load = |(at, found)| load::load(found, &budget.share(pieces(at)));
+    let restrictions = &settings.restrictions;
+    let load = |(at, found)| load::load(found, restrictions, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
     for file in &loaded {
         output.diagnostics(&file.complaints, &file.text.source());

@@ -53,6 +53,8 @@ fn run(
     let start = Instant::now();
     let watch = &Watch::new(Limits::new(options.extent.limits, start), start);
     let model = input::model(file, output, watch.budget());
+    let model =
+        model.and_then(|model| input::restricted(model, &options.restrict, output, watch.budget()));
     let inquiry = model.and_then(|model| inquire(model, request, output, watch.budget()));
     let engine = analysis.engine.unwrap_or(EngineKind::Tupling).name();
     let unread = Unread { file, asked, engine, report: &options.report, watch };

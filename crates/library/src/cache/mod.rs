@@ -7,7 +7,8 @@
 //! are executed again before they are believed).
 //!
 //! # Why it is never wrong
-//! - The key covers the text, how it is read, every option that matters, and what tells one build of
+//! - The key covers the text, how it is read, every option that matters, the automata that restrict
+//!   threads, and what tells one build of
 //!   the tool from another, so that a rebuilt tool does not believe its predecessor. It is a SHA-256:
 //!   two runs with the same key asked the same question.
 //! - An entry carries its key and a SHA-256 of its contents. A damaged, shortened or foreign one is
@@ -24,7 +25,7 @@ mod tests;
 use crate::check::{CheckOptions, Fixes};
 use selvedge_base::Budget;
 use selvedge_findings::Checked;
-use selvedge_program::{Program, Units};
+use selvedge_program::{Program, Restriction, Units};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write as _};
 
@@ -76,6 +77,15 @@ impl Key {
             hash.update(part);
         }
         Self(hex(&hash.finalize()))
+    }
+
+    /// The key of the same analysis where only some runs of threads count.
+    #[must_use]
+    pub fn restricted(self, restrictions: &[Restriction]) -> Self {
+        if restrictions.is_empty() {
+            return self;
+        }
+        Self(digest(format!("{}\n{restrictions:?}", self.0).as_bytes()))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::finding::{badge, place_text, subject};
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
-use crate::describe::count;
+use crate::describe::{count, restrictions};
 use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 
 /// The sums over all files.
@@ -113,7 +113,7 @@ pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
             });
             html.leaf("p", &[], subline(totals));
         });
-        meaning(html, totals);
+        meaning(html, files, totals);
         file_table(html, files);
         open_reasons(html, files);
         quiet_findings(html, files);
@@ -166,7 +166,7 @@ fn subline(totals: &Totals) -> String {
     }
 }
 
-fn meaning(html: &mut Html, totals: &Totals) {
+fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
     html.element("div", &[("class", "meaning")], |html| {
         html.leaf("h3", &[], "What a proof covers");
         html.element("p", &[], |html| {
@@ -176,6 +176,14 @@ fn meaning(html: &mut Html, totals: &Totals) {
                  out.",
             );
         });
+        for file in files {
+            for restriction in restrictions(&file.program) {
+                html.element("p", &[], |html| {
+                    html.leaf("span", &[("class", "where")], &file.file);
+                    html.text(format!(" Restricted: {restriction}."));
+                });
+            }
+        }
         html.element("dl", &[], |html| {
             for (kind, tally) in totals.tallies.iter().filter(|(_, tally)| tally.questions > 0) {
                 html.leaf("dt", &[], kind_name(*kind));
