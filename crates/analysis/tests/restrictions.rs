@@ -12,7 +12,7 @@ use selvedge_analysis::{
 };
 use selvedge_base::Budget;
 use selvedge_program::moment::races;
-use selvedge_program::{Program, Question, StepKind, Trace, Unknown, Verdict};
+use selvedge_program::{Program, Question, StepSymbol, Trace, Unknown, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::{describe, some_patterns};
@@ -161,7 +161,7 @@ fn refuses<'p>(program: &'p Program, trace: &Trace) -> Option<&'p str> {
     let refused = restrictions.find(|restriction| {
         let steps = trace.steps.iter().chain(&trace.next);
         let own = steps.filter(|step| step.thread == restriction.thread);
-        let word: Vec<StepKind> = own.map(|step| step.kind).collect();
+        let word: Vec<StepSymbol> = own.map(|step| step.kind.into()).collect();
         !reads(restriction, &word)
     });
     refused.map(|restriction| program.threads[restriction.thread].name.as_str())

@@ -58,6 +58,29 @@ fn races_and_deadlocks_are_restricted_too() {
     assert!(safe.stdout.contains("executions of the model that count"), "{}", safe.stdout);
 }
 
+/// A thread whose automaton cannot read that it receives is not ready, so nobody can send to it.
+#[test]
+fn who_may_not_receive_is_not_ready() {
+    let program = "chan : a; var : x;
+        process S { main { send a; write x; } } process T { main { recv a; write x; } }";
+    let free = run_with_input(&["race", "-", "--no-witness"], program.as_bytes());
+    assert_eq!(free.code, Some(1), "{}", free.stdout);
+    let deaf = temporary(
+        "deaf.nwa",
+        "Q0: s Delta_i: { (s, \"recv a\", -), (s, *, s) } Delta_r: { (s, s, *, s) }",
+    );
+    let restrict = format!("T={deaf}");
+    let safe = run_with_input(&["race", "-", "--restrict", &restrict], program.as_bytes());
+    assert_eq!(safe.code, Some(0), "{}{}", safe.stdout, safe.stderr);
+    let mute = temporary(
+        "mute.nwa",
+        "Q0: s Delta_i: { (s, \"send a\", -), (s, *, s) } Delta_r: { (s, s, *, s) }",
+    );
+    let restrict = format!("S={mute}");
+    let safe = run_with_input(&["race", "-", "--restrict", &restrict], program.as_bytes());
+    assert_eq!(safe.code, Some(0), "{}{}", safe.stdout, safe.stderr);
+}
+
 #[test]
 fn every_report_says_that_a_restriction_was_in_force() {
     let json = run(&["atomicity", JOB, "--restrict", ONCE, "--format", "json"]);

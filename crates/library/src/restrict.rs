@@ -15,8 +15,8 @@ use selvedge_base::{Budget, Diagnostic, Id, IdVec, Severity};
 use selvedge_front_nwa::parse_nwa;
 use selvedge_pds::nwa::{Letter, Nwa, NwaError, NwaLimits, NwaState};
 use selvedge_program::{
-    Action, Copies, ProcedureId, Program, Restriction, RestrictionLetter, RestrictionState,
-    Sharing, StepKind, ThreadId,
+    Action, ChannelId, Copies, LocationId, LockId, ProcedureId, Program, Restriction,
+    RestrictionLetter, RestrictionState, Sharing, StepKind, StepSymbol, ThreadId,
 };
 use std::collections::BTreeMap;
 
@@ -167,7 +167,8 @@ struct Symbols<'a> {
 
 /// The words that stand alone, and those that come with a name.
 const WORDS: &str = "`call f`, `return f`, `read x`, `write x`, `acquire l`, `release l`, `begin`, \
-                     `end`, `start T`, `join T`, `step`";
+                     `end`, `start T`, `join T`, `send a`, `post a`, `broadcast a`, `recv a`, \
+                     `step`";
 
 impl Symbols<'_> {
     fn restriction(&self, source: String, nwa: &Nwa) -> Result<Restriction, Vec<Diagnostic>> {
@@ -176,7 +177,7 @@ impl Symbols<'_> {
         for (letter, symbol) in nwa.letters.iter_enumerated() {
             match self.steps(symbol) {
                 Ok(steps) => {
-                    letters.extend(steps.into_iter().map(|step| (step, to_letter(letter))))
+                    letters.extend(steps.into_iter().map(|step| (step, to_letter(letter))));
                 }
                 Err(help) => {
                     let message = format!("{source} names `{symbol}`, which no step is");
@@ -215,33 +216,37 @@ impl Symbols<'_> {
     }
 
     /// The steps that a symbol means, or what is wrong with it.
-    fn steps(&self, symbol: &str) -> Result<Vec<StepKind>, String> {
+    fn steps(&self, symbol: &str) -> Result<Vec<StepSymbol>, String> {
         let words: Vec<&str> = symbol.split_whitespace().collect();
         let program = self.program;
+        let locations = |name: &str, step: fn(LocationId) -> StepKind| {
+            named(&program.locations, |one| &one.name, name, "location", |id| step(id).into())
+        };
+        let locks = |name: &str, step: fn(LockId) -> StepKind| {
+            named(&program.locks, |one| &one.name, name, "lock", |id| step(id).into())
+        };
+        let threads = |name: &str, step: fn(ThreadId) -> StepKind| {
+            named(&program.threads, |one| &one.name, name, "thread", |id| step(id).into())
+        };
+        let channels = |name: &str, step: &dyn Fn(ChannelId) -> StepSymbol| {
+            named(&program.channels, |one| &one.name, name, "channel", step)
+        };
         match words[..] {
-            ["begin"] => Ok(vec![StepKind::BeginUnit]),
-            ["end"] => Ok(vec![StepKind::EndUnit]),
-            ["step"] => Ok(vec![StepKind::Step]),
+            ["begin"] => Ok(vec![StepKind::BeginUnit.into()]),
+            ["end"] => Ok(vec![StepKind::EndUnit.into()]),
+            ["step"] => Ok(vec![StepKind::Step.into()]),
             ["call", name] => self.procedures(name, StepKind::Call),
             ["return", name] => self.procedures(name, StepKind::Return),
-            ["read", name] => {
-                named(&program.locations, |one| &one.name, name, "location", StepKind::Read)
-            }
-            ["write", name] => {
-                named(&program.locations, |one| &one.name, name, "location", StepKind::Write)
-            }
-            ["acquire", name] => {
-                named(&program.locks, |one| &one.name, name, "lock", StepKind::Acquire)
-            }
-            ["release", name] => {
-                named(&program.locks, |one| &one.name, name, "lock", StepKind::Release)
-            }
-            ["start", name] => {
-                named(&program.threads, |one| &one.name, name, "thread", StepKind::Start)
-            }
-            ["join", name] => {
-                named(&program.threads, |one| &one.name, name, "thread", StepKind::Join)
-            }
+            ["read", name] => locations(name, StepKind::Read),
+            ["write", name] => locations(name, StepKind::Write),
+            ["acquire", name] => locks(name, StepKind::Acquire),
+            ["release", name] => locks(name, StepKind::Release),
+            ["start", name] => threads(name, StepKind::Start),
+            ["join", name] => threads(name, StepKind::Join),
+            ["send", name] => channels(name, &|id| StepKind::Send(id).into()),
+            ["post", name] => channels(name, &|id| StepKind::Post(id).into()),
+            ["broadcast", name] => channels(name, &|id| StepKind::Broadcast(id).into()),
+            ["recv", name] => channels(name, &StepSymbol::Received),
             _ => Err(format!("the symbols of steps are {WORDS}")),
         }
     }
@@ -251,11 +256,11 @@ impl Symbols<'_> {
         &self,
         name: &str,
         step: fn(ProcedureId) -> StepKind,
-    ) -> Result<Vec<StepKind>, String> {
+    ) -> Result<Vec<StepSymbol>, String> {
         let own = self.sharing.procedures(self.thread);
         let name_of = |id: &ProcedureId| self.program.procedures[*id].name.as_str();
-        let found: Vec<StepKind> =
-            own.iter().filter(|id| name_of(id) == name).map(|&id| step(id)).collect();
+        let found: Vec<StepSymbol> =
+            own.iter().filter(|id| name_of(id) == name).map(|&id| step(id).into()).collect();
         if found.is_empty() {
             let thread = &self.program.threads[self.thread].name;
             let what = format!("procedure of {thread}");
@@ -271,15 +276,15 @@ fn named<I: Id, T>(
     name_of: impl Fn(&T) -> &String,
     name: &str,
     what: &str,
-    step: fn(I) -> StepKind,
-) -> Result<Vec<StepKind>, String> {
+    step: impl Fn(I) -> StepSymbol,
+) -> Result<Vec<StepSymbol>, String> {
     let means = |item: &T| {
         // The name of a process stands for all its copies.
         name_of(item)
             .strip_prefix(name)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
     };
-    let found: Vec<StepKind> =
+    let found: Vec<StepSymbol> =
         items.iter_enumerated().filter(|(_, item)| means(item)).map(|(id, _)| step(id)).collect();
     if found.is_empty() {
         return Err(select::no_such(name, items.iter().map(|item| name_of(item).as_str()), what));

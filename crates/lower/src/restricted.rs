@@ -32,7 +32,7 @@ use selvedge_pds::{Pds, Rhs, Rule, State, Symbol};
 use selvedge_program::restriction::RestrictionSteps;
 use selvedge_program::{
     Action, Event, Observable, ProcedureId, Program, Restriction, RestrictionLetter,
-    RestrictionState, StepKind,
+    RestrictionState, StepKind, StepSymbol,
 };
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -158,6 +158,12 @@ impl Reading<'_> {
             Some(Event::Join(joined)) => StepKind::Join(joined),
             None => match rule.label.step.edge().map(|edge| self.program.edges[edge].action) {
                 Some(Action::Call(callee)) => StepKind::Call(callee),
+                Some(Action::Send(channel)) => StepKind::Send(channel),
+                Some(Action::Post(channel)) => StepKind::Post(channel),
+                Some(Action::Broadcast(channel)) => StepKind::Broadcast(channel),
+                Some(Action::Recv(channel)) => {
+                    return self.restriction.letter(StepSymbol::Received(channel));
+                }
                 _ => StepKind::Step,
             },
         };

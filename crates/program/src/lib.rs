@@ -60,7 +60,7 @@ pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,
 };
 pub use relation::{QuestionRelation, RelationKey};
-pub use restriction::{Restriction, RestrictionLetter, RestrictionState};
+pub use restriction::{Restriction, RestrictionLetter, RestrictionState, StepSymbol};
 pub use searched::{
     AccessSite, AssertionVerdict, ProtectionKind, Searched, StepMover, VariableProtection,
 };

@@ -15,10 +15,10 @@
 //! # Invariants
 //! Checked by [`crate::validate`]:
 //! 1. States are numbered below [`Restriction::states`], and there is an initial one.
-//! 2. The symbols that letters are given to are [symbols](symbol_of) and name what the program has.
+//! 2. The symbols that letters are given to name what the program has.
 //! 3. There is at most one restriction per thread.
 
-use crate::model::{ProcedureId, ThreadId};
+use crate::model::{ChannelId, ProcedureId, ThreadId};
 use crate::trace::StepKind;
 use selvedge_base::define_id;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub struct Restriction {
     /// The states in which it can begin to read.
     pub initial: Vec<RestrictionState>,
     /// The letters of the symbols that it tells apart.
-    pub letters: BTreeMap<StepKind, RestrictionLetter>,
+    pub letters: BTreeMap<StepSymbol, RestrictionLetter>,
     /// The letter of all other symbols.
     pub other: RestrictionLetter,
     /// The states behind a symbol that is neither call nor return.
@@ -58,25 +58,29 @@ pub struct Restriction {
     pub returns: RestrictionSteps<(RestrictionState, RestrictionState)>,
 }
 
-/// The symbol that a step is read as. Waits and notifications have none of their own.
-pub fn symbol_of(step: StepKind) -> StepKind {
-    match step {
-        StepKind::Wait(_) | StepKind::Resume(_) | StepKind::Notify(_) => StepKind::Step,
-        other => other,
+/// What is read of a step of a thread. What a thread receives is a step of its own for the automaton,
+/// although it is part of another thread's step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StepSymbol {
+    /// It did this. Waits and notifications are [`StepKind::Step`].
+    Did(StepKind),
+    /// It received over a channel.
+    Received(ChannelId),
+}
+
+impl From<StepKind> for StepSymbol {
+    fn from(step: StepKind) -> Self {
+        Self::Did(match step {
+            StepKind::Wait(_) | StepKind::Resume(_) | StepKind::Notify(_) => StepKind::Step,
+            other => other,
+        })
     }
 }
 
 impl Restriction {
     /// The letter that a step is read as.
-    pub fn letter(&self, step: StepKind) -> RestrictionLetter {
-        self.letters.get(&symbol_of(step)).copied().unwrap_or(self.other)
-    }
-
-    /// The same restriction of a thread, in a program in which symbols have other names.
-    #[must_use]
-    pub fn renamed(&self, thread: ThreadId, rename: impl Fn(StepKind) -> StepKind) -> Self {
-        let letters = self.letters.iter().map(|(&symbol, &letter)| (rename(symbol), letter));
-        Self { thread, letters: letters.collect(), ..self.clone() }
+    pub fn letter(&self, step: impl Into<StepSymbol>) -> RestrictionLetter {
+        self.letters.get(&step.into()).copied().unwrap_or(self.other)
     }
 
     /// The same restriction where procedures and threads have other numbers.
@@ -87,12 +91,17 @@ impl Restriction {
         procedure: impl Fn(ProcedureId) -> ProcedureId,
         thread: impl Fn(ThreadId) -> ThreadId,
     ) -> Self {
-        self.renamed(new, |symbol| match symbol {
-            StepKind::Call(callee) => StepKind::Call(procedure(callee)),
-            StepKind::Return(callee) => StepKind::Return(procedure(callee)),
-            StepKind::Start(started) => StepKind::Start(thread(started)),
-            StepKind::Join(joined) => StepKind::Join(thread(joined)),
-            other => other,
-        })
+        let rename = |symbol: StepSymbol| match symbol {
+            StepSymbol::Did(step) => StepSymbol::Did(match step {
+                StepKind::Call(callee) => StepKind::Call(procedure(callee)),
+                StepKind::Return(callee) => StepKind::Return(procedure(callee)),
+                StepKind::Start(started) => StepKind::Start(thread(started)),
+                StepKind::Join(joined) => StepKind::Join(thread(joined)),
+                other => other,
+            }),
+            received @ StepSymbol::Received(_) => received,
+        };
+        let letters = self.letters.iter().map(|(&symbol, &letter)| (rename(symbol), letter));
+        Self { thread: new, letters: letters.collect(), ..self.clone() }
     }
 }

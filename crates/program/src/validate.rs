@@ -6,8 +6,8 @@ mod data;
 mod types;
 
 use crate::files::mistake_in_file_name;
-use crate::model::{Action, Copies, Program, ThreadId};
-use crate::restriction::{RestrictionState, symbol_of};
+use crate::model::{Action, ChannelId, Copies, Program, ThreadId};
+use crate::restriction::{RestrictionState, StepSymbol};
 use crate::trace::StepKind;
 use selvedge_base::{FileId, Id, Place};
 use std::collections::BTreeSet;
@@ -160,12 +160,18 @@ impl Validator<'_> {
                 let message = format!("the restriction of {} lacks a state", thread.name);
                 self.breach(thread.place, message);
             }
-            let named = |&symbol: &StepKind| match symbol {
+            let channel = |id: ChannelId| program.channels.get(id).is_some();
+            let did = |step: StepKind| match step {
                 StepKind::Call(id) | StepKind::Return(id) => program.procedures.get(id).is_some(),
                 StepKind::Read(id) | StepKind::Write(id) => program.locations.get(id).is_some(),
                 StepKind::Acquire(id) | StepKind::Release(id) => program.locks.get(id).is_some(),
                 StepKind::Start(id) | StepKind::Join(id) => program.threads.get(id).is_some(),
-                other => symbol_of(other) == other,
+                StepKind::Send(id) | StepKind::Post(id) | StepKind::Broadcast(id) => channel(id),
+                other => StepSymbol::from(other) == StepSymbol::Did(other),
+            };
+            let named = |&symbol: &StepSymbol| match symbol {
+                StepSymbol::Did(step) => did(step),
+                StepSymbol::Received(id) => channel(id),
             };
             if !restriction.letters.keys().all(named) {
                 let message = format!("the restriction of {} names nothing here", thread.name);

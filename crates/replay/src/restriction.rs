@@ -14,7 +14,7 @@
 //!    is one that stands for all that was read.
 //! 2. No level is empty: what the automaton cannot read is no step.
 
-use selvedge_program::{Restriction, RestrictionState, StepKind};
+use selvedge_program::{Restriction, RestrictionState, StepKind, StepSymbol};
 
 /// Pairs of the state before the open call and the state now, sorted, without duplicates.
 pub type ReadLevel = Vec<(RestrictionState, RestrictionState)>;
@@ -35,19 +35,19 @@ fn sorted(pairs: impl Iterator<Item = (RestrictionState, RestrictionState)>) -> 
 fn top_behind(
     restriction: &Restriction,
     levels: &[ReadLevel],
-    step: StepKind,
+    step: StepSymbol,
 ) -> Option<ReadLevel> {
     let letter = restriction.letter(step);
     let (now, below) = levels.split_last()?;
     let level = match step {
-        StepKind::Call(_) => {
+        StepSymbol::Did(StepKind::Call(_)) => {
             let entered = |state: RestrictionState| {
                 let inside = restriction.calls.get(&(state, letter)).into_iter().flatten();
                 inside.map(move |&inside| (state, inside))
             };
             sorted(now.iter().flat_map(|&(_, state)| entered(state)))
         }
-        StepKind::Return(_) => {
+        StepSymbol::Did(StepKind::Return(_)) => {
             let mut behind = ReadLevel::new();
             for &(before, state) in now {
                 let known = restriction.returns.get(&(state, letter)).into_iter().flatten();
@@ -78,16 +78,20 @@ fn top_behind(
 }
 
 /// Whether the automaton can read a step.
-pub(crate) fn can_read(restriction: &Restriction, levels: &[ReadLevel], step: StepKind) -> bool {
+pub(crate) fn can_read(restriction: &Restriction, levels: &[ReadLevel], step: StepSymbol) -> bool {
     top_behind(restriction, levels, step).is_some()
 }
 
 /// Reads a step, if the automaton can. Says whether it did.
-pub(crate) fn read(restriction: &Restriction, levels: &mut Vec<ReadLevel>, step: StepKind) -> bool {
+pub(crate) fn read(
+    restriction: &Restriction,
+    levels: &mut Vec<ReadLevel>,
+    step: StepSymbol,
+) -> bool {
     let Some(behind) = top_behind(restriction, levels, step) else { return false };
     match step {
-        StepKind::Call(_) => {}
-        StepKind::Return(_) => {
+        StepSymbol::Did(StepKind::Call(_)) => {}
+        StepSymbol::Did(StepKind::Return(_)) => {
             levels.pop();
             levels.pop();
         }

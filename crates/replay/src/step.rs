@@ -6,9 +6,9 @@
 //! thread is empty. A thread that waits for a notification about a lock has given up all its holds of
 //! it; behind a notification it takes them back at once, when the lock is free. A thread is ready for
 //! a channel if it was started and an edge that receives leaves the node on top of its stack; it takes
-//! such an edge in the step of another thread, which sends, posts or broadcasts.
-//! it; behind a notification it takes them back at once, when the lock is free. Where only some runs of a
-//! thread count, a step that the automaton of its restriction cannot read is none.
+//! such an edge in the step of another thread, which sends, posts or broadcasts. Where only some runs of a
+//! thread count, a step that the automaton of its restriction cannot read is none, and a thread whose
+//! automaton cannot read that it receives is not ready.
 //!
 //! # Source
 //! SEMANTICS, "Events"; the reentrant semantics of paper 000 §3.1.1. Reentrancy and nested units are
@@ -31,7 +31,7 @@ use crate::restriction::{self, ReadLevel, can_read, unread};
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
     Action, ChannelId, Edge, EdgeId, LockId, Move, NodeId, Program, Receiver, Start, StepKind,
-    Successors, ThreadId,
+    StepSymbol, Successors, ThreadId,
 };
 
 /// A step of a thread with those who receive in it.
@@ -197,6 +197,7 @@ impl Configuration {
                     let receives = |edge: &&EdgeId| {
                         program.edges[**edge].action == Action::Recv(channel)
                             && !self.threads[thread].waits
+                            && self.may(program, thread, StepSymbol::Received(channel))
                     };
                     edges.filter(receives).map(|&edge| Receiver { thread, edge }).collect()
                 };
@@ -228,6 +229,7 @@ impl Configuration {
             Some(&edge.source) == state.stack.last() && edge.action == Action::Recv(channel)
         };
         program.edges.iter().any(receives)
+            && self.may(program, thread, StepSymbol::Received(channel))
     }
 
     /// The threads in the wait set of a lock.
@@ -243,10 +245,9 @@ impl Configuration {
     }
 
     /// Whether the restriction of a thread, if there is one, lets it take a step that does this.
-    pub fn may(&self, program: &Program, thread: ThreadId, step: StepKind) -> bool {
-        program
-            .restriction(thread)
-            .is_none_or(|restriction| can_read(restriction, &self.threads[thread].read, step))
+    pub fn may(&self, program: &Program, thread: ThreadId, step: impl Into<StepSymbol>) -> bool {
+        let (step, read) = (step.into(), &self.threads[thread].read);
+        program.restriction(thread).is_none_or(|restriction| can_read(restriction, read, step))
     }
 
     /// Takes a step of a thread and says what it did.
@@ -338,6 +339,9 @@ impl Configuration {
             if !is_other || !stands_there || taken.action != Action::Recv(channel) {
                 return Err(StepError::NotReady(receiver.thread, channel));
             }
+            if !self.may(program, receiver.thread, StepSymbol::Received(channel)) {
+                return Err(StepError::Restricted);
+            }
         }
         if !receivers.is_sorted_by(|one, next| one.thread < next.thread) {
             return Err(StepError::Receivers(channel));
@@ -356,6 +360,10 @@ impl Configuration {
         };
         if !fits {
             return Err(StepError::Receivers(channel));
+        }
+        self.read(program, thread, kind)?;
+        for receiver in receivers {
+            self.read(program, receiver.thread, StepSymbol::Received(channel))?;
         }
         for (mover, edge) in receivers
             .iter()
@@ -409,10 +417,10 @@ impl Configuration {
         &mut self,
         program: &Program,
         thread: ThreadId,
-        kind: StepKind,
+        step: impl Into<StepSymbol>,
     ) -> Result<(), StepError> {
         let Some(restriction) = program.restriction(thread) else { return Ok(()) };
-        let can = restriction::read(restriction, &mut self.threads[thread].read, kind);
+        let can = restriction::read(restriction, &mut self.threads[thread].read, step.into());
         if can { Ok(()) } else { Err(StepError::Restricted) }
     }
 

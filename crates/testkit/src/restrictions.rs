@@ -6,7 +6,8 @@
 use crate::rng::Rng;
 use selvedge_base::Id;
 use selvedge_program::{
-    Action, Program, Restriction, RestrictionLetter, RestrictionState, Sharing, StepKind, ThreadId,
+    Action, Program, Restriction, RestrictionLetter, RestrictionState, Sharing, StepKind,
+    StepSymbol, ThreadId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,13 +64,13 @@ pub fn random_restriction(rng: &mut Rng, program: &Program, thread: ThreadId) ->
 }
 
 /// The symbols of a thread's steps, as far as its code tells.
-pub fn symbols(program: &Program, thread: ThreadId) -> Vec<StepKind> {
+pub fn symbols(program: &Program, thread: ThreadId) -> Vec<StepSymbol> {
     let sharing = Sharing::new(program);
     let own: BTreeSet<_> = sharing.procedures(thread).iter().copied().collect();
-    let mut symbols = BTreeSet::from([StepKind::Step]);
-    symbols.extend(own.iter().map(|&procedure| StepKind::Return(procedure)));
+    let mut symbols = BTreeSet::from([StepSymbol::Did(StepKind::Step)]);
+    symbols.extend(own.iter().map(|&procedure| StepSymbol::Did(StepKind::Return(procedure))));
     for edge in program.edges.iter().filter(|edge| own.contains(&program.nodes[edge.source])) {
-        symbols.insert(match edge.action {
+        symbols.insert(StepSymbol::Did(match edge.action {
             Action::Read(location) => StepKind::Read(location),
             Action::Write(location) => StepKind::Write(location),
             Action::Acquire(lock) => StepKind::Acquire(lock),
@@ -79,20 +80,27 @@ pub fn symbols(program: &Program, thread: ThreadId) -> Vec<StepKind> {
             Action::Call(callee) => StepKind::Call(callee),
             Action::Start(started) => StepKind::Start(started),
             Action::Join(joined) => StepKind::Join(joined),
+            Action::Send(channel) => StepKind::Send(channel),
+            Action::Post(channel) => StepKind::Post(channel),
+            Action::Broadcast(channel) => StepKind::Broadcast(channel),
+            Action::Recv(channel) => {
+                symbols.insert(StepSymbol::Received(channel));
+                continue;
+            }
             _ => StepKind::Step,
-        });
+        }));
     }
     symbols.into_iter().collect()
 }
 
 /// Whether some run of the automaton reads the word, by trying all of them.
-pub fn reads(restriction: &Restriction, word: &[StepKind]) -> bool {
+pub fn reads(restriction: &Restriction, word: &[StepSymbol]) -> bool {
     restriction.initial.iter().any(|&initial| run(restriction, word, initial, initial, &mut vec![]))
 }
 
 fn run(
     restriction: &Restriction,
-    word: &[StepKind],
+    word: &[StepSymbol],
     initial: RestrictionState,
     state: RestrictionState,
     open: &mut Vec<RestrictionState>,
@@ -100,13 +108,15 @@ fn run(
     let Some((&step, rest)) = word.split_first() else { return true };
     let key = (state, restriction.letter(step));
     match step {
-        StepKind::Call(_) => restriction.calls.get(&key).into_iter().flatten().any(|&next| {
-            open.push(state);
-            let found = run(restriction, rest, initial, next, open);
-            open.pop();
-            found
-        }),
-        StepKind::Return(_) => {
+        StepSymbol::Did(StepKind::Call(_)) => {
+            restriction.calls.get(&key).into_iter().flatten().any(|&next| {
+                open.push(state);
+                let found = run(restriction, rest, initial, next, open);
+                open.pop();
+                found
+            })
+        }
+        StepSymbol::Did(StepKind::Return(_)) => {
             let call = open.pop();
             let before = call.unwrap_or(initial);
             let next = restriction.returns.get(&key).into_iter().flatten();
