@@ -221,7 +221,7 @@ impl EngineKind {
                 summary: "threads, locks and property as languages with common actions, approximated \
                           until they have no word in common or a real one",
                 questions: &[Atomicity, Race, Reach],
-                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels],
+                features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels, Restrictions],
                 with_events: &[],
                 unnested: false,
                 covers: ALL_RUNS,

@@ -8,7 +8,8 @@
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
 use selvedge_analysis::{
-    DeadlockReport, EngineKind, Options, Prepared, Report, answer, answer_deadlocks,
+    CpdsOptions, DeadlockReport, EngineKind, Options, Prepared, QuestionKind, Report, answer,
+    answer_deadlocks,
 };
 use selvedge_base::Budget;
 use selvedge_program::moment::races;
@@ -28,6 +29,8 @@ struct Tally {
     cut: usize,
     /// Violated without the restrictions, and safe with them.
     removed: usize,
+    /// Decided by `cpds`, which was asked some of them.
+    cpds: usize,
 }
 
 #[test]
@@ -35,6 +38,7 @@ fn engines_agree_on_patterns_under_restrictions() {
     let tally = run(&Shape::SMALL, 400, |program, rng| some_patterns(program, rng, 12));
     assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
     assert!(tally.removed * 20 > tally.queries, "too few runs are removed: {tally:?}");
+    assert!(tally.cpds > 100, "too few are decided by languages: {tally:?}");
 }
 
 #[test]
@@ -137,6 +141,30 @@ fn compare(program: &Program, queries: &[Question], tally: &mut Tally) -> Result
                     return Err(format!("{}: {thread} may not do that", question()));
                 }
             }
+        }
+    }
+    // A procedure that may not come to an end, on some of the questions.
+    let exact = answer(program, EngineKind::Tupling)?;
+    for (query, exact) in queries.iter().zip(&exact.answers).step_by(5) {
+        if !EngineKind::Cpds.declaration().questions.contains(&QuestionKind::of(query)) {
+            continue;
+        }
+        let cpds = CpdsOptions { max_k: Some(6), ..CpdsOptions::default() };
+        let options = Options { cpds, ..options(EngineKind::Cpds) };
+        let one = std::slice::from_ref(query);
+        let budget = Budget::with_steps(20_000);
+        let report =
+            selvedge_analysis::answer(&Prepared::new(program), one, &options, &budget, &mut |_| {})
+                .map_err(|error| format!("cpds: {error}"))?;
+        let agrees = match (&report.answers[0].verdict, &exact.verdict) {
+            (Verdict::Unknown(_), _) => true,
+            (one, other) => {
+                tally.cpds += 1;
+                one.word() == other.word()
+            }
+        };
+        if !agrees {
+            return Err(format!("{}: cpds disagrees", describe(program, query)));
         }
     }
     for (answer, free) in oracle.answers.iter().zip(&free.answers) {
