@@ -373,7 +373,7 @@ fn direct(
 fn the_reduced_language_is_that_of_the_lowered_thread() {
     let budget = Budget::new();
     let (mut compared, mut changed) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..100 {
         let program = random_model(&mut Rng::new(seed), &Shape::SMALL).to_program();
         let thread = program.threads.ids().next().expect("a thread");
         let nwa = all_templates(program.locks.len() + 1);
@@ -393,7 +393,7 @@ fn the_reduced_language_is_that_of_the_lowered_thread() {
         let plain = |number: u32| match Sign::of(number) {
             Sign::Open(scope, _) => Sign::Open(scope, Subscript::None).number(),
             Sign::Close(scope, _) => Sign::Close(scope, Subscript::None).number(),
-            other => other.number(),
+            other @ Sign::Access(..) => other.number(),
         };
         assert_eq!(relabel(sets, apart, &plain, &mut BTreeMap::new()), alike, "seed {seed}");
         let forgotten = relabel(sets, outermost, &plain, &mut BTreeMap::new());
@@ -401,7 +401,7 @@ fn the_reduced_language_is_that_of_the_lowered_thread() {
         compared += 1;
     }
     assert!(
-        compared > 250 && changed > 50,
+        compared > 60 && changed > 12,
         "{compared} compared, {changed} with nested operations"
     );
 }
@@ -428,7 +428,7 @@ fn guarded(word: &[Sign], scopes: usize) -> Vec<(LocationId, bool, Vec<Scope>)> 
 #[test]
 fn homomorphisms_on_runs_and_observation_1() {
     let (mut nested, mut accesses) = (0, 0);
-    for seed in 0..300 {
+    for seed in 0..150 {
         let mut rng = Rng::new(seed);
         let program = random_model(&mut rng, &Shape::SMALL).to_program();
         let thread = program.threads.ids().next().expect("a thread");
@@ -464,7 +464,7 @@ fn homomorphisms_on_runs_and_observation_1() {
             let forget = |sign: &Sign| match *sign {
                 Sign::Open(scope, _) => Sign::Open(scope, Subscript::None),
                 Sign::Close(scope, _) => Sign::Close(scope, Subscript::None),
-                other => other,
+                other @ Sign::Access(..) => other,
             };
             assert_eq!(b.iter().map(forget).collect::<Vec<_>>(), a, "seed {seed}");
             assert_eq!(guarded(&a, scopes), guarded(&c, scopes), "seed {seed}");
@@ -478,5 +478,5 @@ fn homomorphisms_on_runs_and_observation_1() {
             accesses += guarded(&a, scopes).len();
         }
     }
-    assert!(nested > 300 && accesses > 1_000, "{nested} nested operations, {accesses} accesses");
+    assert!(nested > 150 && accesses > 500, "{nested} nested operations, {accesses} accesses");
 }
