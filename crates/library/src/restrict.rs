@@ -18,7 +18,7 @@ use selvedge_program::{
     Action, ChannelId, Copies, LocationId, LockId, ProcedureId, Program, Restriction,
     RestrictionLetter, RestrictionState, Sharing, StepKind, StepSymbol, ThreadId,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An automaton that says which runs of a thread count.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,6 +102,16 @@ pub fn restrict(
     }
     let mut restrictions = Vec::new();
     for (thread, (source, nwa)) in automata {
+        // Whether a thread is ready for a channel is one question for all runs of its automaton, so that
+        // an engine that follows one of them needs an automaton with one.
+        let nwa = if program.channels.is_empty() { Ok(nwa) } else { with_one_run(nwa, budget) };
+        let nwa = match nwa {
+            Ok(nwa) => nwa,
+            Err(why) => {
+                complaints.push(too_large(program, thread, why));
+                continue;
+            }
+        };
         let symbols = Symbols { program, sharing: &sharing, thread };
         match symbols.restriction(source, &nwa) {
             Ok(restriction) => restrictions.push(restriction),
@@ -136,6 +146,29 @@ impl Model {
             Err(wrong) => Err((self.text, wrong)),
         }
     }
+}
+
+/// An automaton that reads the same words and has one run over each of them.
+fn with_one_run(mut nwa: Nwa, budget: &Budget) -> Result<Nwa, NwaError> {
+    let once = |steps: &BTreeSet<(NwaState, Letter, NwaState)>| {
+        let mut keys = BTreeSet::new();
+        steps.iter().all(|&(from, letter, _)| keys.insert((from, letter)))
+    };
+    let mut keys = BTreeSet::new();
+    let returns =
+        nwa.returns.iter().all(|&(from, call, letter, _)| keys.insert((from, call, letter)));
+    if nwa.initial.len() == 1 && once(&nwa.internals) && once(&nwa.calls) && returns {
+        return Ok(nwa);
+    }
+    // Final are the sets of states that are not empty: what leads elsewhere cannot be read.
+    nwa.finals = nwa.states.ids().collect();
+    let mut nwa = nwa.determinize(&NwaLimits::default(), budget)?;
+    let finals = std::mem::take(&mut nwa.finals);
+    let reads = |states: &[NwaState]| states.iter().all(|state| finals.contains(state));
+    nwa.internals.retain(|&(from, _, to)| reads(&[from, to]));
+    nwa.calls.retain(|&(from, _, to)| reads(&[from, to]));
+    nwa.returns.retain(|&(from, call, _, to)| reads(&[from, call, to]));
+    Ok(nwa)
 }
 
 /// Says that a thread starts others without bound, if it does.
@@ -298,4 +331,42 @@ fn to_state(state: NwaState) -> RestrictionState {
 
 fn to_letter(letter: Letter) -> RestrictionLetter {
     RestrictionLetter::from_index(letter.index())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_pds::nwa::Nested;
+
+    #[test]
+    fn an_automaton_with_one_run_reads_the_same_words() {
+        let text = "Q0: a, b  Delta_i: { (a, x, a), (a, x, b), (b, y, b), (a, *, a) }
+            Delta_c: { (a, f, a), (a, f, b), (b, f, b) }  Delta_r: { (b, a, f, a), (b, b, f, b) }";
+        let nwa = parse_nwa(text).0.expect("an automaton");
+        let once = with_one_run(nwa.clone(), &Budget::new()).expect("a small one");
+        assert_eq!(once.initial.len(), 1);
+        let letters: Vec<Letter> = nwa.all_letters().collect();
+        let mut words = vec![Vec::new()];
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..4 {
+            let mut longer = Vec::new();
+            for word in &words {
+                for &letter in &letters {
+                    for position in [Nested::Internal, Nested::Call, Nested::Return] {
+                        let mut next: Vec<Nested> = word.clone();
+                        next.push(position(letter));
+                        assert_eq!(nwa.can_read(&next), once.can_read(&next), "{next:?}");
+                        if nwa.can_read(&next) {
+                            read += 1;
+                        } else {
+                            refused += 1;
+                        }
+                        longer.push(next);
+                    }
+                }
+            }
+            words = longer;
+        }
+        assert!(read > 500 && refused > 500, "{read} read, {refused} refused");
+    }
 }

@@ -400,10 +400,7 @@ fn the_reduced_language_is_that_of_the_lowered_thread() {
         changed += usize::from(forgotten != alike);
         compared += 1;
     }
-    assert!(
-        compared > 60 && changed > 12,
-        "{compared} compared, {changed} with nested operations"
-    );
+    assert!(compared > 60 && changed > 12, "{compared} compared, {changed} with nested operations");
 }
 
 /// The locks that are held at each access of a word, by counting.
