@@ -30,6 +30,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-analysis",
         &["restrictions"],
     ),
+    (
+        "cpds",
+        "communicating pushdown systems, in all forms, against all engines for locks",
+        "selvedge-analysis",
+        &["cpds"],
+    ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     (
         "reach",

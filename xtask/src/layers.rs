@@ -64,6 +64,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "front-pds",
             "pds",
             "bounded",
+            "cpds",
             "analysis",
             "states",
             "replay",

@@ -25,6 +25,7 @@ tasks:
   fuzz [NAME] [SECONDS]      run the fuzz targets, or one of them, for so many seconds each (default
                              600), with the stable compiler
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
+  bench cpds [--quick]       print the table of lock histories against communicating pushdown systems
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
   bench transactions [--quick]

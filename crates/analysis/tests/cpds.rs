@@ -78,14 +78,14 @@ fn known(program: &Program, questions: &[Question]) -> Result<Vec<Option<bool>>,
     if program.features().contains(Feature::Channels) {
         // No lock histories tell who is ready.
     } else if questions.iter().all(|question| locks(&question)) {
-        others.extend([EngineKind::Tupling, EngineKind::TuplingBdd]);
+        others.extend([EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::ContextBounded]);
     } else {
         others = vec![EngineKind::Explicit];
     }
     for engine in others {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
-        let options = if engine == EngineKind::Explicit {
-            Options { limit: Some(4), ..options }
+        let options = if matches!(engine, EngineKind::Explicit | EngineKind::ContextBounded) {
+            Options { limit: Some(2), ..options }
         } else {
             options
         };

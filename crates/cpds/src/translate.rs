@@ -31,13 +31,42 @@ use crate::system::{
     CommunicatingSystem, ComponentAutomaton, ComponentId, ComponentLanguage, SharedAction,
 };
 use selvedge_base::{Budget, Id, IdVec, StopReason};
-use selvedge_lower::{LoweredProgram, LoweredThread};
+use selvedge_lower::thread::LowerError;
+use selvedge_lower::{LockSet, LoweredProgram, LoweredThread, lower};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{
     Action, ChannelId, Event, LocationId, LockId, Move, NodeId, Observable, Program, Question,
     Start, Target, ThreadId,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A thread in which every event is an action, with how many actions there are. Locks are as in
+/// [`Reentrant::Counted`].
+///
+/// # Errors
+/// If locks and units are not nested, or a limit was met.
+pub fn all_events(
+    program: &Program,
+    thread: ThreadId,
+    budget: &Budget,
+) -> Result<(PushdownComponent, usize), LowerError> {
+    let lowered = lower(program, &LockSet::new(), budget)?;
+    let reentrant = Reentrant::Counted;
+    let source = TranslationSource { program, lowered: &lowered, reentrant };
+    let own = &lowered.threads[thread];
+    let events: BTreeSet<Event> = source.events(thread).collect();
+    let action = |event: Event| {
+        let at = events.iter().position(|&one| one == event);
+        at.map(SharedAction::from_index)
+    };
+    let [start, bottom] = [0, 1].map(|at| Symbol::from_index(own.pds.symbols + at));
+    let mut component = PushdownComponent::new(own.pds.symbols + 2, start);
+    component.rule(start, None, Rhs::Push(own.entry, bottom));
+    for rule in &own.pds.rules {
+        component.rule(rule.symbol, source.event(rule).and_then(action), rule.rhs);
+    }
+    Ok((component, events.len()))
+}
 
 /// What an action is in the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

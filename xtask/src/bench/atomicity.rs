@@ -15,7 +15,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The engines that are compared, the default one first.
 pub const ENGINES: [EngineKind; 2] = [EngineKind::Tupling, EngineKind::TuplingBdd];
 
-const MODELS: [(&str, &str); 4] = [
+/// The models.
+pub const MODELS: [(&str, &str); 4] = [
     ("homework", include_str!("../../../bench/models/homework.eml")),
     ("tester", include_str!("../../../bench/models/tester.eml")),
     ("pipeline", include_str!("../../../bench/models/pipeline.eml")),
@@ -46,7 +47,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The 14 patterns on the three pairs of neighbours in a ring.
-fn queries(program: &Program) -> Vec<Question> {
+pub fn queries(program: &Program) -> Vec<Question> {
     let vaziri: Vec<u32> = (1..=14).collect();
     let threads: Vec<_> = program.threads.ids().collect();
     let locations: Vec<_> = program.locations.ids().collect();

@@ -4,6 +4,7 @@
 //! output is one table per suite, row by row; nothing here fails because something was slow.
 
 mod atomicity;
+mod cpds;
 mod growth;
 mod large;
 mod reach;
@@ -66,9 +67,9 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
         }
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
-        _ => {
-            Err(format!("there is no suite `{suite}`; suites: atomicity, pds, reach, transactions"))
-        }
+        _ => Err(format!(
+            "there is no suite `{suite}`; suites: atomicity, cpds, pds, reach, transactions"
+        )),
     }
 }
 
@@ -84,6 +85,9 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<String, String> {
     let quick = is_quick(arguments)?;
     if suite == "transactions" {
         return transactions::run(quick);
+    }
+    if suite == "cpds" {
+        return cpds::run(arguments);
     }
     let start = Instant::now();
     let mut notes = if suite == "reach" { reach::notes() } else { Vec::new() };
