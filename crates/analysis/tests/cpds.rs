@@ -25,6 +25,9 @@ const CALL_DEPTH: u32 = 3;
 /// without.
 const STEPS: [u64; 2] = [4_000, 200_000];
 
+/// How often exhaustive search may look at its budget for one question.
+const SEARCHED: u64 = 20_000;
+
 /// All forms of the procedure.
 const FORMS: [CpdsOptions; 4] = [
     CpdsOptions { reentrant: Reentrant::Reduced, abstraction: Abstraction::Both, max_k: Some(8) },
@@ -59,7 +62,11 @@ fn verdicts(
     for question in questions {
         let recursive = program.features().contains(Feature::Recursion);
         let budget = Budget::with_steps(STEPS[usize::from(!recursive)]);
-        let budget = if options.engine == Some(EngineKind::Cpds) { budget } else { Budget::new() };
+        let budget = match options.engine {
+            Some(EngineKind::Cpds) => budget,
+            Some(EngineKind::Exhaustive) => Budget::with_steps(SEARCHED),
+            _ => Budget::new(),
+        };
         let one = std::slice::from_ref(question);
         let report = answer(&Prepared::new(program), one, options, &budget, &mut |_| {});
         let report = report.map_err(|error| {
