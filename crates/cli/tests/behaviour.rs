@@ -36,6 +36,11 @@ fn word(line: &str) -> &str {
     line.split_whitespace().next().unwrap_or("")
 }
 
+/// Whether a text declares channels.
+fn has_channels(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("chan "))
+}
+
 /// `//! expect: fails assertion 21` (how, and in which line), `no failure`, `stuck` and `not stuck` in a
 /// file, against what `reach` says with and without `--deadlocks`, in every reduction that is allowed.
 #[test]
@@ -53,6 +58,8 @@ fn examples_with_data_fail_as_expected() {
                 ["not", "stuck"] => (&["--deadlocks"], &["left-movers", "none"], "safe"),
                 _ => continue,
             };
+            // Where threads meet over channels no step commutes with another one.
+            let reductions = if has_channels(&text) { &["none"] } else { reductions };
             for reduction in reductions {
                 let arguments = [&["reach", path, "--reduction", reduction], question].concat();
                 let (code, report) = json(&arguments, b"");
@@ -86,7 +93,12 @@ fn examples_have_their_verdicts() {
         if !lines.iter().any(|line| about_units(&line)) {
             continue;
         }
-        for engine in ["tupling", "tupling-bdd", "exhaustive"] {
+        let engines: &[&str] = if has_channels(&text) {
+            &["exhaustive"]
+        } else {
+            &["tupling", "tupling-bdd", "exhaustive"]
+        };
+        for &engine in engines {
             let (code, value) = json(&["atomicity", path, "--engine", engine], b"");
             let queries = value["queries"].as_array().expect("queries");
             let mut expected = 0;
@@ -131,7 +143,7 @@ fn examples_have_their_verdicts() {
     }
 }
 
-/// `//! expect: race A B x`, `no race A B x`, `deadlock A B`, `no deadlock`, `label l reached` and
+/// `//! expect: race A B x`, `no race A B x`, `open race A B x`, `deadlock A B`, `no deadlock`, `label l reached` and
 /// `label l unreachable` in a file, against the JSON of every engine that takes the question.
 #[test]
 fn examples_have_their_races_deadlocks_and_labels() {
@@ -147,23 +159,34 @@ fn examples_have_their_races_deadlocks_and_labels() {
                     assert!(holds(&report), "{path} {engine}: {line}: {report}");
                 }
             };
-            let all = ["tupling", "tupling-bdd", "exhaustive"];
+            let all: &[&str] = if has_channels(&text) {
+                &["exhaustive"]
+            } else {
+                &["tupling", "tupling-bdd", "exhaustive"]
+            };
             match words[..] {
-                ["race", a, b, x] | ["no", "race", a, b, x] => ask("race", &all, &|report| {
-                    let queries = report["queries"].as_array().expect("queries");
-                    let mut names = [a, b];
-                    names.sort_unstable();
-                    let own = |query: &&Value| {
-                        let threads = &query["threads"];
-                        let mut found = [0, 1].map(|at| threads[at].as_str().expect("a name"));
-                        found.sort_unstable();
-                        query["location"] == x && found == names
-                    };
-                    let query = queries.iter().find(own).expect("the question is asked");
-                    query["verdict"] == if words[0] == "race" { "violation" } else { "safe" }
-                }),
-                ["no", "deadlock"] => ask("deadlock", &all, &|report| report["verdict"] == "safe"),
-                ["deadlock", ..] => ask("deadlock", &all, &|report| {
+                ["race", a, b, x] | ["no", "race", a, b, x] | ["open", "race", a, b, x] => {
+                    ask("race", all, &|report| {
+                        let queries = report["queries"].as_array().expect("queries");
+                        let mut names = [a, b];
+                        names.sort_unstable();
+                        let own = |query: &&Value| {
+                            let threads = &query["threads"];
+                            let mut found = [0, 1].map(|at| threads[at].as_str().expect("a name"));
+                            found.sort_unstable();
+                            query["location"] == x && found == names
+                        };
+                        let query = queries.iter().find(own).expect("the question is asked");
+                        let wanted = match words[0] {
+                            "race" => "violation",
+                            "no" => "safe",
+                            _ => "unknown",
+                        };
+                        query["verdict"] == wanted
+                    })
+                }
+                ["no", "deadlock"] => ask("deadlock", all, &|report| report["verdict"] == "safe"),
+                ["deadlock", ..] => ask("deadlock", all, &|report| {
                     let cycles = report["cycles"].as_array().expect("cycles");
                     cycles.iter().any(|cycle| cycle["threads"] == serde_json::json!(words[1..]))
                 }),

@@ -18,6 +18,7 @@
 //! transformation), [`lock_set`]; [`bits`] by itself.
 
 pub mod bits;
+pub mod channels;
 pub mod events;
 pub mod lock_set;
 pub mod marked;
@@ -28,6 +29,7 @@ pub mod scope;
 pub mod thread;
 
 pub use bits::{BitProgram, to_bits};
+pub use channels::{ChannelProgram, channels_to_data};
 pub use events::{Events, LeftOut};
 pub use lock_set::LockSet;
 pub use marked::Marked;

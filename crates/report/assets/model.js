@@ -5,9 +5,9 @@
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
-const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8, START = 9, JOIN = 10;
-const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from", "starts", "joins"];
-const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from", "start", "join"];
+const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8, START = 9, JOIN = 10, WAIT = 11, RESUME = 12, NOTIFY = 13, SEND = 14, POST = 15, BROADCAST = 16;
+const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from", "starts", "joins", "gives up", "takes back", "notifies about", "sends over", "posts over", "broadcasts over"];
+const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from", "start", "join", "give up", "take back", "notify about", "send over", "post over", "broadcast over"];
 
 /** A state is kept for each so many steps; the ones between are computed from the nearest one. */
 const KEPT = 256;
@@ -22,14 +22,15 @@ function isNext(finding, position) {
   return position > finding.steps.length;
 }
 
-/** The name of the lock, location, procedure or thread of a step, or the empty string. */
+/** The name of the lock, location, procedure, thread or channel of a step, or the empty string. */
 function objectName(finding, step) {
   const file = page.files[finding.file];
   switch (step[1]) {
-    case ACQUIRE: case RELEASE: return file.locks[step[2]];
+    case ACQUIRE: case RELEASE: case WAIT: case RESUME: case NOTIFY: return file.locks[step[2]];
     case READ: case WRITE: return file.locations[step[2]];
     case CALL: case RETURN: return file.procedures[step[2]];
     case START: case JOIN: return file.threads[step[2]].name;
+    case SEND: case POST: case BROADCAST: return file.channels[step[2]];
     default: return "";
   }
 }
@@ -46,11 +47,19 @@ function sentence(finding, position) {
   const does = step[5] ? `: ${step[5]}` : ` ${verb}${object && " " + object}`;
   const parts = [`${start}: ${thread}${does}`];
   if (step[6]?.length) parts.push(`now ${step[6].map(([name, value]) => `${name}=${value}`).join(" ")}`);
+  const receiving = receiversAt(finding, position).map(([, receiver]) => page.files[finding.file].threads[receiver].name);
+  if (receiving.length) parts.push(`received by ${receiving.join(", ")}`);
   if (step[7]) parts.push("which fails");
   if (owner !== undefined) parts.push(`which ${page.files[finding.file].threads[owner].name} holds`);
   if (step[4]) parts.push(`access ${step[4]} of the pattern`);
   if (step[3]) parts.push(`line ${step[3]}`);
   return parts.join(", ");
+}
+
+/** Who receives in the step at a position: [position, thread, line] each. */
+function receiversAt(finding, position) {
+  finding.received ??= (finding.with ?? []).reduce((all, one) => all.set(one[0], [...(all.get(one[0]) ?? []), one]), new Map());
+  return finding.received.get(position) ?? [];
 }
 
 /** The values of the globals after a position: a map from names, in the order of the first ones. */
@@ -77,7 +86,10 @@ function stateAt(finding, position) {
     state = kept[nearest].map((thread) => ({ ...thread, calls: [...thread.calls], held: [...thread.held] }));
     at = nearest * KEPT;
     const end = Math.min(wanted, at + KEPT);
-    for (; at < end; at++) execute(state, finding.steps[at]);
+    for (; at < end; at++) {
+      execute(state, finding.steps[at]);
+      for (const [, thread, line] of receiversAt(finding, at + 1)) state[thread].line = line;
+    }
     if (at === wanted) return state;
     kept.push(state);
   }
@@ -98,7 +110,7 @@ function execute(state, [thread, kind, object, line]) {
 
 /** The threads of a finding in the order of its lanes: its own, then others that move. */
 function lanesOf(finding) {
-  const moving = [...finding.steps, ...finding.next].map((step) => step[0]);
+  const moving = [...finding.steps, ...finding.next].flatMap((step, at) => [step[0], ...receiversAt(finding, at + 1).map(([, thread]) => thread)]);
   return [...new Set([...finding.lanes, ...moving])];
 }
 

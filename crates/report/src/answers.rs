@@ -9,8 +9,8 @@ use crate::escape::visible;
 use selvedge_base::Diagnostic;
 use selvedge_findings::FindingKind;
 use selvedge_program::{
-    Answer, Bound, Explored, LevelCount, LocationId, Measure, NodeId, Program, Proof, States,
-    Statistics, ThreadId, Units, Unknown, Verdict,
+    Answer, Bound, Explored, Feature, LevelCount, LocationId, Measure, NodeId, Program, Proof,
+    States, Statistics, ThreadId, Units, Unknown, Verdict,
 };
 use std::time::Duration;
 
@@ -49,6 +49,10 @@ pub struct Answers<'a> {
     /// Complaints that did not stop the analysis, each with the text that it is about.
     pub warnings: Vec<(Source<'a>, &'a Diagnostic)>,
 }
+
+/// What is no deadlock here.
+pub(crate) const BLOCKED_OVER_CHANNELS: &str =
+    "a thread that waits for ever at `send` or `recv` is not one of these deadlocks";
 
 /// What was asked about the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,6 +221,12 @@ impl Answers<'_> {
             parts.push(format!("the locations {}", list(names)));
         }
         (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+
+    /// What a reader may think is covered, and is not.
+    pub(crate) fn not_covered(&self) -> Option<&'static str> {
+        let channels = self.program.features().contains(Feature::Channels);
+        (channels && self.asked == Asked::Deadlock).then_some(BLOCKED_OVER_CHANNELS)
     }
 
     /// What was explored, if the engine widens a bound.

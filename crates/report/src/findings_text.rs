@@ -7,6 +7,7 @@
 //! 1. Every finding that counts is mentioned or counted; what is left out is counted.
 //! 2. Names, file names and sentences about them are escaped ([`visible`]).
 
+use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
@@ -17,6 +18,7 @@ use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
 use crate::width::{clip, columns, padded};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_program::Feature;
 use std::fmt::Write as _;
 
 /// What to print.
@@ -303,6 +305,11 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         "Covered: any number of context switches, any recursion depth.",
         terminal.width,
     ));
+    let channels = |file: &CheckedFile| file.program.features().contains(Feature::Channels);
+    if kinds.contains(&FindingKind::Deadlock) && checks.files.iter().any(channels) {
+        let text = format!("Not covered: {BLOCKED_OVER_CHANNELS}.");
+        out.push_str(&fill(&text, terminal.width));
+    }
     if kinds.contains(&FindingKind::Atomicity) {
         out.push_str(&fill("Not covered: cycles through three or more units.", terminal.width));
     }

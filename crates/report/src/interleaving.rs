@@ -5,7 +5,8 @@
 //!
 //! With [`OwnershipStyle::Bars`] each column has bars on its left, one per lock that its thread holds at
 //! that moment, from the row that acquires it to the row that releases it; they go on while other
-//! threads run. Steps that threads are about to take at the end stand last, marked `=>`.
+//! threads run. Steps that threads are about to take at the end stand last, marked `=>`. Whoever
+//! receives in the step of another thread stands in the same row, marked `<-`.
 //!
 //! Rows that do not help are left out unless everything is asked for: steps without an event,
 //! returns, and calls in which nothing visible happens. A block of rows that repeats (a loop or a
@@ -24,11 +25,12 @@ use crate::describe::{list, object};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::places::short;
+use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
 use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
 use selvedge_findings::{Finding, FindingKind};
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceReceiver, TraceStep};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -174,6 +176,8 @@ pub(crate) struct Row<'a> {
     pub held: Vec<LockId>,
     /// What kind of row it is.
     pub role: RowRole,
+    /// Who receives in the same step.
+    pub with: Vec<Row<'a>>,
 }
 
 /// What a row stands for.
@@ -185,6 +189,8 @@ pub(crate) enum RowRole {
     Pending,
     /// A remark of ours.
     Remark,
+    /// What a thread receives in the step of another one.
+    Received,
 }
 
 /// The rows of the short form: events, and the calls around them, repetitions folded.
@@ -211,9 +217,30 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
             shown,
             held: now.held[step.thread].clone(),
             role: RowRole::Taken,
+            with: received(step, program, |thread| now.depths[thread]),
         }
     };
     trace.steps.iter().zip(shown).map(row).collect()
+}
+
+/// One row for everyone who receives in a step, with how many calls each has open.
+fn received<'a>(
+    step: &TraceStep,
+    program: &'a Program,
+    depth: impl Fn(ThreadId) -> usize,
+) -> Vec<Row<'a>> {
+    let row = |one: &TraceReceiver| Row {
+        thread: one.thread,
+        depth: depth(one.thread),
+        text: visible(&statement(program, &program.edges[one.edge])).into_owned().into(),
+        place: one.place,
+        matched: None,
+        shown: true,
+        held: Vec::new(),
+        role: RowRole::Received,
+        with: Vec::new(),
+    };
+    step.receivers.iter().map(row).collect()
 }
 
 /// Which steps of a trace that shows such a finding belong to the short form.
@@ -296,6 +323,7 @@ pub(crate) fn pending_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'
             shown: true,
             held,
             role,
+            with: Vec::new(),
         };
         let text = pending_text(step, program).into();
         rows.push(row(text, step.place, RowRole::Pending, end.held[step.thread].clone()));
@@ -353,6 +381,7 @@ fn fold(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
             matched: None,
             role: RowRole::Remark,
             held: row.held.clone(),
+            with: Vec::new(),
             ..row
         });
         folded.push(row);
@@ -393,6 +422,7 @@ fn with_held_locks<'a>(rows: Vec<Row<'a>>, program: &Program) -> Vec<Row<'a>> {
             shown: true,
             held: Vec::new(),
             role: RowRole::Remark,
+            with: Vec::new(),
         });
         all.push(row);
         all.extend(remark);
@@ -407,7 +437,7 @@ fn holds(locks: &[LockId], program: &Program) -> String {
 /// The threads that get a column: those asked for and those that move.
 fn columns(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
     let mut columns = threads.to_vec();
-    for row in rows {
+    for row in rows.iter().flat_map(Row::across) {
         if !columns.contains(&row.thread) {
             columns.push(row.thread);
         }
@@ -437,10 +467,9 @@ fn table(
     line(&mut out, &cells.collect::<Vec<_>>());
     for (row, bars) in rows.iter().zip(&bars.rows) {
         let cells = columns.iter().enumerate().map(|(at, &thread)| {
-            let cell = if thread == row.thread {
-                Cell::new(row, width, program).draw(width, row.tone(), terminal)
-            } else {
-                " ".repeat(width)
+            let cell = match row.across().find(|row| row.thread == thread) {
+                Some(row) => Cell::new(row, width, program).draw(width, row.tone(), terminal),
+                None => " ".repeat(width),
             };
             match bars.get(at) {
                 Some(bars) if !bars.trim().is_empty() => terminal.paint(Tone::Marked, bars) + &cell,
@@ -462,7 +491,7 @@ fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
     let width = needed.max().unwrap_or(0).min(available);
     let mut out = String::new();
     let mut last = None;
-    for row in rows {
+    for row in rows.iter().flat_map(Row::across) {
         // The name stands where the running thread changes.
         let name = if last == Some(row.thread) { "" } else { &program.threads[row.thread].name };
         last = Some(row.thread);
@@ -489,6 +518,7 @@ impl Cell {
     fn new(row: &Row<'_>, width: usize, program: &Program) -> Self {
         let mark = match (row.role, row.matched) {
             (RowRole::Pending, _) => "=>".to_owned(),
+            (RowRole::Received, _) => "<-".to_owned(),
             (_, Some(number)) => format!("*{number}"),
             (_, None) => String::new(),
         };
@@ -500,7 +530,10 @@ impl Cell {
 
     /// The width at which nothing of a row is clipped.
     fn needed(row: &Row<'_>, program: &Program) -> usize {
-        MARK + width::columns(&row.indented()) + 2 + width::columns(&short(row.place, program))
+        let needed = |row: &Row<'_>| {
+            MARK + width::columns(&row.indented()) + 2 + width::columns(&short(row.place, program))
+        };
+        row.across().map(needed).max().unwrap_or(0)
     }
 
     /// The cell, filled up with blanks to `width`.
@@ -518,9 +551,18 @@ impl Cell {
     }
 }
 
-impl Row<'_> {
-    fn same_step(&self, other: &Self) -> bool {
-        self.thread == other.thread && self.text == other.text && self.place == other.place
+impl<'a> Row<'a> {
+    /// The row itself, and then those of whoever receives in the same step.
+    pub fn across(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.with)
+    }
+
+    fn same_step(&self, other: &Row<'a>) -> bool {
+        let same = |one: &Self, other: &Self| {
+            one.thread == other.thread && one.text == other.text && one.place == other.place
+        };
+        self.with.len() == other.with.len()
+            && self.across().zip(other.across()).all(|(one, other)| same(one, other))
     }
 
     fn indented(&self) -> String {
@@ -531,7 +573,7 @@ impl Row<'_> {
         match (self.matched, self.role) {
             (Some(_), _) | (None, RowRole::Pending) => Some(Tone::Marked),
             (None, RowRole::Remark) => Some(Tone::Faint),
-            (None, RowRole::Taken) => None,
+            (None, RowRole::Taken | RowRole::Received) => None,
         }
     }
 }

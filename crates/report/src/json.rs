@@ -8,7 +8,7 @@
 //! | `file` | the file that was analysed, as named on the command line |
 //! | `analysis` | `atomicity`, `race`, `deadlock` or `reach` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
-//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what; `restrictions`, if only some runs of threads count: `thread` and `automaton` of each |
+//! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what; `restrictions`, if only some runs of threads count: `thread` and `automaton` of each; `not_covered`, if one may think that something is and it is not |
 //! | `not_listed` | how many questions are counted in `stats` only, if so |
 //! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
@@ -28,7 +28,9 @@ use crate::diagnostic::Source;
 use crate::places::PlaceFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
-use selvedge_program::{Program, Question, Refined, Statistics, Trace, TraceStep, Units};
+use selvedge_program::{
+    Program, Question, Refined, Statistics, Trace, TraceReceiver, TraceStep, Units,
+};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -128,6 +130,8 @@ struct Options<'a> {
     left_out: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     restrictions: Vec<RestrictionEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_covered: Option<&'static str>,
 }
 
 /// A thread of which only those runs count that an automaton can read.
@@ -185,6 +189,7 @@ impl<'a> Options<'a> {
             starts_per_site,
             left_out: &answers.left_out,
             restrictions: restrictions(answers.program),
+            not_covered: answers.not_covered(),
         }
     }
 }
@@ -214,8 +219,29 @@ struct Step<'a> {
     object: Option<&'a str>,
     #[serde(flatten)]
     place: PlaceFields<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    with: Vec<ReceiverEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<u32>,
+}
+
+/// Who receives in the step of another thread, and where.
+#[derive(Serialize)]
+pub(crate) struct ReceiverEntry<'a> {
+    thread: &'a str,
+    #[serde(flatten)]
+    place: PlaceFields<'a>,
+}
+
+impl<'a> ReceiverEntry<'a> {
+    /// All who receive in a step.
+    pub fn all(step: &TraceStep, program: &'a Program) -> Vec<Self> {
+        let entry = |one: &TraceReceiver| Self {
+            thread: &program.threads[one.thread].name,
+            place: PlaceFields::new(one.place, program),
+        };
+        step.receivers.iter().map(entry).collect()
+    }
 }
 
 impl<'a> Step<'a> {
@@ -225,6 +251,7 @@ impl<'a> Step<'a> {
             action: action(step.kind),
             object: object(step.kind, program),
             place: PlaceFields::new(step.place, program),
+            with: ReceiverEntry::all(step, program),
             matched: step.matched,
         }
     }

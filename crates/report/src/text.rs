@@ -55,6 +55,7 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
             let _ = writeln!(out, "restricted: {restriction}");
         }
         coverage(&mut out, answers, terminal);
+        not_covered(&mut out, answers, terminal);
         left_out(&mut out, answers, terminal);
     }
     if options.statistics {
@@ -235,6 +236,13 @@ fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         paint(unknown, Tone::Open, format!("{unknown} unknown")),
         answers.elapsed.as_secs_f64()
     );
+}
+
+/// What a reader may think is covered, and is not, whatever the verdict.
+fn not_covered(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
+    if let Some(what) = answers.not_covered() {
+        out.push_str(&fill(&format!("Not covered: {what}."), terminal.width));
+    }
 }
 
 /// What a proof covers, said only where everything was proved.

@@ -2,7 +2,7 @@
 //! An interleaving as a Graphviz graph: time goes down, each thread has a box, arrows lead from each
 //! step to the next one, dashed where another thread takes over. Conflicting steps are red. Steps
 //! that threads are about to take have a dashed frame; a thread that waits for a lock points at the
-//! acquisition by its owner.
+//! acquisition by its owner. Whoever receives in the step of another thread stands beside it.
 //!
 //! The steps are those of the short form of [`crate::interleaving`], because Graphviz lays out
 //! hundreds of nodes well and thousands not at all.
@@ -45,9 +45,11 @@ pub fn render(finding: &Finding, program: &Program) -> String {
         let _ = writeln!(out, "  subgraph cluster_t{} {{", thread.index());
         let name = format!("thread {}", program.threads[thread].name);
         let _ = writeln!(out, "    label={};", quoted(&name));
-        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.thread == thread) {
-            let _ =
-                writeln!(out, "    s{at} [label={}{}];", quoted(&label(row, program)), looks(row));
+        for (at, row) in rows.iter().enumerate() {
+            for (name, row) in vertices(at, row).filter(|(_, row)| row.thread == thread) {
+                let label = quoted(&label(row, program));
+                let _ = writeln!(out, "    {name} [label={label}{}];", looks(row));
+            }
         }
         out.push_str("  }\n");
     }
@@ -55,6 +57,12 @@ pub fn render(finding: &Finding, program: &Program) -> String {
     for at in 1..taken {
         let style = if rows[at - 1].thread == rows[at].thread { "" } else { " [style=dashed]" };
         let _ = writeln!(out, "  s{} -> s{at}{style};", at - 1);
+    }
+    for (at, row) in rows.iter().enumerate() {
+        for (name, _) in vertices(at, row).skip(1) {
+            let _ = writeln!(out, "  {{ rank=same; s{at}; {name} }}");
+            let _ = writeln!(out, "  s{at} -> {name} [style=bold];");
+        }
     }
     pending_arrows(&mut out, &rows, taken, trace, program);
     out.push_str("}\n");
@@ -98,12 +106,20 @@ fn pending_arrows(
 
 fn lanes(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
     let mut lanes = threads.to_vec();
-    for row in rows {
+    for row in rows.iter().flat_map(Row::across) {
         if !lanes.contains(&row.thread) {
             lanes.push(row.thread);
         }
     }
     lanes
+}
+
+/// The names of a row and of those who receive in the same step.
+fn vertices<'r, 'a>(at: usize, row: &'r Row<'a>) -> impl Iterator<Item = (String, &'r Row<'a>)> {
+    row.across().enumerate().map(move |(which, row)| match which {
+        0 => (format!("s{at}"), row),
+        _ => (format!("s{at}r{which}"), row),
+    })
 }
 
 fn label(row: &Row<'_>, program: &Program) -> String {

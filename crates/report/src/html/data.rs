@@ -4,8 +4,9 @@
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]` |
-//! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, and with values `first[]` |
+//! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]`, `channels[]` if there are some |
+//! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, with values `first[]`, and with channels `with[]` |
+//! | an entry of `with` | `[position, thread, line]` of one who receives in the step at this position, from 1 |
 //! | a step | `[thread, kind, object, line, matched]`; the line is 0 where the page has none; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
 //! | a value | `[name, value]` of a global, as text |
 //!
@@ -18,7 +19,7 @@ use super::words::kind_class;
 use crate::escape::visible;
 use crate::interleaving::run;
 use crate::statement::{self, ShownValue};
-use selvedge_base::{FileId, Id};
+use selvedge_base::{FileId, Id, Place};
 use selvedge_findings::CheckedFile;
 use selvedge_program::{StepKind, TraceStep};
 use serde::Serialize;
@@ -48,6 +49,8 @@ struct File {
     locks: Vec<String>,
     locations: Vec<String>,
     procedures: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    channels: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +72,8 @@ struct Entry {
     next: Vec<Step>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     first: Vec<Named>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    with: Vec<(usize, usize, u32)>,
 }
 
 /// A global with its value.
@@ -97,6 +102,7 @@ impl File {
                 locks,
                 locations,
                 procedures,
+                channels: Vec::new(),
             };
         }
         let thread = |thread: &selvedge_program::Thread| Thread {
@@ -109,6 +115,7 @@ impl File {
             locks: program.locks.iter().map(|lock| shown(&lock.name)).collect(),
             locations: program.locations.iter().map(|location| shown(&location.name)).collect(),
             procedures: program.procedures.iter().map(|one| shown(&one.name)).collect(),
+            channels: program.channels.iter().map(|one| shown(&one.name)).collect(),
         }
     }
 }
@@ -130,6 +137,10 @@ impl Entry {
             let statement = finding.kind.is_reached().then(|| run::statement(step, program));
             Step::new(step, statement, named(values.shared(step)))
         };
+        let with = finding.trace.steps.iter().enumerate().flat_map(|(at, step)| {
+            let receivers = step.receivers.iter();
+            receivers.map(move |one| (at + 1, one.thread.index(), shown_line(one.place)))
+        });
         Self {
             id,
             file: at.file,
@@ -140,6 +151,7 @@ impl Entry {
             steps: finding.trace.steps.iter().map(step).collect(),
             next: finding.trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
             first: named(statement::shared_state(program, &[], &finding.trace.globals)),
+            with: with.collect(),
         }
     }
 }
@@ -147,8 +159,7 @@ impl Entry {
 impl Step {
     fn new(step: &TraceStep, statement: Option<String>, values: Vec<Named>) -> Self {
         let (kind, object) = code(step.kind);
-        // The page has the lines of the file that was read only.
-        let line = step.place.line().filter(|_| step.place.file == FileId::READ).unwrap_or(0);
+        let line = shown_line(step.place);
         let thread = step.thread.index();
         let matched = step.matched.unwrap_or(0);
         let said = statement.map(|text| visible(&text).into_owned());
@@ -170,6 +181,11 @@ impl Step {
             None => Self::Event(thread, kind, object, line, matched),
         }
     }
+}
+
+/// The line of a place; the page has the lines of the file that was read only.
+fn shown_line(place: Place) -> u32 {
+    place.line().filter(|_| place.file == FileId::READ).unwrap_or(0)
 }
 
 fn named(values: Vec<(&str, ShownValue<'_>)>) -> Vec<Named> {

@@ -184,14 +184,15 @@ impl Drawing<'_> {
             Shown::Brief => " brief",
         };
         match &row.content {
-            Content::Step { step, lane, depth } => {
+            Content::Step { step, lane, depth, with } => {
                 let shown = &self.finding.trace.steps[*step];
-                self.step(html, shown, *step + 1, (*lane, *depth, number), &format!("row{forms}"));
+                let class = format!("row{forms}");
+                self.step(html, shown, *step + 1, (*lane, *depth, number), with, &class);
             }
             Content::Next { step, lane, depth } => {
                 let shown = &self.finding.trace.next[*step];
                 let position = self.finding.trace.steps.len() + *step + 1;
-                self.step(html, shown, position, (*lane, *depth, number), "row next");
+                self.step(html, shown, position, (*lane, *depth, number), &[], "row next");
             }
             Content::Switch { from, to, keeps } => {
                 self.switch(html, (*from, *to), keeps, number, forms);
@@ -226,6 +227,7 @@ impl Drawing<'_> {
         step: &TraceStep,
         position: usize,
         (lane, depth, number): (usize, usize, usize),
+        with: &[(usize, usize)],
         class: &str,
     ) {
         let id = format!("f{}-{position}", self.at.finding);
@@ -264,6 +266,23 @@ impl Drawing<'_> {
                 }
             });
             self.place(html, step.place);
+            for (receiver, &(other, depth)) in step.receivers.iter().zip(with) {
+                let (low, high) = (lane.min(other), lane.max(other));
+                let style = format!("--l:{other};--d:{};--a:{low};--b:{high}", depth.min(DEEPEST));
+                html.element("span", &[("class", "with"), ("style", &style)], |html| {
+                    html.leaf("i", &[("class", "meet"), ("aria-hidden", "true")], "");
+                    html.leaf("span", &[("class", "dot"), ("aria-hidden", "true")], "");
+                    html.element("span", &[("class", "what")], |html| {
+                        let name = &self.file.program.threads[receiver.thread].name;
+                        html.leaf("span", &[("class", "who")], format!("{name} "));
+                        html.leaf("span", &[("class", "verb")], "receives over");
+                        html.text(" ");
+                        let channel = object(step.kind, &self.file.program).unwrap_or_default();
+                        html.leaf("b", &[], channel);
+                    });
+                    self.place(html, receiver.place);
+                });
+            }
         });
     }
 

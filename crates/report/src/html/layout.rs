@@ -18,7 +18,7 @@
 use crate::interleaving::events;
 use selvedge_base::IdVec;
 use selvedge_findings::Finding;
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace};
+use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 
 /// The arranged interleaving.
 pub struct DiagramLayout {
@@ -78,6 +78,8 @@ pub enum Content {
         lane: usize,
         /// How many calls are open.
         depth: usize,
+        /// The lanes of those who receive in it, each with how many calls are open there.
+        with: Vec<(usize, usize)>,
     },
     /// Another thread takes over.
     Switch {
@@ -143,7 +145,7 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
             builder.switch(step.thread, events[position]);
             builder.silent += usize::from(!events[position]);
             let shown = if events[position] { Shown::Always } else { Shown::Full };
-            builder.step(position, step.thread, step.kind, shown);
+            builder.step(position, step, shown);
         } else {
             left_out += 1;
         }
@@ -166,7 +168,10 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
 /// The threads of the finding, then others that move.
 fn lanes(trace: &Trace, threads: &[ThreadId]) -> Vec<ThreadId> {
     let mut lanes: Vec<ThreadId> = Vec::new();
-    let moving = trace.steps.iter().chain(&trace.next).map(|step| step.thread);
+    let moving = trace.steps.iter().chain(&trace.next).flat_map(|step| {
+        let receiving = step.receivers.iter().map(|receiver| receiver.thread);
+        std::iter::once(step.thread).chain(receiving)
+    });
     for thread in threads.iter().copied().chain(moving) {
         if !lanes.contains(&thread) {
             lanes.push(thread);
@@ -251,12 +256,14 @@ impl Builder {
         self.push(Content::Switch { from, to, keeps }, shown);
     }
 
-    fn step(&mut self, step: usize, thread: ThreadId, kind: StepKind, shown: Shown) {
-        let lane = self.lane(thread);
+    fn step(&mut self, position: usize, step: &TraceStep, shown: Shown) {
+        let lane = self.lane(step.thread);
         // A return stands where its call stands.
-        let returns = usize::from(matches!(kind, StepKind::Return(_)));
+        let returns = usize::from(matches!(step.kind, StepKind::Return(_)));
         let depth = self.threads[lane].depth.saturating_sub(returns);
-        self.push(Content::Step { step, lane, depth }, shown);
+        let receiving = step.receivers.iter().map(|receiver| self.lane(receiver.thread));
+        let with = receiving.map(|lane| (lane, self.threads[lane].depth)).collect();
+        self.push(Content::Step { step: position, lane, depth, with }, shown);
     }
 
     /// Carries out what a step does to locks, units and calls, in the row that was laid out last.

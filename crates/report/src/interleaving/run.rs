@@ -11,7 +11,9 @@
 //! them.
 
 use crate::escape::visible;
-use crate::interleaving::{Cell, Detail, MARGIN, Row, RowRole, lay_out, line, with_calls};
+use crate::interleaving::{
+    Cell, Detail, MARGIN, Row, RowRole, lay_out, line, received, with_calls,
+};
 use crate::statement::{self, ShownValue};
 use crate::terminal::{Terminal, Tone};
 use crate::text::fill;
@@ -42,7 +44,10 @@ pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Termin
     if !trace.transactions.is_empty() || !trace.next.is_empty() {
         return by_transaction(trace, program, detail, terminal);
     }
-    let moves = |&id: &ThreadId| trace.steps.iter().any(|step| step.thread == id);
+    let takes_part = |step: &TraceStep, id: ThreadId| {
+        step.thread == id || step.receivers.iter().any(|receiver| receiver.thread == id)
+    };
+    let moves = |&id: &ThreadId| trace.steps.iter().any(|step| takes_part(step, id));
     let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
     lay_out(&rows(trace, program, detail), &moving, program, terminal)
 }
@@ -60,7 +65,8 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         let depth = values.stack(step.thread).len().saturating_sub(1);
         let changed = values.after(step);
         if shown[at] || detail == Detail::Everything {
-            add(trace.transactions.get(at).copied(), step_rows(step, depth, &changed, program));
+            let rows = step_rows(step, depth, &changed, program, Vec::new());
+            add(trace.transactions.get(at).copied(), rows);
         }
     }
     for step in &trace.next {
@@ -121,15 +127,16 @@ fn step_rows<'a>(
     depth: usize,
     changed: &[(&str, ShownValue<'_>)],
     program: &Program,
+    with: Vec<Row<'a>>,
 ) -> Vec<Row<'a>> {
-    let row = row(step, depth, program);
+    let row = Row { with, ..row(step, depth, program) };
     let below = (!changed.is_empty() && !says_its_values(step, program))
         .then(|| remark(&row, &format!("[{}]", statement::joined(changed))));
     std::iter::once(row).chain(below).collect()
 }
 
 /// The rows of a run.
-pub(crate) fn rows<'a>(trace: &Trace, program: &Program, detail: Detail) -> Vec<Row<'a>> {
+pub(crate) fn rows<'a>(trace: &Trace, program: &'a Program, detail: Detail) -> Vec<Row<'a>> {
     let shown = with_calls(trace, program, |step| matters(step, program));
     let mut values = Values::new(trace, program);
     let mut rows = Vec::new();
@@ -137,7 +144,9 @@ pub(crate) fn rows<'a>(trace: &Trace, program: &Program, detail: Detail) -> Vec<
         let depth = values.stack(step.thread).len().saturating_sub(1);
         let changed = values.after(step);
         if shown[at] || detail == Detail::Everything {
-            rows.extend(step_rows(step, depth, &changed, program));
+            let open = |thread| values.stack(thread).len().saturating_sub(1);
+            let with = received(step, program, open);
+            rows.extend(step_rows(step, depth, &changed, program, with));
         }
         if trace.steps.get(at + 1).is_some_and(|next| next.thread != step.thread) {
             rows.extend(stays_open(trace, at, values.stack(step.thread), program));
@@ -188,7 +197,13 @@ impl<'p> Values<'p> {
 /// What a step does, in the words of the program.
 pub(crate) fn statement(step: &TraceStep, program: &Program) -> String {
     match step.step {
-        Move::Edge(edge) => statement::statement(program, &program.edges[edge]),
+        Move::Edge(edge) => {
+            let statement = statement::statement(program, &program.edges[edge]);
+            let receivers = step.receivers.iter();
+            let names: Vec<&str> =
+                receivers.map(|one| program.threads[one.thread].name.as_str()).collect();
+            if names.is_empty() { statement } else { format!("{statement} ({})", names.join(", ")) }
+        }
         Move::With(edge, partner) => {
             let statement = statement::statement(program, &program.edges[edge]);
             format!("{statement} ({})", program.threads[partner].name)
@@ -215,6 +230,7 @@ fn row<'a>(step: &TraceStep, depth: usize, program: &Program) -> Row<'a> {
         shown: true,
         held: Vec::new(),
         role: RowRole::Taken,
+        with: Vec::new(),
     }
 }
 
@@ -238,6 +254,7 @@ fn remark<'a>(row: &Row<'_>, text: &str) -> Row<'a> {
         shown: true,
         held: Vec::new(),
         role: RowRole::Remark,
+        with: Vec::new(),
     }
 }
 
@@ -299,5 +316,6 @@ fn stays_open<'a>(
         shown: true,
         held: Vec::new(),
         role: RowRole::Remark,
+        with: Vec::new(),
     })
 }

@@ -30,7 +30,9 @@
 //! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
-use super::{Options, RefinedFields, Witnesses, field, json, locks, write_list};
+use super::{
+    Options, ReceiverEntry, RefinedFields, Witnesses, field, json, locks, write_list,
+};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
@@ -269,6 +271,8 @@ struct Step<'a> {
     object: Option<String>,
     #[serde(flatten)]
     place: PlaceFields<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    with: Vec<ReceiverEntry<'a>>,
     values: Values<'a>,
     context: u32,
     round: u32,
@@ -306,6 +310,7 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             action,
             object,
             place: PlaceFields::new(step.place, program),
+            with: ReceiverEntry::all(step, program),
             values: Values(values.after(step)),
             context,
             round,

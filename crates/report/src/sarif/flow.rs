@@ -1,7 +1,7 @@
 //! # Idea
 //! An interleaving as a code flow: one thread flow per thread, each step with its number in the whole
 //! execution, its kinds, its call depth, the locks that the thread holds after it and the values that
-//! it changed. Conflicting steps are essential, other events important, the rest unimportant, so viewers can fold.
+//! it changed. Whoever receives in the step of another thread has an entry with the same number. Conflicting steps are essential, other events important, the rest unimportant, so viewers can fold.
 //!
 //! # Invariants
 //! 1. At most [`MOST`] steps are written; essential ones always are, and the message says how many
@@ -9,7 +9,7 @@
 
 use super::Reporter;
 use super::log::{CodeFlow, Location, Message, ThreadFlow, ThreadFlowLocation};
-use crate::describe::{count, pending_sentence, sentence};
+use crate::describe::{count, object, pending_sentence, sentence};
 use crate::escape::visible;
 use crate::interleaving::{events, run};
 use crate::ownership::Standings;
@@ -73,9 +73,33 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
             },
             state,
         };
-        match flows.iter_mut().find(|(thread, _)| *thread == step.thread) {
+        let mut add = |thread: ThreadId, entry: ThreadFlowLocation<'a>| match flows
+            .iter_mut()
+            .find(|(other, _)| *other == thread)
+        {
             Some((_, locations)) => locations.push(entry),
-            None => flows.push((step.thread, vec![entry])),
+            None => flows.push((thread, vec![entry])),
+        };
+        let importance = entry.importance;
+        add(step.thread, entry);
+        for receiver in &step.receivers {
+            let mut location = Location::new(reporter.physical(receiver.place));
+            let who = reporter.thread_name(receiver.thread);
+            let channel = visible(object(step.kind, program).unwrap_or_default());
+            let from = reporter.thread_name(step.thread);
+            let text = format!("{}. {who} receives over `{channel}` from {from}", at + 1);
+            location.message = Some(Message::new(text));
+            location.logical_locations = vec![reporter.logical(receiver.thread)];
+            let held = reporter.lock_names(&now.held[receiver.thread]);
+            let entry = ThreadFlowLocation {
+                location,
+                kinds: kinds(step.kind),
+                nesting_level: now.depths[receiver.thread],
+                execution_order: at + 1,
+                importance,
+                state: BTreeMap::from([("locks held".into(), Message::new(held))]),
+            };
+            add(receiver.thread, entry);
         }
     }
     flows.retain(|(_, locations)| !locations.is_empty());

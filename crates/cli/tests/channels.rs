@@ -1,0 +1,143 @@
+//! What a user sees of programs with channels: one step across lanes in every format, witnesses that
+//! replay, and engines that say who takes such programs.
+
+mod common;
+
+use common::{run, run_with_input};
+use serde_json::Value;
+
+/// A broadcast with two receivers, behind which two threads race.
+const BROADCAST: &str = "chan : go;
+var : x;
+process A { main { broadcast go; write x; } }
+process B { main { recv go; write x; } }
+process C { tell { recv go; } main { tell(); } }
+";
+
+fn output(arguments: &[&str], code: i32) -> String {
+    let outcome = run_with_input(arguments, BROADCAST.as_bytes());
+    assert_eq!(outcome.code, Some(code), "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+    outcome.stdout
+}
+
+#[test]
+fn a_step_with_receivers_is_one_row_across_the_lanes() {
+    let text = output(&["race", "-", "--width", "100"], 1);
+    insta::assert_snapshot!("channels_table", without_time(&text));
+    let narrow = output(&["race", "-", "--width", "40"], 1);
+    insta::assert_snapshot!("channels_list", without_time(&narrow));
+}
+
+/// The output without how long it took.
+fn without_time(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once(" in ") {
+        Some((before, time)) if time.ends_with(" s") => before.to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn steps_say_who_receives_in_json() {
+    let text = output(&["race", "-", "--format", "json"], 1);
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    let queries = report["queries"].as_array().expect("queries");
+    let violated = queries.iter().find(|one| one["verdict"] == "violation").expect("a race");
+    let steps = violated["witness"].as_array().expect("steps");
+    let broadcast = steps.iter().find(|step| step["action"] == "broadcast").expect("a broadcast");
+    assert_eq!(broadcast["object"], "go");
+    let with = broadcast["with"].as_array().expect("receivers");
+    let expected = [("B", 4, 20)];
+    for (one, (thread, line, column)) in with.iter().zip(expected) {
+        assert_eq!(
+            (&one["thread"], &one["line"], &one["column"]),
+            (&thread.into(), &line.into(), &column.into())
+        );
+    }
+    let others = steps.iter().filter(|step| step["action"] != "broadcast");
+    assert!(others.into_iter().all(|step| step.get("with").is_none()), "{steps:?}");
+}
+
+#[test]
+fn other_formats_draw_it_too() {
+    let check = |format: &str| {
+        let outcome =
+            run_with_input(&["check", "-", "--no-cache", "--format", format], BROADCAST.as_bytes());
+        assert_eq!(outcome.code, Some(1), "{format}: {}", outcome.stderr);
+        outcome.stdout
+    };
+    let sarif = check("sarif");
+    assert!(sarif.contains("B receives over `go` from A"), "{sarif}");
+    let dot = check("dot");
+    assert!(dot.contains("rank=same") && dot.contains("recv go"), "{dot}");
+    let page = std::env::temp_dir().join(format!("selvedge-meet-{}.html", std::process::id()));
+    let path = page.to_str().expect("UTF-8");
+    output(&["race", "-", "--html", path], 1);
+    let html = std::fs::read_to_string(&page).expect("a page was written");
+    assert!(html.contains("class=\"meet\"") && html.contains("\"with\":[["), "{html}");
+    std::fs::remove_file(&page).expect("a file can be removed");
+}
+
+#[test]
+fn witnesses_with_receivers_replay_and_changed_ones_do_not() {
+    let report = output(&["race", "-", "--format", "json"], 1);
+    let file = std::env::temp_dir().join(format!("selvedge-channels-{}.eml", std::process::id()));
+    std::fs::write(&file, BROADCAST).expect("a file can be written");
+    let path = file.to_str().expect("UTF-8");
+    let replay = |report: &str| run_with_input(&["replay", path, "-"], report.as_bytes());
+    let outcome = replay(&report);
+    assert_eq!(outcome.code, Some(0), "{}{}", outcome.stdout, outcome.stderr);
+    // Who is ready has to receive.
+    let mut changed: Value = serde_json::from_str(&report).expect("JSON");
+    for query in changed["queries"].as_array_mut().expect("queries") {
+        let Some(replay) = query.get_mut("replay") else { continue };
+        for step in replay["steps"].as_array_mut().expect("steps") {
+            if let Some(edge) = step[1].as_array().map(|parts| parts[0].clone()) {
+                step[1] = edge;
+            }
+        }
+    }
+    let outcome = replay(&changed.to_string());
+    assert_eq!(outcome.code, Some(1), "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("other threads have to receive over go"), "{}", outcome.stdout);
+    std::fs::remove_file(&file).expect("a file can be removed");
+}
+
+#[test]
+fn engines_that_take_no_channels_name_those_that_do() {
+    for engine in ["tupling", "tupling-bdd"] {
+        let outcome = run(&["race", "examples/handshake.eml", "--engine", engine]);
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        assert!(
+            outcome.stdout.contains("takes no program with channels; use "),
+            "{}",
+            outcome.stdout
+        );
+        assert!(outcome.stdout.contains("exhaustive"), "{}", outcome.stdout);
+    }
+}
+
+#[test]
+fn the_report_about_deadlocks_says_what_it_does_not_cover() {
+    let outcome = run(&["deadlock", "examples/lost-wakeup.eml"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("waits for ever at `send` or `recv`"), "{}", outcome.stdout);
+    let outcome = run(&["deadlock", "examples/lost-wakeup.eml", "--format", "json"]);
+    let report: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert!(report["options"]["not_covered"].as_str().is_some_and(|text| text.contains("recv")));
+    let outcome = run(&["deadlock", "examples/bank-transfer.eml"]);
+    assert!(!outcome.stdout.contains("recv"), "{}", outcome.stdout);
+}
+
+#[test]
+fn models_are_shown_with_their_channels() {
+    let shown = run(&["show", "examples/barrier.eml"]).stdout;
+    assert!(shown.contains("2 channels"), "{shown}");
+    assert!(shown.contains("sent over by Gate.main; received by Left.main, Right.main"), "{shown}");
+    let text = run(&["show", "examples/barrier.eml", "--format", "model"]).stdout;
+    assert!(text.contains("channel arrived") && text.contains("broadcast go"), "{text}");
+    let dot = run(&["show", "examples/barrier.eml", "--dot"]).stdout;
+    assert!(dot.contains("broadcast go"), "{dot}");
+    let outcome = run(&["simulate", "examples/barrier.eml", "--seed", "3"]);
+    assert!(outcome.stdout.contains("<-"), "{}", outcome.stdout);
+}
