@@ -65,6 +65,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["events"],
     ),
     (
+        "channels",
+        "programs with channels against all interleavings, and the rules against a second reading",
+        "selvedge-analysis",
+        &["channels"],
+    ),
+    (
         "transactions",
         "the search of states, in all reductions, against all interleavings",
         "selvedge-states",

@@ -4,14 +4,17 @@
 //! Reductions need no thought: what is added is shared data like any other, so whatever depends on the
 //! order of the accesses in question does not commute for the search either.
 //!
+//! Channels become data first ([`selvedge_lower::channels`]), and then nothing is reduced: a reduced search
+//! does not store a thread that stands where it can receive behind a right mover.
+//!
 //! # Invariants
 //! 1. `safe` is a proof for all executions, with all values.
 
 use crate::driver::Options;
 use crate::prepared::Prepared;
 use selvedge_base::{Budget, StopReason};
-use selvedge_lower::Marked;
 use selvedge_lower::marked::MarkedRun;
+use selvedge_lower::{Marked, channels_to_data};
 use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Program, Question, Statistics, Target, Unknown,
     Verdict,
@@ -26,6 +29,7 @@ const STATES_PER_QUESTION: u64 = 1 << 18;
 pub(crate) struct MarkedSearch<'p> {
     program: &'p Program,
     plain: Transactions<'p>,
+    search: SearchOptions,
     options: SearchOptions,
     reduction: Option<Reduction>,
     budget: Budget,
@@ -53,6 +57,7 @@ impl<'p> MarkedSearch<'p> {
         Self {
             program,
             plain,
+            search,
             options: SearchOptions {
                 depth,
                 most_states,
@@ -63,6 +68,49 @@ impl<'p> MarkedSearch<'p> {
             budget,
             statistics: Statistics::default(),
         }
+    }
+
+    /// The question about a program in which channels are data.
+    fn over_channels(&mut self, question: &Question) -> Result<Decision, Fault> {
+        if self.reduction.is_some_and(|one| one != Reduction::None) {
+            let why = "where threads meet over channels nothing is reduced, since a reduced search \
+                       does not store a thread that waits to receive; use --reduction none";
+            return Ok(Verdict::Unknown(Unknown::Unsupported(why.to_owned())).into());
+        }
+        let without = match channels_to_data(self.program) {
+            Ok(without) => without,
+            Err(why) => return Ok(Verdict::Unknown(why).into()),
+        };
+        let Some(asked) = without.question(question) else {
+            let why = "states are not counted where threads meet over channels";
+            return Ok(Verdict::Unknown(Unknown::Unsupported(why.to_owned())).into());
+        };
+        let mut inner = MarkedSearch {
+            program: &without.program,
+            plain: Transactions::new(
+                &without.program,
+                SearchOptions { states: None, why: None, locks: false, ..self.search },
+                Some(Reduction::None),
+                self.budget.clone(),
+            ),
+            search: self.search,
+            options: self.options,
+            reduction: Some(Reduction::None),
+            budget: self.budget.clone(),
+            statistics: Statistics::default(),
+        };
+        let mut decision = match without.marked(self.program, question) {
+            Some(marked) if marked.goals.is_empty() => Verdict::Safe.into(),
+            Some(marked) => inner.about_events(&marked, question)?,
+            None => inner.decide(&asked, &mut |_| {})?,
+        };
+        self.statistics.add(&inner.statistics());
+        // It says of the bits that stand for channels what it says of variables.
+        decision.searched = None;
+        if let Verdict::Violation(witness) = &decision.verdict {
+            decision.verdict = Verdict::Violation(without.original(witness));
+        }
+        Ok(decision)
     }
 
     fn about_events(&mut self, marked: &Marked, question: &Question) -> Result<Decision, Fault> {
@@ -107,6 +155,9 @@ impl Engine for MarkedSearch<'_> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Decision, Fault> {
+        if self.program.features().contains(Feature::Channels) {
+            return self.over_channels(question);
+        }
         match Marked::new(self.program, question) {
             None => self.plain.decide(question, widened),
             Some(marked) if marked.goals.is_empty() => Ok(Verdict::Safe.into()),

@@ -125,11 +125,23 @@ const COMPLETE: &str = "all executions if the search closes, else all within the
 const OVER_LOCKS: &[Feature] = &[Recursion, Starts, Joins, Volatile, Mutexes, Restrictions];
 
 /// What the searches over truth values take.
-const OVER_TRUTH_VALUES: &[Feature] = &[Values, Recursion, Starts, Joins, AtomicSections, Volatile];
+const OVER_TRUTH_VALUES: &[Feature] =
+    &[Values, Recursion, Starts, Joins, AtomicSections, Volatile, Channels];
 
 /// What the searches over data take: what is no truth value becomes bits, as far as these suffice.
-const OVER_DATA: &[Feature] =
-    &[Values, Recursion, Starts, Joins, AtomicSections, Volatile, Types, Monitors, Mutexes, Checks];
+const OVER_DATA: &[Feature] = &[
+    Values,
+    Recursion,
+    Starts,
+    Joins,
+    AtomicSections,
+    Volatile,
+    Types,
+    Monitors,
+    Mutexes,
+    Checks,
+    Channels,
+];
 
 /// What the search of configurations one by one counts.
 const EXPLICIT_COUNTS: &[&str] =
@@ -209,7 +221,7 @@ impl EngineKind {
             Self::ContextBounded => Declaration {
                 name: "context-bounded",
                 summary: "the question as a monitor in shared data, within a number of rounds",
-                questions: &[Atomicity],
+                questions: &[Atomicity, Race],
                 features: OVER_TRUTH_VALUES,
                 with_events: &[],
                 unnested: false,
@@ -299,6 +311,7 @@ impl EngineKind {
                     Monitors,
                     Mutexes,
                     Checks,
+                    Channels,
                 ],
                 with_events: &[],
                 unnested: true,

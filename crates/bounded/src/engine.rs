@@ -1,7 +1,8 @@
 //! # Idea
 //! The searches of this crate as engines. What an engine is asked becomes a target for a search over
 //! data: what is no truth value becomes bits ([`selvedge_lower::bits`]), locks and joins become shared
-//! variables where there are any ([`crate::monitor`]), a pattern or an automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
+//! variables where there are any ([`crate::monitor`]), and so do channels before them
+//! ([`selvedge_lower::channels`]), a pattern or an automaton becomes a monitor. Then the bound widens, level by level, until a violation, a proof or
 //! a limit, and the run that was found is translated back to the program that was asked about.
 //!
 //! # Invariants
@@ -17,7 +18,8 @@ use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::{Slice, Slices};
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use selvedge_base::Budget;
-use selvedge_lower::{BitProgram, LockSet, to_bits};
+use selvedge_lower::marked::MarkedRun;
+use selvedge_lower::{BitProgram, LockSet, Marked, channels_to_data, to_bits};
 use selvedge_program::{
     Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, Features, LevelCount,
     Measure, NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown,
@@ -181,6 +183,12 @@ impl<'p> Bounded<'p> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Decision, Failure> {
+        if self.features.contains(Feature::Channels) {
+            return self.over_channels(question, widened);
+        }
+        if let (Question::Race(_), Some(marked)) = (question, Marked::new(self.program, question)) {
+            return self.marked(&marked, widened);
+        }
         let translated = self.translated(question)?;
         let Translated { program, target, .. } = &translated;
         let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
@@ -208,6 +216,56 @@ impl<'p> Bounded<'p> {
             verdict = Verdict::Safe;
         }
         Ok(Decision { verdict, explored: Some(explored), searched: None, refined: None })
+    }
+
+    /// The question about a program in which channels are data. What is counted of its states is not
+    /// what the program itself has, so no states are shown.
+    fn over_channels(
+        &mut self,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Failure> {
+        let without = channels_to_data(self.program)?;
+        let Some(asked) = without.question(question) else {
+            let why = "states are not counted where threads meet over channels; ask for a label, a \
+                       state or an assertion";
+            return Err(Unknown::Unsupported(why.to_owned()).into());
+        };
+        let options = BoundedOptions { list: None, visible: false, ..self.options };
+        let mut inner = Bounded::new(&without.program, options, &self.budget);
+        let mut decision = match (question, without.marked(self.program, question)) {
+            (Question::Race(_), Some(marked)) => inner.marked(&marked, widened)?,
+            _ => inner.search(&asked, widened)?,
+        };
+        self.statistics.add(&inner.statistics);
+        decision.explored.iter_mut().for_each(|explored| explored.levels.clear());
+        if let Verdict::Violation(witness) = &decision.verdict {
+            decision.verdict = Verdict::Violation(without.original(witness));
+        }
+        Ok(decision)
+    }
+
+    /// A race, as a label of a program that marks who is about to access the location.
+    fn marked(
+        &mut self,
+        marked: &Marked,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Decision, Failure> {
+        if marked.goals.is_empty() {
+            return Ok(Verdict::Safe.into());
+        }
+        let mut inner = Bounded::new(&marked.program, self.options, &self.budget);
+        let asked = Question::Reach(Target::Label(marked.goals.clone()));
+        let mut decision = inner.search(&asked, widened)?;
+        self.statistics.add(&inner.statistics);
+        if let Verdict::Violation(witness) = &decision.verdict {
+            decision.verdict = match marked.shown(witness) {
+                MarkedRun::Run(run) if marked.exact => Verdict::Violation(run),
+                // Later values may forbid the access that was marked.
+                _ => Verdict::Unknown(Unknown::OtherData(None)),
+            };
+        }
+        Ok(decision)
     }
 
     /// Widens the bound until something is decided or a limit is met.

@@ -23,6 +23,7 @@
 //! 4. A state of the new program in which nobody is due is one of the given program; any other one
 //!    becomes one when those that are due have received.
 
+use crate::marked::Marked;
 use crate::names::Names;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
@@ -123,6 +124,9 @@ fn meets_in_atomic(program: &Program) -> bool {
 
 /// A thread and a channel.
 type Key = (ChannelId, ThreadId);
+
+/// When a step is possible, and what it sets.
+type Way = (Option<Expr>, Vec<(Variable, Expr)>);
 
 struct Build<'p> {
     source: &'p Program,
@@ -276,27 +280,27 @@ impl<'p> Build<'p> {
             Action::Recv(channel) => {
                 let due = self.due[&(channel, thread)];
                 moves.push(set(due, Expr::FALSE));
-                self.push(edge, Some(current(due)), moves, Origin::Receives(id, channel));
+                self.push(&edge, Some(current(due)), moves, Origin::Receives(id, channel));
             }
             Action::Send(channel) | Action::Post(channel) | Action::Broadcast(channel) => {
                 for (guard, marks) in self.ways(thread, given.action, channel) {
                     let moves = [moves.clone(), marks].concat();
                     let guard = and(waits.clone(), guard);
-                    self.push(edge.clone(), guard, moves, Origin::Sends(id, channel));
+                    self.push(&edge, guard, moves, Origin::Sends(id, channel));
                 }
             }
             Action::Call(callee) => {
                 let edge = Edge { action: self.call(thread, callee), ..edge };
                 let back = self.receives[given.target].clone();
                 if back.is_empty() {
-                    self.push(edge, waits, moves, Origin::Edge(id));
+                    self.push(&edge, waits, moves, Origin::Edge(id));
                 } else {
                     self.check_results(given, callee)?;
                     let place = self.source.procedures[callee].end;
                     let between = self.node(procedure, None);
                     let target = edge.target;
                     let call = Edge { target: between, ..edge };
-                    self.push(call, waits, moves, Origin::Edge(id));
+                    self.push(&call, waits, moves, Origin::Edge(id));
                     let flags = back.iter().map(|&channel| self.ready[&(channel, thread)]);
                     let flags = flags.map(|flag| set(flag, Expr::TRUE)).collect();
                     let step = Edge {
@@ -308,16 +312,16 @@ impl<'p> Build<'p> {
                         volatile: false,
                         place,
                     };
-                    self.push(step, None, flags, Origin::Returns);
+                    self.push(&step, None, flags, Origin::Returns);
                 }
             }
             Action::Start(started) => {
                 let entry = source.procedures[source.threads[started].main].entry;
                 let flags = self.receives[entry].iter().map(|&one| self.ready[&(one, started)]);
                 moves.extend(flags.map(|flag| set(flag, Expr::TRUE)));
-                self.push(edge, waits, moves, Origin::Edge(id));
+                self.push(&edge, waits, moves, Origin::Edge(id));
             }
-            _ => self.push(edge, waits, moves, Origin::Edge(id)),
+            _ => self.push(&edge, waits, moves, Origin::Edge(id)),
         }
         Ok(())
     }
@@ -345,12 +349,7 @@ impl<'p> Build<'p> {
     }
 
     /// The ways to send: when each is possible, and who is due then.
-    fn ways(
-        &self,
-        thread: ThreadId,
-        action: Action,
-        channel: ChannelId,
-    ) -> Vec<(Option<Expr>, Vec<(Variable, Expr)>)> {
+    fn ways(&self, thread: ThreadId, action: Action, channel: ChannelId) -> Vec<Way> {
         let others =
             self.ready.iter().filter(|((over, other), _)| *over == channel && *other != thread);
         let others: Vec<(GlobalId, GlobalId)> =
@@ -382,7 +381,7 @@ impl<'p> Build<'p> {
 
     fn push(
         &mut self,
-        edge: Edge,
+        edge: &Edge,
         guard: Option<Expr>,
         moves: Vec<(Variable, Expr)>,
         origin: Origin,
@@ -400,21 +399,22 @@ impl<'p> Build<'p> {
             Origin::Edge(_) | Origin::Returns => edge.action,
         };
         self.origins.push(origin);
-        self.out.edges.push(Edge { action, update, ..edge });
+        self.out.edges.push(Edge { action, update, ..edge.clone() });
     }
 }
 
 impl ChannelProgram {
-    /// The question about the new program; `None` where it cannot be asked.
-    pub fn question(&self, question: &Question) -> Option<Question> {
+    /// What is to be reached in the new program.
+    pub fn target(&self, target: &Target) -> Target {
         let copies = |given: &[NodeId]| -> Vec<NodeId> {
             let given: BTreeSet<Option<NodeId>> = given.iter().copied().map(Some).collect();
             let all = self.nodes.iter_enumerated();
             all.filter(|(_, node)| given.contains(node)).map(|(copy, _)| copy).collect()
         };
-        Some(match question {
-            Question::Reach(Target::Label(nodes)) => Question::Reach(Target::Label(copies(nodes))),
-            Question::Reach(Target::State(pattern)) => {
+        match target {
+            Target::Assertion => Target::Assertion,
+            Target::Label(nodes) => Target::Label(copies(nodes)),
+            Target::State(pattern) => {
                 let mut globals = pattern.globals.clone();
                 globals.extend(self.due.values().map(|&due| (due, Value::from(false))));
                 let position = |position: &Position| match position {
@@ -423,14 +423,42 @@ impl ChannelProgram {
                 };
                 let threads = pattern.threads.iter().map(position).collect();
                 let locks = pattern.locks.clone();
-                Question::Reach(Target::State(StatePattern { globals, locks, threads }))
+                Target::State(StatePattern { globals, locks, threads })
             }
-            Question::Reach(Target::Assertion)
-            | Question::Pattern(_)
-            | Question::Automaton(_)
-            | Question::Race(_) => question.clone(),
-            Question::Deadlock(_) | Question::Stuck | Question::States => return None,
-        })
+        }
+    }
+
+    /// The question about the new program; `None` where it cannot be asked.
+    pub fn question(&self, question: &Question) -> Option<Question> {
+        match question {
+            Question::Reach(target) => Some(Question::Reach(self.target(target))),
+            // Whoever is due can move, so nobody is where no thread can.
+            Question::Pattern(_) | Question::Automaton(_) | Question::Race(_) | Question::Stuck => {
+                Some(question.clone())
+            }
+            Question::Deadlock(_) | Question::States => None,
+        }
+    }
+
+    /// The new program with a question about events as data, for the program that was given. Whoever is
+    /// due is not about to access anything.
+    pub fn marked(&self, given: &Program, question: &Question) -> Option<Marked> {
+        let mut marked = Marked::new(&self.program, question)?;
+        let Question::Race(race) = question else { return Some(marked) };
+        let due = self.due.iter().filter(|((_, thread), _)| race.threads.contains(thread));
+        let nobody = due.map(|(_, &due)| current(due).not());
+        let nobody = nobody.reduce(|all, one| all.join(Operator::And, one));
+        let goals: BTreeSet<NodeId> = marked.goals.iter().copied().collect();
+        let program = &mut marked.program;
+        for edge in program.edges.iter_mut().filter(|edge| goals.contains(&edge.target)) {
+            let given = edge.update.map(|id| program.updates[id].clone());
+            let mut update = given.unwrap_or_default();
+            update.guard = and(update.guard, nobody.clone());
+            edge.update = Some(program.updates.push(update));
+        }
+        // What else the accesses depend on, they depend on in the given program.
+        marked.exact = Marked::new(given, question).is_none_or(|marked| marked.exact);
+        Some(marked)
     }
 
     /// The run of the given program that a run of this one stands for. Those that are due at the end
@@ -501,7 +529,9 @@ impl ChannelProgram {
                 });
             steps[at].receivers.extend(edge.map(|edge| Receiver { thread, edge }));
         }
-        steps.iter_mut().for_each(|step| step.receivers.sort_unstable());
+        for step in &mut steps {
+            step.receivers.sort_unstable();
+        }
         Witness {
             globals: own(&witness.globals),
             locals: witness.locals.clone(),

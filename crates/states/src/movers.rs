@@ -13,7 +13,7 @@ use crate::program::Code;
 use crate::protection::ProtectionRule;
 use crate::search::{Goal, SearchEnd, SearchOptions, StateSearch};
 use selvedge_base::{Budget, Id};
-use selvedge_program::{Program, StepMover, Unknown};
+use selvedge_program::{Feature, Program, StepMover, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The mover types and phases of all steps that some run of a valid program takes, in the order of its
@@ -26,6 +26,10 @@ pub fn movers(
     rule: ProtectionRule,
     budget: &Budget,
 ) -> Result<Vec<StepMover>, Unknown> {
+    if program.features().contains(Feature::Channels) {
+        let why = "how steps commute is not shown where threads meet over channels";
+        return Err(Unknown::Unsupported(why.to_owned()));
+    }
     if program.locks.len() > crate::engine::MOST_LOCKS {
         return Err(Unknown::Unsupported("the search of states takes at most 128 locks".into()));
     }

@@ -8,6 +8,7 @@
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
 //! - [`typed`]: programs with numbers, arrays, waits and assertions; [`typed_events`]: such programs whose
 //!   accesses are events.
+//! - [`channels`]: programs with channels, and a second reading of the rules for them.
 //! - [`files`]: programs whose statements come from many files.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
@@ -28,6 +29,7 @@
 
 pub mod boolean;
 pub mod build;
+pub mod channels;
 pub mod complaints;
 pub mod definition;
 pub mod family;

@@ -34,11 +34,11 @@ use crate::unsupported::Unsupported;
 use depth::{Depths, depths};
 use procedure::{Entered, Translation};
 use selvedge_base::{Budget, Id, IdVec, Place};
-use selvedge_lower::{Names, Scopes, to_bits};
+use selvedge_lower::{Names, Scopes, channels_to_data, to_bits};
 use selvedge_program::{
-    Action, Copies, Edge, Expr, Frame, Global, GlobalId, NodeId, Operator, Passing, PassingId,
-    Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target, Thread,
-    ThreadId, Unshared, Update, Variable, unshare,
+    Action, Copies, Edge, Expr, Feature, Frame, Global, GlobalId, NodeId, Operator, Passing,
+    PassingId, Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target,
+    Thread, ThreadId, Unshared, Update, Variable, unshare,
 };
 use std::collections::BTreeSet;
 use steps::{Steps, owner};
@@ -78,7 +78,18 @@ pub fn sequentialize_towards(
     target: &Target,
     rounds: u32,
 ) -> Result<Sequential, Unsupported> {
-    let bits = if beyond_truth_values(program.features()) {
+    let features = program.features();
+    let without = if features.contains(Feature::Channels) {
+        let without = channels_to_data(program);
+        Some(without.map_err(|why| Unsupported::new(None, why.to_string()))?)
+    } else {
+        None
+    };
+    let (program, target) = match &without {
+        Some(without) => (&without.program, &without.target(target)),
+        None => (program, target),
+    };
+    let bits = if beyond_truth_values(features) {
         let asked = match target {
             Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
             _ => BTreeSet::new(),
