@@ -13,7 +13,7 @@ use selvedge_program::{
 };
 use selvedge_replay::Configuration;
 use selvedge_testkit::Rng;
-use selvedge_testkit::channels::{ChannelShape, Standing, naive_standings, random_channel_program};
+use selvedge_testkit::channels::{ChannelShape, NaiveStanding, naive_standings, random_channel_program};
 use selvedge_testkit::queries::all_races;
 use std::collections::BTreeSet;
 
@@ -33,9 +33,9 @@ fn seeds(default: u64) -> std::ops::Range<u64> {
 const SHAPES: [ChannelShape; 3] = [ChannelShape::SMALL, ChannelShape::WIDE, ChannelShape::DEEP];
 
 /// All that the step relation of the replayer leads to.
-fn standings(program: &Program) -> BTreeSet<Standing> {
+fn standings(program: &Program) -> BTreeSet<NaiveStanding> {
     let successors = Successors::new(program);
-    let shown = |configuration: &Configuration| -> Standing {
+    let shown = |configuration: &Configuration| -> NaiveStanding {
         let threads = configuration.threads.iter();
         let threads = threads
             .map(|state| (!state.waits, state.stack.iter().map(|node| node.index()).collect()));

@@ -141,3 +141,17 @@ fn models_are_shown_with_their_channels() {
     let outcome = run(&["simulate", "examples/barrier.eml", "--seed", "3"]);
     assert!(outcome.stdout.contains("<-"), "{}", outcome.stdout);
 }
+
+/// With one copy nobody meets anybody; two meet and race. Where none is found no number is enough.
+#[test]
+fn any_number_of_copies_is_tried_one_by_one() {
+    let race = "chan : a; var : x; process P[*] { main { if (*) send a; else recv a; write x; } }";
+    let outcome = run_with_input(&["race", "-"], race.as_bytes());
+    assert_eq!(outcome.code, Some(1), "{}{}", outcome.stdout, outcome.stderr);
+    let lost = "chan : a; var : x;
+        process P[*] { main { recv a; write x; send a; } }
+        process Q { main { write x; } }";
+    let outcome = run_with_input(&["race", "-"], lost.as_bytes());
+    assert_eq!(outcome.code, Some(3), "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("copies"), "{}", outcome.stdout);
+}

@@ -146,16 +146,16 @@ impl Body<'_> {
 }
 
 /// Where the threads are: whether each was started, and its stack; who holds which lock, and how often.
-pub type Standing = (Vec<(bool, Vec<usize>)>, Vec<Option<(usize, u32)>>);
+pub type NaiveStanding = (Vec<(bool, Vec<usize>)>, Vec<Option<(usize, u32)>>);
 
 /// All that a program without data can come to, by the words of the rules; `None` if that is more than
 /// `most`. Calls deeper than `depth` are left out.
-pub fn naive_standings(program: &Program, depth: usize, most: usize) -> Option<BTreeSet<Standing>> {
+pub fn naive_standings(program: &Program, depth: usize, most: usize) -> Option<BTreeSet<NaiveStanding>> {
     let threads = program.threads.iter().map(|thread| {
         let entry = program.procedures[thread.main].entry;
         (thread.start == Start::AtFirst, vec![entry.index()])
     });
-    let first: Standing = (threads.collect(), vec![None; program.locks.len()]);
+    let first: NaiveStanding = (threads.collect(), vec![None; program.locks.len()]);
     let mut seen = BTreeSet::from([first.clone()]);
     let mut pending = vec![first];
     while let Some(standing) = pending.pop() {
@@ -172,7 +172,7 @@ pub fn naive_standings(program: &Program, depth: usize, most: usize) -> Option<B
 }
 
 /// What one step leads to.
-fn naive_steps(program: &Program, standing: &Standing, depth: usize) -> Vec<Standing> {
+fn naive_steps(program: &Program, standing: &NaiveStanding, depth: usize) -> Vec<NaiveStanding> {
     let (threads, locks) = standing;
     let mut all = Vec::new();
     // The node of a thread that can move.
@@ -180,7 +180,7 @@ fn naive_steps(program: &Program, standing: &Standing, depth: usize) -> Vec<Stan
         let (started, stack) = &threads[thread];
         stack.last().copied().filter(|_| *started)
     };
-    let goes = |standing: &mut Standing, thread: usize, to: NodeId| {
+    let goes = |standing: &mut NaiveStanding, thread: usize, to: NodeId| {
         *standing.0[thread].1.last_mut().expect("it moves") = to.index();
     };
     for thread in 0..threads.len() {

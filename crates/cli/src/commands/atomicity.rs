@@ -1,7 +1,7 @@
 //! # Idea
 //! `selvedge atomicity`: what the file and the options ask.
 
-use super::inquiry::{answer, inquire};
+use super::inquiry::{answer, inquire_deeper};
 use crate::args::{AtomicityArgs, AtomicityOptions};
 use crate::exit::Exit;
 use crate::input::{self, Model};
@@ -52,12 +52,6 @@ pub fn analyse(
         list_all: options.all_questions,
         copies: options.extent.copies.copies,
     });
-    let inquiry = request.and_then(|request| {
-        let model = input::restricted(model, &options.restrict, output, watch.budget())?;
-        inquire(model, request, output, watch.budget())
-    });
-    let inquiry =
-        inquiry.map_err(|exit| unread(Path::new(&file), options, watch).publish(exit, output))?;
     let analysis = Options {
         call_depth: options.depth,
         limit: options.rounds,
@@ -65,6 +59,12 @@ pub fn analyse(
         max_nodes: options.extent.max_nodes,
         ..Options::new(options.engine)
     };
+    let inquiry = request.and_then(|request| {
+        let model = input::restricted(model, &options.restrict, output, watch.budget())?;
+        inquire_deeper(model, request, analysis, output, watch)
+    });
+    let inquiry =
+        inquiry.map_err(|exit| unread(Path::new(&file), options, watch).publish(exit, output))?;
     answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
 }
 

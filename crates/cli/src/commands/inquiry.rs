@@ -15,6 +15,7 @@ use selvedge_base::Budget;
 use selvedge_library::render::Extent;
 use selvedge_library::render::Format;
 use selvedge_library::{Inquiry, InquiryError, Model, Request};
+use selvedge_program::{Feature, Verdict};
 
 /// Asks something about a model. Mistakes have been printed when this returns.
 pub fn inquire(
@@ -37,6 +38,30 @@ pub fn inquire(
         output.diagnostics(&property.warnings, &property.text.source());
     }
     Ok(inquiry)
+}
+
+/// As [`inquire`], with the fewest copies of which there may be any number that show a violation, and as
+/// many as are allowed if none do. Over channels one more copy can also be one that is in the way.
+pub fn inquire_deeper(
+    model: Model,
+    request: Request,
+    analysis: Options,
+    output: Output,
+    watch: &Watch,
+) -> Result<Inquiry, Exit> {
+    let features = model.program.features();
+    if features.contains(Feature::Channels) && features.contains(Feature::AnyCopies) {
+        for copies in 1..request.copies {
+            let fewer = Request { copies, ..request.clone() };
+            let inquiry = inquire(model.clone(), fewer, output, watch.budget())?;
+            let decided = inquiry.decide(analysis, watch.budget(), &mut |_| {});
+            let answers = decided.as_ref().map_or(&[][..], |decided| &decided.report.answers);
+            if answers.iter().any(|answer| matches!(answer.verdict, Verdict::Violation(_))) {
+                return Ok(inquiry);
+            }
+        }
+    }
+    inquire(model, request, output, watch.budget())
 }
 
 /// Answers what is asked, and prints the answers.

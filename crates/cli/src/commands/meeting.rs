@@ -1,7 +1,7 @@
 //! # Idea
 //! `selvedge race` and `selvedge deadlock`: what the file and the options ask about single moments.
 
-use super::inquiry::{answer, inquire};
+use super::inquiry::{answer, inquire_deeper};
 use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
 use crate::exit::Exit;
 use crate::input;
@@ -55,15 +55,15 @@ fn run(
     let model = input::model(file, output, watch.budget());
     let model =
         model.and_then(|model| input::restricted(model, &options.restrict, output, watch.budget()));
-    let inquiry = model.and_then(|model| inquire(model, request, output, watch.budget()));
+    let analysis =
+        Options { call_depth: options.depth, max_nodes: options.extent.max_nodes, ..analysis };
+    let inquiry = model.and_then(|model| inquire_deeper(model, request, analysis, output, watch));
     let engine = analysis.engine.unwrap_or(EngineKind::Tupling).name();
     let unread = Unread { file, asked, engine, report: &options.report, watch };
     let inquiry = inquiry.map_err(|exit| if dot { exit } else { unread.publish(exit, output) })?;
     if dot {
         return graph(&inquiry, watch, output);
     }
-    let analysis =
-        Options { call_depth: options.depth, max_nodes: options.extent.max_nodes, ..analysis };
     answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
 }
 

@@ -30,9 +30,7 @@
 //! | `witness[].fails` | true on a step that fails |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
-use super::{
-    Options, ReceiverEntry, RefinedFields, Witnesses, field, json, locks, write_list,
-};
+use super::{Options, ReceiverEntry, RefinedFields, Witnesses, field, json, locks, write_list};
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
