@@ -363,6 +363,8 @@ impl<'p> Build<'p> {
             others.iter().map(one)
         };
         match action {
+            // The edge stays, so that whatever stands behind it stays in its place.
+            Action::Send(_) if others.is_empty() => vec![(Some(Expr::FALSE), Vec::new())],
             Action::Send(_) => to_one().collect(),
             Action::Post(_) => {
                 let nobody = others.iter().map(|&(ready, _)| current(ready).not());

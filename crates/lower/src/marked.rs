@@ -213,7 +213,7 @@ struct Marking<'p> {
     sharing: Sharing,
     out: Program,
     rewrite: Rewrite<'p, Origin>,
-    goals: BTreeMap<ProcedureId, Point>,
+    goals: BTreeMap<(ProcedureId, Option<NodeId>), Point>,
 }
 
 impl<'p> Marking<'p> {
@@ -244,10 +244,11 @@ impl<'p> Marking<'p> {
         })
     }
 
-    /// The node of a procedure that says that what is asked for has happened.
-    fn goal(&mut self, procedure: ProcedureId) -> Point {
+    /// The node of a procedure that says that what is asked for has happened; one for each node that it
+    /// happens at, where what is open there must stay nested.
+    fn goal(&mut self, procedure: ProcedureId, from: Option<NodeId>) -> Point {
         let rewrite = &mut self.rewrite;
-        *self.goals.entry(procedure).or_insert_with(|| rewrite.node(procedure))
+        *self.goals.entry((procedure, from)).or_insert_with(|| rewrite.node(procedure))
     }
 
     /// A copy of an edge with a further condition and further assignments.
@@ -355,7 +356,7 @@ impl<'p> Marking<'p> {
         match (symbol.symbol, depth) {
             (Observable::BeginUnit, Some(depth)) => {
                 let deep = equals(depth, MOST_UNITS);
-                let goal = self.goal(procedure);
+                let goal = self.goal(procedure, None);
                 let marks = Edge { action: Action::Skip, volatile: false, ..edge.clone() };
                 let marks = Edge { update: None, ..marks };
                 let over = self.copy(&marks, both(me.cloned(), Some(deep.clone())), Vec::new());
@@ -407,7 +408,7 @@ impl<'p> Marking<'p> {
             assignments.push((phase, Expr::number(code(at + 1))));
             let copy = self.copy(edge, guard, assignments);
             let last = at + 1 == word.phases.len();
-            let target = if last { self.goal(procedure) } else { to };
+            let target = if last { self.goal(procedure, None) } else { to };
             self.rewrite.edge(from, target, copy, Origin::Edge(id, Some(at as u32 + 1)));
         }
     }
@@ -462,7 +463,7 @@ impl<'p> Marking<'p> {
                     let seen = seen.map(|other| equals(marks[1 - at], other));
                     let seen = seen.reduce(|left, right| left.join(Operator::Or, right));
                     let meets = self.copy(&bare, both(ready, seen), Vec::new());
-                    let goal = self.goal(procedure);
+                    let goal = self.goal(procedure, Some(node));
                     self.rewrite.edge(Point::Old(node), goal, meets, Origin::Mark);
                 }
                 // The thread goes on as it could have without a mark.

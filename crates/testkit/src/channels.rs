@@ -99,7 +99,7 @@ impl Body<'_> {
     }
 
     fn statement(&mut self, from: usize, to: usize, depth: usize) {
-        let kind = self.rng.weighted(&[45, 20, 5, 10, 10, 5, 5]);
+        let kind = self.rng.weighted(&[40, 32, 6, 8, 8, 3, 3]);
         match kind {
             0 => {
                 let word = *self.rng.pick(&["send", "post", "broadcast", "recv", "recv"]);
@@ -107,8 +107,8 @@ impl Body<'_> {
                 self.edge(from, to, &format!("{word} {channel}"));
             }
             1 => {
-                let word = *self.rng.pick(&["read", "write"]);
-                let location = *self.rng.pick(&["x", "y"]);
+                let word = *self.rng.pick(&["read", "write", "write"]);
+                let location = *self.rng.pick(&["x", "x", "x", "y"]);
                 self.edge(from, to, &format!("{word} {location}"));
             }
             2 | 3 if depth > 0 => {
@@ -150,7 +150,11 @@ pub type NaiveStanding = (Vec<(bool, Vec<usize>)>, Vec<Option<(usize, u32)>>);
 
 /// All that a program without data can come to, by the words of the rules; `None` if that is more than
 /// `most`. Calls deeper than `depth` are left out.
-pub fn naive_standings(program: &Program, depth: usize, most: usize) -> Option<BTreeSet<NaiveStanding>> {
+pub fn naive_standings(
+    program: &Program,
+    depth: usize,
+    most: usize,
+) -> Option<BTreeSet<NaiveStanding>> {
     let threads = program.threads.iter().map(|thread| {
         let entry = program.procedures[thread.main].entry;
         (thread.start == Start::AtFirst, vec![entry.index()])
