@@ -215,32 +215,29 @@ fn naive_steps(program: &Program, standing: &NaiveStanding, depth: usize) -> Vec
                         })
                         .collect();
                     let mut outcomes = Vec::new();
-                    match edge.action {
-                        Action::Broadcast(_) => {
-                            outcomes.push(next);
-                            for (other, to) in &ready {
-                                let mut longer = Vec::new();
-                                for outcome in &outcomes {
-                                    for &to in to {
-                                        let mut with = outcome.clone();
-                                        goes(&mut with, *other, to);
-                                        longer.push(with);
-                                    }
+                    if let Action::Broadcast(_) = edge.action {
+                        outcomes.push(next);
+                        for (other, to) in &ready {
+                            let mut longer = Vec::new();
+                            for outcome in &outcomes {
+                                for &to in to {
+                                    let mut with = outcome.clone();
+                                    goes(&mut with, *other, to);
+                                    longer.push(with);
                                 }
-                                outcomes = longer;
+                            }
+                            outcomes = longer;
+                        }
+                    } else {
+                        for (other, to) in &ready {
+                            for &to in to {
+                                let mut with = next.clone();
+                                goes(&mut with, *other, to);
+                                outcomes.push(with);
                             }
                         }
-                        _ => {
-                            for (other, to) in &ready {
-                                for &to in to {
-                                    let mut with = next.clone();
-                                    goes(&mut with, *other, to);
-                                    outcomes.push(with);
-                                }
-                            }
-                            if ready.is_empty() && matches!(edge.action, Action::Post(_)) {
-                                outcomes.push(next);
-                            }
+                        if ready.is_empty() && matches!(edge.action, Action::Post(_)) {
+                            outcomes.push(next);
                         }
                     }
                     all.extend(outcomes);
