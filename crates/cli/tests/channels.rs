@@ -22,9 +22,9 @@ fn output(arguments: &[&str], code: i32) -> String {
 
 #[test]
 fn a_step_with_receivers_is_one_row_across_the_lanes() {
-    let text = output(&["race", "-", "--width", "100"], 1);
+    let text = output(&["race", "-", "--engine", "exhaustive", "--width", "100"], 1);
     insta::assert_snapshot!("channels_table", without_time(&text));
-    let narrow = output(&["race", "-", "--width", "40"], 1);
+    let narrow = output(&["race", "-", "--engine", "exhaustive", "--width", "40"], 1);
     insta::assert_snapshot!("channels_list", without_time(&narrow));
 }
 
