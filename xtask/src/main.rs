@@ -26,6 +26,7 @@ tasks:
                              600), with the stable compiler
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench cpds [--quick]       print the table of lock histories against communicating pushdown systems
+  bench nwa [--quick]        print what nested-word automata and merging functions cost
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
   bench transactions [--quick]

@@ -4,7 +4,7 @@
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_lower::{LockSet, LoweredThread, lower};
 use selvedge_pds::domains::{PrefixSet, PrefixSets};
-use selvedge_pds::nwa::restrict::{Anywhere, Restriction, WeightedRelations, nested_word};
+use selvedge_pds::nwa::restrict::{Anywhere, Combination, WeightedRelations, nested_word};
 use selvedge_pds::nwa::{Letter, Nwa, NwaState};
 use selvedge_pds::value::Query;
 use selvedge_pds::{
@@ -162,7 +162,7 @@ fn the_product_has_the_values_of_construction_1() {
             };
             let written: IdVec<RuleId, PrefixSet> =
                 whole.pds.rules.ids().map(|rule| written(rule, &mut base)).collect();
-            let mut construction = Restriction::new(&nwa, Anywhere(Extend));
+            let mut construction = Combination::new(&nwa, Anywhere(Extend));
             let weights =
                 construction.weights(&whole.pds, &letters, &base, |rule, _, _| written[rule]);
             let mut domain = WeightedRelations::new(base, &nwa);

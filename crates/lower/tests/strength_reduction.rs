@@ -10,7 +10,7 @@ use selvedge_base::{Budget, Id, IdVec};
 use selvedge_lower::{LockSet, lower};
 use selvedge_pds::domains::{PrefixSet, PrefixSets, TooManyNodes};
 use selvedge_pds::merging::value_of_run;
-use selvedge_pds::nwa::restrict::{MergingAt, Restriction, WeightedRelation, WeightedRelations};
+use selvedge_pds::nwa::restrict::{Combination, MergingAt, WeightedRelation, WeightedRelations};
 use selvedge_pds::nwa::{Letter, Nwa, NwaLimits, NwaState};
 use selvedge_pds::value::Query;
 use selvedge_pds::{
@@ -242,7 +242,7 @@ impl MergingAt<PrefixSets> for Closes<'_> {
 struct Combined<'a> {
     process: &'a Process,
     nwa: &'a Nwa,
-    restriction: Restriction<'a, Closes<'a>>,
+    restriction: Combination<'a, Closes<'a>>,
     weights: IdVec<RuleId, WeightedRelation<PrefixSet>>,
     domain: WeightedRelations<PrefixSets>,
 }
@@ -250,7 +250,7 @@ struct Combined<'a> {
 /// `E_A` with the weights of the process itself: column (a).
 fn combine<'a>(process: &'a Process, nwa: &'a Nwa, mut base: PrefixSets) -> Combined<'a> {
     let closes = Closes { nwa, opens: &process.opens, column: Column::Alike };
-    let restriction = Restriction::new(nwa, closes);
+    let restriction = Combination::new(nwa, closes);
     let letters: IdVec<RuleId, Letter> =
         process.letters.iter().map(|letter| nwa.letter(letter)).collect();
     let written: IdVec<RuleId, PrefixSet> = process

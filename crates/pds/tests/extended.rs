@@ -1,6 +1,8 @@
 //! Extended weighted pushdown systems: the saturations against the values of runs, and the worked
 //! example of the source.
 
+mod figure_4;
+
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_pds::domains::{
     GenKill, LocalFacts, LocalValues, PrefixSet, PrefixSets, Relation, Relations, TooManyNodes,
@@ -255,23 +257,7 @@ impl Merging<PrefixSets> for GivesBack {
 /// Figure 4 of the source: rules 1 to 15 of the process P0, every call of which takes the lock.
 #[test]
 fn figure_4_of_paper_004() {
-    let rules = [
-        ("p e_main -> p n16", ""),
-        ("p n16 -> p n17", "["),
-        ("p n17 -> p e_tas n18", "("),
-        ("p e_tas -> p n10", ""),
-        ("p n10 -> p e_get n11", "("),
-        ("p e_get -> p x_get", "R"),
-        ("p x_get -> p", ""),
-        ("p n11 -> p n12", ""),
-        ("p n12 -> p e_set x_tas", "("),
-        ("p e_set -> p x_set", "W"),
-        ("p x_set -> p", ""),
-        ("p x_tas -> p", ""),
-        ("p n18 -> p x_main", "]"),
-        ("p x_main -> p", ""),
-        ("p n11 -> p x_tas", ""),
-    ];
+    let rules = figure_4::RULES;
     let lines: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     let named = text::parse(&lines.join("\n")).unwrap();
     let start = named.configuration("p e_main").unwrap();

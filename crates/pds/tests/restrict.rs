@@ -1,13 +1,15 @@
 //! Construction 1 of paper 004 against the nested words of runs, and language strength reduction on its
 //! worked example.
 
+mod figure_4;
+
 use selvedge_base::{Budget, Id, IdVec};
 use selvedge_pds::domains::{
     LocalValues, PrefixSet, PrefixSets, Relation, Relations, TooManyNodes,
 };
 use selvedge_pds::merging::value_of_run;
 use selvedge_pds::nwa::restrict::{
-    Anywhere, MergingAt, Restriction, WeightedRelations, nested_word,
+    Anywhere, Combination, MergingAt, WeightedRelations, nested_word,
 };
 use selvedge_pds::nwa::{Letter, Nwa, NwaState};
 use selvedge_pds::random::Random;
@@ -68,7 +70,7 @@ fn what_is_left_is_what_the_automaton_reads() {
             pds.rules.iter().map(|rule| Letter::from_index(rule.symbol.index())).collect();
         let mut base = Relations::new(4);
         let mut domain = WeightedRelations::new(base, &nwa);
-        let mut restriction = Restriction::new(&nwa, Anywhere(locals));
+        let mut restriction = Combination::new(&nwa, Anywhere(locals));
         let restricted =
             restriction.weights(&pds, &letters, &base, |rule, _, _| weights[rule].clone());
         let start = Configuration {
@@ -204,21 +206,8 @@ impl MergingAt<PrefixSets> for GivesBack {
 /// removing the nested ones.
 #[test]
 fn table_2_of_paper_004() {
-    let rules = [
-        ("p e_main -> p n16", ""),
-        ("p n16 -> p n17", "["),
-        ("p n17 -> p e_tas n18", "("),
-        ("p e_tas -> p n10", ""),
-        ("p n10 -> p e_get n11", "("),
-        ("p e_get -> p x_get", "R"),
-        ("p x_get -> p", ""),
-        ("p n11 -> p n12", ""),
-        ("p n12 -> p e_set x_tas", "("),
-        ("p e_set -> p x_set", "W"),
-        ("p x_set -> p", ""),
-        ("p x_tas -> p", ""),
-        ("p n18 -> p x_main", "]"),
-    ];
+    // Without the return from main, which no call belongs to.
+    let rules = &figure_4::RULES[..13];
     let lines: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     let named = text::parse(&lines.join("\n")).unwrap();
     let path: Vec<RuleId> = (0..rules.len()).map(RuleId::from_index).collect();
@@ -241,7 +230,7 @@ fn table_2_of_paper_004() {
         (Column::Outermost, "[ (o R W )o ]"),
     ] {
         let mut base = PrefixSets::new(7, 1000);
-        let mut restriction = Restriction::new(&nwa, GivesBack { column, free });
+        let mut restriction = Combination::new(&nwa, GivesBack { column, free });
         // A domain is its table: all weights come from this one.
         let written: Vec<[PrefixSet; 2]> = rules
             .iter()

@@ -7,6 +7,7 @@ mod atomicity;
 mod cpds;
 mod growth;
 mod large;
+mod nwa;
 mod reach;
 mod saturation;
 mod table;
@@ -65,10 +66,11 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
             cases.extend(growth::cases(quick));
             Ok(cases)
         }
+        "nwa" => Ok(nwa::cases(quick)),
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
         _ => Err(format!(
-            "there is no suite `{suite}`; suites: atomicity, cpds, pds, reach, transactions"
+            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, transactions"
         )),
     }
 }

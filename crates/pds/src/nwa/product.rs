@@ -70,6 +70,9 @@ impl Nwa {
         let mut pairs = PairStates {
             result: Self::new(first.letters.iter().map(String::as_str)),
             ids: FxHashMap::default(),
+            internals: Vec::new(),
+            calls: Vec::new(),
+            returns: Vec::new(),
             work: Vec::new(),
             waiting: FxHashMap::default(),
             limits,
@@ -89,13 +92,13 @@ impl Nwa {
             for (&letter, left) in &one.internals[p] {
                 for to in both(left, two.internals[q].get(&letter)) {
                     let to = pairs.state(to)?;
-                    pairs.result.internals.insert((from, letter, to));
+                    pairs.internals.push((from, letter, to));
                 }
             }
             for (&letter, left) in &one.calls[p] {
                 for to in both(left, two.calls[q].get(&letter)) {
                     let to = pairs.state(to)?;
-                    pairs.result.calls.insert((from, letter, to));
+                    pairs.calls.push((from, letter, to));
                 }
             }
             for (&letter, left) in &one.returns[p] {
@@ -114,6 +117,9 @@ impl Nwa {
         }
         let ids: Vec<(Pair, NwaState)> = pairs.ids.into_iter().collect();
         let mut result = pairs.result;
+        result.internals = pairs.internals.into_iter().collect();
+        result.calls = pairs.calls.into_iter().collect();
+        result.returns = pairs.returns.into_iter().collect();
         for ((p, q), state) in ids {
             if first.finals.contains(&p) && second.finals.contains(&q) {
                 result.finals.insert(state);
@@ -180,6 +186,10 @@ struct ReturnStep {
 
 struct PairStates<'a> {
     result: Nwa,
+    /// Transitions are sorted once, in the end.
+    internals: Vec<(NwaState, Letter, NwaState)>,
+    calls: Vec<(NwaState, Letter, NwaState)>,
+    returns: Vec<(NwaState, NwaState, Letter, NwaState)>,
     ids: FxHashMap<Pair, NwaState>,
     work: Vec<Pair>,
     waiting: FxHashMap<Pair, Vec<ReturnStep>>,
@@ -205,7 +215,7 @@ impl PairStates<'_> {
     fn returns_to(&mut self, caller: Pair, step: ReturnStep) -> Result<(), NwaError> {
         if let Some(&call_state) = self.ids.get(&caller) {
             let to = self.state(step.to)?;
-            self.result.returns.insert((step.from, call_state, step.letter, to));
+            self.returns.push((step.from, call_state, step.letter, to));
         } else {
             self.waiting.entry(caller).or_default().push(step);
         }

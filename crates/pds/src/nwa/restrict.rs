@@ -153,14 +153,14 @@ impl<D: WeightDomain, M: Merging<D>> MergingAt<D> for Anywhere<M> {
 }
 
 /// A system whose runs an automaton reads: Construction 1.
-pub struct Restriction<'a, M> {
+pub struct Combination<'a, M> {
     nwa: &'a Nwa,
     index: Index,
     /// The merging functions of the system.
     pub merging: M,
 }
 
-impl<'a, M> Restriction<'a, M> {
+impl<'a, M> Combination<'a, M> {
     /// The restriction by an automaton of a system with these merging functions.
     ///
     /// # Panics
@@ -239,7 +239,7 @@ impl<'a, M> Restriction<'a, M> {
     }
 }
 
-impl<D: WeightDomain, M: MergingAt<D>> Merging<WeightedRelations<D>> for Restriction<'_, M> {
+impl<D: WeightDomain, M: MergingAt<D>> Merging<WeightedRelations<D>> for Combination<'_, M> {
     fn merge(
         &mut self,
         domain: &mut WeightedRelations<D>,
