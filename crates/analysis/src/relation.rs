@@ -44,6 +44,8 @@ pub struct RelationReport {
     pub report: Report,
     /// How many more are safe.
     pub safe: u64,
+    /// How many of all questions the code of the threads rules out.
+    pub implausible: u64,
     /// How many more are open.
     pub unknown: u64,
     /// Why they are, if that is not the reason of a listed one.
@@ -68,12 +70,15 @@ pub fn answer_relation(
     let groups = Groups::new(prepared, relation, budget);
     let mut asked = Vec::new();
     let mut cut = None;
+    let mut plausible = 0;
     for pair in groups.pairs(relation.is_ordered()) {
         cut = budget.poll();
         if cut.is_some() {
             break;
         }
-        asked.extend(relation.plausible(program, prepared.alphabets(), pair));
+        let own = relation.plausible(program, prepared.alphabets(), pair);
+        plausible += own.len() as u64 * groups.alike(pair, relation.is_ordered());
+        asked.extend(own);
     }
     let mut asking = Asking {
         driver: Driver::new(prepared, options, budget),
@@ -109,8 +114,9 @@ pub fn answer_relation(
         (left, same) = (0, 0);
     }
     let (safe, unknown) = if why.is_some() { (0, left) } else { (left - same, same) };
+    let implausible = if why.is_some() { 0 } else { relation.count(program) - plausible };
     let why = why.filter(|_| unknown > 0);
-    Ok(RelationReport { report: driver.report(answers), safe, unknown, why })
+    Ok(RelationReport { report: driver.report(answers), safe, implausible, unknown, why })
 }
 
 /// An answer that a larger budget would not change, under its key.
@@ -225,6 +231,17 @@ impl Groups {
     fn first_pair(&self, at: usize, other: usize) -> Option<[ThreadId; 2]> {
         let second = if at == other { self.groups[at].get(1) } else { self.groups[other].first() };
         Some([*self.groups[at].first()?, *second?])
+    }
+
+    /// How many pairs have the same two behaviours as this one.
+    fn alike(&self, pair: [ThreadId; 2], ordered: bool) -> u64 {
+        let [at, other] = pair.map(|thread| self.of[&thread]);
+        let [first, second] = [at, other].map(|group| self.groups[group].len() as u64);
+        match (at == other, ordered) {
+            (false, _) => first * second,
+            (true, true) => first * (first - 1),
+            (true, false) => first * (first - 1) / 2,
+        }
     }
 
     /// The question about the first pair of the same two behaviours.

@@ -38,8 +38,8 @@ Exit codes:
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  selvedge demo                        analyse a built-in example
-  selvedge check models/               find deadlocks, atomicity violations and races
+  selvedge check models/               find failing assertions, deadlocks, broken atomicity, races
+  selvedge demo                        see a finding in a built-in example
   selvedge atomicity program.eml       find atomicity violations, or prove that there are none
   selvedge reach program.bp            can an assertion fail within a few contexts?
   selvedge show program.eml            print what was understood of a program
@@ -109,19 +109,19 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Decides every atomicity question about a program.
-    ///
-    /// For every ordered pair of threads, every pattern and every choice of locations, either a
-    /// proof that no execution shows the pattern or an interleaving that does.
-    #[command(after_help = format!("{ATOMICITY_EXAMPLES}\n\n{EXIT_CODES}"))]
-    Atomicity(AtomicityArgs),
-    /// Checks files and folders for deadlocks, broken atomicity and data races.
+    /// Checks files and folders for failing assertions, deadlocks, broken atomicity and data races.
     ///
     /// Everything that can be asked of each file is asked. Findings that are about the same places
     /// are shown as one, the most important first, each with an interleaving and, where one is
     /// known to work, a fix.
     #[command(after_help = format!("{}\n\n{}", check::EXAMPLES, check::EXIT_CODES))]
     Check(Box<CheckArgs>),
+    /// Decides every atomicity question about a program.
+    ///
+    /// For every ordered pair of threads, every pattern and every choice of locations, either a
+    /// proof that no execution shows the pattern or an interleaving that does.
+    #[command(after_help = format!("{ATOMICITY_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Atomicity(AtomicityArgs),
     /// Decides for every location and every two threads whether they can race for it.
     ///
     /// A race is a moment in which both threads are about to access the location and at least one
@@ -281,6 +281,19 @@ pub struct AtomicityOptions {
     /// How far to go, and how much to show.
     #[command(flatten)]
     pub extent: ExtentOptions,
+}
+
+impl AtomicityOptions {
+    /// Whether nothing is said but when to stop.
+    pub fn asks_nothing(&self) -> bool {
+        let Self { report, patterns, units, threads, locations, property, engine, .. } = self;
+        let ExtentOptions { no_witness, max_witnesses, verbose, stats, .. } = self.extent;
+        let plain = report.format == Format::Text && report.output.is_none();
+        let all = patterns.is_none() && *units == UnitChoice::Exact && !self.all_questions;
+        let everywhere = threads.is_none() && locations.is_none() && property.is_none();
+        let shown = !no_witness && max_witnesses.is_none() && !verbose && !stats;
+        plain && report.html.is_none() && all && everywhere && engine.is_none() && shown
+    }
 }
 
 /// How far to go, and how much to show.

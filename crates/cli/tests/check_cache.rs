@@ -348,7 +348,7 @@ impl Drop for Watched {
 fn watching() {
     let project = Project::new("watch");
     let mut watched = Watched::new(project.command(&["--watch", "--watch-iterations", "7"]));
-    watched.wait_for("3 findings");
+    watched.wait_for("2 findings");
     watched.wait_for(" in ");
     project.write("m/a.eml", SAFE);
     watched.wait_for("=== check 2 ===");

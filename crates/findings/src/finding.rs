@@ -12,18 +12,18 @@ use selvedge_program::{LocationId, LockId, Question, ThreadId, Trace};
 /// What kind of mistake it is. Its rule id is stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
-    /// Threads wait for each other in a cycle.
-    Deadlock,
-    /// An assertion fails.
+    /// An assertion fails, or another step that must not.
     Assertion,
     /// A thread reaches a label that it should not.
     Label,
     /// A state is reached that should not be.
     State,
-    /// No thread can move, and one has not ended.
-    Stuck,
     /// An automaton of the user's reaches its last state.
     Property,
+    /// Threads wait for each other in a cycle.
+    Deadlock,
+    /// No thread can move, and one has not ended.
+    Stuck,
     /// Two units of work conflict in a cycle.
     Atomicity,
     /// Two threads access a location at once.
@@ -33,18 +33,34 @@ pub enum FindingKind {
 impl FindingKind {
     /// All kinds, the ones that matter most first.
     pub const ALL: [Self; 8] = [
-        Self::Deadlock,
         Self::Assertion,
         Self::Label,
         Self::State,
-        Self::Stuck,
         Self::Property,
+        Self::Deadlock,
+        Self::Stuck,
         Self::Atomicity,
         Self::Race,
     ];
 
-    /// The kinds that can be asked about without anything but a program.
-    pub const CHECKED: [Self; 3] = [Self::Deadlock, Self::Atomicity, Self::Race];
+    /// The kinds that can be asked about without anything but the texts of a program.
+    pub const CHECKED: [Self; 7] = [
+        Self::Assertion,
+        Self::Label,
+        Self::State,
+        Self::Deadlock,
+        Self::Stuck,
+        Self::Atomicity,
+        Self::Race,
+    ];
+
+    /// What a user can ask for by one word, with the kinds that this means.
+    pub const TOPICS: [(&'static str, &'static [Self]); 4] = [
+        ("assertion", &[Self::Assertion, Self::Label, Self::State]),
+        ("deadlock", &[Self::Deadlock, Self::Stuck]),
+        ("atomicity", &[Self::Atomicity]),
+        ("race", &[Self::Race]),
+    ];
 
     /// The stable id of the rule.
     pub fn rule(self) -> &'static str {
@@ -58,6 +74,11 @@ impl FindingKind {
             Self::Atomicity => "atomicity-violation",
             Self::Race => "data-race",
         }
+    }
+
+    /// Whether a lock that is held in one more place can be a fix.
+    pub fn may_have_fix(self) -> bool {
+        matches!(self, Self::Deadlock | Self::Atomicity | Self::Race)
     }
 
     /// Whether it is about what a run reaches, so that its last step and the values on the way matter.

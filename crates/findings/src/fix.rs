@@ -107,31 +107,30 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
     else {
         return Vec::new();
     };
-    let (locks, mut candidates) = (usable_locks(program, finding), Vec::new());
-    for &lock in &locks {
-        candidates.push(Candidate {
-            fix: Fix {
-                text: format!("Hold {} around {first_text}.", describe(program, lock)),
-                places: vec![*first_place],
-            },
-            region: first.clone(),
-            lock,
-        });
-    }
-    for &lock in &locks {
-        candidates.push(Candidate {
-            fix: Fix {
-                text: format!(
-                    "Hold {} around {first_text} and around {second_text}.",
-                    describe(program, lock)
-                ),
-                places: vec![*first_place, *second_place],
-            },
-            region: first.and(second),
-            lock,
-        });
-    }
-    candidates
+    let alone = |lock| Candidate {
+        fix: Fix {
+            text: format!("Hold {} around {first_text}.", describe(program, lock)),
+            places: vec![*first_place],
+        },
+        region: first.clone(),
+        lock,
+    };
+    let together = |lock| Candidate {
+        fix: Fix {
+            text: format!(
+                "Hold {} around {first_text} and around {second_text}.",
+                describe(program, lock)
+            ),
+            places: vec![*first_place, *second_place],
+        },
+        region: first.and(second),
+        lock,
+    };
+    // A lock that all accesses hold already is the one that was meant.
+    let (common, others) = usable_locks(program, finding);
+    let meant = common.iter().flat_map(|&lock| [alone(lock), together(lock)]);
+    let others = || others.iter().copied();
+    meant.chain(others().map(alone)).chain(others().map(together)).collect()
 }
 
 /// A lock held at both accesses of a race, or at every access of the two threads to the location.
@@ -161,7 +160,8 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
     lines.dedup();
     let names: Vec<&str> =
         finding.threads.iter().map(|&thread| program.threads[thread].name.as_str()).collect();
-    let (locks, mut candidates) = (usable_locks(program, finding), Vec::new());
+    let (common, others) = usable_locks(program, finding);
+    let (locks, mut candidates) = ([common, others].concat(), Vec::new());
     for &lock in &locks {
         candidates.push(Candidate {
             fix: Fix {
@@ -239,11 +239,17 @@ fn action(step: &TraceStep) -> Option<Action> {
     }
 }
 
-/// The locks to try: first those held at the conflicting steps, then the others, then a new one.
-fn usable_locks(program: &Program, finding: &Finding) -> Vec<Option<LockId>> {
+/// The locks to try: those held at all conflicting steps; then those held at some of them, the others,
+/// and a new one.
+fn usable_locks(
+    program: &Program,
+    finding: &Finding,
+) -> (Vec<Option<LockId>>, Vec<Option<LockId>>) {
     let mut walk = Walk::new(program);
     let mut uses: IdVec<LockId, usize> = IdVec::filled(0, program.locks.len());
+    let mut steps = 0;
     let mut count = |walk: &Walk, step: &TraceStep| {
+        steps += 1;
         for &(lock, _) in &walk.threads[step.thread].held {
             uses[lock] += 1;
         }
@@ -262,7 +268,10 @@ fn usable_locks(program: &Program, finding: &Finding) -> Vec<Option<LockId>> {
     let mut locks: Vec<LockId> = program.locks.ids().filter(reentrant).collect();
     locks.sort_by_key(|&lock| std::cmp::Reverse(uses[lock]));
     locks.truncate(TRIED);
-    locks.into_iter().map(Some).chain([None]).collect()
+    let (common, others): (Vec<_>, Vec<_>) =
+        locks.into_iter().partition(|&lock| uses[lock] == steps);
+    let others = others.into_iter().map(Some).chain([None]);
+    (common.into_iter().map(Some).collect(), others.collect())
 }
 
 fn describe(program: &Program, lock: Option<LockId>) -> String {

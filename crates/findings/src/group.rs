@@ -1,6 +1,6 @@
 //! # Idea
 //! Many answers, few mistakes. Atomicity violations between the same two units of work are one
-//! finding, whatever patterns and locations show it; races at the same two statements are one; so are
+//! finding, whatever patterns and locations show it, and whichever of the two is broken; races at the same two statements are one; so are
 //! deadlocks at the same acquisitions, and instances of a property at the same steps. The finding keeps
 //! the shortest interleaving and the names of all questions that show it. What a run reaches is a
 //! finding of its own.
@@ -11,8 +11,8 @@ use crate::reason;
 use crate::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
-    Answer, LocationId, PatternQuestion, Program, Question, StepKind, Target, ThreadId, Trace,
-    Verdict,
+    Answer, FailureKind, LocationId, PatternQuestion, Program, Question, StepKind, Target,
+    ThreadId, Trace, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,9 @@ pub struct Group {
     pub questions: Vec<Question>,
 }
 
-/// Two threads with the beginnings of their units.
-type UnitPair = (ThreadId, Place, ThreadId, Place);
+/// The beginnings of two units in one order, whichever of them is broken; with the threads where the
+/// places do not tell them apart. Copies of a thread have the same places, and the same mistakes.
+type UnitPair = [(Place, Option<ThreadId>); 2];
 
 /// The kind of a finding with the places of the steps that matter, sorted.
 type KindPlaces = (FindingKind, Vec<Place>);
@@ -41,9 +42,12 @@ pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group>
         match question {
             Question::Pattern(pattern) => {
                 let places = unit_places(program, trace);
-                let place = |thread| places.get(&thread).copied().unwrap_or(Place::NONE);
-                let (a, b) = (pattern.unit_thread, pattern.other_thread);
-                units.entry((a, place(a), b, place(b))).or_default().push((pattern, trace));
+                let mut pair = [pattern.unit_thread, pattern.other_thread].map(|thread| {
+                    let place = places.get(&thread).copied().unwrap_or(Place::NONE);
+                    (place, (place == Place::NONE).then_some(thread))
+                });
+                pair.sort_unstable();
+                units.entry(pair).or_default().push((pattern, trace));
             }
             other => {
                 let Some(kind) = kind(other) else { continue };
@@ -123,7 +127,7 @@ fn one_of(
         .iter()
         .min_by_key(|(_, trace)| (trace.steps.len(), trace.context_switches()))
         .expect("a group has a member");
-    let tags: BTreeSet<String> = members.iter().map(|(one, trace)| tag(one, trace)).collect();
+    let tags: BTreeSet<String> = members.iter().flat_map(|(one, trace)| tags(one, trace)).collect();
     let (locations, locks) = match question {
         Question::Race(race) => (vec![race.location], Vec::new()),
         Question::Deadlock(deadlock) => {
@@ -181,15 +185,20 @@ pub fn unit_places(program: &Program, trace: &Trace) -> BTreeMap<ThreadId, Place
     places
 }
 
-/// What kind of race, how long a cycle, which automaton, how far a run goes.
-fn tag(question: &Question, trace: &Trace) -> String {
-    match question {
+/// What kind of race, how long a cycle, which automaton, how far a run goes and what fails at its end
+/// if that is no assertion.
+fn tags(question: &Question, trace: &Trace) -> Vec<String> {
+    let one = match question {
         Question::Deadlock(deadlock) => format!("cycle-{}", deadlock.waits.len()),
         Question::Automaton(automaton) => format!("property-{}", automaton.name),
         Question::Reach(_) => format!("rounds-{}", trace.rounds()),
+        Question::Stuck => "stuck".to_owned(),
         _ => {
             let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
             if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
         }
-    }
+    };
+    let fails = trace.steps.last().and_then(|step| step.fails);
+    let fails = fails.filter(|&kind| kind != FailureKind::Assertion);
+    fails.map(|kind| kind.word().to_owned()).into_iter().chain([one]).collect()
 }

@@ -55,3 +55,4 @@ pub mod wrap;
 pub use finding::{Finding, FindingKind, Fix};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};
+pub use wrap::AddedUnits;

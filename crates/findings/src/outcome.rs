@@ -4,11 +4,12 @@
 
 use crate::finding::{Finding, FindingKind};
 use crate::group::group;
+use selvedge_base::Place;
 use selvedge_program::{Answer, Program, Unknown, Verdict};
 use std::collections::BTreeSet;
 
 /// What was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Checked {
     /// The findings, the most important first.
     pub findings: Vec<Finding>,
@@ -16,6 +17,8 @@ pub struct Checked {
     pub tallies: Vec<(FindingKind, Tally)>,
     /// Why questions were left open, each reason once.
     pub open: Vec<String>,
+    /// The places of assertions that no run reaches, as far as that is known.
+    pub unreached: Vec<Place>,
 }
 
 /// How many questions of one kind were asked of a file, and what became of them.
@@ -27,8 +30,27 @@ pub struct Tally {
     pub violated: usize,
     /// Proved safe.
     pub safe: usize,
+    /// Those of the safe ones that nothing in the program could violate: it lacks what they are about.
+    pub vacuous: usize,
     /// Left open.
     pub unknown: usize,
+}
+
+impl Tally {
+    /// How many questions were proved safe although something in the program could violate them.
+    pub fn proved(&self) -> usize {
+        self.safe.saturating_sub(self.vacuous)
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.questions += other.questions;
+        self.violated += other.violated;
+        self.safe += other.safe;
+        self.vacuous += other.vacuous;
+        self.unknown += other.unknown;
+    }
 }
 
 /// One analysed file.
@@ -73,6 +95,7 @@ pub fn findings(
         findings,
         tallies: kind.map(|kind| (kind, tally)).into_iter().collect(),
         open: open.into_iter().collect(),
+        unreached: Vec::new(),
     }
 }
 
@@ -97,17 +120,17 @@ pub fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<
     tally
 }
 
-/// By kind, those that matter most first; within a kind what most questions show first, then
-/// what is shown in fewest steps, then the order of the source.
+/// By kind, those that matter most first; within a kind what is shown in fewest steps first, then what
+/// most questions show, then the order of the source.
 pub fn rank(findings: &mut [Finding]) {
-    let order = |kind: FindingKind| FindingKind::ALL.iter().position(|&other| other == kind);
     findings.sort_by_cached_key(|finding| {
-        (
-            order(finding.kind),
-            std::cmp::Reverse(finding.tags.len()),
-            finding.trace.steps.len(),
-            finding.places.clone(),
-            finding.threads.clone(),
-        )
+        (importance(finding), finding.places.clone(), finding.threads.clone())
     });
+}
+
+/// What comes first among all findings of a run.
+pub fn importance(finding: &Finding) -> impl Ord + use<> {
+    let kind = FindingKind::ALL.iter().position(|&other| other == finding.kind);
+    let steps = finding.trace.steps.len() + finding.trace.next.len();
+    (kind, steps, std::cmp::Reverse(finding.tags.len()))
 }

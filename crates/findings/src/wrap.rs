@@ -1,6 +1,6 @@
 //! # Idea
 //! A program with a lock held around one more region: an access, or everything from where a unit or
-//! a lock is opened to where it is closed.
+//! a lock is opened to where it is closed; and one with more units of work.
 //!
 //! # Requires
 //! A reentrant lock, so that taking one that is held already changes nothing.
@@ -124,6 +124,42 @@ fn closing_edges(
 
 /// The program with `lock` held in `region` as well.
 pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
+    enclose(program, region, Action::Acquire(lock), Action::Release(lock))
+}
+
+/// Which parts of a program become units of work beside those that it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AddedUnits {
+    /// Each call from the procedure in which a thread starts.
+    Functions,
+    /// Each outermost region in which a lock is held.
+    Locks,
+}
+
+/// The program with more units of work. Units nest, and the outermost one counts.
+pub fn with_units(program: &Program, units: AddedUnits) -> Program {
+    let mains: BTreeSet<_> = program.threads.iter().map(|thread| thread.main).collect();
+    let edges = |wanted: &dyn Fn(&Edge) -> bool| -> BTreeSet<EdgeId> {
+        let all = program.edges.iter_enumerated();
+        all.filter(|(_, edge)| wanted(edge)).map(|(id, _)| id).collect()
+    };
+    let region = match units {
+        AddedUnits::Functions => {
+            let called = |edge: &Edge| matches!(edge.action, Action::Call(_));
+            let from_main = |edge: &Edge| mains.contains(&program.nodes[edge.source]);
+            let calls = edges(&|edge| called(edge) && from_main(edge));
+            Region { opening: calls.clone(), closing: calls }
+        }
+        AddedUnits::Locks => Region {
+            opening: edges(&|edge| matches!(edge.action, Action::Acquire(_))),
+            closing: edges(&|edge| matches!(edge.action, Action::Release(_))),
+        },
+    };
+    enclose(program, &region, Action::BeginUnit, Action::EndUnit)
+}
+
+/// The program with one more step before every opening and one after every closing edge of `region`.
+fn enclose(program: &Program, region: &Region, open: Action, close: Action) -> Program {
     let mut changed = Program { nodes: IdVec::new(), edges: IdVec::new(), ..program.clone() };
     let mut new_id: IdVec<NodeId, NodeId> =
         IdVec::filled(NodeId::from_index(0), program.nodes.len());
@@ -137,7 +173,7 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
             edges.next_if(|(_, edge)| program.nodes[edge.source] == procedure)
         {
             let (mut source, target) = (new_id[edge.source], new_id[edge.target]);
-            let about_lock = |source, target, action| Edge {
+            let added = |source, target, action| Edge {
                 source,
                 target,
                 action,
@@ -148,13 +184,13 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
             };
             if region.opening.contains(&id) {
                 let inside = changed.nodes.push(procedure);
-                changed.edges.push(about_lock(source, inside, Action::Acquire(lock)));
+                changed.edges.push(added(source, inside, open));
                 source = inside;
             }
             if region.closing.contains(&id) {
                 let inside = changed.nodes.push(procedure);
                 changed.edges.push(Edge { source, target: inside, ..edge.clone() });
-                changed.edges.push(about_lock(inside, target, Action::Release(lock)));
+                changed.edges.push(added(inside, target, close));
             } else {
                 changed.edges.push(Edge { source, target, ..edge.clone() });
             }

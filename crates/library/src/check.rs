@@ -1,17 +1,25 @@
 //! # Idea
-//! Everything that can be asked of a program, in one go: deadlocks, atomicity, races. Answers that
-//! are about the same conflict become one finding; findings are ranked, explained, and given a fix
-//! if one is known to work.
+//! Everything that can be asked of a program, in one go: what its texts say must not be reached,
+//! deadlocks, atomicity, races. Answers that are about the same conflict become one finding; findings
+//! are ranked, explained, and given a fix if one is known to work.
+//!
+//! # Invariants
+//! 1. Where lock histories say everything about deadlocks, these are cycles of waits; where values
+//!    decide who waits, they are states in which no thread can move.
 
 use crate::fixes::{Fixer, deadlocks_among};
+use crate::goals::Goals;
 use selvedge_analysis::{
-    DeadlockReport, InternalError, Listing, Options, Prepared, Progress, RelationReport,
+    DeadlockReport, InternalError, Listing, Options, Prepared, Progress, RelationReport, answer,
     answer_deadlocks, answer_relation,
 };
-use selvedge_base::Budget;
+use selvedge_base::{Budget, Place};
 use selvedge_findings::outcome::{rank, tally};
-use selvedge_findings::{Checked, Finding, FindingKind, group};
-use selvedge_program::{Answer, PATTERNS, Program, QuestionRelation, Units, Unknown};
+use selvedge_findings::{AddedUnits, Checked, Finding, FindingKind, group};
+use selvedge_program::{
+    Action, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target, Units, Unknown,
+    Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to ask.
@@ -23,6 +31,8 @@ pub struct CheckOptions {
     pub patterns: Vec<u32>,
     /// What counts as a unit of the other thread.
     pub units: Units,
+    /// What becomes a unit of work beside what the program says.
+    pub add_units: Option<AddedUnits>,
     /// How to analyse.
     pub analysis: Options,
     /// Whether to look for fixes.
@@ -36,6 +46,7 @@ impl Default for CheckOptions {
             kinds: FindingKind::CHECKED.to_vec(),
             patterns: PATTERNS.iter().map(|pattern| pattern.number).collect(),
             units: Units::Exact,
+            add_units: None,
             analysis: Options::new(None),
             fixes: Fixes::Look,
         }
@@ -45,15 +56,9 @@ impl Default for CheckOptions {
 impl CheckOptions {
     /// The options in words, for the reports.
     pub fn summary(&self) -> String {
-        let kinds: Vec<&str> = self
-            .kinds
-            .iter()
-            .map(|kind| match kind {
-                FindingKind::Atomicity => "atomicity",
-                FindingKind::Race => "race",
-                other => other.rule(),
-            })
-            .collect();
+        let wanted = |kinds: &[FindingKind]| kinds.iter().any(|kind| self.kinds.contains(kind));
+        let topics = FindingKind::TOPICS.iter().filter(|(_, kinds)| wanted(kinds));
+        let kinds: Vec<&str> = topics.map(|(topic, _)| *topic).collect();
         let mut parts = vec![kinds.join(", ")];
         if self.kinds.contains(&FindingKind::Atomicity) {
             parts.push(match self.patterns[..] {
@@ -63,6 +68,10 @@ impl CheckOptions {
             if self.units == Units::Paper {
                 parts.push("units as in the paper".to_owned());
             }
+            parts.extend(self.add_units.map(|added| match added {
+                AddedUnits::Functions => "calls from main are units".to_owned(),
+                AddedUnits::Locks => "regions under locks are units".to_owned(),
+            }));
         }
         if self.fixes == Fixes::Skip {
             parts.push("no fixes".to_owned());
@@ -90,13 +99,27 @@ pub fn check(
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<Checked, InternalError> {
+    check_goals(program, &Goals::of_program(program), options, budget, progress)
+}
+
+/// The same for a program whose texts ask something of their own.
+///
+/// # Errors
+/// If an engine contradicts itself.
+pub fn check_goals(
+    program: &Program,
+    goals: &Goals,
+    options: &CheckOptions,
+    budget: &Budget,
+    progress: &mut dyn FnMut(FindingKind, usize, usize),
+) -> Result<Checked, InternalError> {
     let prepared = Prepared::new(program);
-    let mut checked = Checked { findings: Vec::new(), tallies: Vec::new(), open: Vec::new() };
+    let mut checked = Checked::default();
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
     let mut deadlocks = None;
-    for (kind, asked) in ask_all(&prepared, options, budget, progress)? {
-        groups.extend(group(program, &asked.answers, ""));
+    for (kind, asked) in ask_all(&prepared, goals, options, budget, progress)? {
+        groups.extend(group(program, &asked.answers, goals.subject(kind)));
         if kind == FindingKind::Deadlock {
             deadlocks = Some(deadlocks_among(&asked.answers, asked.unasked.as_ref()));
         }
@@ -104,13 +127,21 @@ pub fn check(
         tally.questions += (asked.safe + asked.unknown) as usize;
         tally.safe += asked.safe as usize;
         tally.unknown += asked.unknown as usize;
+        tally.vacuous = asked.vacuous as usize;
+        let is_safe = |answer: &Answer| answer.verdict == Verdict::Safe;
+        if kind == FindingKind::Assertion && asked.answers.iter().all(is_safe) {
+            checked.unreached = unreached(&prepared, goals, options, budget)?;
+            let all = assertions(program).len();
+            tally.vacuous = usize::from(all == checked.unreached.len() && !goals.more_can_fail);
+        }
         open.extend(asked.why.map(|why| why.to_string()));
         checked.tallies.push((kind, tally));
     }
+    let may_be_fixed = groups.iter().any(|group| group.finding.kind.may_have_fix());
     let fixer = match options.fixes {
         // A change adds steps that the automaton of a restriction would read differently, so that it says
         // nothing of the changed program.
-        Fixes::Look if !groups.is_empty() && program.restrictions.is_empty() => {
+        Fixes::Look if may_be_fixed && program.restrictions.is_empty() => {
             Some(Fixer::new(&prepared, deadlocks, &options.analysis, budget)?)
         }
         _ => None,
@@ -128,8 +159,15 @@ pub fn check(
 }
 
 /// The kinds of findings, those whose questions cost least first.
-const CHEAPEST_FIRST: [FindingKind; 3] =
-    [FindingKind::Deadlock, FindingKind::Race, FindingKind::Atomicity];
+const CHEAPEST_FIRST: [FindingKind; 7] = [
+    FindingKind::Deadlock,
+    FindingKind::Race,
+    FindingKind::Atomicity,
+    FindingKind::Label,
+    FindingKind::State,
+    FindingKind::Assertion,
+    FindingKind::Stuck,
+];
 
 /// The answers to all questions about findings of one kind.
 #[derive(Default)]
@@ -137,6 +175,8 @@ struct AskedKind {
     answers: Vec<Answer>,
     /// How many more are safe.
     safe: u64,
+    /// How many of the safe ones nothing could violate.
+    vacuous: u64,
     /// How many more are open, and why, if that is not the reason of one of the answers.
     unknown: u64,
     why: Option<Unknown>,
@@ -149,11 +189,12 @@ struct AskedKind {
 /// for is asked again with what is left in the end.
 fn ask_all(
     prepared: &Prepared<'_>,
+    goals: &Goals,
     options: &CheckOptions,
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<BTreeMap<FindingKind, AskedKind>, InternalError> {
-    let wanted = |kind: &FindingKind| options.kinds.contains(kind);
+    let wanted = |kind: &FindingKind| options.kinds.contains(kind) && goals.ask(*kind);
     let mut all: BTreeMap<FindingKind, AskedKind> = BTreeMap::new();
     let mut left: Vec<FindingKind> = CHEAPEST_FIRST.into_iter().filter(wanted).collect();
     // The last kind of a pass has all that is left, so each pass leaves fewer of them.
@@ -163,7 +204,13 @@ fn ask_all(
             let share = budget.share(left.len() - at);
             let before = all.remove(&kind).unwrap_or_default();
             let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
-            all.insert(kind, ask(prepared, kind, before, options, &share, &mut note)?);
+            let asked = match goals.question(kind) {
+                Some(question) => {
+                    ask_goal(prepared, question, before, goals, options, &share, &mut note)?
+                }
+                None => ask(prepared, kind, before, options, &share, &mut note)?,
+            };
+            all.insert(kind, asked);
             if share.stopped().is_some() {
                 cut.push(kind);
             }
@@ -198,7 +245,68 @@ fn ask(
         FindingKind::Race => QuestionRelation::races(&threads, &locations),
         _ => QuestionRelation::patterns(&options.patterns, options.units, &threads, &locations),
     };
-    let RelationReport { report, safe, unknown, why } =
+    let RelationReport { report, safe, implausible: vacuous, unknown, why } =
         answer_relation(prepared, &relation, Listing::Decided, known, analysis, budget, progress)?;
-    Ok(AskedKind { answers: report.answers, safe, unknown, why, unasked: None })
+    Ok(AskedKind { answers: report.answers, safe, vacuous, unknown, why, unasked: None })
+}
+
+/// Asks what the texts of the model ask. Of a search that gives every assertion its own verdict, each
+/// that fails is an answer of its own.
+fn ask_goal(
+    prepared: &Prepared<'_>,
+    question: Question,
+    before: AskedKind,
+    goals: &Goals,
+    options: &CheckOptions,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<AskedKind, InternalError> {
+    if before.answers.iter().any(|answer| matches!(answer.verdict, Verdict::Violation(_))) {
+        return Ok(before);
+    }
+    let vacuous = u64::from(goals.is_out_of_reach(&question));
+    let analysis = goals.options(&options.analysis);
+    let mut answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
+    let each = answers.first().and_then(|answer| answer.searched.as_ref()?.assertions.clone());
+    let failing = each.into_iter().flatten().map(|one| one.verdict);
+    let failing: Vec<_> = failing.filter(|one| matches!(one, Verdict::Violation(_))).collect();
+    if let ([first], false) = (&answers[..], failing.is_empty()) {
+        let one = |verdict| Answer { verdict, searched: None, ..first.clone() };
+        answers = failing.into_iter().map(one).collect();
+    }
+    Ok(AskedKind { answers, vacuous, ..AskedKind::default() })
+}
+
+/// Whether an assertion is reached is found with so much work, or not at all.
+const WORK_PER_ASSERTION: u64 = 200_000;
+
+/// The places of the assertions, with the nodes before them.
+fn assertions(program: &Program) -> BTreeMap<Place, Vec<NodeId>> {
+    let mut all: BTreeMap<Place, Vec<NodeId>> = BTreeMap::new();
+    for edge in &program.edges {
+        if matches!(edge.action, Action::Assert(_)) {
+            all.entry(edge.place).or_default().push(edge.source);
+        }
+    }
+    all
+}
+
+/// The assertions that no run reaches, if that is found with little work.
+fn unreached(
+    prepared: &Prepared<'_>,
+    goals: &Goals,
+    options: &CheckOptions,
+    budget: &Budget,
+) -> Result<Vec<Place>, InternalError> {
+    let options = Options { assertions: false, ..goals.options(&options.analysis) };
+    let mut unreached = Vec::new();
+    for (place, nodes) in assertions(prepared.program) {
+        let little = budget.part_with_steps(WORK_PER_ASSERTION);
+        let question = [Question::Reach(Target::Label(nodes))];
+        let answers = answer(prepared, &question, &options, &little, &mut |_| {})?.answers;
+        if answers.iter().all(|answer| answer.verdict == Verdict::Safe) {
+            unreached.push(place);
+        }
+    }
+    Ok(unreached)
 }

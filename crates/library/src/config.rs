@@ -11,7 +11,7 @@ use crate::glob::FilePattern;
 use crate::select::{self, parse_patterns};
 use crate::suppress::Suppression;
 use selvedge_base::{Diagnostic, Span};
-use selvedge_findings::FindingKind;
+use selvedge_findings::{AddedUnits, FindingKind};
 use selvedge_program::{PATTERNS, Units};
 use selvedge_report::Patterns;
 use selvedge_syntax::nearest::nearest;
@@ -30,6 +30,8 @@ pub struct Config {
     pub patterns: Option<Patterns>,
     /// What counts as one unit of the other thread.
     pub units: Option<Units>,
+    /// What becomes a unit of work beside what the programs say.
+    pub add_units: Option<AddedUnits>,
     /// Which kinds of findings.
     pub only: Option<Vec<FindingKind>>,
     /// The time limit.
@@ -49,6 +51,7 @@ impl Config {
         Self {
             patterns: self.patterns.or(other.patterns),
             units: self.units.or(other.units),
+            add_units: self.add_units.or(other.add_units),
             only: self.only.or(other.only),
             timeout: self.timeout.or(other.timeout),
             memory: self.memory.or(other.memory),
@@ -68,7 +71,9 @@ impl Config {
         // In one order, each once, whatever was said.
         let kinds = FindingKind::CHECKED.into_iter().filter(|kind| asked.contains(kind)).collect();
         let fixes = if self.fixes.unwrap_or(true) { Fixes::Look } else { Fixes::Skip };
-        Ok(CheckOptions { kinds, patterns, units, fixes, ..CheckOptions::default() })
+        let add_units = self.add_units;
+        let all = CheckOptions::default();
+        Ok(CheckOptions { kinds, patterns, units, add_units, fixes, ..all })
     }
 }
 
@@ -103,7 +108,8 @@ pub fn seconds(seconds: f64) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-const KEYS: [&str; 7] = ["fixes", "memory", "only", "patterns", "suppress", "timeout", "units"];
+const KEYS: [&str; 8] =
+    ["add-units", "fixes", "memory", "only", "patterns", "suppress", "timeout", "units"];
 const SUPPRESS_KEYS: [&str; 7] =
     ["file", "fingerprint", "line", "locations", "reason", "rule", "threads"];
 
@@ -123,6 +129,10 @@ impl Reader {
                 "units" => {
                     let all = [("exact", Units::Exact), ("paper", Units::Paper)];
                     config.units = self.word(value, "kind of units", &all);
+                }
+                "add-units" => {
+                    let all = [("functions", AddedUnits::Functions), ("locks", AddedUnits::Locks)];
+                    config.add_units = self.word(value, "way to add units", &all);
                 }
                 "only" => config.only = self.kinds(value),
                 "timeout" => config.timeout = self.timeout(value),
@@ -228,11 +238,6 @@ impl Reader {
     }
 
     fn kinds(&mut self, value: &Value<'_>) -> Option<Vec<FindingKind>> {
-        let all = [
-            ("deadlock", FindingKind::Deadlock),
-            ("atomicity", FindingKind::Atomicity),
-            ("race", FindingKind::Race),
-        ];
         let Some(array) = value.get_ref().as_array() else {
             self.wrong_type(value, "an array of strings");
             return None;
@@ -241,9 +246,12 @@ impl Reader {
             self.complain("bad-value", "nothing would be looked for", value.span(), "empty");
             return None;
         }
-        let kinds: Vec<_> =
-            array.iter().map(|kind| self.word(kind, "kind of findings", &all)).collect();
-        kinds.into_iter().collect()
+        let kinds: Vec<_> = array
+            .iter()
+            .map(|kind| self.word(kind, "kind of findings", &FindingKind::TOPICS))
+            .collect();
+        let kinds: Option<Vec<&[FindingKind]>> = kinds.into_iter().collect();
+        kinds.map(|kinds| kinds.concat())
     }
 
     fn timeout(&mut self, value: &Value<'_>) -> Option<Duration> {
@@ -385,7 +393,8 @@ mod tests {
         assert_eq!(complaints, []);
         assert_eq!(config.patterns, Some(Patterns::Numbers(vec![12, 17])));
         assert_eq!(config.units, Some(Units::Exact));
-        assert_eq!(config.only, Some(vec![FindingKind::Race, FindingKind::Deadlock]));
+        let only = vec![FindingKind::Race, FindingKind::Deadlock, FindingKind::Stuck];
+        assert_eq!(config.only, Some(only));
         assert_eq!(config.timeout, Some(Duration::from_millis(1500)));
         assert_eq!((config.memory, config.fixes), (Some(2048), Some(false)));
         let [entry] = &config.suppressions[..] else { panic!("one suppression") };

@@ -4,16 +4,22 @@
 
 use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
-use crate::check::{CheckOptions, check};
-use crate::language::{Language, extension, first_word};
-use crate::load::{Text, understand};
+use crate::check::{CheckOptions, check_goals};
+use crate::goals::{ERROR, Goals};
+use crate::language::{Language, extension};
+use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
+use crate::vacuity;
 use selvedge_analysis::copies::{FEW_COPIES, instance};
 use selvedge_analysis::{InternalError, Options, left_out};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
-use selvedge_findings::{Checked, CheckedFile, FindingKind};
-use selvedge_program::Program;
+use selvedge_findings::wrap::with_units;
+use selvedge_findings::{Checked, CheckedFile, FindingKind, Tally};
 use selvedge_program::copies::CopiesFor;
+use selvedge_program::{Copies, Program};
+
+/// How many threads a site may start at most that could start any number.
+const STARTS: u32 = 3;
 
 /// A file that was looked at.
 #[derive(Clone, Debug)]
@@ -27,8 +33,12 @@ pub struct Loaded {
     pub program: Option<Program>,
     /// With how many copies nothing beyond them is known, if so.
     pub copies: Option<u32>,
+    /// What can be asked of it beside races and atomicity.
+    pub goals: Goals,
     /// What there is to say about it.
     pub complaints: Vec<Diagnostic>,
+    /// The texts beside it, with what there is to say about them.
+    pub beside: Vec<(Text, Vec<Diagnostic>)>,
     /// Whether a limit was met before it was read.
     pub stopped: bool,
 }
@@ -54,63 +64,159 @@ impl FileAnswer {
 impl Loaded {
     /// What is understood of a text; one that is not `named` and does not say what it is, is EML.
     pub fn new(text: Text, named: bool) -> Self {
-        Self::restricted(text, named, &[], &Budget::new())
+        Self::restricted(Texts::from(text), named, &[], &Budget::new())
     }
 
-    /// The same, where only some runs of threads count. The budget is for automata that have to be joined.
+    /// The same for a text with others beside it, where only some runs of threads count. The budget is for
+    /// automata that have to be joined.
     pub fn restricted(
-        text: Text,
+        texts: Texts,
         named: bool,
         restrictions: &[ThreadRestriction],
         budget: &Budget,
     ) -> Self {
-        let extension = extension(&text.name);
-        let (language, read) = match (extension, first_word(&text.text)) {
-            (Some("slv"), _) | (_, "program") => ("slv", Language::TextForm),
-            (Some("eml"), _) | (_, "lock" | "var" | "process") => ("eml", Language::Eml),
-            _ if !named => ("eml", Language::Eml),
-            _ => {
-                let help = match extension {
-                    Some("ipa") => {
-                        "a property is checked on a program: selvedge atomicity PROGRAM --property \
-                             FILE"
-                    }
-                    Some("bp" | "pds") => "programs with data are for `selvedge reach`",
-                    _ => "there are EML programs (.eml) and models in text form (.slv)",
-                };
-                let message = "this is no file that Selvedge knows";
-                let complaint = Diagnostic::global("unknown-format", Severity::Error, message);
-                return Self::refused(text, complaint.with_help(help.to_owned()));
-            }
-        };
-        let (program, mut complaints) = understand(&text.text, read);
-        let program =
-            program.and_then(|mut program| match restrict(&mut program, restrictions, budget) {
-                Ok(()) => Some(program),
-                Err(wrong) => {
-                    complaints.extend(wrong);
-                    None
+        if named && Language::detect(&texts.program.name, &texts.program.text).is_none() {
+            let help = match extension(&texts.program.name) {
+                Some("ipa") => {
+                    "a property is checked on a program: selvedge atomicity PROGRAM --property FILE"
                 }
-            });
-        let kinds = [CopiesFor::Threads(2), CopiesFor::Deadlocks];
-        let instance = program.map(|program| instance(program, &kinds, FEW_COPIES));
-        let copies = instance.as_ref().and_then(|instance| instance.limit);
-        let program = instance.map(|instance| instance.program);
-        if let Some(program) = &program
-            && program.threads.len() < 2
-            && !can_wait_alone(program)
-            && !complaints.iter().any(|complaint| complaint.code == "no-atomicity-question")
-        {
-            let message = "fewer than two threads take part, so there is nothing to ask";
-            complaints.push(Diagnostic::global("nothing-to-ask", Severity::Warning, message));
+                Some("init" | "spec") => {
+                    "it is read with the pushdown system beside it: name the .pds file"
+                }
+                Some("nwa") => "nested-word automata are for `selvedge nwa`",
+                _ => {
+                    "there are EML programs (.eml), models in text form (.slv), Boolean programs \
+                     (.bp) and pushdown systems (.pds)"
+                }
+            };
+            let message = "this is no file that Selvedge knows";
+            let complaint = Diagnostic::global("unknown-format", Severity::Error, message);
+            return Self::refused(texts.program, complaint.with_help(help.to_owned()));
         }
-        Self { text, language, program, copies, complaints, stopped: false }
+        let reading = Reading { dialect: None, starts_per_site: Some(STARTS) };
+        let (model, said) = load(&texts, reading);
+        let mut said = said.into_iter().map(|(_, complaints)| complaints);
+        let complaints = said.next().unwrap_or_default();
+        let others: Vec<Vec<Diagnostic>> = said.collect();
+        let Texts { program: text, init, spec } = texts;
+        let language = Language::of(&text.name, &text.text);
+        let mut loaded = Self { language: language.extension(), complaints, ..Self::nothing(text) };
+        // What is said of a text that is not there is said of the program.
+        let mut others = others.into_iter();
+        for beside in [init, spec] {
+            let own = others.next().unwrap_or_default();
+            match beside {
+                Some(beside) => loaded.beside.push((beside, own)),
+                None => loaded.complaints.extend(own),
+            }
+        }
+        if let Some(mut model) = model {
+            match restrict(&mut model.program, restrictions, budget) {
+                Ok(()) => loaded.understand(model),
+                Err(wrong) => loaded.complaints.extend(wrong),
+            }
+        }
+        loaded
+    }
+
+    fn understand(&mut self, model: Model) {
+        let Model { program, language, target, starts_per_site, unused_labels, .. } = model;
+        let many = program.threads.iter().any(|thread| thread.copies == Copies::Any);
+        let kinds = [CopiesFor::Threads(2), CopiesFor::Deadlocks];
+        let given = many.then(|| program.clone());
+        let decided = instance(program, &kinds, FEW_COPIES);
+        self.copies = decided.limit;
+        // How many copies decide what is reached is never known.
+        let asks = target.is_some() || Goals::new(&decided.program, language).has_search();
+        let (program, few) = match given.filter(|_| asks) {
+            Some(given) => {
+                let few = instance(given, &[], FEW_COPIES);
+                (few.program, few.limit)
+            }
+            None => (decided.program, None),
+        };
+        let goals = Goals::new(&program, language);
+        self.goals = Goals { target, starts_per_site, copies: few, ..goals };
+        if unused_labels.iter().any(|label| label == ERROR) {
+            self.goals.errors.get_or_insert_default();
+        }
+        let nothing = self.nothing_to_ask(&program);
+        self.complaints.extend(
+            nothing.map(|message| Diagnostic::global("nothing-to-ask", Severity::Warning, message)),
+        );
+        self.program = Some(program);
+    }
+
+    /// Why there is nothing to ask, if so and if nobody has said it yet.
+    fn nothing_to_ask(&self, program: &Program) -> Option<&'static str> {
+        let said = self.complaints.iter().any(|one| one.code == "no-atomicity-question");
+        let asks = FindingKind::CHECKED.into_iter().any(|kind| self.goals.question(kind).is_some());
+        if said || asks || can_wait_alone(program) {
+            return None;
+        }
+        if program.threads.len() < 2 {
+            return Some("fewer than two threads take part, so there is nothing to ask");
+        }
+        let shares = !program.locations.is_empty() || !program.locks.is_empty();
+        (!shares).then_some(
+            "there is no shared location, no lock, no assertion and no label `ERROR`, so there is \
+             nothing to ask",
+        )
+    }
+
+    fn nothing(text: Text) -> Self {
+        Self {
+            text,
+            language: "",
+            program: None,
+            copies: None,
+            goals: Goals::default(),
+            complaints: Vec::new(),
+            beside: Vec::new(),
+            stopped: false,
+        }
     }
 
     /// A file of which nothing is understood.
     pub fn refused(text: Text, complaint: Diagnostic) -> Self {
-        let complaints = vec![complaint];
-        Self { text, language: "", program: None, copies: None, complaints, stopped: false }
+        Self { complaints: vec![complaint], ..Self::nothing(text) }
+    }
+
+    /// Adds the units of work that the options ask for, and says what the program lacks for the
+    /// questions about it.
+    pub fn prepare(&mut self, options: &CheckOptions) {
+        let Some(program) = &mut self.program else { return };
+        if let Some(units) = options.add_units {
+            *program = with_units(program, units);
+            // Nodes have other numbers now.
+            let Goals { errors, target, starts_per_site, copies, .. } =
+                std::mem::take(&mut self.goals);
+            let language = Language::of(&self.text.name, &self.text.text);
+            self.goals = Goals { target, starts_per_site, copies, ..Goals::new(program, language) };
+            self.goals.errors = self.goals.errors.take().or(errors.map(|_| Vec::new()));
+        }
+        let Some(program) = &self.program else { return };
+        let said = vacuity::lacking(program, self.places_in());
+        // Who says what must not fail has said what must hold.
+        let atomicity = options.kinds.contains(&FindingKind::Atomicity) && !self.goals.has_search();
+        let known: Vec<_> = self.complaints.iter().filter_map(|one| one.primary.clone()).collect();
+        let is_new = |one: &Diagnostic| {
+            let place = one.primary.as_ref().map(|label| label.span);
+            let said = known.iter().any(|label| Some(label.span) == place);
+            !said && (atomicity || one.code != vacuity::NO_UNITS_CODE)
+        };
+        self.complaints.extend(said.into_iter().filter(is_new));
+    }
+
+    /// The text that the places of the program are in, if that is the one that was read.
+    fn places_in(&self) -> Option<&str> {
+        let is_source = self.program.as_ref().is_some_and(|program| program.files.is_empty());
+        (is_source && self.language != Language::TextForm.extension()).then_some(&self.text.text)
+    }
+
+    /// What is to be said about the model after it was analysed.
+    pub fn afterwards(&self, checked: &Checked) -> Vec<Diagnostic> {
+        vacuity::unreached(&checked.unreached, self.places_in())
     }
 
     /// Asks everything about the model, or gives the answer that is known already; `None` if nothing was
@@ -126,19 +232,21 @@ impl Loaded {
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
         let program = self.program.as_ref()?;
+        let beside = self.beside.iter().map(|(text, _)| text.text.as_str());
+        let texts: Vec<&str> = std::iter::once(self.text.text.as_str()).chain(beside).collect();
         let key = |build| {
-            let key = Key::new(build, self.language, &self.text.text, options);
+            let key = Key::new(build, self.language, &texts, options);
             key.restricted(&program.restrictions)
         };
         let cache = cache.map(|(store, build)| (store, key(build)));
         if let Some((store, key)) = &cache
-            && let Some(checked) = get(*store, key, program, budget)
+            && let Some(checked) = get(*store, key, program, &self.goals, budget)
         {
             return Some(Ok(FileAnswer { checked, from_cache: true, stopped: None }));
         }
         let analysis = Options { copies: self.copies, ..options.analysis };
         let options = CheckOptions { analysis, ..options.clone() };
-        let checked = match check(program, &options, budget, progress) {
+        let checked = match check_goals(program, &self.goals, &options, budget, progress) {
             Ok(checked) => checked,
             Err(bug) => return Some(Err(bug)),
         };
@@ -152,10 +260,22 @@ impl Loaded {
         Some(Ok(FileAnswer { checked, from_cache: false, stopped }))
     }
 
+    /// All complaints, each with the text that it is about.
+    pub fn said(&self) -> impl Iterator<Item = (&Text, &Diagnostic)> {
+        let own = self.complaints.iter().map(|complaint| (&self.text, complaint));
+        let beside = self.beside.iter().flat_map(|(text, complaints)| {
+            complaints.iter().map(move |complaint| (text, complaint))
+        });
+        own.chain(beside)
+    }
+
     /// The file with what was found in it, for the reports.
     pub fn report(&self, checked: Checked) -> CheckedFile {
         let about_events = [FindingKind::Atomicity, FindingKind::Race];
-        let asked = checked.tallies.iter().any(|(kind, _)| about_events.contains(kind));
+        let asks = |(kind, tally): &(FindingKind, Tally)| {
+            about_events.contains(kind) && tally.questions > 0
+        };
+        let asked = checked.tallies.iter().any(asks);
         let left_out = self.program.as_ref().filter(|_| asked).map(left_out).unwrap_or_default();
         CheckedFile {
             file: self.text.name.clone(),

@@ -17,20 +17,35 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a text: by the extension of its name, or by its first word.
+    /// The language of a text: by the extension of its name, or by its first word; EML if neither says.
     pub fn of(name: &str, text: &str) -> Self {
-        match extension(name) {
-            Some("slv") => return Self::TextForm,
-            Some("bp") => return Self::Boolean,
-            Some("pds") => return Self::Pushdown,
-            Some("eml") => return Self::Eml,
-            _ => {}
-        }
-        match first_word(text) {
-            "program" => Self::TextForm,
-            "decl" | "void" | "bool" | "dfs" => Self::Boolean,
-            _ if is_pushdown(text) => Self::Pushdown,
-            _ => Self::Eml,
+        Self::detect(name, text).unwrap_or(Self::Eml)
+    }
+
+    /// The language of a text, if the extension of its name or its first word says it.
+    pub fn detect(name: &str, text: &str) -> Option<Self> {
+        let named = extension(name).and_then(|extension| {
+            Self::ALL.into_iter().find(|language| language.extension() == extension)
+        });
+        named.or_else(|| match first_word(text) {
+            "program" => Some(Self::TextForm),
+            "decl" | "void" | "bool" | "dfs" => Some(Self::Boolean),
+            "lock" | "var" | "process" => Some(Self::Eml),
+            _ if is_pushdown(text) => Some(Self::Pushdown),
+            _ => None,
+        })
+    }
+
+    /// All languages.
+    pub const ALL: [Self; 4] = [Self::Eml, Self::TextForm, Self::Boolean, Self::Pushdown];
+
+    /// The extension of files in it.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Eml => "eml",
+            Self::TextForm => "slv",
+            Self::Boolean => "bp",
+            Self::Pushdown => "pds",
         }
     }
 }

@@ -12,8 +12,9 @@
 //! - [`ask`]: one analysis of one model (atomicity, a property, races, deadlocks); [`reach`](mod@reach):
 //!   what can be reached in one with values. [`select`] and [`target`] turn the names that a user gives
 //!   into ids; [`sequentialize`](mod@sequentialize) writes a program for one thread instead.
-//! - [`check`](mod@check): everything about a program in one go; the search for fixes asks about changed
-//!   programs. [`file`](mod@file) does it for a text.
+//! - [`check`](mod@check): everything about a program in one go, [`goals`] among it; the search for fixes
+//!   asks about changed programs. [`file`](mod@file) does it for a text; [`vacuity`] says where a proof
+//!   would be worth nothing.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
@@ -26,7 +27,7 @@
 //! use selvedge_library::file::Loaded;
 //! use selvedge_library::render::{Extent, Format, write_checks};
 //! use selvedge_library::{CheckOptions, Text};
-//! use selvedge_report::{Checks, Terminal};
+//! use selvedge_report::{Checks, RunSettings, Terminal};
 //! use std::time::Duration;
 //!
 //! let text = "var : balance;
@@ -46,7 +47,9 @@
 //! assert!(finding.fix.is_some());
 //!
 //! let files = [file.report(answer.checked)];
-//! let checks = Checks { files: &files, complaints: Vec::new(), elapsed: Duration::ZERO };
+//! let settings = RunSettings::default();
+//! let (complaints, other_files, elapsed) = (Vec::new(), 0, Duration::ZERO);
+//! let checks = Checks { files: &files, complaints, other_files, settings, elapsed };
 //! let mut report = Vec::new();
 //! write_checks(&checks, Format::Sarif, Extent::ALL, Terminal::plain(80), &mut report).unwrap();
 //! assert!(String::from_utf8(report).unwrap().contains("\"ruleId\":\"data-race\""));
@@ -60,6 +63,7 @@ pub mod config;
 pub mod file;
 mod fixes;
 pub mod glob;
+pub mod goals;
 pub mod language;
 pub mod load;
 pub mod nwa;
@@ -71,9 +75,11 @@ pub mod select;
 pub mod sequentialize;
 pub mod suppress;
 pub mod target;
+pub mod vacuity;
 
 pub use ask::{Decided, Inquiry, InquiryError, Questions, Request, Subject};
 pub use check::{CheckOptions, Fixes, check};
+pub use goals::Goals;
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};

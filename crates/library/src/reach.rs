@@ -7,6 +7,7 @@
 //! # Invariants
 //! 1. A limit that ends a larger search leaves what the smaller one has shown.
 
+use crate::goals::can_fail;
 use crate::language::Language;
 use crate::load::Model;
 use crate::target;
@@ -16,8 +17,8 @@ use selvedge_analysis::{
 };
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_program::{
-    Action, Answer, Bound, Copies, Explored, Feature, LocationId, Measure, Numeral, Program,
-    Question, States, Target, ThreadId, Unknown, Valuation, Value, Verdict,
+    Answer, Bound, Copies, Explored, LocationId, Measure, Numeral, Program, Question, States,
+    Target, ThreadId, Unknown, Valuation, Value, Verdict,
 };
 use selvedge_report::{Answers, Asked, Projection, Reach, Sought};
 use std::time::Duration;
@@ -69,20 +70,12 @@ pub struct ReachOutcome<'a> {
 
 /// What is sought in a model: what is wanted, or what its texts ask, or whatever there is to ask.
 pub fn sought<'a>(model: &'a Model, wanted: Option<Sought<'a>>) -> Sought<'a> {
-    // Where values have types, or something is said of them, more can fail than assertions.
-    let asserts = |model: &Model| {
-        let features = model.program.features();
-        let checked = [Feature::Types, Feature::Checks, Feature::Monitors];
-        let values = model.language == Language::Eml && features.contains(Feature::Values);
-        let mut edges = model.program.edges.iter();
-        values
-            || checked.into_iter().any(|feature| features.contains(feature))
-            || edges.any(|edge| matches!(edge.action, Action::Assert(_)))
-    };
     match (wanted, &model.target) {
         (Some(wanted), _) => wanted,
         (None, Some((text, _))) => Sought::State(text),
-        _ if model.language == Language::Boolean || asserts(model) => Sought::Assertions,
+        _ if model.language == Language::Boolean || can_fail(&model.program, model.language) => {
+            Sought::Assertions
+        }
         _ => Sought::States,
     }
 }

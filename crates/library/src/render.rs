@@ -6,8 +6,8 @@ use selvedge_findings::{CheckedFile, Finding};
 use selvedge_program::Program;
 use selvedge_report::html::{self, Meta};
 use selvedge_report::{
-    Answers, Checks, Detail, Terminal, findings_json, findings_text, json, junit, sarif, text,
-    witness_dot,
+    Answers, Checks, Detail, RunSettings, Terminal, findings_json, findings_text, json, junit,
+    sarif, text, witness_dot,
 };
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ pub enum Format {
     Sarif,
     /// For CI dashboards: XML as test runners write it.
     Junit,
-    /// Graphviz: one graph per finding, its interleaving.
+    /// Graphviz: one graph, with the interleaving of each finding.
     Dot,
 }
 
@@ -48,7 +48,7 @@ impl Format {
             Self::Json => "For programs: one object",
             Self::Sarif => "For code hosts: SARIF 2.1.0",
             Self::Junit => "For CI dashboards: XML as test runners write it",
-            Self::Dot => "Graphviz: one graph per finding, its interleaving",
+            Self::Dot => "Graphviz: one graph, with the interleaving of each finding",
         }
     }
 }
@@ -122,12 +122,7 @@ pub fn write_checks(
         Format::Json => findings_json::write(checks, extent.included(), out),
         Format::Sarif => out.write_all(sarif::render(checks).as_bytes()),
         Format::Junit => out.write_all(junit::render(checks).as_bytes()),
-        Format::Dot => {
-            let graphs = checks.files.iter().flat_map(|file| {
-                file.findings.iter().map(|finding| witness_dot::render(finding, &file.program))
-            });
-            graphs.into_iter().try_for_each(|graph| out.write_all(graph.as_bytes()))
-        }
+        Format::Dot => out.write_all(witness_dot::render_all(checks).as_bytes()),
     }
 }
 
@@ -158,16 +153,27 @@ pub fn write_answers(
     }
 }
 
-/// The page for the browser about a check; `options` are those of the run in words.
-pub fn page_of_checks(checks: &Checks<'_>, options: &str) -> String {
-    let meta = Meta { tool: "Selvedge", version: env!("CARGO_PKG_VERSION"), options, time: None };
+/// The page for the browser about a check.
+pub fn page_of_checks(checks: &Checks<'_>) -> String {
+    let RunSettings { options, seconds_for_data, exit } = checks.settings;
+    let meta = Meta {
+        options,
+        complaints: &checks.complaints,
+        seconds_for_data,
+        other_files: checks.other_files,
+        exit,
+        ..Meta::new("Selvedge", env!("CARGO_PKG_VERSION"))
+    };
     html::render(checks.files, &meta)
 }
 
 /// The page for the browser about one analysis, with at most so many interleavings.
 pub fn page_of_answers(answers: &Answers<'_>, most: Option<usize>) -> String {
     let options = format!("{}; engine {}", answers.asked.analysis(), answers.engine);
-    with_checks(answers, most, |checks| page_of_checks(checks, &options))
+    with_checks(answers, most, |checks| {
+        let settings = RunSettings { options: &options, ..checks.settings };
+        page_of_checks(&Checks { settings, ..checks.clone() })
+    })
 }
 
 /// The answers of one analysis as `check` would tell them.
@@ -183,6 +189,8 @@ fn with_checks<T>(
     then(&Checks {
         files: std::slice::from_ref(&file),
         complaints: answers.warnings.clone(),
+        other_files: 0,
+        settings: RunSettings::default(),
         elapsed: answers.elapsed,
     })
 }

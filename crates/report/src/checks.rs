@@ -6,7 +6,9 @@
 //! 1. Suppressed findings and those of the baseline are counted, and are part of no verdict.
 
 use crate::diagnostic::Source;
+use crate::places::by_file;
 use selvedge_base::Diagnostic;
+use selvedge_findings::outcome::importance;
 use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 use std::time::Duration;
 
@@ -18,8 +20,23 @@ pub struct Checks<'a> {
     /// Complaints about input, each with the text that it is about. A file with an error is not
     /// among the analysed ones.
     pub complaints: Vec<(Source<'a>, &'a Diagnostic)>,
+    /// How many files of other kinds were found in folders.
+    pub other_files: usize,
+    /// What the run was told to do, and what limits it had, in words.
+    pub settings: RunSettings<'a>,
     /// How long it took.
     pub elapsed: Duration,
+}
+
+/// What a run was told to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RunSettings<'a> {
+    /// The options in words.
+    pub options: &'a str,
+    /// How many seconds each file with data had, if nobody set a limit.
+    pub seconds_for_data: Option<u64>,
+    /// The exit code, where it is known.
+    pub exit: Option<u8>,
 }
 
 /// The numbers of a run.
@@ -66,12 +83,7 @@ impl Checks<'_> {
             totals.findings += file.findings.len();
             totals.suppressed += file.suppressed.len();
             totals.known += file.known.len();
-            for (_, tally) in &file.tallies {
-                totals.tally.questions += tally.questions;
-                totals.tally.violated += tally.violated;
-                totals.tally.safe += tally.safe;
-                totals.tally.unknown += tally.unknown;
-            }
+            file.tallies.iter().for_each(|(_, tally)| totals.tally += *tally);
         }
         totals
     }
@@ -79,6 +91,25 @@ impl Checks<'_> {
     /// How many complaints are errors.
     pub fn errors(&self) -> usize {
         self.complaints.iter().filter(|(_, complaint)| complaint.is_error()).count()
+    }
+
+    /// How many complaints are warnings.
+    pub fn warnings(&self) -> usize {
+        self.complaints.len() - self.errors()
+    }
+
+    /// All findings that count, with their files, the most important first; among equals in the order
+    /// of the files. Those of one program stay together by the files that it was made of.
+    pub fn ranked(&self) -> Vec<(&Finding, &CheckedFile)> {
+        let all = self.files.iter().flat_map(|file| {
+            let grouped = by_file(file).into_iter().flat_map(|(_, findings)| findings);
+            grouped.map(move |own| (own, file))
+        });
+        let mut all: Vec<_> = all.collect();
+        if self.files.len() > 1 {
+            all.sort_by_cached_key(|(finding, _)| importance(finding));
+        }
+        all
     }
 
     /// How many findings of a kind count.

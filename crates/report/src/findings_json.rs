@@ -142,12 +142,13 @@ struct TallyEntry {
     questions: usize,
     violated: usize,
     safe: usize,
+    vacuous: usize,
     unknown: usize,
 }
 
 impl From<Tally> for TallyEntry {
-    fn from(Tally { questions, violated, safe, unknown }: Tally) -> Self {
-        Self { questions, violated, safe, unknown }
+    fn from(Tally { questions, violated, safe, vacuous, unknown }: Tally) -> Self {
+        Self { questions, violated, safe, vacuous, unknown }
     }
 }
 
@@ -178,7 +179,11 @@ struct Stats {
     suppressed: usize,
     baseline: usize,
     safe: usize,
+    vacuous: usize,
     unknown: usize,
+    other_files: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_for_data: Option<u64>,
     seconds: f64,
 }
 
@@ -192,7 +197,10 @@ impl Stats {
             suppressed: totals.suppressed,
             baseline: totals.known,
             safe: totals.tally.safe,
+            vacuous: totals.tally.vacuous,
             unknown: totals.tally.unknown,
+            other_files: checks.other_files,
+            seconds_for_data: checks.settings.seconds_for_data,
             seconds: checks.elapsed.as_secs_f64(),
         }
     }

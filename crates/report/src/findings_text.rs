@@ -12,11 +12,11 @@ use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
 use crate::interleaving::{self, Detail};
-use crate::places::{by_file, first_place, located, within};
+use crate::places::{first_place, located, within};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
-use crate::width::{clip, columns, padded};
+use crate::width::{columns, padded};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::Feature;
 use std::fmt::Write as _;
@@ -31,10 +31,12 @@ pub struct Options {
 }
 
 /// Findings that the summary lists.
-const LISTED: usize = 15;
+const LISTED: usize = 12;
 /// Up to so many findings the summary gives reasons as well.
 const EXPLAINED: usize = 6;
-/// Up to so many files without a finding are named.
+/// Findings behind those that are shown with interleavings and get a line each.
+const BRIEF: usize = 30;
+/// Up to so many files without a finding, and files with open questions, are named.
 const NAMED: usize = 5;
 
 /// Renders the outcome.
@@ -74,56 +76,58 @@ pub fn render_finding(
     out
 }
 
+/// What was found where, on one screen for any number of files.
 fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
-    let found = checks.totals().findings;
-    let mut left = LISTED;
-    let mut quiet = Vec::new();
-    for file in checks.files {
-        let name = visible(&file.file);
-        if file.findings.is_empty() && file.open.is_empty() {
-            quiet.push(name);
-            continue;
+    let ranked = checks.ranked();
+    match checks.files {
+        [file] if !ranked.is_empty() => {
+            let what = terminal.paint(Tone::Bad, count(ranked.len(), "finding"));
+            let _ = writeln!(out, "{}: {what}", name(file, terminal));
         }
-        let what = match file.findings.len() {
-            0 => terminal.paint(Tone::Open, "unknown"),
-            number => terminal.paint(Tone::Bad, count(number, "finding")),
-        };
-        let _ = writeln!(out, "{}: {what}", terminal.paint(Tone::Heading, name));
-        let groups = by_file(file);
-        let mut listed = 0;
-        for (group, findings) in &groups {
-            let shown = &findings[..findings.len().min(left)];
-            if shown.is_empty() {
-                break;
-            }
-            left -= shown.len();
-            listed += shown.len();
-            // A program of one file needs no further name.
-            if let Some(other) = file.program.file(*group) {
+        files if !ranked.is_empty() => {
+            let hit = files.iter().filter(|file| !file.findings.is_empty()).count();
+            let what = terminal.paint(Tone::Bad, count(ranked.len(), "finding"));
+            let _ = writeln!(out, "{what} in {hit} of {}", count(files.len(), "file"));
+        }
+        _ => {}
+    }
+    let listed = &ranked[..ranked.len().min(LISTED)];
+    let explained = ranked.len() <= EXPLAINED;
+    if checks.files.len() > 1 {
+        entries(out, listed, true, explained, terminal);
+    } else {
+        // A program of several files has its findings by these files.
+        let place = |entry: &(&Finding, &CheckedFile)| first_place(entry.0).file;
+        let groups: Vec<_> = listed.chunk_by(|one, next| place(one) == place(next)).collect();
+        for group in &groups {
+            let (finding, file) = group[0];
+            if let Some(other) = file.program.file(first_place(finding).file) {
                 let _ = writeln!(out, " {}", terminal.paint(Tone::Heading, visible(&other.name)));
             } else if groups.len() > 1 {
-                let _ = writeln!(out, " {}", terminal.paint(Tone::Heading, visible(&file.file)));
+                let _ = writeln!(out, " {}", name(file, terminal));
             }
-            entries(out, shown, file, found <= EXPLAINED, terminal);
-        }
-        if listed < file.findings.len() {
-            let _ = writeln!(out, "  … and {}", file.findings.len() - listed);
-        }
-        let unknown: usize = file.tallies.iter().map(|(_, tally)| tally.unknown).sum();
-        if unknown > 0 || !file.open.is_empty() {
-            let word = terminal.paint(Tone::Open, "unknown");
-            let why = file.open.iter().map(|why| visible(why).into_owned()).collect::<Vec<_>>();
-            let text = format!("{}: {}", count(unknown, "question"), why.join("; "));
-            let _ = write!(
-                out,
-                "  {word}  {}",
-                fill(&text, terminal.width.saturating_sub(11)).trim_start()
-            );
+            entries(out, group, false, explained, terminal);
         }
     }
+    if listed.len() < ranked.len() {
+        let _ = writeln!(out, "  … and {} more", ranked.len() - listed.len());
+    }
+    let is_open = |file: &&CheckedFile| {
+        !file.open.is_empty() || file.tallies.iter().any(|(_, tally)| tally.unknown > 0)
+    };
+    let open: Vec<&CheckedFile> = checks.files.iter().filter(is_open).collect();
+    for file in &open[..open.len().min(NAMED)] {
+        unknown(out, file, terminal);
+    }
+    if open.len() > NAMED {
+        let word = terminal.paint(Tone::Open, "unknown");
+        let _ = writeln!(out, "… and {} {word}", count(open.len() - NAMED, "more file"));
+    }
+    let quiet = |file: &&CheckedFile| file.findings.is_empty() && !is_open(file);
+    let quiet: Vec<&CheckedFile> = checks.files.iter().filter(quiet).collect();
     if quiet.len() <= NAMED {
-        for name in &quiet {
-            let _ = writeln!(out, "{}: no finding", terminal.paint(Tone::Heading, name));
+        for file in &quiet {
+            let _ = writeln!(out, "{}: no finding", name(file, terminal));
         }
     } else {
         let _ = writeln!(out, "{} without a finding", count(quiet.len(), "file"));
@@ -133,20 +137,42 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     }
 }
 
-/// One line per finding, its parts aligned, and its reason if there is room.
+fn name(file: &CheckedFile, terminal: Terminal) -> String {
+    terminal.paint(Tone::Heading, visible(&file.file))
+}
+
+/// What was left open in a file, and why.
+fn unknown(out: &mut String, file: &CheckedFile, terminal: Terminal) {
+    let word = terminal.paint(Tone::Open, "unknown");
+    if file.findings.is_empty() {
+        let _ = writeln!(out, "{}: {word}", name(file, terminal));
+    }
+    let number: usize = file.tallies.iter().map(|(_, tally)| tally.unknown).sum();
+    let why = file.open.iter().map(|why| visible(why).into_owned()).collect::<Vec<_>>();
+    let text = format!("{}: {}", count(number, "question"), why.join("; "));
+    let text = fill(&text, terminal.width.saturating_sub(11));
+    let _ = write!(out, "  {word}  {}", text.trim_start());
+}
+
+/// One line per finding, its parts aligned, with its file if there are several, and its reason if there
+/// is room.
 fn entries(
     out: &mut String,
-    findings: &[&Finding],
-    file: &CheckedFile,
+    findings: &[(&Finding, &CheckedFile)],
+    named: bool,
     explained: bool,
     terminal: Terminal,
 ) {
     let parts: Vec<[String; 3]> = findings
         .iter()
-        .map(|finding| {
-            let place = within(first_place(finding));
-            let place = place.trim_start_matches(':');
-            let place = if place.is_empty() { "-" } else { place }.to_owned();
+        .map(|(finding, file)| {
+            let place = first_place(finding);
+            let place = if named {
+                located(&file.file, place, &file.program)
+            } else {
+                within(place).trim_start_matches(':').to_owned()
+            };
+            let place = if place.is_empty() { "-".to_owned() } else { place };
             [kind_name(finding.kind).to_owned(), place, parties(finding, file)]
         })
         .collect();
@@ -154,14 +180,16 @@ fn entries(
         let widths = parts.iter().map(|parts| columns(&parts[at]));
         widths.filter(|&width| width <= terminal.width / 2).max().unwrap_or(0)
     };
-    let (first, second, third) = (width(0), width(1), width(2));
-    for (finding, [kind, place, parties]) in findings.iter().zip(&parts) {
-        let kind = terminal.paint(Tone::Bad, format!("{kind:first$}"));
-        let used = first + second + third.max(columns(parties)) + 8;
-        let tags = clip(&tags(finding), terminal.width.saturating_sub(used));
-        let parties = padded(parties, third);
-        let line = format!("  {kind}  {place:<second$}  {parties}  {tags}");
-        let _ = writeln!(out, "{}", line.trim_end());
+    let widths = [width(0), width(1), width(2)];
+    for ((finding, _), [kind, place, parties]) in findings.iter().zip(&parts) {
+        let kind = terminal.paint(Tone::Bad, padded(kind, widths[0]));
+        let mut line = Line { text: format!("  {kind}"), used: widths[0] + 2 };
+        line.add(out, place, widths[1], terminal);
+        line.add(out, parties, widths[2], terminal);
+        for tag in tags(finding, !explained).split_inclusive(", ") {
+            line.add_word(out, tag, terminal);
+        }
+        let _ = writeln!(out, "{}", line.text.trim_end());
         if explained {
             let reason =
                 fill(&format!("{}.", visible(&finding.reason)), terminal.width.saturating_sub(4));
@@ -172,8 +200,53 @@ fn entries(
     }
 }
 
-/// The tags; patterns by their numbers, as in `patterns 1, 2, 12`.
-fn tags(finding: &Finding) -> String {
+/// A line that goes on in the next one where its parts have no room.
+struct Line {
+    text: String,
+    used: usize,
+}
+
+impl Line {
+    /// Adds a part, two spaces behind what is there and as wide as the others of its column.
+    fn add(&mut self, out: &mut String, part: &str, width: usize, terminal: Terminal) {
+        let needed = width.max(columns(part));
+        if self.used + 2 + columns(part) > terminal.width && self.used > CONTINUED {
+            self.go_on(out);
+        } else {
+            self.text.push_str("  ");
+            self.used += 2;
+        }
+        self.text.push_str(&padded(part, width));
+        self.used += needed;
+    }
+
+    /// Adds a word of the last part.
+    fn add_word(&mut self, out: &mut String, word: &str, terminal: Terminal) {
+        let first =
+            self.text.ends_with(|c: char| c != ' ' && c != ',') || self.text.ends_with("  ");
+        let gap = if first && !self.text.ends_with(", ") { 2 } else { 0 };
+        if self.used + gap + columns(word.trim_end()) > terminal.width && self.used > CONTINUED {
+            self.go_on(out);
+        } else {
+            self.text.push_str(&"  "[..gap]);
+            self.used += gap;
+        }
+        self.text.push_str(word);
+        self.used += columns(word);
+    }
+
+    fn go_on(&mut self, out: &mut String) {
+        let _ = writeln!(out, "{}", self.text.trim_end());
+        self.text = " ".repeat(CONTINUED);
+        self.used = CONTINUED;
+    }
+}
+
+/// How far a line is indented that goes on.
+const CONTINUED: usize = 6;
+
+/// The tags; patterns by their numbers, as in `patterns 1, 2, 12`, or in `brief` by how many they are.
+fn tags(finding: &Finding, brief: bool) -> String {
     let (mut patterns, mut parts) = (Vec::new(), Vec::new());
     for tag in &finding.tags {
         match tag.strip_prefix("pattern-") {
@@ -181,7 +254,9 @@ fn tags(finding: &Finding) -> String {
             None => parts.push(visible(tag).into_owned()),
         }
     }
-    if !patterns.is_empty() {
+    if brief && patterns.len() > 1 {
+        parts.push(count(patterns.len(), "pattern"));
+    } else if !patterns.is_empty() {
         let word = if patterns.len() == 1 { "pattern" } else { "patterns" };
         parts.push(format!("{word} {}", list(patterns)));
     }
@@ -196,25 +271,29 @@ fn parties(finding: &Finding, file: &CheckedFile) -> String {
 }
 
 fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: Terminal) {
-    let all = checks.files.iter().flat_map(|file| {
-        let grouped = by_file(file).into_iter().flat_map(|(_, findings)| findings);
-        grouped.map(move |own| (own, file))
-    });
-    let found = checks.totals().findings;
+    let ranked = checks.ranked();
+    let found = ranked.len();
     let shown = match options.witnesses {
         Witnesses::Hidden => return,
         Witnesses::First(limit) => limit.min(found),
     };
-    for (at, (finding, file)) in all.take(shown).enumerate() {
+    for (at, (finding, file)) in ranked.iter().take(shown).enumerate() {
         let heading = format!("{} of {found}: {}", at + 1, kind_name(finding.kind));
         let heading = terminal.paint(Tone::Bad, heading);
         let place = located(&file.file, first_place(finding), &file.program);
         let _ = writeln!(out, "{heading}  {place}");
         let _ = writeln!(out, "{}", render_finding(finding, file, options.detail, terminal));
     }
-    if shown < found {
-        let rest = count(found - shown, "more finding");
-        let _ = writeln!(out, "{rest} without interleavings (--max-findings {found} shows all)\n");
+    let rest = &ranked[shown..];
+    let lines = &rest[..rest.len().min(BRIEF)];
+    // What the summary has listed is not listed again.
+    if found > LISTED && shown > 0 {
+        entries(out, lines, checks.files.len() > 1, false, terminal);
+    }
+    if !rest.is_empty() {
+        let rest = count(rest.len(), "more finding");
+        let text = format!("{rest} without interleavings (--max-findings {found} shows all)");
+        let _ = writeln!(out, "{}", fill(&text, terminal.width).trim_start());
     }
 }
 
@@ -231,16 +310,40 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         }
     }
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    let _ = writeln!(
-        out,
-        "{}, {}: {}{kinds}, {}, {} in {:.3} s",
+    let mut parts = vec![
+        format!("{}{kinds}", count(findings, "finding")),
+        format!("{} proved safe", tally.proved()),
+    ];
+    if tally.vacuous > 0 {
+        parts.push(format!("{} that nothing could violate", tally.vacuous));
+    }
+    parts.push(format!("{} unknown", tally.unknown));
+    let line = format!(
+        "{}, {}: {} in\u{a0}{:.3}\u{a0}s",
         count(checks.files.len(), "file"),
         count(tally.questions, "question"),
-        paint(findings, Tone::Bad, count(findings, "finding")),
-        paint(tally.safe, Tone::Good, format!("{} proved safe", tally.safe)),
-        paint(tally.unknown, Tone::Open, format!("{} unknown", tally.unknown)),
+        parts.join(", "),
         checks.elapsed.as_secs_f64()
     );
+    // The time is not torn apart.
+    let line = fill(&line, terminal.width).replace('\u{a0}', " ");
+    let line = line.replacen(
+        &count(findings, "finding"),
+        &paint(findings, Tone::Bad, count(findings, "finding")),
+        1,
+    );
+    let proved = format!("{} proved safe", tally.proved());
+    let line = line.replacen(&proved, &paint(tally.proved(), Tone::Good, proved.clone()), 1);
+    let unknown = format!("{} unknown", tally.unknown);
+    let line = line.replacen(&unknown, &paint(tally.unknown, Tone::Open, unknown.clone()), 1);
+    out.push_str(line.trim_start());
+    if checks.other_files > 0 {
+        let _ = writeln!(out, "{} of other kinds", count(checks.other_files, "file"));
+    }
+    if let Some(seconds) = checks.settings.seconds_for_data {
+        let text = format!("files with data had {seconds} s each; --timeout sets another limit");
+        out.push_str(fill(&text, terminal.width).trim_start());
+    }
     let mut silent = Vec::new();
     if suppressed > 0 {
         silent.push(format!("{suppressed} suppressed by the configuration"));
@@ -260,13 +363,29 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     }
 }
 
-/// What was left out of the programs wherever the rest suffices.
+/// What was left out of the programs wherever the rest suffices; for several programs each thing once.
 fn left_out(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
-    for file in checks.files.iter().filter(|file| !file.left_out.is_empty()) {
-        let _ = writeln!(out, "left out of {} where that suffices", visible(&file.file));
-        for what in &file.left_out {
-            out.push_str(&fill(&visible(what), terminal.width));
+    let files: Vec<&CheckedFile> =
+        checks.files.iter().filter(|file| !file.left_out.is_empty()).collect();
+    let what = match files[..] {
+        [] => return,
+        [file] => visible(&file.file).into_owned(),
+        _ => count(files.len(), "file"),
+    };
+    out.push_str(
+        fill(&format!("left out of {what} where that suffices"), terminal.width).trim_start(),
+    );
+    let mut all: Vec<&String> = Vec::new();
+    for left_out in files.iter().flat_map(|file| &file.left_out) {
+        if !all.contains(&left_out) {
+            all.push(left_out);
         }
+    }
+    for one in &all[..all.len().min(NAMED)] {
+        out.push_str(&fill(&visible(one), terminal.width));
+    }
+    if all.len() > NAMED {
+        let _ = writeln!(out, "  … and {} more (--format json lists all)", all.len() - NAMED);
     }
 }
 
@@ -279,32 +398,39 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         let all = file.findings.iter().chain(&file.known);
         all.chain(file.suppressed.iter().map(|(finding, _)| finding)).any(|own| own.kind == kind)
     };
-    let is_proved = |kind: FindingKind| {
-        !checks.files.is_empty()
-            && checks.files.iter().all(|file| {
-                let tally = file.tallies.iter().find(|(own, _)| *own == kind);
-                tally.is_some_and(|(_, tally)| tally.unknown == 0) && !found(file, kind)
-            })
+    let asked = |kind: FindingKind| {
+        let tallies = move |file: &CheckedFile| {
+            file.tallies.iter().find(|(own, _)| *own == kind).map(|(_, tally)| *tally)
+        };
+        checks.files.iter().filter_map(move |file| Some((file, tallies(file)?)))
     };
-    let kinds: Vec<FindingKind> =
-        FindingKind::ALL.into_iter().filter(|&kind| is_proved(kind)).collect();
-    if kinds.is_empty() {
-        return;
-    }
+    let is_proved = |kind: FindingKind| {
+        asked(kind).next().is_some()
+            && asked(kind).all(|(file, tally)| tally.unknown == 0 && !found(file, kind))
+    };
+    // That no cycle of waits is possible is seen without a question.
+    let is_vacuous = |kind: FindingKind| {
+        kind != FindingKind::Deadlock && asked(kind).all(|(_, tally)| tally.proved() == 0)
+    };
+    let kinds = FindingKind::ALL.into_iter().filter(|&kind| is_proved(kind));
+    let (vacuous, kinds): (Vec<FindingKind>, Vec<FindingKind>) =
+        kinds.partition(|&kind| is_vacuous(kind));
     // A finding that does not count is still no proof.
-    let asked = checks.files.iter().flat_map(|file| &file.tallies);
-    let everything = asked.into_iter().all(|(kind, _)| kinds.contains(kind));
-    let safe = terminal.paint(Tone::Good, if everything { "safe" } else { "proved" });
-    let restricted = checks.files.iter().any(|file| !file.program.restrictions.is_empty());
-    let counting = if restricted { " that count" } else { "" };
-    let _ = writeln!(out, "{safe}: for all executions of the model{counting}");
+    let mut tallies = checks.files.iter().flat_map(|file| &file.tallies);
+    let everything = tallies.all(|(kind, _)| kinds.contains(kind) || vacuous.contains(kind));
+    if !kinds.is_empty() {
+        let safe = terminal.paint(Tone::Good, if everything { "safe" } else { "proved" });
+        let restricted = checks.files.iter().any(|file| !file.program.restrictions.is_empty());
+        let counting = if restricted { " that count" } else { "" };
+        let _ = writeln!(out, "{safe}: for all executions of the model{counting}");
+    }
     for &kind in &kinds {
         out.push_str(&fill(&format!("No {}: {}.", kind_name(kind), proved(kind)), terminal.width));
     }
-    out.push_str(&fill(
-        "Covered: any number of context switches, any recursion depth.",
-        terminal.width,
-    ));
+    if !kinds.is_empty() {
+        let covered = "Covered: any number of context switches, any recursion depth.";
+        out.push_str(&fill(covered, terminal.width));
+    }
     let channels = |file: &CheckedFile| file.program.features().contains(Feature::Channels);
     if kinds.contains(&FindingKind::Deadlock) && checks.files.iter().any(channels) {
         let text = format!("Not covered: {BLOCKED_OVER_CHANNELS}.");
@@ -312,5 +438,12 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     }
     if kinds.contains(&FindingKind::Atomicity) {
         out.push_str(&fill("Not covered: cycles through three or more units.", terminal.width));
+    }
+    if !vacuous.is_empty() {
+        let word = terminal.paint(Tone::Open, "not asked");
+        let names = vacuous.iter().map(|&kind| kind_name(kind));
+        let text = format!("nothing in the model could be a case of: {}", list(names));
+        let text = fill(&text, terminal.width.saturating_sub(11));
+        let _ = write!(out, "{word}: {}", text.trim_start());
     }
 }

@@ -53,7 +53,7 @@ mod width;
 pub mod witness_dot;
 
 pub use answers::{Answers, Asked, Counts, Patterns, Projection, Reach, Sought};
-pub use checks::Checks;
+pub use checks::{Checks, RunSettings};
 pub use diagnostic::Source;
 pub use interleaving::Detail;
 pub use terminal::Terminal;

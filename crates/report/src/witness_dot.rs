@@ -7,20 +7,55 @@
 //! The steps are those of the short form of [`crate::interleaving`], because Graphviz lays out
 //! hundreds of nodes well and thousands not at all.
 
+use crate::checks::Checks;
+use crate::describe::kind_name;
 use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::ownership::Standings;
-use crate::places::short;
+use crate::places::{first_place, located, short};
 use selvedge_base::Id;
 use selvedge_findings::Finding;
-use selvedge_program::{Program, StepKind, ThreadId, Trace};
+use selvedge_program::{Program, StepKind, ThreadId};
 use std::fmt::Write as _;
 
 /// Rows that are drawn; of longer interleavings the end.
 const MOST: usize = 400;
 
+/// Renders one graph of all findings of a run, with a box for each finding.
+pub fn render_all(checks: &Checks<'_>) -> String {
+    let ranked = checks.ranked();
+    if let [(finding, file)] = ranked[..] {
+        return render(finding, &file.program);
+    }
+    let mut out = String::from(HEAD);
+    for (at, (finding, file)) in ranked.iter().enumerate() {
+        let place = located(&file.file, first_place(finding), &file.program);
+        let title = format!("{}  {place}", kind_name(finding.kind));
+        let _ = writeln!(out, "  subgraph cluster_f{at} {{");
+        let _ = writeln!(out, "  label={};", quoted(&title));
+        body(&mut out, finding, &file.program, &format!("f{at}_"));
+        out.push_str("  }\n");
+    }
+    out.push_str("}\n");
+    out
+}
+
+const HEAD: &str = "digraph witness {
+  graph [fontname=\"sans-serif\", rankdir=TB, newrank=true];
+  node [shape=box, fontname=\"sans-serif\", fontsize=10];
+  edge [fontname=\"sans-serif\", fontsize=10];
+";
+
 /// Renders the graph of a finding, with a box for each of its threads and of others that move.
 pub fn render(finding: &Finding, program: &Program) -> String {
+    let mut out = String::from(HEAD);
+    body(&mut out, finding, program, "");
+    out.push_str("}\n");
+    out
+}
+
+/// The boxes and arrows of a finding; `prefix` tells its names from those of others.
+fn body(out: &mut String, finding: &Finding, program: &Program, prefix: &str) {
     let Finding { trace, threads, .. } = finding;
     let mut rows = finding_rows(finding, program);
     let skipped = rows.len().saturating_sub(MOST);
@@ -33,22 +68,18 @@ pub fn render(finding: &Finding, program: &Program) -> String {
     rows.extend(pending_rows(trace, program));
     rows.retain(|row| row.role != RowRole::Remark);
 
-    let mut out = String::from("digraph witness {\n");
-    out.push_str("  graph [fontname=\"sans-serif\", rankdir=TB, newrank=true];\n");
-    out.push_str("  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n");
-    out.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
     if skipped > 0 {
         let note = format!("{skipped} earlier rows are left out");
-        let _ = writeln!(out, "  label={};", quoted(&note));
+        let _ = writeln!(out, "  {prefix}note [shape=note, label={}];", quoted(&note));
     }
     for thread in lanes(&rows, threads) {
-        let _ = writeln!(out, "  subgraph cluster_t{} {{", thread.index());
+        let _ = writeln!(out, "  subgraph cluster_{prefix}t{} {{", thread.index());
         let name = format!("thread {}", program.threads[thread].name);
         let _ = writeln!(out, "    label={};", quoted(&name));
         for (at, row) in rows.iter().enumerate() {
             for (name, row) in vertices(at, row).filter(|(_, row)| row.thread == thread) {
                 let label = quoted(&label(row, program));
-                let _ = writeln!(out, "    {name} [label={label}{}];", looks(row));
+                let _ = writeln!(out, "    {prefix}{name} [label={label}{}];", looks(row));
             }
         }
         out.push_str("  }\n");
@@ -56,17 +87,15 @@ pub fn render(finding: &Finding, program: &Program) -> String {
     let taken = rows.iter().filter(|row| row.role == RowRole::Taken).count();
     for at in 1..taken {
         let style = if rows[at - 1].thread == rows[at].thread { "" } else { " [style=dashed]" };
-        let _ = writeln!(out, "  s{} -> s{at}{style};", at - 1);
+        let _ = writeln!(out, "  {prefix}s{} -> {prefix}s{at}{style};", at - 1);
     }
     for (at, row) in rows.iter().enumerate() {
         for (name, _) in vertices(at, row).skip(1) {
-            let _ = writeln!(out, "  {{ rank=same; s{at}; {name} }}");
-            let _ = writeln!(out, "  s{at} -> {name} [style=bold];");
+            let _ = writeln!(out, "  {{ rank=same; {prefix}s{at}; {prefix}{name} }}");
+            let _ = writeln!(out, "  {prefix}s{at} -> {prefix}{name} [style=bold];");
         }
     }
-    pending_arrows(&mut out, &rows, taken, trace, program);
-    out.push_str("}\n");
-    out
+    pending_arrows(out, &rows, taken, finding, program, prefix);
 }
 
 /// From the last step to each pending one, and from each waiting one to what it waits for.
@@ -74,13 +103,15 @@ fn pending_arrows(
     out: &mut String,
     rows: &[Row<'_>],
     taken: usize,
-    trace: &Trace,
+    finding: &Finding,
     program: &Program,
+    prefix: &str,
 ) {
+    let trace = &finding.trace;
     let end = Standings::at_the_end(trace, program);
     for (at, step) in (taken..).zip(&trace.next) {
         if taken > 0 {
-            let _ = writeln!(out, "  s{} -> s{at} [style=dotted];", taken - 1);
+            let _ = writeln!(out, "  {prefix}s{} -> {prefix}s{at} [style=dotted];", taken - 1);
         }
         let (Some(owner), StepKind::Acquire(lock)) = (end.owner_of_wanted(step), step.kind) else {
             continue;
@@ -98,7 +129,8 @@ fn pending_arrows(
             let label = quoted(&format!("held by {}", program.threads[owner].name));
             let _ = writeln!(
                 out,
-                "  s{at} -> s{acquired} [label={label}, color=red, fontcolor=red, constraint=false];"
+                "  {prefix}s{at} -> {prefix}s{acquired} [label={label}, color=red, fontcolor=red, \
+                 constraint=false];"
             );
         }
     }

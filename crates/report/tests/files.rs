@@ -49,7 +49,7 @@ fn every_form(file: &CheckedFile) -> Vec<(&'static str, String)> {
     };
     let order = selvedge_analysis::lock_order(&file.program, &Budget::new()).expect("nested");
     let graphs = file.findings.iter().map(|one| witness_dot::render(one, &file.program));
-    let meta = Meta { tool: "selvedge", version: "0", options: "", time: None };
+    let meta = Meta::new("selvedge", "0");
     vec![
         ("text", with_checks(files, |checks| findings_text::render(checks, options, plain))),
         (

@@ -67,7 +67,7 @@ fn as_junit(file: &CheckedFile) -> String {
 }
 
 fn as_html(file: &CheckedFile) -> String {
-    let meta = Meta { tool: "Selvedge", version: "0.1.0", options: "reach", time: None };
+    let meta = Meta { options: "reach", ..Meta::new("Selvedge", "0.1.0") };
     html::render(std::slice::from_ref(file), &meta)
 }
 

@@ -4,7 +4,7 @@
 
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
-use selvedge_findings::FindingKind;
+use selvedge_findings::{AddedUnits, FindingKind};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_report::Patterns;
@@ -23,19 +23,20 @@ Examples:
   selvedge check models/ --baseline baseline.json
   selvedge check models/ --watch
 
-Folders are searched for .eml and .slv files; hidden ones are skipped.
+Folders are searched for .eml, .slv, .bp and .pds files; hidden ones are skipped, others counted.
 
 Configuration: the nearest selvedge.toml in the folder of the first path or above it, otherwise
 the one in the current folder. The command line is stronger than the file.
   patterns = \"all\"                # or \"vaziri\", \"12,17-20\", [12, 17]
   units = \"exact\"                 # or \"paper\"
-  only = [\"deadlock\", \"race\"]     # and \"atomicity\"
+  add-units = \"functions\"         # or \"locks\"
+  only = [\"deadlock\", \"race\"]     # and \"assertion\", \"atomicity\"
   timeout = 60                    # seconds, for the whole run
   memory = 2048                   # MiB
   fixes = true                    # look for fixes
   [[suppress]]                    # a finding with all that is given is not counted
   reason = \"statistics may be off by one\"
-  rule = \"data-race\"              # or \"atomicity-violation\", \"deadlock\"
+  rule = \"data-race\"              # or \"atomicity-violation\", \"deadlock\", …
   fingerprint = \"…\"               # as the reports show it
   file = \"models/**/cache*.eml\"
   threads = [\"T1\"]                # those that take part, perhaps with others
@@ -55,14 +56,14 @@ Exit codes, the first that applies:
 #[derive(Args, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
-    /// EML programs, models in text form (`.slv`), or folders with such files; `-` reads standard
-    /// input.
+    /// Programs in EML, models in text form (`.slv`), Boolean programs (`.bp`), pushdown systems
+    /// (`.pds`), or folders with such files; `-` reads standard input.
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
     /// What becomes of the findings.
     #[command(flatten)]
     pub report: ReportOptions,
-    /// Look for these kinds of findings only, separated by commas.
+    /// Look for these only, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
     pub only: Option<Vec<KindChoice>>,
     /// Which access patterns atomicity is about: `all`, `vaziri` (1 to 14), or numbers and ranges
@@ -77,8 +78,11 @@ pub struct CheckArgs {
     /// then: a changed model has other steps.
     #[arg(long, value_name = "THREAD=FILE", value_parser = parse_assignment)]
     pub restrict: Vec<(String, String)>,
+    /// Take more parts of the programs for units of work.
+    #[arg(long, value_enum, value_name = "PARTS")]
+    pub add_units: Option<AddedUnitChoice>,
     /// Stop after this time, over all files, each of which has its share; undecided questions are
-    /// unknown.
+    /// unknown [default: 60 for each file with data, nothing for the others].
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
     /// Stop above this much memory with the files that are being analysed; undecided questions are
@@ -137,10 +141,12 @@ pub struct CheckArgs {
     pub stats: bool,
 }
 
-/// A kind of finding.
+/// What to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum KindChoice {
-    /// Threads wait for each other in a cycle.
+    /// Assertions that fail, labels named ERROR, targets of .spec files.
+    Assertion,
+    /// Threads wait for each other in a cycle; with data: no thread can move.
     Deadlock,
     /// Two units of work conflict in a cycle.
     Atomicity,
@@ -148,12 +154,33 @@ pub enum KindChoice {
     Race,
 }
 
-impl From<KindChoice> for FindingKind {
-    fn from(choice: KindChoice) -> Self {
+impl KindChoice {
+    /// The kinds of findings that this means.
+    pub fn kinds(self) -> &'static [FindingKind] {
+        let [assertion, deadlock, atomicity, race] = FindingKind::TOPICS;
+        match self {
+            Self::Assertion => assertion.1,
+            Self::Deadlock => deadlock.1,
+            Self::Atomicity => atomicity.1,
+            Self::Race => race.1,
+        }
+    }
+}
+
+/// What becomes a unit of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AddedUnitChoice {
+    /// Each function call from `main`.
+    Functions,
+    /// Each outermost synchronized block.
+    Locks,
+}
+
+impl From<AddedUnitChoice> for AddedUnits {
+    fn from(choice: AddedUnitChoice) -> Self {
         match choice {
-            KindChoice::Deadlock => Self::Deadlock,
-            KindChoice::Atomicity => Self::Atomicity,
-            KindChoice::Race => Self::Race,
+            AddedUnitChoice::Functions => Self::Functions,
+            AddedUnitChoice::Locks => Self::Locks,
         }
     }
 }

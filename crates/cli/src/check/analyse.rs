@@ -14,14 +14,15 @@ use super::cache::{self, Cache};
 use crate::progress;
 use crate::watchdog::Done;
 use selvedge_analysis::InternalError;
-use selvedge_base::{Budget, StopReason};
+use selvedge_base::{Budget, Diagnostic, StopReason};
 use selvedge_findings::CheckedFile;
-use selvedge_library::CheckOptions;
 use selvedge_library::cache::Store;
 use selvedge_library::file::{FileAnswer, Loaded};
+use selvedge_library::{CheckOptions, Text};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How to analyse.
 pub struct Analysis<'a> {
@@ -31,6 +32,8 @@ pub struct Analysis<'a> {
     pub budget: &'a Budget,
     /// How many steps the analysis of one file may take.
     pub work: Option<u64>,
+    /// How long the analysis of a file with data may take, if the run has no limit of its own.
+    pub time_for_data: Option<Duration>,
     /// Where answers are kept.
     pub cache: Option<&'a Cache>,
     /// How many files are analysed at once.
@@ -42,6 +45,8 @@ pub struct Analysis<'a> {
 pub struct Analysed {
     /// The files that were understood.
     pub files: Vec<CheckedFile>,
+    /// What there is to say about them after the analysis, each with the file that it is about.
+    pub warnings: Vec<(Text, Diagnostic)>,
     /// Bugs of ours, each with the name of the file.
     pub bugs: Vec<String>,
     /// How many answers came from the cache.
@@ -82,6 +87,9 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 let Some(&file) = files.get(at) else { break };
                 // As many files as jobs have the time at once.
                 let share = analysis.budget.share((files.len() - at).div_ceil(jobs));
+                let time = analysis.time_for_data.filter(|_| models[file].goals.has_search());
+                let deadline = time.and_then(|time| Instant::now().checked_add(time));
+                let share = deadline.map_or(share.clone(), |at| share.part_with_deadline(at));
                 match analysis.work {
                     Some(steps) => analyse(file, &share.part_with_steps(steps)),
                     None => analyse(file, &share),
@@ -106,7 +114,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         // The last files of a pass have all the time that is left, so each pass leaves fewer.
         while !files.is_empty() {
             pass(&files);
-            if analysis.budget.stopped().is_some() {
+            // Without a limit of the run, no file can have more time than it had.
+            if analysis.budget.stopped().is_some() || analysis.time_for_data.is_some() {
                 break;
             }
             let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,6 +132,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         match answer {
             Some(Ok(FileAnswer { checked, from_cache, .. })) => {
                 analysed.from_cache += usize::from(from_cache);
+                let said = file.afterwards(&checked).into_iter();
+                analysed.warnings.extend(said.map(|said| (file.text.clone(), said)));
                 analysed.files.push(file.report(checked));
             }
             Some(Err(bug)) => analysed.bugs.push(format!("{}: {bug}", file.text.name)),

@@ -172,11 +172,12 @@ mod tests {
             kinds: Vec::new(),
             patterns: Vec::new(),
             units: Units::Exact,
+            add_units: None,
             analysis: Options::new(None),
             fixes: Fixes::Skip,
         };
         let keys: Vec<Key> =
-            (0..8).map(|at| Key::new("build", "eml", &format!("{at}"), &options)).collect();
+            (0..8).map(|at| Key::new("build", "eml", &[&format!("{at}")], &options)).collect();
         assert_eq!(cache.get(&keys[0]), None);
         for (age, key) in keys.iter().enumerate() {
             assert!(cache.put(key, b"bytes"));

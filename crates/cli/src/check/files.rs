@@ -8,12 +8,13 @@
 //!    link is entered once.
 //! 2. Hidden files and folders are skipped, except those that are named on the command line.
 
+use selvedge_library::Language;
 use selvedge_library::config::NAME;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// The extensions that are looked for in folders.
-pub const EXTENSIONS: [&str; 2] = ["eml", "slv"];
+/// Extensions of texts that are read with the model beside them.
+const BESIDE: [&str; 2] = ["init", "spec"];
 
 /// A file to analyse.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,8 +34,19 @@ pub struct Mistake {
     pub message: String,
 }
 
-/// The files that the paths stand for, and what is wrong with the paths.
-pub fn find(paths: &[PathBuf]) -> (Vec<InputFile>, Vec<Mistake>) {
+/// What the paths stand for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// The files to analyse.
+    pub files: Vec<InputFile>,
+    /// What is wrong with the paths.
+    pub mistakes: Vec<Mistake>,
+    /// How many files of other kinds lie in the folders.
+    pub others: usize,
+}
+
+/// What the paths stand for.
+pub fn find(paths: &[PathBuf]) -> Found {
     let mut search = Search::default();
     for path in paths {
         if path.as_os_str() == "-" || !path.is_dir() {
@@ -45,19 +57,18 @@ pub fn find(paths: &[PathBuf]) -> (Vec<InputFile>, Vec<Mistake>) {
         let before = search.seen.len();
         search.folder(path);
         if search.seen.len() == before && !search.already(path) {
-            search.mistakes.push(Mistake {
-                path: path.clone(),
-                message: "there is no .eml or .slv file in this folder".to_owned(),
-            });
+            let languages = Language::ALL.map(|language| format!(".{}", language.extension()));
+            let message =
+                format!("there is nothing to check in this folder: no {}", languages.join(", no "));
+            search.found.mistakes.push(Mistake { path: path.clone(), message });
         }
     }
-    (search.files, search.mistakes)
+    search.found
 }
 
 #[derive(Default)]
 struct Search {
-    files: Vec<InputFile>,
-    mistakes: Vec<Mistake>,
+    found: Found,
     /// Files and folders by their real paths.
     seen: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -67,7 +78,7 @@ impl Search {
     fn file(&mut self, path: &Path, named: bool) {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(real) {
-            self.files.push(InputFile { path: path.to_owned(), named });
+            self.found.files.push(InputFile { path: path.to_owned(), named });
         }
     }
 
@@ -88,35 +99,41 @@ impl Search {
             if !path.canonicalize().is_ok_and(|real| self.folders.insert(real)) {
                 continue;
             }
-            let mut inside = match inside(&path) {
+            let (mut inside, others) = match inside(&path) {
                 Ok(inside) => inside,
                 Err(error) => {
                     let message = format!("the folder cannot be read: {error}");
-                    self.mistakes.push(Mistake { path, message });
+                    self.found.mistakes.push(Mistake { path, message });
                     continue;
                 }
             };
+            self.found.others += others;
             inside.sort();
             open.extend(inside.into_iter().rev());
         }
     }
 }
 
-/// The folders and the files of interest in a folder.
-fn inside(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+/// The folders and the models in a folder, and how many files of other kinds there are.
+fn inside(folder: &Path) -> std::io::Result<(Vec<PathBuf>, usize)> {
+    let (mut found, mut others) = (Vec::new(), 0);
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let of_interest = || {
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
-        };
-        if !hidden && (path.is_dir() || (path.is_file() && of_interest())) {
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+            continue;
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let is_model = |extension| Language::ALL.iter().any(|one| one.extension() == extension);
+        if path.is_dir() || (path.is_file() && extension.is_some_and(is_model)) {
             found.push(path);
+        } else if path.is_file() {
+            let system = path.with_extension(Language::Pushdown.extension());
+            let beside = extension.is_some_and(|one| BESIDE.contains(&one)) && system.is_file();
+            let known = beside || path.file_name().is_some_and(|name| name == NAME);
+            others += usize::from(!known);
         }
     }
-    Ok(found)
+    Ok((found, others))
 }
 
 /// The configuration for a run on `first`: the nearest one in its folder or above, otherwise that of

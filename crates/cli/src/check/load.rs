@@ -1,5 +1,5 @@
 //! # Idea
-//! A path becomes a file that was looked at, left behind if the budget is used up.
+//! A path becomes a file that was looked at, with what lies beside it, left behind if the budget is used up.
 
 use super::files::{InputFile, Mistake};
 use crate::input::{self, Text, Unreadable};
@@ -7,6 +7,7 @@ use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_library::ThreadRestriction;
 use selvedge_library::file::Loaded;
+use selvedge_library::{Language, Texts};
 
 /// Reads a file.
 pub fn load(found: &InputFile, restrictions: &[ThreadRestriction], budget: &Budget) -> Loaded {
@@ -31,15 +32,35 @@ fn load_without_limit(
     restrictions: &[ThreadRestriction],
     budget: &Budget,
 ) -> Loaded {
-    match input::read_text(&found.path, budget) {
-        Ok(text) => Loaded::restricted(text, found.path.as_os_str() != "-", restrictions, budget),
-        Err(Unreadable::Disk(name, error)) => {
+    let text = match input::read_text(&found.path, budget) {
+        Ok(text) => text,
+        Err(unreadable) => return refused(unreadable),
+    };
+    let is_file = found.path.as_os_str() != "-";
+    let mut texts = Texts::from(text);
+    if is_file && Language::of(&texts.program.name, &texts.program.text) == Language::Pushdown {
+        for (extension, beside) in [("init", &mut texts.init), ("spec", &mut texts.spec)] {
+            let path = found.path.with_extension(extension);
+            if path.is_file() {
+                match input::read_text(&path, budget) {
+                    Ok(text) => *beside = Some(text),
+                    Err(unreadable) => return refused(unreadable),
+                }
+            }
+        }
+    }
+    Loaded::restricted(texts, is_file, restrictions, budget)
+}
+
+fn refused(unreadable: Unreadable) -> Loaded {
+    match unreadable {
+        Unreadable::Disk(name, error) => {
             let message = format!("the file cannot be read: {error}");
             let complaint = Diagnostic::global("unreadable-file", Severity::Error, message);
             Loaded::refused(Text::new(name, ""), complaint)
         }
-        Err(Unreadable::Encoding(text, complaint)) => Loaded::refused(text, *complaint),
-        Err(Unreadable::Stopped(name, reason)) => not_read(name, reason),
+        Unreadable::Encoding(text, complaint) => Loaded::refused(text, *complaint),
+        Unreadable::Stopped(name, reason) => not_read(name, reason),
     }
 }
 

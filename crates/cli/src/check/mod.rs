@@ -3,7 +3,8 @@
 //! The way of a run: [`files`] (paths to files), [`settings`] (command line, configuration file and
 //! defaults become one), [`load`] (files to models), [`analyse`] (models to findings, in parallel,
 //! under the limits, with answers from the [`cache`], and a [`bar`] for those who wait), [`publish`]
-//! (findings to the screen and to files, [`open`] shows them in a browser). [`watch`] does it again.
+//! (findings to the screen and to files, which [`outputs`] keeps from destroying others, [`open`] shows
+//! them in a browser). [`watch`] does it again.
 
 pub mod analyse;
 pub mod bar;
@@ -11,6 +12,7 @@ pub mod cache;
 pub mod files;
 pub mod load;
 pub mod open;
+pub mod outputs;
 pub mod publish;
 pub mod settings;
 pub mod watch;

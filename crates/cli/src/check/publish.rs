@@ -3,13 +3,14 @@
 //! for the browser.
 
 use super::open;
+use super::outputs::{self, FileKind, OutputFile};
 use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::output::Output;
 use selvedge_library::render::{self, Extent};
 use selvedge_report::{Answers, Checks, Terminal};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints the findings, or writes them into a file. Says whether somebody still reads.
 ///
@@ -37,6 +38,7 @@ pub fn answers(
     extent: Extent,
     output: Output,
 ) -> Result<(), Exit> {
+    refuse(report, &[PathBuf::from(answers.source.name)], output)?;
     publish(report, output, |terminal, out| {
         render::write_answers(answers, report.format, extent, terminal, out)
     })?;
@@ -57,7 +59,44 @@ pub fn page(
     page: impl FnOnce() -> String,
 ) -> Result<(), Exit> {
     let Some(path) = &report.html else { return Ok(()) };
-    write_file(path, page().as_bytes(), output)
+    write_file(path, page().as_bytes(), output)?;
+    output.remark(&format!("The report for the browser is in {}\n", path.display()));
+    Ok(())
+}
+
+/// Refuses outputs that would destroy something.
+///
+/// # Errors
+/// If one would; that has been said.
+pub fn refuse(report: &ReportOptions, inputs: &[PathBuf], output: Output) -> Result<(), Exit> {
+    refuse_all(&outputs_of(report), inputs, output)
+}
+
+/// The same for any outputs.
+///
+/// # Errors
+/// If one would destroy something; that has been said.
+pub fn refuse_all(
+    outputs: &[OutputFile<'_>],
+    inputs: &[PathBuf],
+    output: Output,
+) -> Result<(), Exit> {
+    match outputs::refusal(outputs, inputs) {
+        None => Ok(()),
+        Some(why) => {
+            output.complain(&why);
+            Err(Exit::BadInput)
+        }
+    }
+}
+
+/// The files that a report goes to.
+pub fn outputs_of(report: &ReportOptions) -> Vec<OutputFile<'_>> {
+    let kind = FileKind::of_format(report.format);
+    let text = report.output.as_deref().map(|path| OutputFile { option: "--output", path, kind });
+    let kind = FileKind::Page;
+    let page = report.html.as_deref().map(|path| OutputFile { option: "--html", path, kind });
+    text.into_iter().chain(page).collect()
 }
 
 /// Shows the page for the browser.
@@ -74,7 +113,7 @@ pub fn open_page(report: &ReportOptions, output: Output) {
 /// # Errors
 /// If it fails.
 pub fn write_file(path: &Path, bytes: &[u8], output: Output) -> Result<(), Exit> {
-    std::fs::write(path, bytes).map_err(|error| {
+    outputs::write(path, bytes).map_err(|error| {
         output.complain(&format!("cannot write {}: {error}", path.display()));
         Exit::BadInput
     })

@@ -59,7 +59,11 @@ impl Settings {
         let said = Config {
             patterns: args.patterns.clone(),
             units: args.units.map(Into::into),
-            only: args.only.as_ref().map(|kinds| kinds.iter().map(|&kind| kind.into()).collect()),
+            add_units: args.add_units.map(Into::into),
+            only: args
+                .only
+                .as_ref()
+                .map(|kinds| kinds.iter().flat_map(|kind| kind.kinds().to_vec()).collect()),
             timeout: args.timeout,
             memory: args.memory,
             fixes: (args.fixes || args.no_fixes).then_some(args.fixes),
@@ -72,6 +76,11 @@ impl Settings {
         })?;
         options.analysis.max_nodes = args.max_nodes;
         let restrictions = input::restrictions(&args.restrict, output, budget)?;
+        if options.add_units.is_some() && !restrictions.is_empty() {
+            output
+                .complain("an automaton reads the steps of a program without added units of work");
+            return Err(Exit::BadInput);
+        }
         let restricted = restrictions.iter().map(|one| format!("; {} restricted", one.thread));
         Ok(Self {
             summary: options.summary() + &restricted.collect::<String>(),

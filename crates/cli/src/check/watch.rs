@@ -33,12 +33,17 @@ struct Seen {
 impl Look {
     /// Looks at everything that a run with these arguments reads.
     pub fn new(args: &CheckArgs) -> Self {
-        let (found, _) = files::find(&args.paths);
+        let found = files::find(&args.paths).files;
         let first = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
         let configuration = args.config.clone().or_else(|| files::configuration(first));
         let restrictions = args.restrict.iter().map(|(_, file)| PathBuf::from(file));
         let others = configuration.into_iter().chain(args.baseline.clone()).chain(restrictions);
-        let paths = found.into_iter().map(|found| found.path).chain(others);
+        let with_beside = |path: PathBuf| {
+            let beside = ["init", "spec"].map(|extension| path.with_extension(extension));
+            let is_system = path.extension().is_some_and(|extension| extension == "pds");
+            std::iter::once(path).chain(beside.into_iter().filter(move |_| is_system))
+        };
+        let paths = found.into_iter().flat_map(|found| with_beside(found.path)).chain(others);
         Self {
             files: paths
                 .map(|path| {

@@ -8,8 +8,9 @@
 use crate::args::check::CheckArgs;
 use crate::check::analyse::{Analysed, Analysis, analyse};
 use crate::check::cache::{Cache, default_folder};
-use crate::check::files::{self, relative};
+use crate::check::files::{self, Found, relative};
 use crate::check::load;
+use crate::check::outputs::{FileKind, OutputFile};
 use crate::check::publish;
 use crate::check::settings::Settings;
 use crate::check::watch::Look;
@@ -24,14 +25,20 @@ use selvedge_library::file::Loaded;
 use selvedge_library::render::{self, Extent, Format};
 use selvedge_library::suppress;
 use selvedge_program::Program;
-use selvedge_report::Checks;
+use selvedge_report::{Checks, RunSettings};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How many findings are shown in full if nothing else is said.
 const SHOWN_FINDINGS: usize = 10;
+
+/// With so many complaints about files printed, those about further ones are counted.
+const SHOWN_COMPLAINTS: usize = 40;
+
+/// How long the analysis of a file with data may take if nothing is said about time.
+const TIME_FOR_DATA: Duration = Duration::from_secs(60);
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
@@ -101,12 +108,16 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     };
     let watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
     drop(first);
-    let loaded = read(args, &settings, output, watch.budget());
+    if let Err(exit) = refuse_outputs(args, &settings, output) {
+        return Ended { exit, somebody_reads: false };
+    }
+    let (loaded, other_files) = read(args, &settings, output, watch.budget());
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,
         budget: watch.budget(),
         work: args.max_work,
+        time_for_data: settings.timeout.is_none().then_some(TIME_FOR_DATA),
         cache: cache.as_ref(),
         jobs: args.jobs,
     };
@@ -120,17 +131,27 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         .files
         .extend(stopped.map(|file| unread(&file.text.name, file.complaints[0].message.clone())));
     let unused = set_aside(args, &settings, &mut analysed.files, output);
-    let mut complaints: Vec<_> = loaded
-        .iter()
-        .flat_map(|file| file.complaints.iter().map(|complaint| (file.text.source(), complaint)))
-        .collect();
+    let said = loaded.iter().flat_map(Loaded::said);
+    let mut complaints: Vec<_> = said.map(|(text, said)| (text.source(), said)).collect();
+    for (text, said) in &analysed.warnings {
+        output.diagnostics(std::slice::from_ref(said), &text.source());
+        complaints.push((text.source(), said));
+    }
     if let Some(config) = &settings.config {
         complaints.extend(unused.iter().map(|complaint| (config.text.source(), complaint)));
     }
     if let Some(most) = watch.most_interleavings() {
         say_left_out(render::leave_out(&mut analysed.files, most), output);
     }
-    let checks = Checks { files: &analysed.files, complaints, elapsed: start.elapsed() };
+    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.has_search());
+    let time = analysis.time_for_data.filter(|_| searches);
+    let run = RunSettings {
+        options: &settings.summary,
+        seconds_for_data: time.map(|time| time.as_secs()),
+        exit: None,
+    };
+    let elapsed = start.elapsed();
+    let checks = Checks { files: &analysed.files, complaints, other_files, settings: run, elapsed };
     exits.push(verdict(&checks));
     let extent = Extent {
         witnesses: (!args.no_witness).then(|| args.max_findings.unwrap_or(SHOWN_FINDINGS)),
@@ -142,10 +163,12 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         Ok(read) => somebody_reads &= read,
         Err(exit) => exits.push(exit),
     }
-    exits.extend(
-        publish::page(&args.report, output, || render::page_of_checks(&checks, &settings.summary))
-            .err(),
-    );
+    let exit = Some(worst(&exits).code());
+    let page = || {
+        let settings = RunSettings { exit, ..checks.settings };
+        render::page_of_checks(&Checks { settings, ..checks.clone() })
+    };
+    exits.extend(publish::page(&args.report, output, page).err());
     exits.extend(write_baseline(args, &checks, output).err());
     if args.report.open && round_opens(round) {
         publish::open_page(&args.report, output);
@@ -196,7 +219,13 @@ fn nothing_read(
     if files.is_empty() || args.report.format == Format::Text {
         return exit;
     }
-    let checks = Checks { files, complaints: Vec::new(), elapsed: start.elapsed() };
+    let checks = Checks {
+        files,
+        complaints: Vec::new(),
+        other_files: 0,
+        settings: RunSettings::default(),
+        elapsed: start.elapsed(),
+    };
     let extent = Extent { witnesses: None, most: None, verbose: false, stats: false };
     publish::report(&checks, &args.report, extent, output).map_or_else(|exit| exit, |_| exit)
 }
@@ -216,19 +245,59 @@ fn separate(number: usize, output: Output) -> bool {
     output.write_while_read(|out| out.write_all(line.as_bytes())).unwrap_or(false)
 }
 
-/// Reads all files and prints what there is to say about them.
-fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) -> Vec<Loaded> {
-    let (found, mistakes) = files::find(&args.paths);
+/// Refuses outputs that would destroy an input, another output or a file of another kind.
+fn refuse_outputs(args: &CheckArgs, settings: &Settings, output: Output) -> Result<(), Exit> {
+    let mut outputs = publish::outputs_of(&args.report);
+    let option = "--write-baseline";
+    let baseline = args.write_baseline.as_deref();
+    outputs.extend(baseline.map(|path| OutputFile { option, path, kind: FileKind::Json }));
+    let mut inputs: Vec<PathBuf> = Vec::new();
+    for found in files::find(&args.paths).files {
+        let beside = ["init", "spec"].map(|extension| found.path.with_extension(extension));
+        inputs.extend(beside);
+        inputs.push(found.path);
+    }
+    inputs.extend(settings.config.iter().map(|config| config.path.clone()));
+    // A baseline may be brought up to date in its place.
+    inputs.extend(args.baseline.clone().filter(|path| Some(path) != args.write_baseline.as_ref()));
+    publish::refuse_all(&outputs, &inputs, output)
+}
+
+/// Reads all files and prints what there is to say about them. Counts files of other kinds.
+fn read(
+    args: &CheckArgs,
+    settings: &Settings,
+    output: Output,
+    budget: &Budget,
+) -> (Vec<Loaded>, usize) {
+    let Found { files: found, mistakes, others } = files::find(&args.paths);
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
     // A file that is not read to its end leaves time for the others, and to analyse them.
     let pieces = |at: usize| 2 * found.len() - at;
     let restrictions = &settings.restrictions;
     let load = |(at, found)| load::load(found, restrictions, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
-    for file in &loaded {
-        output.diagnostics(&file.complaints, &file.text.source());
+    let (mut printed, mut errors, mut warnings) = (0, 0, 0);
+    for file in &mut loaded {
+        file.prepare(&settings.options);
+        let beside = file.beside.iter().map(|(text, said)| (text, said));
+        for (text, said) in std::iter::once((&file.text, &file.complaints)).chain(beside) {
+            // A file that is wrong in many ways has a limit of its own.
+            if printed < SHOWN_COMPLAINTS {
+                output.diagnostics(said, &text.source());
+                printed += said.len();
+                continue;
+            }
+            let wrong = said.iter().filter(|one| one.is_error()).count();
+            (errors, warnings) = (errors + wrong, warnings + said.len() - wrong);
+        }
     }
-    loaded
+    if errors + warnings > 0 {
+        let [errors, warnings] = [(errors, "more error"), (warnings, "more warning")]
+            .map(|(number, what)| selvedge_report::describe::count(number, what));
+        output.warn(&format!("{errors} and {warnings}; --format json lists all"));
+    }
+    (loaded, others)
 }
 
 fn cache(args: &CheckArgs, output: Output) -> Option<Cache> {

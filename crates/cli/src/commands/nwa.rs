@@ -2,6 +2,8 @@
 //! `selvedge nwa`: questions about nested-word automata, and new automata from old ones.
 
 use crate::args::nwa::NwaArgs;
+use crate::check::outputs::{FileKind, OutputFile};
+use crate::check::publish;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
@@ -44,10 +46,11 @@ pub fn run(args: &NwaArgs, output: Output) -> Result<Exit, Exit> {
     let (text, exit) = match done.ok_or(Exit::BadInput)? {
         NwaOutcome::Automaton(text) => {
             if let Some(path) = &args.output {
-                std::fs::write(path, text).map_err(|error| {
-                    output.complain(&format!("cannot write {}: {error}", path.display()));
-                    Exit::BadInput
-                })?;
+                let inputs: Vec<_> = args.second.iter().chain([&args.file]).cloned().collect();
+                let kind = if args.dot { FileKind::Graph } else { FileKind::Source };
+                let file = OutputFile { option: "--output", path, kind };
+                publish::refuse_all(&[file], &inputs, output)?;
+                publish::write_file(path, text.as_bytes(), output)?;
                 return Ok(Exit::Success);
             }
             (text, Exit::Success)

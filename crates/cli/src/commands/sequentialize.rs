@@ -3,6 +3,8 @@
 
 use crate::args::reach::SequentializeArgs;
 use crate::asked;
+use crate::check::outputs::{FileKind, OutputFile};
+use crate::check::publish;
 use crate::exit::Exit;
 use crate::input::{self, Reading};
 use crate::output::Output;
@@ -46,10 +48,11 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
     let text = text.map_err(refuse)?;
     match &args.output {
         None => output.print(&text)?,
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            output.complain(&format!("cannot write {}: {error}", path.display()));
-            Exit::BadInput
-        })?,
+        Some(path) => {
+            let file = OutputFile { option: "--output", path, kind: FileKind::Source };
+            publish::refuse_all(&[file], &[args.files.file.clone()], output)?;
+            publish::write_file(path, text.as_bytes(), output)?;
+        }
     }
     Ok(Exit::Success)
 }

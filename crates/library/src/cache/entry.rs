@@ -18,7 +18,7 @@ use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-4";
+pub const FORM: &str = "selvedge-answer-5";
 
 /// The bytes of an entry about `program`.
 pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
@@ -26,6 +26,7 @@ pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
         key: key.to_owned(),
         findings: checked.findings.iter().map(|one| StoredFinding::new(one, program)).collect(),
         tallies: checked.tallies.iter().map(|(kind, tally)| stored_tally(*kind, tally)).collect(),
+        unreached: checked.unreached.iter().copied().map(StoredPlace::new).collect(),
     };
     // Strings, numbers and lists of them can always be written.
     let body = serde_json::to_string(&answer).unwrap_or_default();
@@ -53,13 +54,15 @@ pub fn read(
     let restore = |finding: StoredFinding| finding.restore(program).filter(|_| go_on());
     let findings = answer.findings.into_iter().map(restore);
     let tallies = answer.tallies.into_iter().map(|StoredTally(rule, counts)| {
-        let [questions, violated, safe, unknown] = counts;
-        Some((kind(&rule)?, Tally { questions, violated, safe, unknown }))
+        let [questions, violated, safe, vacuous, unknown] = counts;
+        Some((kind(&rule)?, Tally { questions, violated, safe, vacuous, unknown }))
     });
+    let unreached = answer.unreached.iter().map(|place| place.restore(program));
     Some(Checked {
         findings: findings.collect::<Option<_>>()?,
         tallies: tallies.collect::<Option<_>>()?,
         open: Vec::new(),
+        unreached: unreached.collect::<Option<_>>()?,
     })
 }
 
@@ -68,11 +71,12 @@ struct Answer {
     key: String,
     findings: Vec<StoredFinding>,
     tallies: Vec<StoredTally>,
+    unreached: Vec<StoredPlace>,
 }
 
-/// A rule with questions, violated, safe, unknown.
+/// A rule with questions, violated, safe, vacuous, unknown.
 #[derive(Serialize, Deserialize)]
-struct StoredTally(String, [usize; 4]);
+struct StoredTally(String, [usize; 5]);
 
 #[derive(Serialize, Deserialize)]
 struct StoredFinding {
@@ -157,7 +161,8 @@ impl StoredFinding {
 }
 
 fn stored_tally(kind: FindingKind, tally: &Tally) -> StoredTally {
-    let counts = [tally.questions, tally.violated, tally.safe, tally.unknown];
+    let Tally { questions, violated, safe, vacuous, unknown } = *tally;
+    let counts = [questions, violated, safe, vacuous, unknown];
     StoredTally(kind.rule().to_owned(), counts)
 }
 

@@ -23,6 +23,7 @@ pub mod revalidate;
 mod tests;
 
 use crate::check::{CheckOptions, Fixes};
+use crate::goals::Goals;
 use selvedge_base::Budget;
 use selvedge_findings::Checked;
 use selvedge_program::{Program, Restriction, Units};
@@ -46,10 +47,10 @@ pub trait Store {
 pub struct Key(String);
 
 impl Key {
-    /// The key of an analysis of `text`; `build` tells one build of the tool from another, `language`
-    /// how the text is read.
-    pub fn new(build: &str, language: &str, text: &str, options: &CheckOptions) -> Self {
-        let CheckOptions { kinds, patterns, units, analysis, fixes } = options;
+    /// The key of an analysis of these texts; `build` tells one build of the tool from another,
+    /// `language` how the first of them is read.
+    pub fn new(build: &str, language: &str, texts: &[&str], options: &CheckOptions) -> Self {
+        let CheckOptions { kinds, patterns, units, add_units, analysis, fixes } = options;
         let units = match units {
             Units::Exact => "exact",
             Units::Paper => "paper",
@@ -66,12 +67,12 @@ impl Key {
             kinds.join(","),
             format!("{patterns:?}"),
             units.to_owned(),
+            format!("{add_units:?}"),
             format!("{analysis:?}"),
             fixes.to_owned(),
-            text.to_owned(),
         ];
         let mut hash = Sha256::new();
-        for part in parts {
+        for part in parts.iter().map(String::as_str).chain(texts.iter().copied()) {
             // The lengths keep the parts apart.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
@@ -100,14 +101,20 @@ const SMALL: usize = 1 << 18;
 
 /// The answer with this key about `program`, if there is one that can be believed. A large one is none
 /// if the budget is used up before its interleavings were executed again.
-pub fn get(store: &dyn Store, key: &Key, program: &Program, budget: &Budget) -> Option<Checked> {
+pub fn get(
+    store: &dyn Store,
+    key: &Key,
+    program: &Program,
+    goals: &Goals,
+    budget: &Budget,
+) -> Option<Checked> {
     let bytes = store.get(key).filter(|bytes| bytes.len() <= LARGEST)?;
     let go_on = || bytes.len() <= SMALL || budget.peek().is_none();
     if !go_on() {
         return None;
     }
     let checked = entry::read(&bytes, &key.0, program, &go_on)?;
-    let holds = |finding| go_on() && revalidate::holds(program, finding);
+    let holds = |finding| go_on() && revalidate::holds(program, goals, finding);
     checked.findings.iter().all(holds).then_some(checked)
 }
 

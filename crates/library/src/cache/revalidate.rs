@@ -2,13 +2,14 @@
 //! A finding from the disk is believed only if its steps are executed again, for its own question, and
 //! make exactly its trace; and if what it says of itself is what such an answer says.
 
+use crate::goals::Goals;
 use selvedge_findings::Finding;
 use selvedge_findings::group;
 use selvedge_program::{Answer, Program, Verdict};
 use selvedge_replay::replay;
 
 /// Whether the trace of a finding is a run of the program that shows it.
-pub fn holds(program: &Program, finding: &Finding) -> bool {
+pub fn holds(program: &Program, goals: &Goals, finding: &Finding) -> bool {
     let Finding { question, trace, .. } = finding;
     if trace.steps.iter().any(|step| program.threads.get(step.thread).is_none()) {
         return false;
@@ -26,7 +27,7 @@ pub fn holds(program: &Program, finding: &Finding) -> bool {
         searched: None,
         refined: None,
     };
-    let [alone] = &group(program, &[answer], "")[..] else { return false };
+    let [alone] = &group(program, &[answer], goals.subject(finding.kind))[..] else { return false };
     let alone = &alone.finding;
     // Other questions may have shown it, too, and have left their names and locations.
     alone.kind == finding.kind

@@ -1,5 +1,6 @@
 use super::*;
 use crate::check::check;
+use crate::goals::Goals;
 use selvedge_analysis::{EngineKind, Options};
 use selvedge_base::{Budget, Id, Place};
 use selvedge_findings::FindingKind;
@@ -28,6 +29,7 @@ fn options() -> CheckOptions {
         kinds: FindingKind::CHECKED.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
+        add_units: None,
         analysis: Options::new(None),
         fixes: Fixes::Look,
     }
@@ -57,17 +59,20 @@ fn what_is_put_is_got() {
     let (cache, program) = (Memory::default(), program());
     let checked = answer(&program);
     let kinds: Vec<FindingKind> = checked.findings.iter().map(|finding| finding.kind).collect();
-    for kind in FindingKind::CHECKED {
+    for kind in [FindingKind::Deadlock, FindingKind::Atomicity, FindingKind::Race] {
         assert!(kinds.contains(&kind), "the example has a {}", kind.rule());
     }
     assert!(checked.findings.iter().any(|finding| finding.fix.is_some()));
-    let key = Key::new("build", "eml", SOURCE, &options());
-    assert_eq!(get(&cache, &key, &program, &Budget::new()), None);
+    let key = Key::new("build", "eml", &[SOURCE], &options());
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), None);
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked.clone()));
+    assert_eq!(
+        get(&cache, &key, &program, &Goals::default(), &Budget::new()),
+        Some(checked.clone())
+    );
     // The same again does no harm.
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some(checked));
 }
 
 /// Everything that the answer depends on is part of the key.
@@ -75,15 +80,15 @@ fn what_is_put_is_got() {
 fn keys_differ() {
     let (build, options) = ("build", options());
     let mut keys = vec![
-        Key::new(build, "eml", SOURCE, &options),
-        Key::new(build, "slv", SOURCE, &options),
-        Key::new(build, "eml", "", &options),
-        Key::new("another build", "eml", SOURCE, &options),
+        Key::new(build, "eml", &[SOURCE], &options),
+        Key::new(build, "slv", &[SOURCE], &options),
+        Key::new(build, "eml", &[""], &options),
+        Key::new("another build", "eml", &[SOURCE], &options),
     ];
     let mut with = |change: fn(&mut CheckOptions)| {
         let mut changed = options.clone();
         change(&mut changed);
-        keys.push(Key::new(build, "eml", SOURCE, &changed));
+        keys.push(Key::new(build, "eml", &[SOURCE], &changed));
     };
     with(|options| options.kinds = vec![FindingKind::Race]);
     with(|options| options.patterns = vec![1, 2]);
@@ -94,7 +99,7 @@ fn keys_differ() {
     with(|options| options.analysis.engine = Some(EngineKind::Exhaustive));
     let distinct: std::collections::BTreeSet<&Key> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
-    assert_eq!(keys[0], Key::new(build, "eml", SOURCE, &options));
+    assert_eq!(keys[0], Key::new(build, "eml", &[SOURCE], &options));
 }
 
 /// Small entries are read whatever the limits are; what takes long to execute again is not.
@@ -102,31 +107,31 @@ fn keys_differ() {
 fn large_entries_are_read_within_the_limits() {
     let (cache, program) = (Memory::default(), program());
     let mut checked = answer(&program);
-    let key = Key::new("build", "eml", SOURCE, &options());
+    let key = Key::new("build", "eml", &[SOURCE], &options());
     let spent = Budget::new();
     spent.raise(selvedge_base::StopReason::Timeout);
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &spent), Some(checked.clone()));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &spent), Some(checked.clone()));
     let all = checked.findings.clone();
     while entry::write(&checked, "", &program).len() <= SMALL {
         checked.findings.extend(all.clone());
     }
     assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Budget::new()), Some(checked));
-    assert_eq!(get(&cache, &key, &program, &spent), None);
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some(checked));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &spent), None);
 }
 
 #[test]
 fn open_answers_are_not_kept() {
     let (cache, program) = (Memory::default(), program());
-    let key = Key::new("build", "eml", SOURCE, &options());
+    let key = Key::new("build", "eml", &[SOURCE], &options());
     let mut checked = answer(&program);
     checked.open.push("the time limit was reached".to_owned());
     assert!(!put(&cache, &key, &checked, &program));
     checked.open.clear();
     checked.tallies[0].1.unknown = 1;
     assert!(!put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Budget::new()), None);
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), None);
 }
 
 /// Any byte that is changed, any cut and any addition makes an entry none.
@@ -170,7 +175,7 @@ fn branches_are_told_apart_at_the_end() {
     let checked = answer(&program);
     assert!(checked.findings.iter().any(|finding| finding.kind == FindingKind::Race));
     for finding in &checked.findings {
-        assert!(revalidate::holds(&program, finding), "{}", finding.reason);
+        assert!(revalidate::holds(&program, &Goals::default(), finding), "{}", finding.reason);
     }
 }
 
@@ -179,7 +184,9 @@ fn branches_are_told_apart_at_the_end() {
 fn traces_are_executed_again() {
     let program = program();
     let checked = answer(&program);
-    let holds = |finding: &selvedge_findings::Finding| revalidate::holds(&program, finding);
+    let holds = |finding: &selvedge_findings::Finding| {
+        revalidate::holds(&program, &Goals::default(), finding)
+    };
     for finding in &checked.findings {
         assert!(holds(finding));
         let tamper = |change: &dyn Fn(&mut selvedge_findings::Finding)| {

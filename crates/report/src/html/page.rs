@@ -10,7 +10,9 @@ use super::summary::{COVERAGE, Totals, numbers, overview};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
+use crate::diagnostic::Source;
 use crate::places::by_file;
+use selvedge_base::Diagnostic;
 use selvedge_findings::CheckedFile;
 use std::collections::BTreeMap;
 
@@ -25,6 +27,35 @@ pub struct Meta<'a> {
     pub options: &'a str,
     /// When the run was, as text; without it the page does not say.
     pub time: Option<&'a str>,
+    /// Complaints about the input, each with the text that it is about.
+    pub complaints: &'a [(Source<'a>, &'a Diagnostic)],
+    /// How many seconds each file with data had, if nobody set a limit.
+    pub seconds_for_data: Option<u64>,
+    /// How many files of other kinds were found.
+    pub other_files: usize,
+    /// The exit code, if it is known.
+    pub exit: Option<u8>,
+}
+
+impl<'a> Meta<'a> {
+    /// A page that says nothing of itself but who made it.
+    pub fn new(tool: &'a str, version: &'a str) -> Self {
+        Self {
+            tool,
+            version,
+            options: "",
+            time: None,
+            complaints: &[],
+            seconds_for_data: None,
+            other_files: 0,
+            exit: None,
+        }
+    }
+
+    /// How many complaints are errors.
+    pub(super) fn errors(&self) -> usize {
+        self.complaints.iter().filter(|(_, complaint)| complaint.is_error()).count()
+    }
 }
 
 /// Rows of interleavings in a page; a page with many findings shortens each of them.
@@ -71,7 +102,7 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
             banner(html, meta, &totals);
             list(html, &findings, &totals);
             html.element("main", &[("id", "view"), ("tabindex", "-1")], |html| {
-                overview(html, files, &totals);
+                overview(html, files, &totals, meta);
                 for &numbered in &findings {
                     article(html, numbered);
                 }
@@ -142,6 +173,7 @@ fn head(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
         let generator = format!("{} {}", meta.tool, meta.version);
         html.void("meta", &[("name", "generator"), ("content", &generator)]);
         let found = match totals.findings {
+            0 if meta.errors() > 0 => count(meta.errors(), "error"),
             0 => "nothing found".to_owned(),
             number => count(number, "finding"),
         };
@@ -164,7 +196,7 @@ fn banner(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
             });
         });
         html.element("div", &[("class", "summary")], |html| {
-            numbers(html, totals);
+            numbers(html, totals, meta.errors());
             html.element("p", &[("class", "coverage")], |html| {
                 html.text(COVERAGE);
                 if !meta.options.is_empty() {

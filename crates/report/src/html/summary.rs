@@ -4,9 +4,13 @@
 //! knows. If nothing was found the overview says exactly what that is worth.
 
 use super::finding::{badge, place_text, subject};
+use super::page::Meta;
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
 use crate::describe::{count, restrictions};
+use crate::diagnostic::Source;
+use crate::places::within;
+use selvedge_base::{Diagnostic, LineIndex};
 use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
 
 /// The sums over all files.
@@ -53,17 +57,13 @@ fn tally(files: &[CheckedFile], kind: FindingKind) -> Tally {
     all.filter(|(own, _)| *own == kind).fold(Tally::default(), |sum, (_, tally)| add(sum, tally))
 }
 
-fn add(sum: Tally, tally: &Tally) -> Tally {
-    Tally {
-        questions: sum.questions + tally.questions,
-        violated: sum.violated + tally.violated,
-        safe: sum.safe + tally.safe,
-        unknown: sum.unknown + tally.unknown,
-    }
+fn add(mut sum: Tally, tally: &Tally) -> Tally {
+    sum += *tally;
+    sum
 }
 
 /// The numbers for the head of the page.
-pub fn numbers(html: &mut Html, totals: &Totals) {
+pub fn numbers(html: &mut Html, totals: &Totals, errors: usize) {
     let all = totals.all();
     html.element("ul", &[("class", "numbers"), ("aria-label", "Summary")], |html| {
         number(html, "", totals.files, if totals.files == 1 { "file" } else { "files" });
@@ -77,8 +77,14 @@ pub fn numbers(html: &mut Html, totals: &Totals) {
         if totals.findings == 0 {
             number(html, "none", 0, "findings");
         }
+        if errors > 0 {
+            number(html, "open", errors, if errors == 1 { "error" } else { "errors" });
+        }
         number(html, "", all.questions, if all.questions == 1 { "question" } else { "questions" });
-        number(html, "proved", all.safe, "proved safe");
+        number(html, "proved", all.proved(), "proved safe");
+        if all.vacuous > 0 {
+            number(html, "", all.vacuous, "that nothing could violate");
+        }
         if all.unknown > 0 {
             number(html, "open", all.unknown, "left open");
         }
@@ -104,15 +110,17 @@ pub const COVERAGE: &str = "Proved safe means: it does not happen in any executi
     any number of context switches and any depth of recursion.";
 
 /// The overview.
-pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
+pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals, meta: &Meta<'_>) {
     let attributes = [("id", "overview"), ("aria-labelledby", "overview-title")];
     html.element("section", &attributes, |html| {
-        html.element("div", &[("class", verdict_class(totals))], |html| {
+        html.element("div", &[("class", verdict_class(totals, meta))], |html| {
             html.element("h2", &[("id", "overview-title"), ("tabindex", "-1")], |html| {
-                html.text(headline(totals));
+                html.text(headline(totals, meta));
             });
-            html.leaf("p", &[], subline(totals));
+            html.leaf("p", &[], subline(totals, meta));
+            run(html, meta);
         });
+        complaints(html, meta);
         meaning(html, files, totals);
         file_table(html, files);
         open_reasons(html, files);
@@ -121,8 +129,9 @@ pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
     html.line_break();
 }
 
-fn verdict_class(totals: &Totals) -> &'static str {
+fn verdict_class(totals: &Totals, meta: &Meta<'_>) -> &'static str {
     match (totals.findings, totals.all()) {
+        (0, _) if meta.errors() > 0 => "verdict open",
         (0, Tally { questions: 0, .. }) => "verdict open",
         (0, Tally { unknown: 0, .. }) => "verdict calm",
         (0, _) => "verdict open",
@@ -130,8 +139,14 @@ fn verdict_class(totals: &Totals) -> &'static str {
     }
 }
 
-fn headline(totals: &Totals) -> String {
+fn headline(totals: &Totals, meta: &Meta<'_>) -> String {
+    let errors = count(meta.errors(), "error");
     match (totals.findings, totals.all()) {
+        (0, _) if meta.errors() > 0 => format!("{errors}: not everything was analysed"),
+        (found, _) if meta.errors() > 0 => {
+            let found = count(found, "finding");
+            format!("{found} in {}, and {errors}", count(totals.files, "file"))
+        }
         (0, Tally { questions: 0, .. }) => "Nothing was asked".to_owned(),
         (0, Tally { unknown: 0, .. }) => "Nothing found".to_owned(),
         (0, tally) => {
@@ -145,9 +160,17 @@ fn were(number: usize) -> String {
     format!("{} {}", count(number, "question"), if number == 1 { "was" } else { "were" })
 }
 
-fn subline(totals: &Totals) -> String {
+fn subline(totals: &Totals, meta: &Meta<'_>) -> String {
     let all = totals.all();
     match (totals.findings, all) {
+        (0, _) if meta.errors() > 0 => format!(
+            "Nothing is known of a file with an error. Nothing was found in the {} that could be read: \
+             {} asked, {} proved safe, {} left open.",
+            count(totals.files, "other file"),
+            were(all.questions),
+            all.proved(),
+            all.unknown
+        ),
         (0, Tally { questions: 0, .. }) => {
             "The files have nothing that could be asked about: no two threads that share anything."
                 .to_owned()
@@ -160,9 +183,71 @@ fn subline(totals: &Totals) -> String {
             "Every interleaving shown here was executed step by step on the model. {} asked, {} \
              proved safe, {} left open.",
             were(all.questions),
-            all.safe,
+            all.proved(),
             all.unknown
         ),
+    }
+}
+
+/// How the run ended, and what it was told to do.
+fn run(html: &mut Html, meta: &Meta<'_>) {
+    let mut parts = Vec::new();
+    parts.extend(meta.exit.map(|code| format!("Exit code {code}")));
+    if !meta.options.is_empty() && meta.exit.is_some() {
+        parts.push(format!("options: {}", meta.options));
+    }
+    parts.extend(meta.seconds_for_data.map(|seconds| {
+        format!("files with data had {seconds} s each; --timeout sets another limit")
+    }));
+    if meta.other_files > 0 {
+        parts.push(format!("{} of other kinds", count(meta.other_files, "file")));
+    }
+    if !parts.is_empty() {
+        html.leaf("p", &[("class", "quiet run")], parts.join(" · "));
+    }
+}
+
+/// Errors and warnings about the input, the errors first.
+fn complaints(html: &mut Html, meta: &Meta<'_>) {
+    for (title, errors) in [("Errors in the input", true), ("Warnings about the input", false)] {
+        let own = meta.complaints.iter().filter(|(_, complaint)| complaint.is_error() == errors);
+        let own: Vec<_> = own.collect();
+        if own.is_empty() {
+            continue;
+        }
+        html.leaf("h3", &[], format!("{title} ({})", own.len()));
+        html.element("ul", &[("class", "reasons complaints")], |html| {
+            for (source, complaint) in &own[..own.len().min(MOST_COMPLAINTS)] {
+                html.element("li", &[], |html| {
+                    html.leaf("span", &[("class", "where")], complained_at(source, complaint));
+                    html.text(" ");
+                    html.sentence(&complaint.message);
+                    html.text(" ");
+                    html.leaf("code", &[("class", "quiet")], complaint.code);
+                    if let Some(help) = &complaint.help {
+                        html.element("p", &[("class", "quiet")], |html| html.sentence(help));
+                    }
+                });
+            }
+        });
+        if own.len() > MOST_COMPLAINTS {
+            let more = format!("… and {} more", own.len() - MOST_COMPLAINTS);
+            html.leaf("p", &[("class", "quiet")], more);
+        }
+    }
+}
+
+/// So many errors and so many warnings are shown.
+const MOST_COMPLAINTS: usize = 200;
+
+/// The file of a complaint, with the line and the column where it is about a place.
+fn complained_at(source: &Source<'_>, complaint: &Diagnostic) -> String {
+    let name = source.name;
+    match &complaint.primary {
+        Some(label) => {
+            format!("{name}{}", within(LineIndex::new(source.text).place(label.span.start)))
+        }
+        None => name.to_owned(),
     }
 }
 
@@ -189,8 +274,13 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
                 html.leaf("dt", &[], kind_name(*kind));
                 html.element("dd", &[], |html| {
                     html.text(format!(
-                        "{} of {} proved. A proof says: ",
-                        tally.safe, tally.questions
+                        "{} of {} proved{}. A proof says: ",
+                        tally.proved(),
+                        tally.questions,
+                        match tally.vacuous {
+                            0 => String::new(),
+                            number => format!(", {number} that nothing could violate"),
+                        }
                     ));
                     html.text(proved(*kind));
                     html.text(".");
@@ -211,7 +301,9 @@ fn file_table(html: &mut Html, files: &[CheckedFile]) {
         html.element("table", &[], |html| {
             html.element("thead", &[], |html| {
                 html.element("tr", &[], |html| {
-                    for head in ["File", "Question", "Asked", "Proved", "Violated", "Open"] {
+                    for head in
+                        ["File", "Question", "Asked", "Proved", "Not violable", "Violated", "Open"]
+                    {
                         html.leaf("th", &[("scope", "col")], head);
                     }
                 });
@@ -232,7 +324,7 @@ fn file_rows(html: &mut Html, file: &CheckedFile) {
     if asked.is_empty() {
         html.element("tr", &[], |html| {
             name(html);
-            html.leaf("td", &[("colspan", "5"), ("class", "quiet")], "nothing to ask");
+            html.leaf("td", &[("colspan", "6"), ("class", "quiet")], "nothing to ask");
         });
     }
     for (position, (kind, tally)) in asked.into_iter().enumerate() {
@@ -243,7 +335,8 @@ fn file_rows(html: &mut Html, file: &CheckedFile) {
             html.leaf("td", &[], kind_name(*kind));
             for (class, value) in [
                 ("", tally.questions),
-                ("proved", tally.safe),
+                ("proved", tally.proved()),
+                ("", tally.vacuous),
                 ("violated", tally.violated),
                 ("open", tally.unknown),
             ] {

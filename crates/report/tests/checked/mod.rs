@@ -8,7 +8,7 @@ use selvedge_findings::{CheckedFile, FindingKind};
 use selvedge_library::{CheckOptions, Fixes, check};
 use selvedge_program::moment::races;
 use selvedge_program::{Program, Question, Statistics, Units};
-use selvedge_report::{Answers, Asked, Checks, Source};
+use selvedge_report::{Answers, Asked, Checks, RunSettings, Source};
 use std::time::Duration;
 
 /// Checks an example of the repository.
@@ -32,6 +32,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
+        add_units: None,
         analysis: Options::new(Some(EngineKind::Tupling)),
         fixes: Fixes::Look,
     };
@@ -81,7 +82,13 @@ pub fn hostile_file() -> CheckedFile {
 
 /// Calls `report` with a run over these files.
 pub fn with_checks<T>(files: &[CheckedFile], report: impl FnOnce(&Checks<'_>) -> T) -> T {
-    report(&Checks { files, complaints: Vec::new(), elapsed: Duration::from_millis(12) })
+    report(&Checks {
+        files,
+        complaints: Vec::new(),
+        other_files: 0,
+        settings: RunSettings::default(),
+        elapsed: Duration::from_millis(12),
+    })
 }
 
 /// Calls `report` with the races of a file.

@@ -1,0 +1,149 @@
+//! # Idea
+//! What can be asked of a program beside races and atomicity: that nothing in it fails, that no thread
+//! reaches a label named [`ERROR`], the target of the text beside it, and who waits for whom.
+
+use crate::language::Language;
+use selvedge_analysis::{EngineKind, Options, QuestionKind};
+use selvedge_findings::FindingKind;
+use selvedge_program::{Action, Feature, Measure, NodeId, Program, Question, Target};
+
+/// The label that no thread should reach.
+pub const ERROR: &str = "ERROR";
+
+/// What can be asked of a program beside races and atomicity.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Goals {
+    /// Whether a step can fail.
+    pub can_fail: bool,
+    /// Whether more than assertions can.
+    pub more_can_fail: bool,
+    /// Where the labels named `ERROR` are, if there are any; nowhere if no thread has their procedure.
+    pub errors: Option<Vec<NodeId>>,
+    /// The target of the text beside it, as it was written.
+    pub target: Option<(String, Target)>,
+    /// Whether values decide who waits for whom.
+    pub follows_values: bool,
+    /// Whether a thread can wait for something that another one does.
+    pub can_wait: bool,
+    /// Whether it is a pushdown system, whose contexts are counted.
+    pub pushdown: bool,
+    /// How many threads a start site may start, if some had to be cut off.
+    pub starts_per_site: Option<u32>,
+    /// With how many copies of a thread that stands for any number what is reached is asked.
+    pub copies: Option<u32>,
+}
+
+impl Goals {
+    /// What can be asked of a program that is all there is.
+    pub fn of_program(program: &Program) -> Self {
+        Self::new(program, Language::TextForm)
+    }
+
+    /// What can be asked of a program that was read from a text in this language.
+    pub fn new(program: &Program, language: Language) -> Self {
+        let features = program.features();
+        let errors = program.labels.iter().filter(|label| label.name == ERROR);
+        let errors: Vec<NodeId> = errors.map(|label| label.node).collect();
+        let takes = |engine: EngineKind| {
+            features.without(engine.declaration().features.iter().copied().collect()).is_empty()
+        };
+        let mut deciding = EngineKind::deciding(&[QuestionKind::Deadlock]).into_iter();
+        Self {
+            can_fail: can_fail(program, language),
+            more_can_fail: more_can_fail(program, language),
+            errors: (!errors.is_empty()).then_some(errors),
+            follows_values: !deciding.any(takes),
+            can_wait: program.edges.iter().any(|edge| can_wait(edge.action)),
+            pushdown: language == Language::Pushdown,
+            ..Self::default()
+        }
+    }
+
+    /// Whether findings of a kind can be asked about.
+    pub fn ask(&self, kind: FindingKind) -> bool {
+        match kind {
+            FindingKind::Deadlock => !self.follows_values,
+            FindingKind::Atomicity | FindingKind::Race => true,
+            other => self.question(other).is_some(),
+        }
+    }
+
+    /// The question about findings of a kind, if it is one and no relation.
+    pub fn question(&self, kind: FindingKind) -> Option<Question> {
+        match kind {
+            FindingKind::Assertion => self.can_fail.then_some(Question::Reach(Target::Assertion)),
+            FindingKind::Label => {
+                self.errors.clone().map(|nodes| Question::Reach(Target::Label(nodes)))
+            }
+            FindingKind::State => self.target.clone().map(|(_, target)| Question::Reach(target)),
+            FindingKind::Stuck => (self.follows_values && self.can_wait).then_some(Question::Stuck),
+            _ => None,
+        }
+    }
+
+    /// What a question is about in the words of the texts.
+    pub fn subject(&self, kind: FindingKind) -> &str {
+        match (kind, &self.target) {
+            (FindingKind::Label, _) => ERROR,
+            (FindingKind::State, Some((text, _))) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether no run can be what a question asks for, whatever the values are.
+    pub fn is_out_of_reach(&self, question: &Question) -> bool {
+        matches!(question, Question::Reach(Target::Label(nodes)) if nodes.is_empty())
+    }
+
+    /// How to ask what can be reached.
+    pub fn options(&self, options: &Options) -> Options {
+        Options {
+            measure: if self.pushdown { Measure::Contexts } else { Measure::Rounds },
+            visible: self.pushdown,
+            starts_per_site: self.starts_per_site,
+            copies: self.copies,
+            assertions: true,
+            ..*options
+        }
+    }
+
+    /// Whether something is searched for whose cost is not known.
+    pub fn has_search(&self) -> bool {
+        self.follows_values || self.can_fail || self.errors.is_some() || self.target.is_some()
+    }
+}
+
+/// Whether a step can fail.
+pub(crate) fn can_fail(program: &Program, language: Language) -> bool {
+    more_can_fail(program, language)
+        || program.edges.iter().any(|edge| matches!(edge.action, Action::Assert(_)))
+}
+
+/// Whether more can fail than assertions: where values have types, or something is said of them.
+fn more_can_fail(program: &Program, language: Language) -> bool {
+    let features = program.features();
+    let checked = [Feature::Types, Feature::Checks, Feature::Monitors];
+    let values = language == Language::Eml && features.contains(Feature::Values);
+    values || checked.into_iter().any(|feature| features.contains(feature))
+}
+
+/// Whether a thread may have to wait for another one before this.
+fn can_wait(action: Action) -> bool {
+    !matches!(
+        action,
+        Action::Skip
+            | Action::Read(_)
+            | Action::Write(_)
+            | Action::Release(_)
+            | Action::BeginUnit
+            | Action::EndUnit
+            | Action::BeginAtomic
+            | Action::EndAtomic
+            | Action::Call(_)
+            | Action::Return(_)
+            | Action::Assert(_)
+            | Action::Start(_)
+            | Action::Notify(_)
+            | Action::NotifyAll(_)
+    )
+}
