@@ -449,6 +449,14 @@ fn the_demonstration() {
     assert_eq!(value["verdict"], "violation");
     let source = std::fs::read_to_string(root().join(STACK)).expect("readable");
     assert_eq!(run(&["demo", "--source"]).stdout, source);
+    // One finding with its reason and its fix, on one screen, and what to do next.
+    let shown = run(&["demo", "--width", "80"]).stdout;
+    assert!(shown.lines().count() <= 50, "{shown}");
+    for part in ["atomicity violation", "so T1 can see two values", "Fix: Hold", "Next: "] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let too_wide = shown.lines().find(|line| line.chars().count() > 80 && !line.contains(" | "));
+    assert_eq!(too_wide, None);
 }
 
 #[test]
