@@ -12,6 +12,7 @@ pub const ERROR: &str = "ERROR";
 
 /// What can be asked of a program beside races and atomicity.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Goals {
     /// Whether a step can fail.
     pub can_fail: bool,

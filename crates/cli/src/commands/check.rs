@@ -38,7 +38,7 @@ const SHOWN_FINDINGS: usize = 10;
 const SHOWN_COMPLAINTS: usize = 40;
 
 /// How long the analysis of a file with data may take if nothing is said about time.
-const TIME_FOR_DATA: Duration = Duration::from_secs(60);
+const TIME_FOR_DATA: Duration = Duration::from_mins(1);
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {

@@ -50,7 +50,7 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
         None => output.print(&text)?,
         Some(path) => {
             let file = OutputFile { option: "--output", path, kind: FileKind::Source };
-            publish::refuse_all(&[file], &[args.files.file.clone()], output)?;
+            publish::refuse_all(&[file], std::slice::from_ref(&args.files.file), output)?;
             publish::write_file(path, text.as_bytes(), output)?;
         }
     }
