@@ -108,6 +108,24 @@ fn two_reads_are_no_race() {
 
 /// The accesses are never taken, so a race may be there at the start, and locks matter only if both
 /// threads hold the same one.
+/// A pair of accesses races unless both are volatile, for the search and for the replayer alone.
+#[test]
+fn a_race_needs_an_access_that_is_not_volatile() {
+    for (first, second) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut program = straight_line(&[&[write(0)], &[read(0)]]);
+        for (edge, volatile) in [(0, first), (1, second)] {
+            program.edges[EdgeId::from_index(edge)].volatile = volatile;
+        }
+        assert_eq!(validate(&program), []);
+        let meeting = race(0, [0, 1]);
+        let races = !(first && second);
+        assert_eq!(run_to(&program, &meeting).is_some(), races, "{first} {second}");
+        // Both are about to make their accesses at first.
+        let replayed = replay(&program, &meeting, &Witness::default());
+        assert_eq!(replayed.is_ok(), races, "{first} {second}");
+    }
+}
+
 #[test]
 fn locks_prevent_races() {
     let at_once = run_to(&straight_line(&[&[write(0)], &[read(0)]]), &race(0, [0, 1]));

@@ -30,7 +30,7 @@ mod stacks;
 mod visible;
 pub(crate) mod witness;
 
-use crate::expand::{Expansion, valuation};
+use crate::expand::{Expansion, StackEffect, valuation};
 use aggregate::Aggregates;
 use classes::Classes;
 use generators::{Attempt, Top, Views};
@@ -40,8 +40,8 @@ use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
-    Failure, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown, Valuation,
-    VisibleState, Witness,
+    Failure, Level, Measure, Program, Proof, Search, Statistics, Target, ThreadId, Unknown,
+    Valuation, VisibleState, Witness,
 };
 use visible::Visible;
 
@@ -259,6 +259,9 @@ impl<'p> ExplicitSearch<'p> {
             Some(Attempt::Hopeless) => return Ok(false),
             Some(Attempt::Missing(_)) | None => {}
         }
+        if self.attempt.is_none() && self.misses_globals() {
+            return Ok(false);
+        }
         let budget = &self.budget;
         let goal = match &self.space {
             SearchSpace::Stacks(space) => &space.goal,
@@ -321,6 +324,35 @@ impl<'p> ExplicitSearch<'p> {
         Ok(*self.attempt.insert(attempt) == Attempt::Proved)
     }
 
+    /// Whether one of the last configurations has a step to values of the globals that no configuration
+    /// has: a view is missing then, and no class has to be found to see it.
+    fn misses_globals(&mut self) -> bool {
+        let SearchSpace::Stacks(space) = &mut self.space else { return false };
+        let count = space.configurations.len() as u32;
+        for state in (0..count).rev().take(LAST_CONFIGURATIONS) {
+            let shared = space.configurations.shared(state);
+            let tops: Vec<(ThreadId, Top)> = space.tops(state).collect();
+            for (thread, top) in tops {
+                let Some(top) = top else { continue };
+                // The steps of these configurations are those of the next level, so they are kept.
+                let Ok(mut successors) = space.expansion.successors(thread, shared, top) else {
+                    return false;
+                };
+                let leads_on = successors.any(|number| {
+                    let taken = space.expansion.successor(number);
+                    let layout = space.expansion.layout();
+                    matches!(taken.effect, StackEffect::Step(_) | StackEffect::Push(..))
+                        && layout.in_atomic(taken.shared).is_none()
+                        && !space.globals().contains(&layout.globals(taken.shared))
+                });
+                if leads_on {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Adds what can be seen of the states since the last time.
     fn look(&mut self) -> Result<(), Failure> {
         self.check_finished()?;
@@ -375,6 +407,9 @@ impl<'p> ExplicitSearch<'p> {
 
 /// How many states are looked at between two looks at the budget.
 const POLL_EVERY: u32 = 1024;
+
+/// How many configurations are asked for a step to what was not found.
+const LAST_CONFIGURATIONS: usize = 64;
 
 /// How often the budget may be looked at while a run is rebuilt after a limit was met: a moment.
 const LAST_POLLS: u64 = 256;
