@@ -87,6 +87,24 @@ fn a_relation_has_the_answers_of_its_questions() {
     assert!(violated[1] > 50 && counted[1] > 50, "{violated:?} violated, {counted:?} counted");
 }
 
+/// Two threads do the same, but only one of them is ever started: what is safe for the one says nothing
+/// of the other.
+#[test]
+fn threads_that_are_started_are_not_alike() {
+    let source = "var : x;
+        process Never waits { main { write x; } }
+        process Once waits { main { write x; } }
+        process Main { main { start Once; write x; } }";
+    let program = selvedge_front_eml::parse(source).program.expect("a program");
+    let [_, races] = relations(&program);
+    let (prepared, options) = (Prepared::new(&program), Options::new(None));
+    let (listing, known, budget) = (Listing::All, Vec::new(), Budget::new());
+    let report =
+        answer_relation(&prepared, &races, listing, known, &options, &budget, &mut |_| {}).unwrap();
+    let words = report.report.answers.iter().map(|answer| answer.verdict.word());
+    assert_eq!(words.collect::<Vec<_>>(), ["safe", "safe", "violation"]);
+}
+
 /// A stop leaves open what was not asked, whether it is listed or counted: no more is safe than without
 /// a limit, and what is open has a reason.
 #[test]

@@ -233,6 +233,30 @@ fn a_second_start_blocks_also_where_the_thread_takes_no_part() {
     }
 }
 
+/// Between its access and the release of its lock a thread joins or starts another one: nobody else
+/// gets the lock before that, although the question does not need the step.
+#[test]
+fn a_lock_is_released_behind_a_join_or_a_start() {
+    use Statement::{Join, Read, Skip, Start, Synchronized, Unit, Write};
+    let model = |last: Statement| Model {
+        locks: 1,
+        locations: 1,
+        processes: vec![
+            process(vec![Unit(vec![Read(0), Synchronized(0, vec![Read(0)])])]),
+            process(vec![Synchronized(0, vec![Write(0), last])]),
+            process(vec![Skip]),
+        ],
+    };
+    for engine in [EngineKind::Tupling, EngineKind::TuplingBdd, EngineKind::Exhaustive] {
+        for last in [Skip, Join(2), Start(2)] {
+            let verdict = pattern_2(&model(last), engine);
+            assert_eq!(verdict, Verdict::Violation(()), "{}", engine.name());
+        }
+        // Who waits for its own end does not release its lock.
+        assert_eq!(pattern_2(&model(Join(1)), engine), Verdict::Safe, "{}", engine.name());
+    }
+}
+
 /// Whoever starts many threads and joins them all.
 #[test]
 fn many_workers_have_few_orders() {

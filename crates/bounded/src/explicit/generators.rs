@@ -65,12 +65,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{ThreadId, Unknown};
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// The class of the top of a stack; `None` for the empty one.
 pub type Top = Option<SymbolId>;
 
 /// What can be seen of a configuration: the shared state, and the top of each stack.
-pub type View = (Shared, Box<[Top]>);
+pub type View = (Shared, Rc<[Top]>);
 
 /// How many views a proof may have.
 const MOST_VIEWS: usize = 1 << 20;
@@ -110,7 +111,7 @@ impl Views {
     }
 
     /// Adds a view.
-    pub fn add(&mut self, shared: Shared, tops: Box<[Top]>) -> u32 {
+    pub fn add(&mut self, shared: Shared, tops: Rc<[Top]>) -> u32 {
         let view = (shared, tops);
         if let Some(known) = self.find(&view) {
             return known;
@@ -133,7 +134,7 @@ impl Views {
         budget: &Budget,
     ) -> Result<(), StopReason> {
         combinations(tops, budget, |tops| {
-            self.add(shared, tops);
+            self.add(shared, tops.into());
             if self.are_too_many() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     }
@@ -263,16 +264,16 @@ struct Proof<'a, 'p> {
 impl Proof<'_, '_> {
     fn close(mut self, budget: &Budget) -> Result<(), Failed> {
         let threads: Vec<ThreadId> = self.expansion.program().threads.ids().collect();
-        let mut firsts: Box<[Top]> = vec![None; threads.len()].into();
-        for (top, &thread) in firsts.iter_mut().zip(&threads) {
+        let first = |&thread: &ThreadId| {
             let first = self.expansion.first(thread);
-            *top = Some(self.class(first));
-        }
+            Some(self.classes.of(self.expansion, first))
+        };
+        let firsts: Rc<[Top]> = threads.iter().map(first).collect();
         for (count, shared) in self.expansion.initial()?.into_iter().enumerate() {
             if count % POLL_EVERY == 0 {
                 budget.check().map_err(Failed::Stopped)?;
             }
-            let view = self.view(shared, firsts.clone())?;
+            let view = self.view(shared, Rc::clone(&firsts))?;
             for thread in 0..threads.len() {
                 self.fact(thread, view, BOTTOM);
             }
@@ -380,8 +381,8 @@ impl Proof<'_, '_> {
 
     /// The view that a thread leads to.
     fn edge(&mut self, thread: usize, view: u32, shared: Shared, top: Top) -> Result<u32, Failed> {
-        let mut tops = self.seen(view).1.clone();
-        tops[thread] = top;
+        let mut tops = Rc::clone(&self.seen(view).1);
+        Rc::make_mut(&mut tops)[thread] = top;
         let to = self.view(shared, tops)?;
         if self.known_edges.insert((thread, view, to)) {
             self.edges.entry(view).or_default().push((thread, to));
@@ -396,7 +397,7 @@ impl Proof<'_, '_> {
     }
 
     /// The number of a view that has to be there, unless it is inside an atomic section.
-    fn view(&mut self, shared: Shared, tops: Box<[Top]>) -> Result<u32, Failed> {
+    fn view(&mut self, shared: Shared, tops: Rc<[Top]>) -> Result<u32, Failed> {
         let threads = self.expansion.program().threads.ids();
         let seen = threads.zip(tops.iter().copied());
         if self.goal.reached(self.expansion, shared, seen) {

@@ -30,7 +30,7 @@ mod stacks;
 mod visible;
 pub(crate) mod witness;
 
-use crate::expand::{Expansion, StackEffect, valuation};
+use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;
 use classes::Classes;
 use generators::{Attempt, Top, Views};
@@ -40,8 +40,8 @@ use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
-    Failure, Level, Measure, Program, Proof, Search, Statistics, Target, ThreadId, Unknown,
-    Valuation, VisibleState, Witness,
+    Failure, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown, Valuation,
+    VisibleState, Witness,
 };
 use visible::Visible;
 
@@ -259,9 +259,6 @@ impl<'p> ExplicitSearch<'p> {
             Some(Attempt::Hopeless) => return Ok(false),
             Some(Attempt::Missing(_)) | None => {}
         }
-        if self.attempt.is_none() && self.misses_globals() {
-            return Ok(false);
-        }
         let budget = &self.budget;
         let goal = match &self.space {
             SearchSpace::Stacks(space) => &space.goal,
@@ -274,17 +271,16 @@ impl<'p> ExplicitSearch<'p> {
         let views = &mut self.views;
         match &mut self.space {
             SearchSpace::Stacks(space) => {
-                let count = space.configurations.len() as u32;
+                let Interleaving { configurations, stacks, expansion, .. } = &mut **space;
+                let count = configurations.len() as u32;
                 while self.viewed < count && !views.are_too_many() {
                     poll(budget, self.viewed)?;
-                    let shared = space.configurations.shared(self.viewed);
-                    if space.expansion.layout().in_atomic(shared).is_none() {
-                        let mut tops: Box<[Top]> =
-                            space.tops(self.viewed).map(|(_, top)| top).collect();
-                        for top in tops.iter_mut().flatten() {
-                            *top = classes.of(&mut space.expansion, *top);
-                        }
-                        views.add(shared, tops);
+                    let shared = configurations.shared(self.viewed);
+                    if expansion.layout().in_atomic(shared).is_none() {
+                        let class =
+                            |&stack| stacks.top(stack).map(|top| classes.of(expansion, top));
+                        let tops = configurations.stacks(self.viewed).iter().map(class);
+                        views.add(shared, tops.collect());
                     }
                     self.viewed += 1;
                 }
@@ -322,35 +318,6 @@ impl<'p> ExplicitSearch<'p> {
         self.attempts += 1;
         let attempt = generators::attempt(views, classes, expansion, goal, budget)?;
         Ok(*self.attempt.insert(attempt) == Attempt::Proved)
-    }
-
-    /// Whether one of the last configurations has a step to values of the globals that no configuration
-    /// has: a view is missing then, and no class has to be found to see it.
-    fn misses_globals(&mut self) -> bool {
-        let SearchSpace::Stacks(space) = &mut self.space else { return false };
-        let count = space.configurations.len() as u32;
-        for state in (0..count).rev().take(LAST_CONFIGURATIONS) {
-            let shared = space.configurations.shared(state);
-            let tops: Vec<(ThreadId, Top)> = space.tops(state).collect();
-            for (thread, top) in tops {
-                let Some(top) = top else { continue };
-                // The steps of these configurations are those of the next level, so they are kept.
-                let Ok(mut successors) = space.expansion.successors(thread, shared, top) else {
-                    return false;
-                };
-                let leads_on = successors.any(|number| {
-                    let taken = space.expansion.successor(number);
-                    let layout = space.expansion.layout();
-                    matches!(taken.effect, StackEffect::Step(_) | StackEffect::Push(..))
-                        && layout.in_atomic(taken.shared).is_none()
-                        && !space.globals().contains(&layout.globals(taken.shared))
-                });
-                if leads_on {
-                    return true;
-                }
-            }
-        }
-        false
     }
 
     /// Adds what can be seen of the states since the last time.
@@ -407,9 +374,6 @@ impl<'p> ExplicitSearch<'p> {
 
 /// How many states are looked at between two looks at the budget.
 const POLL_EVERY: u32 = 1024;
-
-/// How many configurations are asked for a step to what was not found.
-const LAST_CONFIGURATIONS: usize = 64;
 
 /// How often the budget may be looked at while a run is rebuilt after a limit was met: a moment.
 const LAST_POLLS: u64 = 256;
