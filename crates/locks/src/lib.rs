@@ -13,9 +13,9 @@
 //! Engines propose; the replayer, which knows none of this, disposes.
 
 pub mod behaviour;
+mod bordered;
 pub mod deadlock;
 pub mod lock_history;
-mod lowered;
 pub mod may_wait;
 pub mod order;
 pub mod role;

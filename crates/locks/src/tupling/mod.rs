@@ -25,7 +25,7 @@ pub mod tuples;
 
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::lowered::LoweredProgram;
+use crate::bordered::BorderedProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
 use join::{Candidate, join};
@@ -47,7 +47,7 @@ define_id!(
 
 /// The decision procedure with explicit tuples.
 pub struct Tupling<'p> {
-    lowered: LoweredProgram<'p>,
+    lowered: BorderedProgram<'p>,
     budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
@@ -100,7 +100,7 @@ impl<'p> Tupling<'p> {
         budget: Budget,
     ) -> Self {
         Self {
-            lowered: LoweredProgram::new(program, behaviours),
+            lowered: BorderedProgram::new(program, behaviours),
             budget,
             max_witness_steps,
             max_facts,

@@ -32,7 +32,7 @@ pub mod weights;
 
 use crate::Fault;
 use crate::behaviour::{Behaviours, ClassId};
-use crate::lowered::LoweredProgram;
+use crate::bordered::BorderedProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, interleave};
 use crate::tupling::reduce::{Reduced, relevant};
@@ -59,7 +59,7 @@ define_id!(
 
 /// The decision procedure with decision diagrams.
 pub struct TuplingBdd<'p> {
-    lowered: LoweredProgram<'p>,
+    lowered: BorderedProgram<'p>,
     encoding: Encoding,
     budget: Budget,
     /// How many nodes of diagrams may be stored at once, per number of phases and participants.
@@ -121,7 +121,7 @@ impl<'p> TuplingBdd<'p> {
             Err(reason) => (Err(Unknown::Stopped(reason)), Encoding::new(&[])),
         };
         Self {
-            lowered: LoweredProgram::new(program, behaviours),
+            lowered: BorderedProgram::new(program, behaviours),
             encoding,
             budget,
             node_limit: NODE_LIMIT,

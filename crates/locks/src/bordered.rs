@@ -15,15 +15,15 @@ use selvedge_base::Budget;
 use selvedge_program::{Fault, Program, Question, ThreadId, Unknown, Verdict, Witness};
 use std::rc::Rc;
 
-/// A program with its lowered threads, unless it could not be lowered.
-pub(crate) struct LoweredProgram<'p> {
+/// A program with its lowered threads and their borders, unless it could not be lowered.
+pub(crate) struct BorderedProgram<'p> {
     program: &'p Program,
     behaviours: Result<Rc<Behaviours>, Unknown>,
     /// Starts and joins, if the program has some.
     borders: Option<Borders>,
 }
 
-impl<'p> LoweredProgram<'p> {
+impl<'p> BorderedProgram<'p> {
     /// A program whose threads were lowered.
     pub fn new(program: &'p Program, behaviours: Result<Rc<Behaviours>, Unknown>) -> Self {
         let borders = behaviours.as_ref().ok().and_then(|known| Borders::new(program, known));
