@@ -331,6 +331,12 @@ impl EngineKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// The engine that is asked first about events of a program with these features, where none is
+    /// named.
+    pub fn first_for_locks(features: Features) -> Self {
+        if suits_cpds(features) { Self::Cpds } else { Self::Tupling }
+    }
+
     /// The engines that decide questions of all these kinds.
     pub fn deciding(kinds: &[QuestionKind]) -> Vec<Self> {
         let able = |one: &Self| kinds.iter().all(|kind| one.declaration().questions.contains(kind));

@@ -218,8 +218,13 @@ impl Inquiry {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Decided, InternalError> {
         let options = Options { copies: self.copies, ..options };
-        let engine = options.engine.unwrap_or(EngineKind::Tupling);
         let prepared = Prepared::new(&self.model.program);
+        // The one that is asked first. Nobody but exhaustive search decides deadlocks with channels.
+        let first = match (EngineKind::first_for_locks(prepared.features), &self.questions) {
+            (EngineKind::Cpds, Questions::Deadlocks) => EngineKind::Exhaustive,
+            (first, _) => first,
+        };
+        let engine = options.engine.unwrap_or(first);
         let (report, not_listed, unasked) = match &self.questions {
             Questions::Listed(questions) => {
                 (answer(&prepared, questions, &options, budget, progress)?, (0, 0), None)
