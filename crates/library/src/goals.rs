@@ -24,6 +24,8 @@ pub struct Goals {
     pub target: Option<(String, Target)>,
     /// Whether values decide who waits for whom.
     pub follows_values: bool,
+    /// Whether lock histories alone decide nothing, so that a search may not end.
+    pub beyond_locks: bool,
     /// Whether a thread can wait for something that another one does.
     pub can_wait: bool,
     /// Whether it is a pushdown system, whose contexts are counted.
@@ -54,6 +56,7 @@ impl Goals {
             more_can_fail: more_can_fail(program, language),
             errors: (!errors.is_empty()).then_some(errors),
             follows_values: !deciding.any(takes),
+            beyond_locks: !takes(EngineKind::Tupling),
             can_wait: program.edges.iter().any(|edge| can_wait(edge.action)),
             pushdown: language == Language::Pushdown,
             ..Self::default()
@@ -110,7 +113,7 @@ impl Goals {
 
     /// Whether something is searched for whose cost is not known.
     pub fn has_search(&self) -> bool {
-        self.follows_values || self.can_fail || self.errors.is_some() || self.target.is_some()
+        self.beyond_locks || self.can_fail || self.errors.is_some() || self.target.is_some()
     }
 }
 
