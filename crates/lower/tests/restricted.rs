@@ -236,3 +236,50 @@ fn products_are_lowered_threads() {
         assert!(sorted.is_sorted());
     }
 }
+
+/// What happens inside a call decides what may happen behind it: the location that `f` reads is the one
+/// that main reads after the return, and the promise of a call is kept.
+#[test]
+fn a_call_goes_on_as_its_callee_has_ended() {
+    let text = "program set s { x, y }
+        thread T main main {
+            procedure main nodes 3 entry 0 exit 2 { 0 -> 1 call f 1 -> 2 read x 1 -> 2 read y }
+            procedure f nodes 2 entry 0 exit 1 { 0 -> 1 read x 0 -> 1 read y }
+        }";
+    let mut program = selvedge_program::text::parse(text).0.expect("a program");
+    let thread = program.threads.ids().next().expect("a thread");
+    let locations: Vec<_> = program.locations.ids().collect();
+    let letter = selvedge_program::RestrictionLetter::from_index;
+    let [none, saw_x, saw_y] = [0, 1, 2].map(RestrictionState::from_index);
+    let [x, y, other] = [0, 1, 2].map(letter);
+    let both = [saw_x, saw_y];
+    program.restrictions.push(selvedge_program::Restriction {
+        thread,
+        source: "same".to_owned(),
+        states: 3,
+        initial: vec![none],
+        letters: [
+            (StepKind::Read(locations[0]).into(), x),
+            (StepKind::Read(locations[1]).into(), y),
+        ]
+        .into(),
+        other,
+        internals: [
+            ((none, x), vec![saw_x]),
+            ((none, y), vec![saw_y]),
+            ((saw_x, x), vec![saw_x]),
+            ((saw_y, y), vec![saw_y]),
+        ]
+        .into(),
+        calls: [((none, other), vec![none])].into(),
+        returns: both.map(|state| ((state, other), vec![(none, state)])).into(),
+    });
+    let product = lowered(&program, thread);
+    let reads: BTreeSet<Vec<u32>> = runs(&product.pds, &start(&product), LONGEST)
+        .iter()
+        .filter(|rules| rules.len() == 5)
+        .map(|rules| rules.iter().map(|&rule| word_letter(&program, &product, rule)).collect())
+        .collect();
+    // The call, a read of f, its return, the same read of main, and the end.
+    assert_eq!(reads, BTreeSet::from([vec![0, 3, 6, 1, 5], vec![0, 4, 6, 2, 5]]));
+}

@@ -89,6 +89,16 @@ mod tests {
 
     const RULE: usize = 0;
 
+    /// What a callee finds out about globals is known behind the call, what it finds out about locals is
+    /// about its own.
+    #[test]
+    fn facts_of_the_callee_about_globals_are_kept() {
+        let rule = RuleId::from_index(RULE);
+        let (caller, callee) = (Transfer::new(0, 0), Transfer::new(0b11, 0));
+        let merged = LocalFacts(0b01).merge(&mut GenKill, rule, &caller, &callee);
+        assert_eq!(merged.map(|both| both.apply(0)), Ok(Some(0b10)));
+    }
+
     #[test]
     fn laws() {
         let rule = RuleId::from_index(RULE);
