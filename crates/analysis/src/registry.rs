@@ -15,13 +15,15 @@ use selvedge_bounded::{Bounded, BoundedOptions, Kind};
 use selvedge_cpds::Cpds;
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
+use selvedge_logic::automaton;
 use selvedge_lower::Events;
 use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
-    Statistics, Target, Wait,
+    Statistics, Target, Verdict, Wait,
 };
 use selvedge_replay::Exhaustive;
+use selvedge_replay::exhaustive::temporal::search_run;
 use selvedge_states::SearchOptions;
 
 /// An engine.
@@ -65,6 +67,8 @@ pub enum QuestionKind {
     Reach,
     /// Whether all threads can stop before they have ended.
     Stuck,
+    /// Formulas about runs.
+    Temporal,
 }
 
 impl QuestionKind {
@@ -76,6 +80,7 @@ impl QuestionKind {
             Question::Deadlock(_) => Self::Deadlock,
             Question::Reach(_) | Question::States => Self::Reach,
             Question::Stuck => Self::Stuck,
+            Question::Temporal(_) => Self::Temporal,
         }
     }
 
@@ -87,6 +92,7 @@ impl QuestionKind {
             Self::Deadlock => "deadlocks",
             Self::Reach => "what can be reached",
             Self::Stuck => "where no thread can move",
+            Self::Temporal => "temporal formulas",
         }
     }
 }
@@ -116,7 +122,7 @@ use Feature::{
     AtomicSections, Channels, Checks, Joins, Monitors, Mutexes, Recursion, Restrictions, Starts,
     Types, Values, Volatile,
 };
-use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck};
+use QuestionKind::{Atomicity, Deadlock, Race, Reach, Stuck, Temporal};
 
 const ALL_RUNS: &str = "all executions, any number of context switches, any recursion depth";
 const COMPLETE: &str = "all executions if the search closes, else all within the bound";
@@ -211,7 +217,7 @@ impl EngineKind {
             Self::Exhaustive => Declaration {
                 name: "exhaustive",
                 summary: "all interleavings, up to a number of open calls per thread",
-                questions: &[Atomicity, Race, Deadlock],
+                questions: &[Atomicity, Race, Deadlock, Temporal],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels, Restrictions],
                 with_events: LEFT_OUT,
                 unnested: true,
@@ -374,7 +380,8 @@ impl EngineKind {
         {
             return Err(format!("{name} decides of what can be reached only labels"));
         }
-        let with_events = with_events.iter().filter(|_| matches!(kind, Atomicity | Race));
+        let with_events =
+            with_events.iter().filter(|_| matches!(kind, Atomicity | Race | Temporal));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());
         if features.contains(Restrictions)
             && (missing.contains(Restrictions) || self.leaves_out(features, question))
@@ -397,7 +404,7 @@ impl EngineKind {
         let first = missing.iter().find(|&one| one == Channels).or(missing.iter().next());
         match first {
             None => Ok(()),
-            Some(Values) if kind != Reach && kind != Stuck => Err(format!(
+            Some(Values) if matches!(kind, Atomicity | Race | Deadlock) => Err(format!(
                 "{name} takes no program that computes with data; `selvedge reach` asks about such \
                  programs"
             )),
@@ -569,7 +576,14 @@ pub(crate) fn make<'p>(
             Box::new(Direct(engine.with_node_limit(options.max_nodes)))
         }
         EngineKind::Exhaustive => {
-            Box::new(Direct(Exhaustive::new(program, options.call_depth, budget.clone())))
+            let engine = Exhaustive::new(program, options.call_depth, budget.clone());
+            Box::new(ExhaustiveSearch {
+                engine,
+                program,
+                options: *options,
+                budget: budget.clone(),
+                pairs: 0,
+            })
         }
         EngineKind::ContextBounded => {
             let rounds = options.limit.unwrap_or(Options::FEW_ROUNDS);
@@ -634,11 +648,32 @@ impl Engine for Direct<TuplingBdd<'_>> {
     }
 }
 
-impl Engine for Direct<Exhaustive<'_>> {
+/// All interleavings: until something is seen, or, for a formula, times its automaton.
+struct ExhaustiveSearch<'p> {
+    engine: Exhaustive<'p>,
+    program: &'p Program,
+    options: Options,
+    budget: Budget,
+    /// How many pairs of a state and one of an automaton were seen.
+    pairs: u64,
+}
+
+impl Engine for ExhaustiveSearch<'_> {
     fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
-        Ok(self.0.decide(question).into())
+        let Question::Temporal(temporal) = question else {
+            return Ok(self.engine.decide(question).into());
+        };
+        let Self { program, options, budget, .. } = self;
+        let automaton = match automaton(&temporal.sought(), budget) {
+            Ok(automaton) => automaton,
+            Err(why) => return Ok(Verdict::Unknown(why).into()),
+        };
+        let (verdict, pairs) =
+            search_run(program, &automaton, &temporal.fair, options.call_depth, budget);
+        self.pairs += pairs;
+        Ok(verdict.into())
     }
     fn statistics(&self) -> Statistics {
-        Statistics { counts: vec![("states", self.0.states())] }
+        Statistics { counts: vec![("states", self.engine.states() + self.pairs)] }
     }
 }

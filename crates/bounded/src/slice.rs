@@ -162,7 +162,7 @@ impl Slice {
             steps,
             locals: witness.locals.clone(),
             fails: witness.fails,
-            transactions: Vec::new(),
+            ..Witness::default()
         }
     }
 

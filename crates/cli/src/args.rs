@@ -8,6 +8,7 @@ pub mod meeting;
 pub mod nwa;
 pub mod reach;
 pub mod replay;
+pub mod temporal;
 
 use check::CheckArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -27,6 +28,7 @@ use selvedge_program::Units;
 use selvedge_report::Patterns;
 use std::path::PathBuf;
 use std::time::Duration;
+use temporal::TemporalArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -165,6 +167,11 @@ pub enum Command {
     /// with `--dot` and `--format model`.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
+    /// Decides temporal formulas about the runs of a model.
+    ///
+    /// Some run, or every run: what happens in the end, again and again, until something else does.
+    #[command(after_help = temporal::TEMPORAL_EXAMPLES)]
+    Temporal(TemporalArgs),
     /// Answers questions about nested-word automata, and makes new ones of them.
     ///
     /// An automaton over the steps of a thread that sees which return belongs to which call: emptiness,

@@ -25,8 +25,8 @@ impl Exit {
     /// The outcome with this verdict.
     pub fn from_verdict(verdict: &str) -> Self {
         match verdict {
-            "safe" => Self::Success,
-            "violation" => Self::Violation,
+            "safe" | "holds" => Self::Success,
+            "violation" | "fails" => Self::Violation,
             _ => Self::Unknown,
         }
     }

@@ -18,6 +18,8 @@ pub enum FindingKind {
     Label,
     /// A state is reached that should not be.
     State,
+    /// A temporal formula does not hold.
+    Temporal,
     /// An automaton of the user's reaches its last state.
     Property,
     /// Threads wait for each other in a cycle.
@@ -32,10 +34,11 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, the ones that matter most first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Assertion,
         Self::Label,
         Self::State,
+        Self::Temporal,
         Self::Property,
         Self::Deadlock,
         Self::Stuck,
@@ -70,6 +73,7 @@ impl FindingKind {
             Self::Label => "label-reached",
             Self::State => "state-reached",
             Self::Stuck => "stuck",
+            Self::Temporal => "temporal-property",
             Self::Property => "property-violation",
             Self::Atomicity => "atomicity-violation",
             Self::Race => "data-race",
@@ -83,7 +87,7 @@ impl FindingKind {
 
     /// Whether it is about what a run reaches, so that its last step and the values on the way matter.
     pub fn is_reached(self) -> bool {
-        matches!(self, Self::Assertion | Self::Label | Self::State | Self::Stuck)
+        matches!(self, Self::Assertion | Self::Label | Self::State | Self::Stuck | Self::Temporal)
     }
 }
 

@@ -71,6 +71,7 @@ fn candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
         | FindingKind::Label
         | FindingKind::State
         | FindingKind::Stuck
+        | FindingKind::Temporal
         | FindingKind::Property => Vec::new(),
     }
 }

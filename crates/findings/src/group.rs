@@ -11,8 +11,8 @@ use crate::reason;
 use crate::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
-    Answer, FailureKind, LocationId, PatternQuestion, Program, Question, StepKind, Target,
-    ThreadId, Trace, Verdict,
+    Answer, FailureKind, LocationId, PathQuantifier, PatternQuestion, Program, Question, StepKind,
+    Target, ThreadId, Trace, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,9 +36,22 @@ type KindPlaces = (FindingKind, Vec<Place>);
 /// state or the property that was asked about, in the user's words.
 pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group> {
     let mut units: BTreeMap<UnitPair, Vec<(&PatternQuestion, &Trace)>> = BTreeMap::new();
+    let nothing = Trace::default();
     let mut others: BTreeMap<KindPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
     for Answer { question, verdict, .. } in answers {
-        let Verdict::Violation(trace) = verdict else { continue };
+        let trace = match (verdict, question) {
+            // A formula that some run was to satisfy fails without a run.
+            (Verdict::Safe, Question::Temporal(one)) if one.quantifier == PathQuantifier::Some => {
+                &nothing
+            }
+            (Verdict::Violation(_), Question::Temporal(one))
+                if one.quantifier == PathQuantifier::Some =>
+            {
+                continue;
+            }
+            (Verdict::Violation(trace), _) => trace,
+            _ => continue,
+        };
         match question {
             Question::Pattern(pattern) => {
                 let places = unit_places(program, trace);
@@ -74,6 +87,7 @@ fn kind(question: &Question) -> Option<FindingKind> {
         Question::Reach(Target::Label(_)) => FindingKind::Label,
         Question::Reach(Target::State(_)) => FindingKind::State,
         Question::Stuck => FindingKind::Stuck,
+        Question::Temporal(_) => FindingKind::Temporal,
         Question::States => return None,
     })
 }
@@ -193,6 +207,7 @@ fn tags(question: &Question, trace: &Trace) -> Vec<String> {
         Question::Automaton(automaton) => format!("property-{}", automaton.name),
         Question::Reach(_) => format!("rounds-{}", trace.rounds()),
         Question::Stuck => "stuck".to_owned(),
+        Question::Temporal(temporal) => temporal.name.clone().unwrap_or(temporal.text.clone()),
         _ => {
             let writes = trace.next.iter().filter(|step| matches!(step.kind, StepKind::Write(_)));
             if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()

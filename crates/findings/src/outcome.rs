@@ -107,14 +107,14 @@ pub fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<
         tally.questions += 1;
         tally.unknown += 1;
     }
-    for Answer { verdict, .. } in answers {
-        match verdict {
-            Verdict::Safe => tally.safe += 1,
-            Verdict::Violation(_) => tally.violated += 1,
-            Verdict::Unknown(why) => {
-                tally.unknown += 1;
-                open.insert(why.to_string());
-            }
+    for answer in answers {
+        *match answer.is_good() {
+            Some(true) => &mut tally.safe,
+            Some(false) => &mut tally.violated,
+            None => &mut tally.unknown,
+        } += 1;
+        if let Verdict::Unknown(why) = &answer.verdict {
+            open.insert(why.to_string());
         }
     }
     tally

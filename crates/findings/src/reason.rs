@@ -210,6 +210,7 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
         FindingKind::Label => format!("Label `{subject}` is reached"),
         FindingKind::State => format!("State `{subject}` is reached"),
         FindingKind::Stuck => "No thread can move, and not all have ended".to_owned(),
+        FindingKind::Temporal => format!("`{subject}` does not hold"),
         FindingKind::Property => {
             format!("An execution drives the property `{subject}` to its last state")
         }

@@ -11,7 +11,7 @@
 //! - [`language`] and [`load`](mod@load): texts to models, with what there is to say about them.
 //! - [`ask`]: one analysis of one model (atomicity, a property, races, deadlocks); [`reach`](mod@reach):
 //!   what can be reached in one with values. [`select`] and [`target`] turn the names that a user gives
-//!   into ids; [`sequentialize`](mod@sequentialize) writes a program for one thread instead.
+//!   into ids; [`mod@temporal`]: formulas about its runs; [`sequentialize`](mod@sequentialize) writes a program for one thread instead.
 //! - [`check`](mod@check): everything about a program in one go, [`goals`] among it; the search for fixes
 //!   asks about changed programs. [`file`](mod@file) does it for a text; [`vacuity`] says where a proof
 //!   would be worth nothing.
@@ -75,6 +75,7 @@ pub mod select;
 pub mod sequentialize;
 pub mod suppress;
 pub mod target;
+pub mod temporal;
 pub mod vacuity;
 
 pub use ask::{Decided, Inquiry, InquiryError, Questions, Request, Subject};
@@ -84,6 +85,7 @@ pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};
 pub use restrict::ThreadRestriction;
+pub use temporal::Temporal;
 
 /// The book's page about doors, as tests.
 #[cfg(doctest)]

@@ -21,7 +21,15 @@ pub enum Replayed {
 
 /// Executes an interleaving again.
 pub fn execute(program: &Program, replay: &Replay, budget: &Budget) -> Replayed {
-    let Some(question) = replay.question() else {
+    let question = match replay.formula() {
+        Some((text, fair)) => {
+            let known = fair.iter().all(|&thread| program.threads.get(thread).is_some());
+            let (formulas, _) = selvedge_logic::parse(text, program, &fair);
+            formulas.into_iter().next().filter(|_| known).map(Question::Temporal)
+        }
+        None => replay.question(),
+    };
+    let Some(question) = question else {
         return Replayed::Fails("its question has no known form".to_owned());
     };
     let witness = match replay.witness(program) {

@@ -173,7 +173,9 @@ pub fn roles(program: &Program, question: &Question) -> Option<Vec<Vec<(ThreadId
             };
             vec![deadlock.waits.iter().map(wait).collect()]
         }
-        Question::Reach(_) | Question::Stuck | Question::States => return None,
+        Question::Reach(_) | Question::Stuck | Question::States | Question::Temporal(_) => {
+            return None;
+        }
     };
     Some(choices)
 }

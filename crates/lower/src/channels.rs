@@ -438,7 +438,7 @@ impl ChannelProgram {
             Question::Pattern(_) | Question::Automaton(_) | Question::Race(_) | Question::Stuck => {
                 Some(question.clone())
             }
-            Question::Deadlock(_) | Question::States => None,
+            Question::Deadlock(_) | Question::States | Question::Temporal(_) => None,
         }
     }
 
@@ -539,7 +539,7 @@ impl ChannelProgram {
             locals: witness.locals.clone(),
             steps,
             fails: witness.fails,
-            transactions: Vec::new(),
+            ..Witness::default()
         }
     }
 }

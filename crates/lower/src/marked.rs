@@ -130,8 +130,8 @@ impl Marked {
             globals: values(&witness.globals),
             locals: witness.locals.clone(),
             steps,
-            fails: false,
             transactions,
+            ..Witness::default()
         })
     }
 }

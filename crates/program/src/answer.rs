@@ -6,6 +6,7 @@
 //! 1. The trace of a violation was executed by the replayer.
 
 use crate::engine::{Explored, Refined};
+use crate::formula::PathQuantifier;
 use crate::question::Question;
 use crate::searched::Searched;
 use crate::trace::Trace;
@@ -26,6 +27,22 @@ pub struct Answer {
     pub searched: Option<Box<Searched<Trace>>>,
     /// How far abstractions were refined, if that engine refines some.
     pub refined: Option<Refined>,
+}
+
+impl Answer {
+    /// Whether what was asked about is as it should be: nothing that a question looks for is found, a
+    /// formula holds. `None` if that is open.
+    pub fn is_good(&self) -> Option<bool> {
+        let seeks_example = matches!(
+            &self.question,
+            Question::Temporal(temporal) if temporal.quantifier == PathQuantifier::Some
+        );
+        match self.verdict {
+            Verdict::Safe => Some(!seeks_example),
+            Verdict::Violation(_) => Some(seeks_example),
+            Verdict::Unknown(_) => None,
+        }
+    }
 }
 
 /// Deterministic counts, in the order in which they are shown.

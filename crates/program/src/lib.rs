@@ -16,6 +16,7 @@ pub mod event;
 pub mod expression;
 pub mod features;
 pub mod files;
+pub mod formula;
 pub mod ipa;
 pub mod lock_order;
 pub mod model;
@@ -46,6 +47,9 @@ pub use engine::{Decision, Engine, Explored, Refined, States};
 pub use event::{Event, Observable};
 pub use features::{Feature, Features};
 pub use files::SourceFile;
+pub use formula::{
+    Deed, Formula, OmegaAutomaton, OmegaEdge, PathQuantifier, Proposition, TemporalQuestion,
+};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{

@@ -1,13 +1,14 @@
 //! # Idea
 //! Everything that can be asked about one program, as one type: can some interleaving show this
 //! pattern, drive this automaton to its final state, bring two threads to a race or several into a
-//! deadlock, reach an assertion that fails, a label, a state? Each case names threads, locations,
+//! deadlock, reach an assertion that fails, a label, a state, satisfy a temporal formula? Each case names threads, locations,
 //! locks and nodes of the program that it is about.
 //!
 //! # Source
 //! SEMANTICS, "The patterns"; paper 000 Problem 1; [`crate::moment`]; [`crate::reach`].
 
 use crate::event::Observable;
+use crate::formula::TemporalQuestion;
 use crate::ipa::Ipa;
 use crate::model::{LocationId, Program, ThreadId};
 use crate::moment::{Deadlock, Race};
@@ -92,6 +93,8 @@ pub enum Question {
     Stuck,
     /// Which states can be reached?
     States,
+    /// Is there a run that satisfies the formula, for `E`, or its negation, for `A`?
+    Temporal(TemporalQuestion),
 }
 
 impl Question {
@@ -102,7 +105,7 @@ impl Question {
             Self::Automaton(automaton) => automaton.participants(),
             Self::Race(race) => race.threads.to_vec(),
             Self::Deadlock(deadlock) => deadlock.waits.iter().map(|wait| wait.thread).collect(),
-            Self::Reach(_) | Self::Stuck | Self::States => Vec::new(),
+            Self::Reach(_) | Self::Stuck | Self::States | Self::Temporal(_) => Vec::new(),
         }
     }
 }

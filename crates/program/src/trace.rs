@@ -117,6 +117,8 @@ pub struct Trace {
     pub steps: Vec<TraceStep>,
     /// The transaction of each step, as the witness has it.
     pub transactions: Vec<u32>,
+    /// How many steps come before those that are repeated for ever, as the witness has it.
+    pub repeats: Option<usize>,
     /// How it fails, if it does: in its last step, or at first if it has none.
     pub fails: Option<FailureKind>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
@@ -128,6 +130,21 @@ impl Trace {
     /// How many times the running thread changes.
     pub fn context_switches(&self) -> usize {
         self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
+    }
+
+    /// By how many frames the stacks of threads grow in each round of the part that repeats, for those
+    /// that do.
+    pub fn growth(&self, program: &Program) -> Vec<(ThreadId, i64)> {
+        let mut growth: IdVec<ThreadId, i64> = IdVec::filled(0, program.threads.len());
+        for step in self.steps.iter().skip(self.repeats.unwrap_or(self.steps.len())) {
+            match step.kind {
+                StepKind::Call(_) => growth[step.thread] += 1,
+                StepKind::Return(_) => growth[step.thread] -= 1,
+                _ => {}
+            }
+        }
+        let grown = growth.iter_enumerated().filter(|(_, frames)| **frames != 0);
+        grown.map(|(thread, &frames)| (thread, frames)).collect()
     }
 
     /// How many contexts it has.
@@ -183,6 +200,7 @@ impl Trace {
             locals: self.locals.clone(),
             steps,
             fails,
+            repeats: self.repeats,
             transactions: self.transactions.clone(),
         }
     }

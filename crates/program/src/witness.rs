@@ -66,6 +66,9 @@ pub struct Witness {
     pub steps: Vec<WitnessStep>,
     /// Whether the last step fails: an assertion, or as [`FailureKind`](crate::FailureKind) says.
     pub fails: bool,
+    /// How many steps come before those that are repeated for ever, for questions about infinite runs.
+    /// If that is all of them, nobody can move at the end.
+    pub repeats: Option<usize>,
     /// The transaction that each step belongs to, from 1, if the engine knows of transactions; else
     /// empty. It is for reports: the replayer does not look at it.
     pub transactions: Vec<u32>,

@@ -26,6 +26,7 @@ use crate::moment::{check_deadlock, check_race};
 use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
 use crate::step::Scheduled;
+use crate::temporal::lasso::replay_temporal;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
     Action, ChannelId, FailureKind, GlobalId, LocalId, LocationId, LockId, Move, Program, Question,
@@ -110,6 +111,13 @@ pub fn replay_within(
     if let Some(message) = question_error(program, question) {
         return Err(ReplayError::whole(message));
     }
+    if let Question::Temporal(temporal) = question {
+        return replay_temporal(program, temporal, witness, budget);
+    }
+    if witness.repeats.is_some() {
+        let message = "the run repeats a part for ever, which was not asked for";
+        return Err(ReplayError::whole(message.to_owned()));
+    }
     let mut marks = witness.steps.iter().enumerate();
     let marked = marks.find_map(|(index, step)| step.matched.map(|mark| (index, mark)));
     let takes_marks = matches!(question, Question::Pattern(_) | Question::Automaton(_));
@@ -150,7 +158,7 @@ pub fn replay_within(
             }
         }
         // Every run answers the question which states there are.
-        Question::States => {}
+        Question::States | Question::Temporal(_) => {}
     }
     Ok(trace)
 }
@@ -169,6 +177,16 @@ fn run(
     witness: &Witness,
     budget: &Budget,
 ) -> Result<(Trace, Vec<State>), ReplayError> {
+    run_with(program, witness, budget, &mut |_, _, _| {})
+}
+
+/// The same; `see` is called before each step, with its index and the states that agree so far.
+pub(crate) fn run_with(
+    program: &Program,
+    witness: &Witness,
+    budget: &Budget,
+    see: &mut dyn FnMut(usize, &[State], &WitnessStep),
+) -> Result<(Trace, Vec<State>), ReplayError> {
     let mut states = vec![initial(program, witness).map_err(ReplayError::whole)?];
     let mut steps = Vec::with_capacity(witness.steps.len());
     let mut seen = Seen::new(program, witness);
@@ -179,6 +197,7 @@ fn run(
         {
             return Err(ReplayError::open(index, Unknown::Stopped(reason)));
         }
+        see(index, &states, step);
         let fails = witness.fails && index + 1 == witness.steps.len();
         let running = states[0].top(step.thread).map(|top| program.nodes[top]);
         let advanced = advance(program, witness, step, fails, &mut states);
@@ -218,7 +237,8 @@ fn run(
         None => None,
     };
     let transactions = witness.transactions.clone();
-    let trace = Trace { globals, locals, steps, transactions, fails, next: Vec::new() };
+    let repeats = witness.repeats;
+    let trace = Trace { globals, locals, steps, transactions, repeats, fails, next: Vec::new() };
     Ok((trace, states))
 }
 

@@ -45,6 +45,7 @@ pub mod restriction;
 pub mod run;
 pub mod simulate;
 pub mod step;
+pub mod temporal;
 pub mod with_values;
 
 pub use execute::{ReplayError, execute, replay, replay_within};

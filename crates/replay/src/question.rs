@@ -9,8 +9,8 @@
 use crate::run::target_error;
 use selvedge_base::Id;
 use selvedge_program::{
-    Deadlock, IndexedSymbol, LocationId, LockId, Observable, PatternQuestion, Program, Question,
-    Race, Resource, ThreadId, Wait,
+    Deadlock, Deed, IndexedSymbol, LocationId, LockId, Observable, PatternQuestion, ProcedureId,
+    Program, Proposition, Question, Race, Resource, TemporalQuestion, ThreadId, Wait,
 };
 use std::collections::BTreeSet;
 
@@ -31,8 +31,44 @@ pub fn question_error(program: &Program, question: &Question) -> Option<String> 
         Question::Race(race) => race_error(program, race),
         Question::Deadlock(deadlock) => deadlock_error(program, deadlock),
         Question::Reach(target) => target_error(program, target),
+        Question::Temporal(temporal) => temporal_error(program, temporal),
         Question::Stuck | Question::States => None,
     }
+}
+
+fn temporal_error(program: &Program, temporal: &TemporalQuestion) -> Option<String> {
+    let deed_error = |deed: &Deed| match *deed {
+        Deed::Read(location) | Deed::Write(location) => location_error(program, location),
+        Deed::Acquire(lock) | Deed::Release(lock) => lock_error(program, lock),
+        Deed::Call(procedure) | Deed::Return(procedure) => procedure_error(program, procedure),
+        Deed::Start(thread) | Deed::Join(thread) => thread_error(program, thread),
+        Deed::Send(channel)
+        | Deed::Post(channel)
+        | Deed::Broadcast(channel)
+        | Deed::Recv(channel) => {
+            let unknown = program.channels.get(channel).is_none();
+            unknown.then(|| format!("there is no channel {}", channel.index()))
+        }
+        Deed::Begin | Deed::End => None,
+    };
+    let atom_error = |atom: &Proposition| {
+        let (thread, about) = match atom {
+            Proposition::At(thread, _)
+            | Proposition::Unit(thread)
+            | Proposition::Ended(thread)
+            | Proposition::Blocked(thread)
+            | Proposition::Takes(thread, None) => (*thread, None),
+            Proposition::In(thread, procedure) => (*thread, procedure_error(program, *procedure)),
+            Proposition::Holds(thread, lock) => (*thread, lock_error(program, *lock)),
+            Proposition::About(thread, deed) | Proposition::Takes(thread, Some(deed)) => {
+                (*thread, deed_error(deed))
+            }
+            Proposition::End | Proposition::Deadlock | Proposition::Condition(_) => return None,
+        };
+        thread_error(program, thread).or(about)
+    };
+    let fair = temporal.fair.iter().find_map(|&thread| thread_error(program, thread));
+    fair.or_else(|| temporal.formula.propositions().into_iter().find_map(atom_error))
 }
 
 fn race_error(program: &Program, race: &Race) -> Option<String> {
@@ -130,6 +166,11 @@ fn thread_error(program: &Program, thread: ThreadId) -> Option<String> {
 fn location_error(program: &Program, location: LocationId) -> Option<String> {
     let known = program.locations.get(location).is_some();
     (!known).then(|| format!("the query names location {}, which does not exist", location.index()))
+}
+
+fn procedure_error(program: &Program, procedure: ProcedureId) -> Option<String> {
+    let unknown = program.procedures.get(procedure).is_none();
+    unknown.then(|| format!("there is no procedure {}", procedure.index()))
 }
 
 fn lock_error(program: &Program, lock: LockId) -> Option<String> {

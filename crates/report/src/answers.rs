@@ -67,6 +67,17 @@ pub enum Asked<'a> {
     Deadlock,
     /// What can be reached.
     Reach(Reach<'a>),
+    /// Whether formulas hold of the runs; what is known of each, in the order of the answers.
+    Temporal(&'a [AskedFormula]),
+}
+
+/// What is known of a formula before it is asked about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AskedFormula {
+    /// Its shape: `chains`, `safety`, `co-safety` or `general`.
+    pub fragment: &'static str,
+    /// What is to be explained of it, line by line.
+    pub explanation: Vec<String>,
 }
 
 /// Some of the patterns.
@@ -140,6 +151,7 @@ impl Asked<'_> {
             Self::Race => "race",
             Self::Deadlock => "deadlock",
             Self::Reach(_) => "reach",
+            Self::Temporal(_) => "temporal",
         }
     }
 
@@ -150,6 +162,7 @@ impl Asked<'_> {
             Self::Property(_) => FindingKind::Property,
             Self::Race => FindingKind::Race,
             Self::Deadlock => FindingKind::Deadlock,
+            Self::Temporal(_) => FindingKind::Temporal,
             Self::Reach(about) => match about.sought {
                 Sought::Assertions => FindingKind::Assertion,
                 Sought::Label(_) => FindingKind::Label,
@@ -175,10 +188,10 @@ impl Answers<'_> {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for answer in self.answers {
-            *match answer.verdict {
-                Verdict::Safe => &mut counts.safe,
-                Verdict::Violation(_) => &mut counts.violations,
-                Verdict::Unknown(_) => &mut counts.unknown,
+            *match answer.is_good() {
+                Some(true) => &mut counts.safe,
+                Some(false) => &mut counts.violations,
+                None => &mut counts.unknown,
             } += 1;
         }
         counts.safe += self.not_listed.0 as usize;
@@ -196,9 +209,12 @@ impl Answers<'_> {
     /// The verdict of the whole run: violation over unknown over safe.
     pub fn verdict(&self) -> &'static str {
         let counts = self.counts();
+        let temporal = matches!(self.asked, Asked::Temporal(_));
         match (counts.violations, counts.unknown) {
+            (0, 0) if temporal => "holds",
             (0, 0) => "safe",
             (0, _) => "unknown",
+            _ if temporal => "fails",
             _ => "violation",
         }
     }
@@ -208,7 +224,7 @@ impl Answers<'_> {
         let (by_thread, by_location) = match self.asked {
             Asked::Patterns(..) | Asked::Race => (true, true),
             Asked::Deadlock => (true, false),
-            Asked::Property(_) | Asked::Reach(_) => (false, false),
+            Asked::Property(_) | Asked::Reach(_) | Asked::Temporal(_) => (false, false),
         };
         let program = self.program;
         let mut parts = Vec::new();

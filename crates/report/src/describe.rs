@@ -62,6 +62,7 @@ pub fn asked(question: &Question, program: &Program) -> String {
         Question::Reach(Target::State(_)) => "a state is reached".to_owned(),
         Question::Stuck => "no thread can move".to_owned(),
         Question::States => "which states are reached".to_owned(),
+        Question::Temporal(temporal) => visible(&temporal.text).into_owned(),
     }
 }
 
@@ -104,6 +105,7 @@ pub fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::Label => "reached label",
         FindingKind::State => "reached state",
         FindingKind::Stuck => "dead end",
+        FindingKind::Temporal => "temporal property",
         FindingKind::Property => "property violation",
         FindingKind::Atomicity => "atomicity violation",
         FindingKind::Race => "data race",
@@ -126,6 +128,7 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Label => "no thread ever reaches the label",
         FindingKind::State => "the state is never reached",
         FindingKind::Stuck => "some thread can always move until all have ended",
+        FindingKind::Temporal => "every formula holds",
         FindingKind::Property => "no execution drives the property to its last state",
     }
 }

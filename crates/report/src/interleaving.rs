@@ -220,7 +220,21 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
             with: received(step, program, |thread| now.depths[thread]),
         }
     };
-    trace.steps.iter().zip(shown).map(row).collect()
+    let mut rows: Vec<Row<'a>> = trace.steps.iter().zip(shown).map(row).collect();
+    if let Some(first) = trace.repeats.and_then(|at| rows.get(at)) {
+        let remark = Row {
+            thread: first.thread,
+            depth: first.depth,
+            text: "(from here on for ever)".into(),
+            place: Place::NONE,
+            matched: None,
+            shown: true,
+            held: Vec::new(),
+            role: RowRole::Remark,
+        };
+        rows.insert(trace.repeats.unwrap_or_default(), remark);
+    }
+    rows
 }
 
 /// One row for everyone who receives in a step, with how many calls each has open.

@@ -21,6 +21,7 @@
 mod locks;
 mod queries;
 mod reach;
+mod temporal;
 
 use crate::answers::{Answers, Asked, Patterns};
 use crate::describe::{action, object};
@@ -69,6 +70,8 @@ pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -
     field(out, "verdict", json(answers.verdict())?)?;
     if let Asked::Reach(about) = &answers.asked {
         reach::write(answers, about, witnesses, out)?;
+    } else if let Asked::Temporal(formulas) = &answers.asked {
+        temporal::write(answers, formulas, witnesses, out)?;
     } else {
         field(out, "options", json(&Options::new(answers))?)?;
         queries::write(answers, witnesses, out)?;
@@ -172,7 +175,7 @@ impl<'a> Options<'a> {
                 (Some(patterns), Some(*units))
             }
             Asked::Property(_) => (Some(PatternSet::None), Some(Units::Exact)),
-            Asked::Race | Asked::Deadlock | Asked::Reach(_) => (None, None),
+            Asked::Race | Asked::Deadlock | Asked::Reach(_) | Asked::Temporal(_) => (None, None),
         };
         let (chosen, starts_per_site) = match &answers.asked {
             Asked::Reach(about) => (answers.chosen, about.starts_per_site),

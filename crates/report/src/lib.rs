@@ -52,7 +52,7 @@ pub mod text;
 mod width;
 pub mod witness_dot;
 
-pub use answers::{Answers, Asked, Counts, Patterns, Projection, Reach, Sought};
+pub use answers::{Answers, Asked, AskedFormula, Counts, Patterns, Projection, Reach, Sought};
 pub use checks::{Checks, RunSettings};
 pub use diagnostic::Source;
 pub use interleaving::Detail;

@@ -43,7 +43,11 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
             let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some());
             marked.map(|step| remark(step, sentence(step.thread, step.kind, program))).collect()
         }
-        FindingKind::Assertion | FindingKind::Label | FindingKind::State | FindingKind::Stuck => {
+        FindingKind::Assertion
+        | FindingKind::Label
+        | FindingKind::State
+        | FindingKind::Stuck
+        | FindingKind::Temporal => {
             let last = finding.trace.steps.iter().last();
             last.map(|step| remark(step, run::sentence(step, program))).into_iter().collect()
         }

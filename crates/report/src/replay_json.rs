@@ -36,6 +36,9 @@ pub struct Replay {
     locals: Vec<String>,
     steps: Vec<Step>,
     fails: bool,
+    /// How many steps come before those that are repeated for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repeats: Option<usize>,
 }
 
 /// Thread, edge or return, number of the access, changes.
@@ -56,15 +59,35 @@ enum EdgeCode {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Code {
-    Pattern { number: u32, exact: bool, threads: [u32; 2], locations: Vec<u32> },
-    Automaton { name: String, phases: Vec<PhaseCode> },
-    Race { location: u32, threads: [u32; 2] },
+    Pattern {
+        number: u32,
+        exact: bool,
+        threads: [u32; 2],
+        locations: Vec<u32>,
+    },
+    Automaton {
+        name: String,
+        phases: Vec<PhaseCode>,
+    },
+    Race {
+        location: u32,
+        threads: [u32; 2],
+    },
     Deadlock(Vec<[i64; 3]>),
     Assertion,
     Label(Vec<u32>),
-    State { globals: Vec<(u32, i32)>, locks: Vec<(u32, bool)>, threads: Vec<PositionCode> },
+    State {
+        globals: Vec<(u32, i32)>,
+        locks: Vec<(u32, bool)>,
+        threads: Vec<PositionCode>,
+    },
     Stuck,
     States,
+    /// The formula with the definitions before it, and the threads that runs are fair to.
+    Temporal {
+        text: String,
+        fair: Vec<u32>,
+    },
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -96,6 +119,7 @@ impl Replay {
             locals: trace.locals.iter().map(digits).collect(),
             steps: trace.steps.iter().map(step).collect(),
             fails: trace.fails.is_some(),
+            repeats: trace.repeats,
         }
     }
 
@@ -110,7 +134,15 @@ impl Replay {
         instantiate(program, &program.threads.iter().map(copies).collect())
     }
 
-    /// The question, unless its form is none.
+    /// The text of the formula and the threads that runs are fair to, if it is about a formula.
+    pub fn formula(&self) -> Option<(&str, Vec<ThreadId>)> {
+        match &self.question {
+            Code::Temporal { text, fair } => Some((text, ids(fair))),
+            _ => None,
+        }
+    }
+
+    /// The question, unless its form is none, or it is about a formula.
     pub fn question(&self) -> Option<Question> {
         decoded(&self.question)
     }
@@ -203,7 +235,8 @@ impl Replay {
             locals: first.1,
             steps,
             fails: self.fails,
-            transactions: Vec::new(),
+            repeats: self.repeats,
+            ..Witness::default()
         })
     }
 }
@@ -305,6 +338,10 @@ fn encoded(question: &Question) -> Code {
         },
         Question::Stuck => Code::Stuck,
         Question::States => Code::States,
+        Question::Temporal(temporal) => Code::Temporal {
+            text: format!("{}{}", temporal.definitions, temporal.text),
+            fair: numbers(&temporal.fair),
+        },
     }
 }
 
@@ -381,6 +418,7 @@ fn decoded(code: &Code) -> Option<Question> {
         }
         Code::Stuck => Question::Stuck,
         Code::States => Question::States,
+        Code::Temporal { .. } => return None,
     })
 }
 

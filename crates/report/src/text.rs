@@ -9,6 +9,7 @@
 
 mod locks;
 mod reach;
+mod temporal;
 
 use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties, restrictions};
@@ -46,6 +47,8 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
     let mut out = String::new();
     if let Asked::Reach(about) = &answers.asked {
         reach::render(&mut out, answers, about, options, terminal);
+    } else if let Asked::Temporal(formulas) = &answers.asked {
+        temporal::render(&mut out, answers, formulas, options, terminal);
     } else {
         violations(&mut out, answers, options, terminal);
         proofs(&mut out, answers, terminal);
@@ -326,7 +329,7 @@ fn claim(asked: &Asked<'_>) -> Option<String> {
             "Covered: threads that wait in a cycle, each for a lock that the next one holds."
                 .to_owned()
         }
-        Asked::Reach(_) => return None,
+        Asked::Reach(_) | Asked::Temporal(_) => return None,
     })
 }
 

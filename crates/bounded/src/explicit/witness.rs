@@ -57,5 +57,5 @@ pub fn run(expansion: &Expansion<'_>, first: Shared, taken: &[Taken]) -> Witness
             locals: top,
         });
     }
-    Witness { globals: globals(first), locals, steps, fails, transactions: Vec::new() }
+    Witness { globals: globals(first), locals, steps, fails, ..Witness::default() }
 }

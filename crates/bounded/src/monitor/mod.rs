@@ -219,6 +219,6 @@ pub fn original(witness: &Witness, origin: &StepMap, program: &Program) -> Witne
         locals: witness.locals.clone(),
         steps: steps.collect(),
         fails: witness.fails,
-        transactions: Vec::new(),
+        ..Witness::default()
     }
 }

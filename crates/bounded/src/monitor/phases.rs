@@ -53,7 +53,8 @@ impl<'q> Phases<'q> {
             | Question::Deadlock(_)
             | Question::Reach(_)
             | Question::Stuck
-            | Question::States => {
+            | Question::States
+            | Question::Temporal(_) => {
                 return None;
             }
         };

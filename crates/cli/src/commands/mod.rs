@@ -12,6 +12,7 @@ mod reach;
 mod replay;
 mod sequentialize;
 mod show;
+mod temporal;
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -26,6 +27,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Race(args) => meeting::race(&args, output),
         Command::Deadlock(args) => meeting::deadlock(&args, output),
         Command::Reach(args) => reach::run(&args, output),
+        Command::Temporal(args) => temporal::run(&args, output),
         Command::Sequentialize(args) => sequentialize::run(&args, output),
         Command::Replay(args) => replay::replay(&args, output),
         Command::Simulate(args) => replay::run_simulation(&args, output),

@@ -262,7 +262,7 @@ impl BitProgram {
             locals: source.threads.iter_enumerated().map(begin).collect(),
             steps,
             fails,
-            transactions: Vec::new(),
+            ..Witness::default()
         }
     }
 

@@ -31,6 +31,7 @@ mod monitor;
 mod participants;
 mod reachable;
 mod space;
+pub mod temporal;
 mod valued;
 mod visits;
 
@@ -92,9 +93,11 @@ impl<'a> Exhaustive<'a> {
             Question::Deadlock(deadlock) => {
                 self.search(question, &Sought::Moment(Moment::deadlock(deadlock)))
             }
-            Question::Reach(_) | Question::Stuck | Question::States => Verdict::Unknown(
-                Unknown::Unsupported("this search does not follow values".to_owned()),
-            ),
+            Question::Reach(_) | Question::Stuck | Question::States | Question::Temporal(_) => {
+                Verdict::Unknown(Unknown::Unsupported(
+                    "this search does not follow values".to_owned(),
+                ))
+            }
         }
     }
 

@@ -39,11 +39,11 @@ pub fn is_stuck(program: &Program, state: &State) -> bool {
     let unfinished = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
     state.in_atomic().is_none()
         && program.threads.ids().any(unfinished)
-        && !program.threads.ids().any(|thread| gets_through(program, &successors, state, thread))
+        && !program.threads.ids().any(|thread| can_move(program, &successors, state, thread))
 }
 
 /// Whether a thread can take a step, where an atomic section is one.
-fn gets_through(
+pub fn can_move(
     program: &Program,
     successors: &Successors,
     state: &State,

@@ -26,6 +26,7 @@ pub fn kind_class(kind: FindingKind) -> &'static str {
         FindingKind::Label => "label",
         FindingKind::State => "state",
         FindingKind::Stuck => "stuck",
+        FindingKind::Temporal => "temporal",
         FindingKind::Property => "property",
         FindingKind::Atomicity => "atomicity",
         FindingKind::Race => "race",

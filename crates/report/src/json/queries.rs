@@ -117,7 +117,9 @@ impl<'a> Entry<'a> {
             }
             Question::Race(race) => Described::race(race, program),
             Question::Deadlock(cycle) => Described::Cycle(CycleEntry::new(cycle, program)),
-            Question::Reach(_) | Question::Stuck | Question::States => return None,
+            Question::Reach(_) | Question::Stuck | Question::States | Question::Temporal(_) => {
+                return None;
+            }
         };
         let (reason, witness) = match &answer.verdict {
             Verdict::Unknown(why) => (Some(why.to_string()), None),

@@ -79,6 +79,14 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
              started has not ended. The code flow is such an execution, replayed step by step.",
             "Look at what each thread waits for at the end, and at who should have brought it about.",
         ),
+        FindingKind::Temporal => (
+            "TemporalProperty",
+            "A temporal formula does not hold.",
+            "A run of the model does not satisfy a formula that every run is to satisfy, or none satisfies \
+             one that some run is to satisfy. The code flow is such a run, replayed step by step; its last \
+             part is repeated for ever.",
+            "Look at what the threads do in the part that repeats, and at who should have moved.",
+        ),
         FindingKind::Property => (
             "PropertyViolation",
             "A property is violated.",

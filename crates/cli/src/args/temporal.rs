@@ -1,0 +1,60 @@
+//! # Idea
+//! The arguments of `temporal`.
+
+use super::reach::Input;
+use super::{ExtentOptions, ReportOptions, engines};
+use clap::{Args, ValueHint};
+use selvedge_analysis::{EngineKind, QuestionKind};
+use std::path::PathBuf;
+
+/// Shown after the help of `temporal`.
+pub const TEMPORAL_EXAMPLES: &str = "\
+Examples:
+  selvedge temporal stack.eml 'A G !deadlock'
+  selvedge temporal stack.eml 'E F (T1@inside && T2@inside)' --explain
+  selvedge temporal spool.eml 'A (G F T1@idle)' --fair T1,T2
+  selvedge temporal spool.eml --formulas spool.ltl --format json
+
+Formulas: E or A, then ! && || -> X F G U R W GF FG, X[T] f, X[T: read x] f, over
+  T@label  T@12  in(T, f)  holds(T, l)  unit(T)  next(T, acquire l)  ended(T)
+  blocked(T)  end  deadlock  {x == 1}
+
+Exit codes:
+  0  every formula holds
+  1  a formula fails: a run shows it, or it is proved that none does what it asks for
+  2  bad input or usage
+  3  unknown: a limit was met, or runs need more open calls than --depth
+  4  internal error, never a verdict";
+
+/// The arguments of `temporal`.
+#[derive(Args, Debug)]
+pub struct TemporalArgs {
+    /// The model.
+    #[command(flatten)]
+    pub input: Input,
+    /// A formula: `E` (some run) or `A` (every run), then what the run is to satisfy.
+    #[arg(value_name = "FORMULA", required_unless_present = "formulas")]
+    pub asked: Vec<String>,
+    /// A file with formulas, each ended by `;`, and definitions `let name = formula;`.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub formulas: Option<PathBuf>,
+    /// Only runs count in which each of these threads moves infinitely often or ends, or in which nobody
+    /// can move any more.
+    #[arg(long, value_name = "THREADS", value_delimiter = ',')]
+    pub fair: Option<Vec<String>>,
+    /// Say what is known of formulas of this shape, and why one is not decided.
+    #[arg(long)]
+    pub explain: bool,
+    /// The decision procedure [default: the first that can decide the formula].
+    #[arg(long, value_parser = engines(&[QuestionKind::Temporal]))]
+    pub engine: Option<EngineKind>,
+    /// How many open calls per thread the exhaustive engine follows.
+    #[arg(long, value_name = "CALLS", default_value_t = 8)]
+    pub depth: u32,
+    /// How far to go, and how much to show.
+    #[command(flatten)]
+    pub extent: ExtentOptions,
+    /// Where the answers go.
+    #[command(flatten)]
+    pub report: ReportOptions,
+}

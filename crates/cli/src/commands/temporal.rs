@@ -1,0 +1,66 @@
+//! # Idea
+//! `selvedge temporal`: from a file and formulas to questions about runs, from questions to answers
+//! under the limits, from answers to the screen.
+
+use crate::args::temporal::TemporalArgs;
+use crate::check::publish;
+use crate::exit::Exit;
+use crate::input::{self, Reading, Text};
+use crate::output::Output;
+use crate::progress::{self, Position};
+use crate::unread::Unread;
+use crate::watchdog::{Done, Limits, Watch};
+use selvedge_analysis::{EngineKind, Options};
+use selvedge_library::Temporal;
+use selvedge_report::Asked;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let watch = Watch::new(Limits::new(args.extent.limits, start), start);
+    let budget = watch.budget();
+    let reading = Reading { dialect: args.input.dialect(), starts_per_site: Some(1) };
+    let model = input::data_model(&args.input.files, reading, output, budget);
+    let model = model.map_err(|exit| {
+        let asked = Asked::Temporal(&[]);
+        let engine = args.engine.map_or("none", EngineKind::name);
+        let (file, report, watch) = (&*args.input.files.file, &args.report, &watch);
+        Unread { file, asked, engine, report, watch }.publish(exit, output)
+    })?;
+    let mut texts: Vec<Text> = Vec::new();
+    for (at, formula) in args.asked.iter().enumerate() {
+        texts.push(Text::new(&format!("formula {}", at + 1), formula));
+    }
+    if let Some(path) = &args.formulas {
+        texts.push(input::text(path, output, budget)?);
+    }
+    let copies = args.extent.copies.copies;
+    let temporal = Temporal::new(model, texts, args.fair.as_deref(), copies, args.explain);
+    let temporal = temporal.map_err(|wrong| {
+        for (text, diagnostics) in &wrong {
+            output.diagnostics(diagnostics, &text.source());
+        }
+        Exit::BadInput
+    })?;
+    let options = Options { call_depth: args.depth, ..Options::new(args.engine) };
+    let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
+    let report = std::thread::scope(|scope| {
+        if wanted {
+            scope.spawn(|| progress::show(&temporal.model.program, &position, &done));
+        }
+        let _end = done.guard();
+        temporal.decide(options, budget, &mut |at| {
+            if wanted {
+                position.note(&at);
+            }
+        })
+    });
+    let report = report.map_err(|error| {
+        output.complain(&format!("internal error: {error}"));
+        Exit::Internal
+    })?;
+    let answers = temporal.answers(&report, watch.elapsed(), watch.peak_memory());
+    publish::answers(&answers, &args.report, args.extent.shown(), output)?;
+    Ok(Exit::from_verdict(answers.verdict()))
+}

@@ -1,0 +1,143 @@
+//! # Idea
+//! Formulas about the runs of a model: texts become questions, questions get answers, and what is known
+//! of a formula by its shape is said where it is asked for.
+//!
+//! # Invariants
+//! 1. Where a thread stands for any number of copies, what is not found with so many is open.
+
+use crate::load::{Model, Text};
+use crate::select;
+use selvedge_analysis::{
+    Instance, InternalError, Options, Prepared, Progress, Report, answer, instance,
+};
+use selvedge_base::{Budget, Diagnostic};
+use selvedge_logic::normal::NormalForm;
+use selvedge_logic::show::show;
+use selvedge_logic::{Fragment, fragment, parse};
+use selvedge_program::{Feature, Question, TemporalQuestion, ThreadId};
+use selvedge_report::{Answers, Asked, AskedFormula};
+use std::time::Duration;
+
+/// Formulas about a model.
+#[derive(Clone, Debug)]
+pub struct Temporal {
+    /// The model, with its copies.
+    pub model: Model,
+    questions: Vec<Question>,
+    formulas: Vec<AskedFormula>,
+    threads: Vec<ThreadId>,
+    copies: Option<u32>,
+}
+
+impl Temporal {
+    /// Asks about the runs of a model with so many copies of a thread that stands for any number, which
+    /// are fair to threads of these names.
+    ///
+    /// # Errors
+    /// If a text has mistakes, or a name does not exist: the text, and what is wrong with it.
+    pub fn new(
+        given: Model,
+        texts: Vec<Text>,
+        fair: Option<&[String]>,
+        copies: u32,
+        explain: bool,
+    ) -> Result<Self, Vec<(Text, Vec<Diagnostic>)>> {
+        let Instance { program, limit } = instance(given.program, &[], copies);
+        let model = Model { program, ..given };
+        let fair = match fair {
+            None => Vec::new(),
+            Some(names) => match select::threads(&model.program, Some(names)) {
+                Ok(threads) => threads,
+                Err(wrong) => return Err(vec![(model.text, wrong)]),
+            },
+        };
+        let mut questions = Vec::new();
+        let mut wrong = Vec::new();
+        for text in texts {
+            let (found, complaints) = parse(&text.text, &model.program, &fair);
+            questions.extend(found);
+            if !complaints.is_empty() {
+                wrong.push((text, complaints));
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let formulas = questions.iter().map(|one| about(one, &model, explain)).collect();
+        let threads = model.program.threads.ids().collect();
+        let questions = questions.into_iter().map(Question::Temporal).collect();
+        Ok(Self { model, questions, formulas, threads, copies: limit })
+    }
+
+    /// Decides the formulas.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself, or claims a run that does not replay.
+    pub fn decide(
+        &self,
+        options: Options,
+        budget: &Budget,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Report, InternalError> {
+        let options = Options { copies: self.copies, ..options };
+        let prepared = Prepared::new(&self.model.program);
+        answer(&prepared, &self.questions, &options, budget, progress)
+    }
+
+    /// What the reports need.
+    pub fn answers<'a>(
+        &'a self,
+        report: &'a Report,
+        elapsed: Duration,
+        peak_memory: Option<u64>,
+    ) -> Answers<'a> {
+        let Self { model, formulas, threads, .. } = self;
+        Answers {
+            source: model.text.source(),
+            program: &model.program,
+            asked: Asked::Temporal(formulas),
+            threads,
+            locations: &[],
+            engine: report.answers.first().map_or("none", |answer| answer.engine),
+            chosen: report.chosen,
+            answers: &report.answers,
+            unasked: None,
+            not_listed: (0, 0),
+            left_out: Vec::new(),
+            statistics: &report.statistics,
+            elapsed,
+            peak_memory,
+            warnings: model.warnings.iter().map(|one| (model.text.source(), one)).collect(),
+        }
+    }
+}
+
+/// What is known of a formula by its shape. An `A` is decided by runs that satisfy its negation.
+fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedFormula {
+    let sought = question.sought();
+    let shape = fragment(&sought);
+    let mut explanation = Vec::new();
+    if explain {
+        let form = NormalForm::new(&sought);
+        explanation.push(format!("looks for a run with {}", show(&form, &model.program)));
+        explanation.push(format!("fragment {}: {}", shape.word(), shape.theorem()));
+        let finite = !model.program.features().contains(Feature::Recursion);
+        explanation.push(match (finite, shape) {
+            (true, _) => {
+                "the program has no recursion, so its states are finitely many and every formula is decided \
+                 by exploring them"
+                    .to_owned()
+            }
+            (false, Fragment::Chains) => {
+                "the program is recursive: runs are looked for with so many open calls as --depth says, so a \
+                 run that is found is one, and that there is none is not found out"
+                    .to_owned()
+            }
+            (false, _) => {
+                "the program is recursive: only runs with so many open calls as --depth says are looked at"
+                    .to_owned()
+            }
+        });
+    }
+    AskedFormula { fragment: shape.word(), explanation }
+}

@@ -1,0 +1,139 @@
+//! # Idea
+//! A formula in positive normal form: negations stand before atoms only. Equal parts are one node, so
+//! that sets of parts are sets of numbers, and constants are gone from within.
+//!
+//! # Source
+//! Paper 003 §3 (with `¬F f ≡ G ¬f`, which ERRATA corrects).
+
+use rustc_hash::FxHashMap;
+use selvedge_base::{IdVec, define_id};
+use selvedge_program::{Formula, Proposition};
+
+define_id!(
+    /// A part of a formula.
+    PartId
+);
+
+/// A part of a formula in positive normal form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// True, or false.
+    Constant(bool),
+    /// An atom, by its number, that is true, or false.
+    Literal(u32, bool),
+    /// Both.
+    And(PartId, PartId),
+    /// At least one.
+    Or(PartId, PartId),
+    /// At the next moment.
+    Next(PartId),
+    /// The first until the second, which comes.
+    Until(PartId, PartId),
+    /// The second until the first releases it.
+    Release(PartId, PartId),
+}
+
+/// A formula in positive normal form.
+#[derive(Clone, Debug)]
+pub struct NormalForm {
+    /// The atoms.
+    pub atoms: Vec<Proposition>,
+    /// The parts, each behind its own parts.
+    pub parts: IdVec<PartId, Part>,
+    /// The whole formula.
+    pub whole: PartId,
+    numbers: FxHashMap<Part, PartId>,
+}
+
+impl NormalForm {
+    /// Brings a formula into positive normal form.
+    pub fn new(formula: &Formula) -> Self {
+        let mut form = Self {
+            atoms: formula.propositions().into_iter().cloned().collect(),
+            parts: IdVec::new(),
+            whole: selvedge_base::Id::from_index(0),
+            numbers: FxHashMap::default(),
+        };
+        form.whole = form.add(formula, true);
+        form
+    }
+
+    /// The part of a formula, or of its negation.
+    fn add(&mut self, formula: &Formula, positive: bool) -> PartId {
+        match formula {
+            Formula::Constant(value) => self.number(Part::Constant(*value == positive)),
+            Formula::Proposition(atom) => {
+                let number = self.atoms.iter().position(|one| one == atom).unwrap_or_default();
+                self.number(Part::Literal(number as u32, positive))
+            }
+            Formula::Not(f) => self.add(f, !positive),
+            Formula::And(f, g) | Formula::Or(f, g) => {
+                let (f, g) = (self.add(f, positive), self.add(g, positive));
+                if matches!(formula, Formula::And(..)) == positive {
+                    self.and(f, g)
+                } else {
+                    self.or(f, g)
+                }
+            }
+            Formula::Next(f) => {
+                let f = self.add(f, positive);
+                match self.parts[f] {
+                    Part::Constant(_) => f,
+                    _ => self.number(Part::Next(f)),
+                }
+            }
+            Formula::Until(f, g) | Formula::Release(f, g) => {
+                let (f, g) = (self.add(f, positive), self.add(g, positive));
+                let until = matches!(formula, Formula::Until(..)) == positive;
+                match (self.parts[f], self.parts[g]) {
+                    (_, Part::Constant(_)) => g,
+                    // Nothing can come before, so it is now.
+                    (Part::Constant(false), _) if until => g,
+                    (Part::Constant(true), _) if !until => g,
+                    _ if f == g => g,
+                    (_, Part::Until(f2, _)) if until && (f2 == f) => g,
+                    (_, Part::Release(f2, _)) if !until && (f2 == f) => g,
+                    _ if until => self.number(Part::Until(f, g)),
+                    _ => self.number(Part::Release(f, g)),
+                }
+            }
+        }
+    }
+
+    fn and(&mut self, f: PartId, g: PartId) -> PartId {
+        match (self.parts[f], self.parts[g]) {
+            (Part::Constant(true), _) => g,
+            (_, Part::Constant(true)) => f,
+            (Part::Constant(false), _) => f,
+            (_, Part::Constant(false)) => g,
+            (Part::Literal(one, yes), Part::Literal(two, no)) if one == two && yes != no => {
+                self.number(Part::Constant(false))
+            }
+            _ if f == g => f,
+            _ => self.number(Part::And(f.min(g), f.max(g))),
+        }
+    }
+
+    fn or(&mut self, f: PartId, g: PartId) -> PartId {
+        match (self.parts[f], self.parts[g]) {
+            (Part::Constant(false), _) => g,
+            (_, Part::Constant(false)) => f,
+            (Part::Constant(true), _) => f,
+            (_, Part::Constant(true)) => g,
+            (Part::Literal(one, yes), Part::Literal(two, no)) if one == two && yes != no => {
+                self.number(Part::Constant(true))
+            }
+            _ if f == g => f,
+            _ => self.number(Part::Or(f.min(g), f.max(g))),
+        }
+    }
+
+    fn number(&mut self, part: Part) -> PartId {
+        if let Some(&number) = self.numbers.get(&part) {
+            return number;
+        }
+        let number = self.parts.push(part);
+        self.numbers.insert(part, number);
+        number
+    }
+}

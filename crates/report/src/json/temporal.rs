@@ -1,0 +1,117 @@
+//! # Idea
+//! Formulas, in these fields:
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `verdict` | `fails` over `unknown` over `holds` |
+//! | `formulas[].formula`, `.name` | as it was written; the name if it has one |
+//! | `formulas[].fragment` | `chains`, `safety`, `co-safety` or `general` |
+//! | `formulas[].engine`, `.verdict` | who decided it, and how |
+//! | `formulas[].reason` | with `unknown`: why |
+//! | `formulas[].explanation` | with `--explain`: its lines |
+//! | `formulas[].witness` | the run that shows it: `steps`, then those of the `loop` for ever; `ends` if nobody can move at its end; `points` of a chain; `growth` of stacks in each round; `replay` is what `selvedge replay` executes |
+//! | `fair` | the threads that runs are fair to, if there are any |
+
+use super::{Step, Witnesses, json, write_list};
+use crate::answers::{Answers, AskedFormula};
+use crate::replay_json::Replay;
+use selvedge_program::{Program, Question, Trace, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+#[derive(Serialize)]
+struct FormulaEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    formula: &'a str,
+    fragment: &'static str,
+    engine: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    explanation: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<RunEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunEntry<'a> {
+    steps: Vec<Step<'a>>,
+    #[serde(rename = "loop")]
+    round: Vec<Step<'a>>,
+    ends: bool,
+    points: [(); 0],
+    growth: BTreeMap<&'a str, i64>,
+    replay: Replay,
+}
+
+impl<'a> RunEntry<'a> {
+    fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
+        let repeats = trace.repeats.unwrap_or(trace.steps.len());
+        let steps: Vec<Step<'a>> =
+            trace.steps.iter().map(|step| Step::new(step, program)).collect();
+        let ends = repeats == steps.len();
+        let mut steps = steps;
+        let round = steps.split_off(repeats.min(steps.len()));
+        let growth = trace.growth(program).into_iter();
+        let name = |(thread, frames)| (program.threads[thread].name.as_str(), frames);
+        Self {
+            steps,
+            round,
+            ends,
+            points: [],
+            growth: growth.map(name).collect(),
+            replay: Replay::new(question, trace, program),
+        }
+    }
+}
+
+/// Writes the fields.
+pub(super) fn write(
+    answers: &Answers<'_>,
+    formulas: &[AskedFormula],
+    witnesses: Witnesses,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut before = 0;
+    let mut entries = Vec::new();
+    for (answer, formula) in answers.answers.iter().zip(formulas) {
+        let Question::Temporal(temporal) = &answer.question else { continue };
+        let (reason, witness) = match &answer.verdict {
+            Verdict::Safe => (None, None),
+            Verdict::Unknown(why) => (Some(why.to_string()), None),
+            Verdict::Violation(trace) => {
+                let included = witnesses.includes(before);
+                before += 1;
+                let run = || RunEntry::new(&answer.question, trace, answers.program);
+                (None, included.then(run))
+            }
+        };
+        entries.push(FormulaEntry {
+            name: temporal.name.as_deref(),
+            formula: &temporal.text,
+            fragment: formula.fragment,
+            engine: answer.engine,
+            verdict: match answer.is_good() {
+                Some(true) => "holds",
+                Some(false) => "fails",
+                None => "unknown",
+            },
+            reason,
+            explanation: &formula.explanation,
+            witness,
+        });
+    }
+    let fair = answers.answers.iter().find_map(|answer| match &answer.question {
+        Question::Temporal(temporal) => Some(&temporal.fair),
+        _ => None,
+    });
+    let fair: Vec<&str> =
+        fair.into_iter().flatten().map(|&id| answers.program.threads[id].name.as_str()).collect();
+    if !fair.is_empty() {
+        super::field(out, "fair", json(&fair)?)?;
+    }
+    write_list(out, "formulas", entries.into_iter())
+}

@@ -1,0 +1,155 @@
+//! # Idea
+//! Formulas for people: each with its verdict and how it was found, the run that shows it, and what a
+//! proof covers.
+
+use super::{Options, Witnesses, fill};
+use crate::answers::{Answers, AskedFormula};
+use crate::describe::{count, list};
+use crate::escape::visible;
+use crate::interleaving::{self, OwnershipStyle};
+use crate::terminal::{Terminal, Tone};
+use crate::width::{columns, padded};
+use selvedge_program::{Answer, PathQuantifier, Question, TemporalQuestion, Trace, Verdict};
+use std::fmt::Write as _;
+
+/// Renders the answers.
+pub(super) fn render(
+    out: &mut String,
+    answers: &Answers<'_>,
+    formulas: &[AskedFormula],
+    options: Options,
+    terminal: Terminal,
+) {
+    let texts = answers.answers.iter().map(|answer| columns(&shown(answer)));
+    let width = texts.filter(|&width| width <= terminal.width / 2).max().unwrap_or(0);
+    let mut left = match options.witnesses {
+        Witnesses::Hidden => 0,
+        Witnesses::First(limit) => limit,
+    };
+    for (answer, formula) in answers.answers.iter().zip(formulas) {
+        let Question::Temporal(temporal) = &answer.question else { continue };
+        let word = match answer.is_good() {
+            Some(true) => terminal.paint(Tone::Good, padded("holds", 9)),
+            Some(false) => terminal.paint(Tone::Bad, padded("fails", 9)),
+            None => terminal.paint(Tone::Open, padded("unknown", 9)),
+        };
+        let how = how(temporal, answer, formula);
+        let _ = writeln!(out, "{word}  {}  {how}", padded(&shown(answer), width));
+        for line in &formula.explanation {
+            out.push_str(&fill(&format!("  {}", visible(line)), terminal.width));
+        }
+        if let Verdict::Violation(trace) = &answer.verdict
+            && left > 0
+        {
+            left -= 1;
+            run(out, answers, trace, options, terminal);
+        }
+    }
+    summary(out, answers, terminal);
+}
+
+/// A formula, with its name if it has one.
+fn shown(answer: &Answer) -> String {
+    match &answer.question {
+        Question::Temporal(TemporalQuestion { name: Some(name), text, .. }) => {
+            format!("{}: {}", visible(name), visible(text))
+        }
+        Question::Temporal(temporal) => visible(&temporal.text).into_owned(),
+        _ => String::new(),
+    }
+}
+
+/// How the verdict was found.
+fn how(temporal: &TemporalQuestion, answer: &Answer, formula: &AskedFormula) -> String {
+    let engine = answer.engine;
+    match (&answer.verdict, temporal.quantifier) {
+        (Verdict::Violation(trace), PathQuantifier::Some) => {
+            format!("{engine}: a run of {}", length(trace))
+        }
+        (Verdict::Violation(trace), PathQuantifier::Every) => {
+            format!("{engine}: a run on which it is false: {}", length(trace))
+        }
+        (Verdict::Safe, PathQuantifier::Some) => format!("{engine}: no run, proved for all runs"),
+        (Verdict::Safe, PathQuantifier::Every) => format!("{engine}: proved for all runs"),
+        (Verdict::Unknown(why), _) => {
+            format!("{} over several threads: {}", formula.fragment, visible(&why.to_string()))
+        }
+    }
+}
+
+/// `9 steps, then a loop of 14 steps; T2's stack grows by 1 in each round`.
+fn length(trace: &Trace) -> String {
+    let repeats = trace.repeats.unwrap_or(trace.steps.len());
+    let before = count(repeats, "step");
+    match trace.steps.len() - repeats {
+        0 => format!("{before}, then nobody can move"),
+        round => format!("{before}, then a loop of {}", count(round, "step")),
+    }
+}
+
+fn run(
+    out: &mut String,
+    answers: &Answers<'_>,
+    trace: &Trace,
+    options: Options,
+    terminal: Terminal,
+) {
+    let program = answers.program;
+    let growth = trace.growth(program).into_iter().map(|(thread, frames)| {
+        let name = visible(&program.threads[thread].name).into_owned();
+        format!("{name}'s stack grows by {frames} in each round")
+    });
+    for line in growth {
+        let _ = writeln!(out, "  {line}");
+    }
+    if trace.steps.is_empty() {
+        let _ = writeln!(out, "  nobody can move at first\n");
+        return;
+    }
+    out.push_str(&interleaving::render_with(
+        trace,
+        &[],
+        program,
+        options.detail,
+        OwnershipStyle::Bars,
+        terminal,
+    ));
+    if trace.repeats == Some(trace.steps.len()) {
+        let _ = writeln!(out, "  then nobody can move");
+    }
+    out.push('\n');
+}
+
+fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
+    let counts = answers.counts();
+    let fair = answers.answers.iter().find_map(|answer| match &answer.question {
+        Question::Temporal(temporal) if !temporal.fair.is_empty() => Some(&temporal.fair),
+        _ => None,
+    });
+    let _ = writeln!(
+        out,
+        "{}: {} hold, {} fail, {} open, in {:.3} s",
+        count(answers.answers.len(), "formula"),
+        counts.safe,
+        counts.violations,
+        counts.unknown,
+        answers.elapsed.as_secs_f64()
+    );
+    let runs = match fair {
+        None => {
+            "Covered: all runs of the model; a thread may stop anywhere, unless that is the end of \
+             all."
+                .to_owned()
+        }
+        Some(fair) => {
+            let names = list(fair.iter().map(|&id| visible(&answers.program.threads[id].name)));
+            format!(
+                "Covered: runs in which each of {names} moves infinitely often or ends, and runs that end \
+                 where nobody can move. A run in which one of them waits for ever is not among them."
+            )
+        }
+    };
+    if counts.unknown < answers.answers.len() {
+        out.push_str(&fill(&runs, terminal.width));
+    }
+}
