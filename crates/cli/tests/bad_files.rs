@@ -57,6 +57,24 @@ fn automata() {
 }
 
 #[test]
+fn formulas() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("bad-ltl");
+    settings.set_omit_expression(true);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| {
+        for file in files("corpus/bad-ltl") {
+            let path = file.to_str().expect("UTF-8");
+            let model = "examples/spool.eml";
+            let shown =
+                transcript(&["temporal", model, "--formulas", path, "--width", "90"], "");
+            assert!(shown.ends_with("--- exit code 2\n"), "{shown}");
+            insta::assert_snapshot!(name(&file), shown);
+        }
+    });
+}
+
+#[test]
 fn properties() {
     for file in files("corpus/bad-property") {
         let path = file.to_str().expect("UTF-8");

@@ -78,7 +78,7 @@ fn folder_of(page: &Path) -> PathBuf {
     let folder = scratch(&format!("book-{}", name.replace(['/', '\\'], "-")));
     let text = text_of(page);
     let sources = ["bad", "bad-bp", "bad-configuration", "bad-model"];
-    let sources = sources.into_iter().chain(["bad-nwa", "bad-pds", "bad-property"]);
+    let sources = sources.into_iter().chain(["bad-ltl", "bad-nwa", "bad-pds", "bad-property"]);
     let sources = sources.map(|folder| format!("corpus/{folder}"));
     let sources = sources.chain(["examples".to_owned()]);
     for source in sources.filter(|source| text.contains(&format!("{source}/"))) {
@@ -391,7 +391,7 @@ const NO_EXAMPLE: &[&str] = &[
 fn every_diagnostic_is_described_with_an_example() {
     let mut known = BTreeSet::new();
     let folders = ["front-bool/src", "front-eml/src", "front-nwa/src", "front-pds/src"];
-    let others = ["front-property/src", "syntax/src", "program/src/text"];
+    let others = ["front-property/src", "logic/src", "syntax/src", "program/src/text"];
     for folder in folders.into_iter().chain(others) {
         for file in files(&root().join("crates").join(folder), "rs") {
             if file.file_name().is_some_and(|name| name != "tests.rs") {
@@ -412,7 +412,7 @@ fn every_diagnostic_is_described_with_an_example() {
         }
     }
     // Codes of one word do not look like codes, but the snapshots of bad files show them.
-    let shown = ["bad", "bad-nwa"].map(|folder| root().join("crates/cli/tests").join(folder));
+    let shown = ["bad", "bad-ltl", "bad-nwa"].map(|folder| root().join("crates/cli/tests").join(folder));
     for file in shown.iter().flat_map(|folder| files(folder, "snap")) {
         let text = text_of(&file);
         let heads = text.lines().filter_map(|line| {
