@@ -66,8 +66,7 @@ fn formulas() {
         for file in files("corpus/bad-ltl") {
             let path = file.to_str().expect("UTF-8");
             let model = "examples/spool.eml";
-            let shown =
-                transcript(&["temporal", model, "--formulas", path, "--width", "90"], "");
+            let shown = transcript(&["temporal", model, "--formulas", path, "--width", "90"], "");
             assert!(shown.ends_with("--- exit code 2\n"), "{shown}");
             insta::assert_snapshot!(name(&file), shown);
         }

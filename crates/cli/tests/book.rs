@@ -412,7 +412,8 @@ fn every_diagnostic_is_described_with_an_example() {
         }
     }
     // Codes of one word do not look like codes, but the snapshots of bad files show them.
-    let shown = ["bad", "bad-ltl", "bad-nwa"].map(|folder| root().join("crates/cli/tests").join(folder));
+    let shown =
+        ["bad", "bad-ltl", "bad-nwa"].map(|folder| root().join("crates/cli/tests").join(folder));
     for file in shown.iter().flat_map(|folder| files(folder, "snap")) {
         let text = text_of(&file);
         let heads = text.lines().filter_map(|line| {

@@ -13,7 +13,7 @@
 //! 1. The first state is that of the whole formula.
 //! 2. No edge of a state is implied by another one: same target, weaker guard, more marks.
 
-use crate::normal::{NormalForm, Part, PartId};
+use crate::normal::{NormalForm, NormalPart, PartId};
 use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
 use selvedge_program::{Formula, OmegaAutomaton, OmegaEdge, Unknown};
@@ -33,7 +33,7 @@ pub fn automaton(formula: &Formula, budget: &Budget) -> Result<OmegaAutomaton, U
     let untils: Vec<PartId> = form
         .parts
         .iter_enumerated()
-        .filter(|(_, part)| matches!(part, Part::Until(..)))
+        .filter(|(_, part)| matches!(part, NormalPart::Until(..)))
         .map(|(id, _)| id)
         .collect();
     if untils.len() > MOST_MARKS {
@@ -113,22 +113,22 @@ fn covers(
                 continue;
             }
             match form.parts[part] {
-                Part::Constant(true) => {}
-                Part::Constant(false) => continue 'ways,
-                Part::Literal(atom, wanted) => {
+                NormalPart::Constant(true) => {}
+                NormalPart::Constant(false) => continue 'ways,
+                NormalPart::Literal(atom, wanted) => {
                     if *cover.guard.entry(atom).or_insert(wanted) != wanted {
                         continue 'ways;
                     }
                 }
-                Part::And(f, g) => asked.extend([f, g]),
-                Part::Or(f, g) => {
+                NormalPart::And(f, g) => asked.extend([f, g]),
+                NormalPart::Or(f, g) => {
                     let mut other = asked.clone();
                     other.insert(g);
                     open.push((cover.clone(), other, done.clone()));
                     asked.insert(f);
                 }
-                Part::Next(f) => _ = cover.next.insert(f),
-                Part::Until(f, g) => {
+                NormalPart::Next(f) => _ = cover.next.insert(f),
+                NormalPart::Until(f, g) => {
                     let mut later = (cover.clone(), asked.clone(), done.clone());
                     later.0.next.insert(part);
                     later.0.put_off.insert(part);
@@ -136,7 +136,7 @@ fn covers(
                     open.push(later);
                     asked.insert(g);
                 }
-                Part::Release(f, g) => {
+                NormalPart::Release(f, g) => {
                     let mut later = (cover.clone(), asked.clone(), done.clone());
                     later.0.next.insert(part);
                     later.1.insert(g);

@@ -6,7 +6,7 @@
 //! Paper 003 §3 names fragments by their operators, L(F, X, F∞) and so on; ERRATA says which of its
 //! theorems hold. What is said of a formula holds of `E` in front of it.
 
-use crate::normal::{NormalForm, Part, PartId};
+use crate::normal::{NormalForm, NormalPart, PartId};
 use selvedge_program::{Formula, Proposition, ThreadId};
 
 /// The shape of a formula.
@@ -58,14 +58,14 @@ impl Fragment {
 pub fn fragment(formula: &Formula) -> Fragment {
     let form = NormalForm::new(formula);
     let shapes = Shapes::new(&form);
-    let uses = |wanted: fn(&Part) -> bool| {
+    let uses = |wanted: fn(&NormalPart) -> bool| {
         shapes.reachable(form.whole).any(|part| wanted(&form.parts[part]))
     };
     if shapes.chains[form.whole] {
         Fragment::Chains
-    } else if !uses(|part| matches!(part, Part::Until(..))) {
+    } else if !uses(|part| matches!(part, NormalPart::Until(..))) {
         Fragment::Safety
-    } else if !uses(|part| matches!(part, Part::Release(..))) {
+    } else if !uses(|part| matches!(part, NormalPart::Release(..))) {
         Fragment::CoSafety
     } else {
         Fragment::General
@@ -105,37 +105,38 @@ impl<'f> Shapes<'f> {
         let mut now = selvedge_base::IdVec::filled(false, parts);
         let mut chains = selvedge_base::IdVec::filled(false, parts);
         for (id, &part) in form.parts.iter_enumerated() {
-            let is_true = |id: PartId| form.parts[id] == Part::Constant(true);
-            let is_false = |id: PartId| form.parts[id] == Part::Constant(false);
+            let is_true = |id: PartId| form.parts[id] == NormalPart::Constant(true);
+            let is_false = |id: PartId| form.parts[id] == NormalPart::Constant(false);
             about[id] = match part {
-                Part::Constant(_) => About::Nobody,
-                Part::Literal(atom, _) => own_thread(&form.atoms[atom as usize]),
-                Part::Next(_) => About::More,
-                Part::And(f, g) | Part::Or(f, g) | Part::Until(f, g) | Part::Release(f, g) => {
-                    about[f].and(about[g])
-                }
+                NormalPart::Constant(_) => About::Nobody,
+                NormalPart::Literal(atom, _) => own_thread(&form.atoms[atom as usize]),
+                NormalPart::Next(_) => About::More,
+                NormalPart::And(f, g)
+                | NormalPart::Or(f, g)
+                | NormalPart::Until(f, g)
+                | NormalPart::Release(f, g) => about[f].and(about[g]),
             };
             now[id] = match part {
-                Part::Constant(_) => true,
+                NormalPart::Constant(_) => true,
                 // That a step is not some thread's is no link of a chain.
-                Part::Literal(atom, positive) => {
+                NormalPart::Literal(atom, positive) => {
                     positive || !matches!(form.atoms[atom as usize], Proposition::Takes(..))
                 }
-                Part::And(f, g) | Part::Or(f, g) => now[f] && now[g],
-                Part::Next(_) | Part::Until(..) | Part::Release(..) => false,
+                NormalPart::And(f, g) | NormalPart::Or(f, g) => now[f] && now[g],
+                NormalPart::Next(_) | NormalPart::Until(..) | NormalPart::Release(..) => false,
             };
             let local = about[id] != About::More;
             chains[id] = local
                 || now[id]
                 || match part {
-                    Part::And(f, g) | Part::Or(f, g) => chains[f] && chains[g],
-                    Part::Next(f) => chains[f],
-                    Part::Until(f, g) => is_true(f) && chains[g],
-                    Part::Release(f, g) => {
+                    NormalPart::And(f, g) | NormalPart::Or(f, g) => chains[f] && chains[g],
+                    NormalPart::Next(f) => chains[f],
+                    NormalPart::Until(f, g) => is_true(f) && chains[g],
+                    NormalPart::Release(f, g) => {
                         is_false(f)
-                            && matches!(form.parts[g], Part::Until(t, h) if is_true(t) && chains[h])
+                            && matches!(form.parts[g], NormalPart::Until(t, h) if is_true(t) && chains[h])
                     }
-                    Part::Constant(_) | Part::Literal(..) => false,
+                    NormalPart::Constant(_) | NormalPart::Literal(..) => false,
                 };
         }
         Self { form, chains }
@@ -147,9 +148,12 @@ impl<'f> Shapes<'f> {
         let mut at = 0;
         while at < seen.len() {
             let below = match self.form.parts[seen[at]] {
-                Part::Constant(_) | Part::Literal(..) => Vec::new(),
-                Part::Next(f) => vec![f],
-                Part::And(f, g) | Part::Or(f, g) | Part::Until(f, g) | Part::Release(f, g) => {
+                NormalPart::Constant(_) | NormalPart::Literal(..) => Vec::new(),
+                NormalPart::Next(f) => vec![f],
+                NormalPart::And(f, g)
+                | NormalPart::Or(f, g)
+                | NormalPart::Until(f, g)
+                | NormalPart::Release(f, g) => {
                     vec![f, g]
                 }
             };

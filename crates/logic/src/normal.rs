@@ -16,7 +16,7 @@ define_id!(
 
 /// A part of a formula in positive normal form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
+pub enum NormalPart {
     /// True, or false.
     Constant(bool),
     /// An atom, by its number, that is true, or false.
@@ -39,10 +39,10 @@ pub struct NormalForm {
     /// The atoms.
     pub atoms: Vec<Proposition>,
     /// The parts, each behind its own parts.
-    pub parts: IdVec<PartId, Part>,
+    pub parts: IdVec<PartId, NormalPart>,
     /// The whole formula.
     pub whole: PartId,
-    numbers: FxHashMap<Part, PartId>,
+    numbers: FxHashMap<NormalPart, PartId>,
 }
 
 impl NormalForm {
@@ -61,10 +61,10 @@ impl NormalForm {
     /// The part of a formula, or of its negation.
     fn add(&mut self, formula: &Formula, positive: bool) -> PartId {
         match formula {
-            Formula::Constant(value) => self.number(Part::Constant(*value == positive)),
+            Formula::Constant(value) => self.number(NormalPart::Constant(*value == positive)),
             Formula::Proposition(atom) => {
                 let number = self.atoms.iter().position(|one| one == atom).unwrap_or_default();
-                self.number(Part::Literal(number as u32, positive))
+                self.number(NormalPart::Literal(number as u32, positive))
             }
             Formula::Not(f) => self.add(f, !positive),
             Formula::And(f, g) | Formula::Or(f, g) => {
@@ -78,23 +78,23 @@ impl NormalForm {
             Formula::Next(f) => {
                 let f = self.add(f, positive);
                 match self.parts[f] {
-                    Part::Constant(_) => f,
-                    _ => self.number(Part::Next(f)),
+                    NormalPart::Constant(_) => f,
+                    _ => self.number(NormalPart::Next(f)),
                 }
             }
             Formula::Until(f, g) | Formula::Release(f, g) => {
                 let (f, g) = (self.add(f, positive), self.add(g, positive));
                 let until = matches!(formula, Formula::Until(..)) == positive;
                 match (self.parts[f], self.parts[g]) {
-                    (_, Part::Constant(_)) => g,
+                    (_, NormalPart::Constant(_)) => g,
                     // Nothing can come before, so it is now.
-                    (Part::Constant(false), _) if until => g,
-                    (Part::Constant(true), _) if !until => g,
+                    (NormalPart::Constant(false), _) if until => g,
+                    (NormalPart::Constant(true), _) if !until => g,
                     _ if f == g => g,
-                    (_, Part::Until(f2, _)) if until && (f2 == f) => g,
-                    (_, Part::Release(f2, _)) if !until && (f2 == f) => g,
-                    _ if until => self.number(Part::Until(f, g)),
-                    _ => self.number(Part::Release(f, g)),
+                    (_, NormalPart::Until(f2, _)) if until && (f2 == f) => g,
+                    (_, NormalPart::Release(f2, _)) if !until && (f2 == f) => g,
+                    _ if until => self.number(NormalPart::Until(f, g)),
+                    _ => self.number(NormalPart::Release(f, g)),
                 }
             }
         }
@@ -102,33 +102,33 @@ impl NormalForm {
 
     fn and(&mut self, f: PartId, g: PartId) -> PartId {
         match (self.parts[f], self.parts[g]) {
-            (Part::Constant(true), _) => g,
-            (_, Part::Constant(true)) => f,
-            (Part::Constant(false), _) => f,
-            (_, Part::Constant(false)) => g,
-            (Part::Literal(one, yes), Part::Literal(two, no)) if one == two && yes != no => {
-                self.number(Part::Constant(false))
+            (NormalPart::Constant(true), _) | (_, NormalPart::Constant(false)) => g,
+            (_, NormalPart::Constant(true)) | (NormalPart::Constant(false), _) => f,
+            (NormalPart::Literal(one, yes), NormalPart::Literal(two, no))
+                if one == two && yes != no =>
+            {
+                self.number(NormalPart::Constant(false))
             }
             _ if f == g => f,
-            _ => self.number(Part::And(f.min(g), f.max(g))),
+            _ => self.number(NormalPart::And(f.min(g), f.max(g))),
         }
     }
 
     fn or(&mut self, f: PartId, g: PartId) -> PartId {
         match (self.parts[f], self.parts[g]) {
-            (Part::Constant(false), _) => g,
-            (_, Part::Constant(false)) => f,
-            (Part::Constant(true), _) => f,
-            (_, Part::Constant(true)) => g,
-            (Part::Literal(one, yes), Part::Literal(two, no)) if one == two && yes != no => {
-                self.number(Part::Constant(true))
+            (NormalPart::Constant(false), _) | (_, NormalPart::Constant(true)) => g,
+            (_, NormalPart::Constant(false)) | (NormalPart::Constant(true), _) => f,
+            (NormalPart::Literal(one, yes), NormalPart::Literal(two, no))
+                if one == two && yes != no =>
+            {
+                self.number(NormalPart::Constant(true))
             }
             _ if f == g => f,
-            _ => self.number(Part::Or(f.min(g), f.max(g))),
+            _ => self.number(NormalPart::Or(f.min(g), f.max(g))),
         }
     }
 
-    fn number(&mut self, part: Part) -> PartId {
+    fn number(&mut self, part: NormalPart) -> PartId {
         if let Some(&number) = self.numbers.get(&part) {
             return number;
         }

@@ -1,7 +1,7 @@
 //! # Idea
 //! Formulas for people, with the names of the program. A place is written by its label, or by its line.
 
-use crate::normal::{NormalForm, Part, PartId};
+use crate::normal::{NormalForm, NormalPart, PartId};
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::{Deed, NodeId, ProcedureId, Program, Proposition};
 use std::fmt;
@@ -13,7 +13,7 @@ pub fn show(form: &NormalForm, program: &Program) -> String {
 
 /// A part, in parentheses if it stands inside something that binds more strongly.
 fn part(form: &NormalForm, id: PartId, program: &Program, around: u8) -> String {
-    let constant = |id: PartId, value: bool| form.parts[id] == Part::Constant(value);
+    let constant = |id: PartId, value: bool| form.parts[id] == NormalPart::Constant(value);
     let two = |sign: &str, strength: u8, f: PartId, g: PartId| {
         let (f, g) = (part(form, f, program, strength), part(form, g, program, strength));
         let text = format!("{f} {sign} {g}");
@@ -21,18 +21,18 @@ fn part(form: &NormalForm, id: PartId, program: &Program, around: u8) -> String 
     };
     let one = |sign: &str, f: PartId| format!("{sign} {}", part(form, f, program, 4));
     match form.parts[id] {
-        Part::Constant(value) => value.to_string(),
-        Part::Literal(at, positive) => {
+        NormalPart::Constant(value) => value.to_string(),
+        NormalPart::Literal(at, positive) => {
             let text = proposition(&form.atoms[at as usize], program);
             if positive { text } else { format!("!{text}") }
         }
-        Part::And(f, g) => two("&&", 2, f, g),
-        Part::Or(f, g) => two("||", 1, f, g),
-        Part::Next(f) => one("X", f),
-        Part::Until(f, g) if constant(f, true) => one("F", g),
-        Part::Release(f, g) if constant(f, false) => one("G", g),
-        Part::Until(f, g) => two("U", 3, f, g),
-        Part::Release(f, g) => two("R", 3, f, g),
+        NormalPart::And(f, g) => two("&&", 2, f, g),
+        NormalPart::Or(f, g) => two("||", 1, f, g),
+        NormalPart::Next(f) => one("X", f),
+        NormalPart::Until(f, g) if constant(f, true) => one("F", g),
+        NormalPart::Release(f, g) if constant(f, false) => one("G", g),
+        NormalPart::Until(f, g) => two("U", 3, f, g),
+        NormalPart::Release(f, g) => two("R", 3, f, g),
     }
 }
 

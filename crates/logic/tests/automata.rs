@@ -165,7 +165,7 @@ fn constants_are_gone() {
     let p = Formula::Proposition(atom(0));
     let always = Formula::or(p.clone(), Formula::not(p.clone()));
     let form = NormalForm::new(&Formula::globally(always));
-    assert!(matches!(form.parts[form.whole], selvedge_logic::normal::Part::Constant(true)));
+    assert!(matches!(form.parts[form.whole], selvedge_logic::normal::NormalPart::Constant(true)));
     let machine =
         automaton(&Formula::globally(Formula::finally(p)), &Budget::new()).expect("small");
     assert_eq!((machine.states.len(), machine.marks), (2, 1));

@@ -10,7 +10,7 @@ use selvedge_base::Diagnostic;
 use selvedge_findings::FindingKind;
 use selvedge_program::{
     Answer, Bound, Explored, Feature, LevelCount, LocationId, Measure, NodeId, Program, Proof,
-    States, Statistics, ThreadId, Units, Unknown, Verdict,
+    States, Statistics, ThreadId, Units, Unknown,
 };
 use std::time::Duration;
 

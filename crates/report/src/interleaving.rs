@@ -230,6 +230,7 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
             matched: None,
             shown: true,
             held: Vec::new(),
+            with: Vec::new(),
             role: RowRole::Remark,
         };
         rows.insert(trace.repeats.unwrap_or_default(), remark);

@@ -26,7 +26,7 @@ use crate::run::{Refusal, State};
 use crate::step::Scheduled;
 use crate::temporal::atoms::{Moment, Taken};
 use crate::with_values::witness_of;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Budget;
 use selvedge_program::{
     Action, OmegaAutomaton, Program, Proposition, Successors, ThreadId, Unknown, Verdict, Witness,
@@ -260,7 +260,7 @@ impl<'a> Search<'a> {
         for thread in self.program.threads.ids() {
             // Ways into an atomic section that has not ended yet, the shortest first.
             let mut open = vec![(Rc::clone(&state), Vec::new(), Taken::by(thread))];
-            let mut inside: FxHashMap<Rc<State>, ()> = FxHashMap::default();
+            let mut inside: FxHashSet<Rc<State>> = FxHashSet::default();
             let mut next = 0;
             while next < open.len() {
                 let (from, steps, taken) = open[next].clone();
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
                     if to.in_atomic().is_none() {
                         let target = self.number(to);
                         edges.push(StateEdge { taken, steps, target });
-                    } else if inside.insert(Rc::clone(&to), ()).is_none() {
+                    } else if inside.insert(Rc::clone(&to)) {
                         if inside.len() > MOST_INSIDE {
                             return Err(unsupported(
                                 "an atomic section has too many states inside",

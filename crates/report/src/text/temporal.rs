@@ -6,11 +6,17 @@ use super::{Options, Witnesses, fill};
 use crate::answers::{Answers, AskedFormula};
 use crate::describe::{count, list};
 use crate::escape::visible;
-use crate::interleaving::{self, OwnershipStyle};
+use crate::interleaving::{self, Detail, OwnershipStyle};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
-use selvedge_program::{Answer, PathQuantifier, Question, TemporalQuestion, Trace, Verdict};
+use selvedge_program::{
+    Answer, PathQuantifier, Question, TemporalQuestion, ThreadId, Trace, Verdict,
+};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+/// A run with at most so many steps is shown in full.
+const ALL_STEPS: usize = 40;
 
 /// Renders the answers.
 pub(super) fn render(
@@ -106,11 +112,14 @@ fn run(
         let _ = writeln!(out, "  nobody can move at first\n");
         return;
     }
+    // Where threads are matters here, so a run that is not too long is shown with all of its steps.
+    let detail = if trace.steps.len() <= ALL_STEPS { Detail::Everything } else { options.detail };
+    let movers: BTreeSet<ThreadId> = trace.steps.iter().map(|step| step.thread).collect();
     out.push_str(&interleaving::render_with(
         trace,
-        &[],
+        &movers.into_iter().collect::<Vec<_>>(),
         program,
-        options.detail,
+        detail,
         OwnershipStyle::Bars,
         terminal,
     ));
@@ -143,9 +152,13 @@ fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         }
         Some(fair) => {
             let names = list(fair.iter().map(|&id| visible(&answers.program.threads[id].name)));
+            let (who, waits) = match fair[..] {
+                [_] => (names.clone(), names),
+                _ => (format!("each of {names}"), "one of them".to_owned()),
+            };
             format!(
-                "Covered: runs in which each of {names} moves infinitely often or ends, and runs that end \
-                 where nobody can move. A run in which one of them waits for ever is not among them."
+                "Covered: runs in which {who} moves infinitely often or ends, and runs that end where \
+                 nobody can move. A run in which {waits} waits for ever is not among them."
             )
         }
     };
