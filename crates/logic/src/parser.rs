@@ -137,7 +137,11 @@ impl Parser<'_, '_> {
             );
         }
         self.expect(Kind::Equals, "=", "behind the name of a formula")?;
-        let formula = self.formula()?;
+        let formula = self.formula().inspect_err(|Mistake| {
+            // Whoever uses the name makes no mistake of its own.
+            let nothing = small(Formula::Constant(true));
+            self.given.entry(name.clone()).or_insert((nothing, span));
+        })?;
         self.expect(Kind::Semicolon, ";", "behind a formula")?;
         if let Some((_, first)) = self.given.get(&name) {
             let message = format!("`{name}` is defined twice");
@@ -412,7 +416,8 @@ impl Parser<'_, '_> {
     }
 
     pub fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.depth >= DEEPEST {
+        // A pair of parentheses is read by three functions.
+        if self.depth >= 3 * DEEPEST {
             self.too_deep();
             return Err(Mistake);
         }
