@@ -30,7 +30,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
     })?;
     let mut texts: Vec<Text> = Vec::new();
     for (at, formula) in args.asked.iter().enumerate() {
-        texts.push(Text::new(&format!("formula {}", at + 1), formula));
+        texts.push(Text::new(format!("formula {}", at + 1), formula));
     }
     if let Some(path) = &args.formulas {
         texts.push(input::text(path, output, budget)?);
