@@ -155,3 +155,53 @@ fn any_number_of_copies_is_tried_one_by_one() {
     assert_eq!(outcome.code, Some(3), "{}{}", outcome.stdout, outcome.stderr);
     assert!(outcome.stdout.contains("copies"), "{}", outcome.stdout);
 }
+
+/// What is sent behind an assignment is seen behind the meeting, by every engine that follows values.
+#[test]
+fn values_and_channels_by_every_engine_for_reach() {
+    let program = |value: u32| {
+        format!(
+            "chan : a;\nint 0..3 : x = 0;\nprocess P {{ main {{ x = 2; send a; }} }}\n\
+             process Q {{ main {{ recv a; assert (x == {value}); label done: skip; }} }}\n"
+        )
+    };
+    let (right, wrong) = (program(2), program(3));
+    let mut ways: Vec<Vec<&str>> =
+        ["lazy", "eager", "explicit", "pds", "spds"].map(|one| vec!["--engine", one]).to_vec();
+    ways.push(vec!["--engine", "transactions", "--reduction", "none"]);
+    ways.push(Vec::new());
+    for way in &ways {
+        let ask = |more: &[&str], text: &str| {
+            let arguments = [&["reach", "-", "--format", "json"], &way[..], more].concat();
+            let outcome = run_with_input(&arguments, text.as_bytes());
+            let report: Value = serde_json::from_str(&outcome.stdout)
+                .unwrap_or_else(|error| panic!("{way:?}: {error}: {}", outcome.stderr));
+            (outcome.code, report)
+        };
+        assert_eq!(ask(&[], &right).0, Some(0), "{way:?}");
+        assert_eq!(ask(&[], &wrong).0, Some(1), "{way:?}");
+        let (code, report) = ask(&["--label", "done"], &right);
+        assert_eq!(code, Some(1), "{way:?}");
+        let steps = report["witness"].as_array().expect("steps");
+        let sends = steps.iter().find(|step| step["action"] == "send").expect("a meeting");
+        assert_eq!(sends["with"][0]["thread"], "Q", "{way:?}: {sends}");
+    }
+    let reduced = ["reach", "-", "--engine", "transactions", "--reduction", "left-movers"];
+    let outcome = run_with_input(&reduced, right.as_bytes());
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("--reduction none"), "{}", outcome.stdout);
+    let text = right.replace("int 0..3", "bool").replace("x = 0", "x = false");
+    let text = text.replace("x = 2", "x = true").replace("x == 2", "x");
+    let outcome = run_with_input(&["sequentialize", "-", "--rounds", "2"], text.as_bytes());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+}
+
+/// Recursive threads whose words never agree: no engine says that they cannot meet.
+#[test]
+fn what_stays_open_is_said_to_be() {
+    let file = "corpus/open/meeting-never.eml";
+    for way in [&["--max-k", "6"][..], &["--engine", "exhaustive"]] {
+        let outcome = run(&[&["race", file], way].concat());
+        assert_eq!(outcome.code, Some(3), "{way:?}: {}{}", outcome.stdout, outcome.stderr);
+    }
+}

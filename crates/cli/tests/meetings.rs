@@ -189,7 +189,7 @@ fn transcripts() {
     }
     let wrong: [&[&str]; 8] = [
         &["race", HISTORIES, "--threads", "P3", "--locations", "w"],
-        &["race", HISTORIES, "--engine", "context-bounded"],
+        &["deadlock", HISTORIES, "--engine", "context-bounded"],
         &["deadlock", HISTORIES, "--threads", "p1"],
         &["deadlock", HISTORIES, "--locations", "v"],
         &["deadlock", "no-such-file.eml"],
