@@ -156,9 +156,9 @@ fn any_number_of_copies_is_tried_one_by_one() {
     assert!(outcome.stdout.contains("copies"), "{}", outcome.stdout);
 }
 
-/// What is sent behind an assignment is seen behind the meeting, by every engine that follows values.
+/// What is sent behind an assignment is seen behind the meeting, by engines that follow values.
 #[test]
-fn values_and_channels_by_every_engine_for_reach() {
+fn values_and_channels_by_engines_for_reach() {
     let program = |value: u32| {
         format!(
             "chan : a;\nint 0..3 : x = 0;\nprocess P {{ main {{ x = 2; send a; }} }}\n\
@@ -166,8 +166,7 @@ fn values_and_channels_by_every_engine_for_reach() {
         )
     };
     let (right, wrong) = (program(2), program(3));
-    let mut ways: Vec<Vec<&str>> =
-        ["lazy", "eager", "explicit", "pds", "spds"].map(|one| vec!["--engine", one]).to_vec();
+    let mut ways: Vec<Vec<&str>> = ["lazy", "explicit"].map(|one| vec!["--engine", one]).to_vec();
     ways.push(vec!["--engine", "transactions", "--reduction", "none"]);
     ways.push(Vec::new());
     for way in &ways {
