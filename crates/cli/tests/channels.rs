@@ -198,7 +198,7 @@ fn values_and_channels_by_engines_for_reach() {
 /// Recursive threads whose words never agree: no engine says that they cannot meet.
 #[test]
 fn what_stays_open_is_said_to_be() {
-    let file = "corpus/open/meeting-never.eml";
+    let file = "examples/meeting-never.eml";
     for way in [&["--max-k", "6"][..], &["--engine", "exhaustive"]] {
         let outcome = run(&[&["race", file], way].concat());
         assert_eq!(outcome.code, Some(3), "{way:?}: {}{}", outcome.stdout, outcome.stderr);
