@@ -68,6 +68,13 @@ fn engines_agree() {
         }
         let path = path.to_str().expect("UTF-8");
         for analysis in ["race", "deadlock"] {
+            let text = std::fs::read_to_string(path).expect("a model");
+            if analysis == "race" && text.contains("expect: unknown race") {
+                // Whatever is compared, more is left.
+                let few = [analysis, path, "--engine", "cpds", "--max-k", "5"];
+                assert_eq!(json(&few, b"").0, Some(3), "{path}");
+                continue;
+            }
             let (code, exact) = json(&[analysis, path], b"");
             let (other, naive) = json(&[analysis, path, "--engine", "exhaustive"], b"");
             // Cycles of locks are not asked about where threads wait or compute.

@@ -61,7 +61,8 @@ impl FileKind {
         let file = File::open(path).ok()?;
         file.take(4096).read_to_end(&mut start).ok()?;
         let name = path.to_string_lossy();
-        let sources = ["init", "spec", "ipa", "nwa", "toml", "java", "c", "cpp", "rs"];
+        let sources =
+            ["init", "spec", "ipa", "ltl", "nwa", "vpa", "toml", "java", "c", "cpp", "rs"];
         let is_source = |one: &str| {
             Language::ALL.iter().any(|language| language.extension() == one)
                 || sources.contains(&one)
@@ -89,7 +90,9 @@ impl FileKind {
             Self::Xml
         } else if begin.starts_with("digraph") {
             Self::Graph
-        } else if ["program", "decl", "process"].contains(&first_word(text)) {
+        } else if ["program", "decl", "process", "nwa", "vpa", "Q", "Q0"]
+            .contains(&first_word(text))
+        {
             Self::Source
         } else {
             Self::Text
