@@ -166,3 +166,30 @@ fn json_has_a_version() {
         assert_eq!(value["format"], 1, "{arguments:?}");
     }
 }
+
+/// Every form tells which formula does not hold, and two of them are two findings.
+#[test]
+fn formulas_in_every_format() {
+    let formulas = ["A G (T1@begun -> F T1@put)", "E F (T1@put && T2@get)"];
+    let base = ["temporal", "examples/spool.eml", formulas[0], formulas[1], "--fair", "T2"];
+    for format in ["text", "json", "sarif", "junit"] {
+        let args: Vec<&str> = base.into_iter().chain(["--format", format]).collect();
+        let outcome = run(&args);
+        assert_eq!(outcome.code, Some(1), "{format}: {}", outcome.stderr);
+        let escaped = outcome.stdout.replace("&gt;", ">").replace("&amp;", "&");
+        for formula in formulas {
+            assert!(escaped.contains(formula), "{format}: {escaped}");
+        }
+    }
+    // The run that JSON has can be executed once more, and holds for its own formula only.
+    let args: Vec<&str> = base.into_iter().chain(["--format", "json"]).collect();
+    let report = scratch("temporal").join("report.json");
+    let text = run(&args).stdout;
+    fs::write(&report, &text).expect("written");
+    let path = report.to_str().expect("UTF-8");
+    assert_eq!(run(&["replay", "examples/spool.eml", path]).code, Some(0));
+    let other = text.replace("F T1@put)\",\"fair", "F T2@get)\",\"fair");
+    assert_ne!(other, text);
+    fs::write(&report, other).expect("written");
+    assert_eq!(run(&["replay", "examples/spool.eml", path]).code, Some(1));
+}

@@ -37,6 +37,7 @@ type KindPlaces = (FindingKind, Vec<Place>);
 pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group> {
     let mut units: BTreeMap<UnitPair, Vec<(&PatternQuestion, &Trace)>> = BTreeMap::new();
     let nothing = Trace::default();
+    let mut formulas = Vec::new();
     let mut others: BTreeMap<KindPlaces, Vec<(&Question, &Trace)>> = BTreeMap::new();
     for Answer { question, verdict, .. } in answers {
         let trace = match (verdict, question) {
@@ -62,6 +63,11 @@ pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group>
                 pair.sort_unstable();
                 units.entry(pair).or_default().push((pattern, trace));
             }
+            // Each formula is a mistake of its own.
+            Question::Temporal(temporal) => {
+                let members = [(question, trace)];
+                formulas.push(one_of(program, FindingKind::Temporal, &members, &temporal.text));
+            }
             other => {
                 let Some(kind) = kind(other) else { continue };
                 let mut places = places(kind, trace);
@@ -73,7 +79,7 @@ pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group>
     let units = units.into_values().map(|members| broken_unit(program, &members));
     let others =
         others.into_iter().map(|((kind, _), members)| one_of(program, kind, &members, subject));
-    units.chain(others).collect()
+    units.chain(others).chain(formulas).collect()
 }
 
 /// The kind of finding that a question can show.

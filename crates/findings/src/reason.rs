@@ -210,7 +210,19 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
         FindingKind::Label => format!("Label `{subject}` is reached"),
         FindingKind::State => format!("State `{subject}` is reached"),
         FindingKind::Stuck => "No thread can move, and not all have ended".to_owned(),
-        FindingKind::Temporal => format!("`{subject}` does not hold"),
+        FindingKind::Temporal => {
+            let steps = trace.steps.len();
+            match trace.repeats {
+                None => format!("`{subject}` does not hold: no run satisfies it"),
+                Some(first) if first == steps => {
+                    format!("`{subject}` does not hold: nobody can move at the end of this run")
+                }
+                Some(first) => format!(
+                    "`{subject}` does not hold: in this run the last {} of {steps} steps repeat for ever",
+                    steps - first
+                ),
+            }
+        }
         FindingKind::Property => {
             format!("An execution drives the property `{subject}` to its last state")
         }
