@@ -5,7 +5,7 @@
 //!
 //! # Invariants
 //! 1. The order of [`EngineKind::ALL`] is the order in which engines are asked where none is named,
-//!    but for questions about what can be reached, where the program decides ([`choose`]).
+//!    but for questions about what can be reached, where the program decides (`choose`).
 
 use crate::driver::Options;
 use crate::marked_search::MarkedSearch;

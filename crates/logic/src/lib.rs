@@ -32,7 +32,7 @@
 //!
 //! # Where to start reading
 //! `parser` reads formulas, with `names` and `condition` for what they speak of; [`normal`] brings them
-//! into positive normal form; [`fragment`] says what is known of formulas of their shape; [`automaton`]
+//! into positive normal form; [`mod@fragment`] says what is known of formulas of their shape; [`mod@automaton`]
 //! makes automata of them; [`show`](mod@show) writes them.
 //!
 //! ```

@@ -13,7 +13,7 @@
 //! set before a call and after its return are equal, so nothing has to be passed back by a pop.
 //!
 //! Where only some runs of a thread count, the thread is multiplied with the automaton that says which
-//! ([`crate::restricted`]).
+//! (`restricted`).
 //!
 //! # Requires
 //! A valid program whose procedures are well nested.
