@@ -7,6 +7,7 @@ use crate::token::Kind;
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::{EnumId, Expr, Literal, Operator, Sort, Variable};
 use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::quote;
 
 /// An expression with its sort and where it stands.
 struct Sorted {
@@ -175,7 +176,12 @@ impl Parser<'_, '_> {
             None if program.globals.is_empty() => "the program has no variables with values".into(),
             None => "conditions speak of globals only".to_owned(),
         };
-        self.unknown("unknown-variable", format!("there is no global `{name}`"), span, &help)
+        self.unknown(
+            "unknown-variable",
+            format!("there is no global {}", quote(&name)),
+            span,
+            &help,
+        )
     }
 
     /// Reports an expression of another sort.

@@ -10,6 +10,7 @@ use selvedge_program::{
     ChannelId, LocationId, LockId, NodeId, ProcedureId, Program, Proposition, Sharing, ThreadId,
 };
 use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::quote;
 
 /// The names of a program.
 pub(crate) struct Names<'a> {
@@ -71,7 +72,12 @@ impl Parser<'_, '_> {
                         format!("the threads are {}", threads.collect::<Vec<_>>().join(", "))
                     }
                 };
-                self.unknown("unknown-thread", format!("there is no thread `{name}`"), span, &help)
+                self.unknown(
+                    "unknown-thread",
+                    format!("there is no thread {}", quote(&name)),
+                    span,
+                    &help,
+                )
             }
         }
     }
@@ -111,7 +117,7 @@ impl Parser<'_, '_> {
         let others = nodes.first().map(|&node| self.names.sharing.threads(program.nodes[node]));
         if let Some(&[other, ..]) = others {
             let other = &program.threads[other].name;
-            let message = format!("`{name}` is a label of {other} and not of {owner}");
+            let message = format!("{} is a label of {other} and not of {owner}", quote(&name));
             return self.unknown(
                 "foreign-label",
                 message,
@@ -124,7 +130,7 @@ impl Parser<'_, '_> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`label name: statement` gives a statement a name".to_owned(),
         };
-        let message = format!("{owner} has no label `{name}`");
+        let message = format!("{owner} has no label {}", quote(&name));
         self.unknown("unknown-label", message, span, &help)
     }
 
@@ -142,7 +148,7 @@ impl Parser<'_, '_> {
         let owner = &program.threads[thread].name;
         let names = own.iter().map(|&id| program.procedures[id].name.as_str());
         let help = nearest(&name, names).map(|meant| format!("did you mean `{meant}`?"));
-        let message = format!("{owner} has no function `{name}`");
+        let message = format!("{owner} has no function {}", quote(&name));
         self.unknown("unknown-function", message, span, &help.unwrap_or_default())
     }
 
@@ -151,7 +157,7 @@ impl Parser<'_, '_> {
         let name = self.name("a lock")?.to_owned();
         find(&self.names.program.locks, &name, |lock| &lock.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
-            self.unknown("unknown-lock", format!("there is no lock `{name}`"), span, &help)
+            self.unknown("unknown-lock", format!("there is no lock {}", quote(&name)), span, &help)
         })
     }
 
@@ -160,7 +166,12 @@ impl Parser<'_, '_> {
         let name = self.name("a channel")?.to_owned();
         find(&self.names.program.channels, &name, |channel| &channel.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
-            self.unknown("unknown-channel", format!("there is no channel `{name}`"), span, &help)
+            self.unknown(
+                "unknown-channel",
+                format!("there is no channel {}", quote(&name)),
+                span,
+                &help,
+            )
         })
     }
 
@@ -169,7 +180,12 @@ impl Parser<'_, '_> {
         let name = self.name("a location")?.to_owned();
         find(&self.names.program.locations, &name, |location| &location.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
-            self.unknown("unknown-location", format!("there is no location `{name}`"), span, &help)
+            self.unknown(
+                "unknown-location",
+                format!("there is no location {}", quote(&name)),
+                span,
+                &help,
+            )
         })
     }
 

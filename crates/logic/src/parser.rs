@@ -18,6 +18,7 @@ use selvedge_program::{
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::cursor::Cursor;
 use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::tokens::quote;
 use std::collections::BTreeMap;
 
 /// How many parts a formula may have.
@@ -144,7 +145,7 @@ impl Parser<'_, '_> {
         })?;
         self.expect(Kind::Semicolon, ";", "behind a formula")?;
         if let Some((_, first)) = self.given.get(&name) {
-            let message = format!("`{name}` is defined twice");
+            let message = format!("{} is defined twice", quote(&name));
             self.cursor.complaints.push(
                 Diagnostic::error("duplicate-name", message, span, "defined again")
                     .with_label(*first, "first definition")
@@ -374,7 +375,7 @@ impl Parser<'_, '_> {
             self.cursor.bump();
             return Ok(formula);
         }
-        let message = format!("there is no formula `{known}`");
+        let message = format!("there is no formula {}", quote(known));
         let candidates = self.given.keys().map(String::as_str).chain(WORDS);
         let help = match nearest(known, candidates) {
             Some(meant) => format!("did you mean `{meant}`?"),
