@@ -290,9 +290,11 @@ impl<'a, 'p> Driver<'a, 'p> {
             Err(ReplayError { open: Some(why), .. }) => Ok(Verdict::Unknown(why)),
             Err(error) => Err(blame(format!("a witness does not replay: {error}"))),
         };
-        let safe = || {
-            options.copies.map_or(Verdict::Safe, |copies| Verdict::Unknown(Unknown::Copies(copies)))
-        };
+        // What was cut off from the program was not looked at. Searches that widen a bound say so
+        // themselves, where anything could be found.
+        let starts = options.starts_per_site.filter(|_| !kind.widens());
+        let cut = options.copies.map(Unknown::Copies).or(starts.map(Unknown::Starts));
+        let safe = || cut.clone().map_or(Verdict::Safe, Verdict::Unknown);
         let verdict = match verdict {
             Verdict::Safe => safe(),
             Verdict::Unknown(why) => Verdict::Unknown(why),
@@ -320,7 +322,7 @@ impl<'a, 'p> Driver<'a, 'p> {
                 }
             }
             for one in searched.protection.iter_mut().flatten() {
-                one.proved &= options.copies.is_none();
+                one.proved &= cut.is_none();
             }
             Ok(Box::new(searched))
         });

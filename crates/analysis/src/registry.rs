@@ -431,6 +431,11 @@ impl EngineKind {
             && has_more_than_events(features)
     }
 
+    /// Whether it widens a bound on rounds or contexts.
+    pub(crate) fn widens(self) -> bool {
+        self == Self::ContextBounded || self.search().is_some()
+    }
+
     /// The search behind the engine, if it is one under a bound.
     fn search(self) -> Option<Kind> {
         match self {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{command, root, scratch};
+use common::{command, root, run_with_input, scratch};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -398,4 +398,34 @@ fn operators_bind_as_in_the_dialect() {
     let text = "void main() begin decl x, y, z; x, y, z := F, T, F; assert(x & y = z); end\n";
     assert_eq!(piped(&["reach", "-"], text).0, 0, "Boppo compares last");
     assert_eq!(piped(&["reach", "-", "--dialect", "getafix"], text).0, 1, "GETAFIX compares first");
+}
+
+/// Where a site could start any number of threads, no engine says more than it has seen.
+#[test]
+fn starts_that_were_cut_off_are_open() {
+    let model = b"decl x, y;
+        void main() begin
+            x, y := 0, 0;
+            L: if (*) then start_thread worker(); goto L; fi
+        end
+        void worker() begin
+            if (x) then y := 1; fi
+            x := 1;
+            assert(!y);
+        end";
+    for engine in ["lazy", "explicit", "transactions"] {
+        let args = ["reach", "-", "--engine", engine, "--starts-per-site", "1"];
+        let outcome = run_with_input(&args, model);
+        assert_eq!(outcome.code, Some(3), "{engine}: {}", outcome.stdout);
+        assert!(outcome.stdout.contains("1 starts per site"), "{}", outcome.stdout);
+        let args = ["reach", "-", "--engine", engine, "--starts-per-site", "2"];
+        assert_eq!(run_with_input(&args, model).code, Some(1), "{engine}");
+    }
+    // The same of formulas, which are about runs without failures.
+    let model = String::from_utf8_lossy(model).replace("assert(!y)", "skip");
+    for (starts, code) in [("1", 3), ("2", 1)] {
+        let args = ["temporal", "-", "A G (end -> {!y})", "--starts-per-site", starts];
+        let outcome = run_with_input(&args, model.as_bytes());
+        assert_eq!(outcome.code, Some(code), "{}{}", outcome.stdout, outcome.stderr);
+    }
 }

@@ -79,7 +79,8 @@ impl Temporal {
         budget: &Budget,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Report, InternalError> {
-        let options = Options { copies: self.copies, ..options };
+        let starts_per_site = self.model.starts_per_site;
+        let options = Options { copies: self.copies, starts_per_site, ..options };
         let prepared = Prepared::new(&self.model.program);
         answer(&prepared, &self.questions, &options, budget, progress)
     }
