@@ -305,3 +305,56 @@ fn formulas_against_all_short_runs() {
     }
     assert!(found.iter().all(|&count| count > 20), "{found:?}");
 }
+
+/// A run that says it repeats from elsewhere does not come back to where that is, and is refused.
+#[test]
+fn a_part_that_does_not_repeat_is_refused() {
+    let spool = program(SPOOL);
+    let question = questions(&spool, "E true", &[]).remove(0);
+    let text = "E (G F T1@put && G F T2@get)";
+    let Verdict::Violation(trace) = decide(&spool, questions(&spool, text, &[]).remove(0)).verdict
+    else {
+        panic!("there is a run");
+    };
+    let witness = trace.witness(&spool);
+    let repeats = witness.repeats.expect("it repeats");
+    let check = |repeats: Option<usize>, question: &TemporalQuestion| {
+        let witness = selvedge_program::Witness { repeats, ..witness.clone() };
+        selvedge_replay::replay(&spool, &Question::Temporal(question.clone()), &witness)
+    };
+    assert!(check(Some(repeats), &question).is_ok());
+    let end = witness.steps.len();
+    for other in (0..=end).filter(|&at| at != repeats).map(Some).chain([None, Some(end + 1)]) {
+        assert!(check(other, &question).is_err(), "{other:?} of {end}, not {repeats}");
+    }
+    // Nor is it fair to a thread that does not move in it.
+    let alone = questions(&spool, "E G !T1@put", &["T1"]).remove(0);
+    let stays = decide(&spool, questions(&spool, "E (G !T1@put && G F T2@get)", &[]).remove(0));
+    let Verdict::Violation(stays) = stays.verdict else { panic!("there is a run") };
+    let round = &stays.steps[stays.repeats.expect("it repeats")..];
+    assert!(round.iter().all(|step| step.thread != alone.fair[0]), "T1 stands still");
+    let stays = stays.witness(&spool);
+    let fair = selvedge_replay::replay(&spool, &Question::Temporal(alone), &stays);
+    assert!(fair.is_err());
+}
+
+/// Returns can follow each other three times, and not for ever.
+#[test]
+fn a_stack_that_shrinks_does_not_repeat() {
+    let deep =
+        program("process A { f { if (*) f(); } main { f(); } } process B { main { skip; } }");
+    let call = "F X[A: call f] ";
+    let text = format!("E {}F ended(A)", call.repeat(6));
+    let Verdict::Violation(trace) = decide(&deep, questions(&deep, &text, &[]).remove(0)).verdict
+    else {
+        panic!("there is a run");
+    };
+    let mut witness = trace.witness(&deep);
+    let returns = |step: &selvedge_program::WitnessStep| step.step.edge().is_none();
+    let first = witness.steps.iter().position(returns).expect("a return");
+    assert!(witness.steps[first..first + 3].iter().all(returns), "returns follow each other");
+    witness.steps.truncate(first + 1);
+    witness.repeats = Some(first);
+    let question = Question::Temporal(questions(&deep, "E true", &[]).remove(0));
+    assert!(selvedge_replay::replay(&deep, &question, &witness).is_err());
+}
