@@ -184,6 +184,24 @@ impl<'a> LineIndex<'a> {
         let characters = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         Place::new(line as u32 + 1, characters as u32 + 1)
     }
+
+    /// The byte at which a place of this text begins; a byte order mark is no part of the first line.
+    /// `None` if there is no such place, or if its column is not known.
+    pub fn offset(&self, place: Place) -> Option<u32> {
+        if place.file != FileId::READ {
+            return None;
+        }
+        let line = place.line()?.checked_sub(1)? as usize;
+        let mut start = *self.starts.get(line)? as usize;
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |&next| next as usize - 1);
+        if start == 0 && self.text.starts_with('\u{FEFF}') {
+            start += '\u{FEFF}'.len_utf8();
+        }
+        let line = &self.text[start..end];
+        let column = place.column()?.checked_sub(1)? as usize;
+        let within = line.char_indices().map(|(at, _)| at).chain([line.len()]).nth(column)?;
+        u32::try_from(start + within).ok()
+    }
 }
 
 #[cfg(test)]
@@ -198,6 +216,24 @@ mod tests {
         assert_eq!(index.place(6), Place::new(2, 1));
         assert_eq!(index.place(7), Place::new(3, 1));
         assert_eq!(index.place(99), Place::new(3, 3));
+    }
+
+    #[test]
+    fn offsets_of_places() {
+        let text = "aé b\n\ncd";
+        let index = LineIndex::new(text);
+        for (at, _) in text.char_indices().filter(|(_, character)| *character != '\n') {
+            assert_eq!(index.offset(index.place(at as u32)), Some(at as u32));
+        }
+        assert_eq!(index.offset(Place::new(1, 5)), Some(5));
+        assert_eq!(index.offset(Place::new(2, 1)), Some(6));
+        let nowhere = [(1, 6), (2, 2), (4, 1), (0, 1), (1, 0), (u32::MAX, u32::MAX)];
+        for (line, column) in nowhere {
+            assert_eq!(index.offset(Place::new(line, column)), None, "{line}:{column}");
+        }
+        assert_eq!(index.offset(Place::in_line(1)), None);
+        assert_eq!(index.offset(Place::new(1, 1).in_file(FileId::from_index(1))), None);
+        assert_eq!(LineIndex::new("\u{FEFF}a").offset(Place::new(1, 1)), Some(3));
     }
 
     #[test]

@@ -146,6 +146,8 @@ pub struct Process<'a> {
     pub waits: bool,
     /// The word `process`.
     pub keyword: Span,
+    /// The byte behind its last token.
+    pub end: u32,
     /// The variables of each copy.
     pub variables: Vec<Declaration<'a>>,
     pub functions: Vec<Function<'a>>,
@@ -175,6 +177,8 @@ pub struct Function<'a> {
 #[derive(Debug)]
 pub struct Prefix<'a> {
     /// The word `synchronized`.
+    pub span: Span,
+    /// The place of this word.
     pub place: Place,
     pub lock: Ref<'a>,
 }
@@ -262,6 +266,8 @@ pub struct Statement<'a> {
     pub kind: StatementKind<'a>,
     /// The first token.
     pub span: Span,
+    /// The byte behind the last one.
+    pub end: u32,
     /// The place of the first token.
     pub place: Place,
     /// Whether some way through the statement does not end in a `return`.

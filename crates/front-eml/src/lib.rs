@@ -54,15 +54,18 @@
 //! # Where to start reading
 //! `token` splits the text, `parser` builds the tree of `ast`, `names` finds out what the
 //! declarations mean and `resolve` what the functions do, both with `check` for expressions; `lower`
-//! builds the control-flow graphs of what is `resolved`.
+//! builds the control-flow graphs of what is `resolved`. [`symbols`] and [`edit`] are for editors: where
+//! names stand, and how a text changes where a lock is to be held.
 
 mod ast;
 mod check;
+pub mod edit;
 mod lower;
 mod names;
 mod parser;
 mod resolve;
 mod resolved;
+pub mod symbols;
 mod token;
 
 use selvedge_base::{Diagnostic, Severity};

@@ -6,6 +6,7 @@
 //! - [`cursor`]: what a parser looks at, with one complaint per mistake.
 //! - [`complaints`]: the diagnostics of one text, up to a limit.
 //! - [`nearest`]: the name that was probably meant.
+//! - [`symbols`]: what names mean and where they stand, for an editor.
 //!
 //! Where to start reading: [`cursor`].
 //!
@@ -26,4 +27,5 @@
 pub mod complaints;
 pub mod cursor;
 pub mod nearest;
+pub mod symbols;
 pub mod tokens;

@@ -387,6 +387,7 @@ impl<'a> Parser<'a, '_> {
             number,
             waits,
             keyword,
+            end: keyword.end,
             variables: Vec::new(),
             functions: Vec::new(),
             complete: true,
@@ -471,6 +472,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         process.complete &= errors_before == self.cursor.last_error();
+        process.end = self.cursor.previous().end;
         process
     }
 
@@ -637,7 +639,7 @@ impl<'a> Parser<'a, '_> {
 
     /// `synchronized(l)`, at the keyword.
     pub(super) fn prefix(&mut self) -> Option<Prefix<'a>> {
-        let place = self.cursor.bump().place;
+        let word = self.cursor.bump();
         self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
         let lock = self.reference("a lock");
         let closed = (lock.is_some() || self.cursor.at(Kind::CloseParen))
@@ -645,7 +647,7 @@ impl<'a> Parser<'a, '_> {
         if !closed {
             self.skip_parentheses();
         }
-        lock.map(|lock| Prefix { place, lock })
+        lock.map(|lock| Prefix { span: word.span, place: word.place, lock })
     }
 
     /// Skips to the `)` on this level and over it, unless something else begins before.

@@ -197,7 +197,18 @@ impl<'a> Parser<'a, '_> {
                 return None;
             }
         };
-        Some(Statement { kind, span: first.span, place: first.place, completes })
+        Some(self.read_statement(kind, first, completes))
+    }
+
+    /// A statement that was read from its first token up to here.
+    fn read_statement(
+        &self,
+        kind: StatementKind<'a>,
+        first: Token<'a>,
+        completes: bool,
+    ) -> Statement<'a> {
+        let end = self.cursor.previous().end;
+        Statement { kind, span: first.span, end, place: first.place, completes }
     }
 
     /// Whether the current name begins a statement of Java that cannot be a call.
@@ -436,7 +447,7 @@ impl<'a> Parser<'a, '_> {
         let block = self.block(depth, file);
         let completes = block.completes();
         let kind = StatementKind::Block(block);
-        Statement { kind, span: first.span, place: first.place, completes }
+        self.read_statement(kind, first, completes)
     }
 
     /// `synchronized(l) { .. }`, at the keyword.
@@ -452,7 +463,7 @@ impl<'a> Parser<'a, '_> {
         let block = self.expect_block(depth + 1, file, "after `synchronized(..)`")?;
         let completes = block.completes();
         let kind = StatementKind::Synchronized(prefix?.lock, block);
-        Some(Statement { kind, span: first.span, place: first.place, completes })
+        Some(self.read_statement(kind, first, completes))
     }
 
     /// `if (*) s else if (*) s .. else s`, at the keyword.
@@ -476,7 +487,7 @@ impl<'a> Parser<'a, '_> {
         let completes = otherwise.as_ref().is_none_or(|otherwise| otherwise.completes)
             || branches.iter().any(|branch| branch.body.completes);
         let kind = StatementKind::If(branches, otherwise);
-        Some(Statement { kind, span: first.span, place: first.place, completes })
+        Some(self.read_statement(kind, first, completes))
     }
 
     /// The statement that belongs to an `if`, an `else` or a `while`.
