@@ -25,7 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
-    ("selvedge-cpds", &["base", "pds", "program", "lower"]),
+    ("selvedge-cpds", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
     ("selvedge-states", &["base", "program"]),
     (
@@ -60,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "xtask",
         &[
             "base",
+            "bdd",
             "program",
             "front-eml",
             "front-bool",

@@ -9,9 +9,11 @@
 //!
 //! Where to start reading: [`system`] (components and actions), [`mod@refine`] (the procedure),
 //! [`stacks`] and [`prefixes`] (the two abstractions), [`product`] (the search for a common word),
-//! [`translate`] (what the components of a question about a program are), [`engine`].
+//! [`translate`] (what the components of a question about a program are), [`engine`]. Beside them stands
+//! [`diagrams`], the restriction of a pushdown system by an automaton over decision diagrams.
 
 pub mod automata;
+pub mod diagrams;
 pub mod engine;
 pub mod prefixes;
 pub mod product;
@@ -23,6 +25,7 @@ pub mod system;
 pub mod translate;
 pub mod witness;
 
+pub use diagrams::{DiagramCombination, DiagramRelations};
 pub use engine::{Cpds, CpdsOptions, Reentrant};
 pub use pushdown::PushdownComponent;
 pub use refine::{Abstraction, Emptiness, RefineOptions, Refinement, Refiner};

@@ -1,11 +1,12 @@
 //! # Idea
-//! Seeded pushdown systems for tests and measurements: small ones without any structure, and large
+//! Seeded pushdown systems and automata for tests and measurements: small ones without any structure, and large
 //! ones that look like programs (procedures with loops-free bodies, calls, recursion, a finite data
 //! value in the control location).
 //!
 //! # Invariants
 //! 1. A system is a function of its arguments, on every machine.
 
+use crate::nwa::{Letter, Nwa, NwaState};
 use crate::random::Random;
 use crate::system::{Configuration, Pds, Rhs, State, Symbol};
 use selvedge_base::Id;
@@ -132,6 +133,33 @@ pub fn configuration(
         state,
         stack: (0..len).map(|_| Symbol::from_index(random.below(symbols))).collect(),
     }
+}
+
+/// An automaton with one to three states over these symbols, in order, that has most of the transitions it
+/// can have, so that runs are read for long.
+pub fn automaton(random: &mut Random, symbols: &[&str]) -> Nwa {
+    let mut nwa = Nwa::new(symbols.iter().copied());
+    let states = 1 + random.below(3);
+    let ids: Vec<NwaState> = (0..states).map(|state| nwa.state(format!("q{state}"))).collect();
+    nwa.initial.insert(ids[0]);
+    for letter in (0..symbols.len()).map(Letter::from_index) {
+        for &p in &ids {
+            for _ in 0..2 {
+                if random.chance(60) {
+                    nwa.internals.insert((p, letter, ids[random.below(states)]));
+                }
+                if random.chance(60) {
+                    nwa.calls.insert((p, letter, ids[random.below(states)]));
+                }
+            }
+            for &c in &ids {
+                if random.chance(60) {
+                    nwa.returns.insert((p, c, letter, ids[random.below(states)]));
+                }
+            }
+        }
+    }
+    nwa
 }
 
 #[cfg(test)]

@@ -22,32 +22,6 @@ use std::collections::BTreeMap;
 const SYMBOLS: [&str; 3] = ["a", "b", "c"];
 const LONGEST: usize = 8;
 
-/// An automaton over the stack symbols, with most transitions present so that runs are read for long.
-fn automaton(random: &mut Random) -> Nwa {
-    let mut nwa = Nwa::new(SYMBOLS);
-    let states = 1 + random.below(3);
-    let ids: Vec<NwaState> = (0..states).map(|state| nwa.state(format!("q{state}"))).collect();
-    nwa.initial.insert(ids[0]);
-    for letter in (0..SYMBOLS.len()).map(Letter::from_index) {
-        for &p in &ids {
-            for _ in 0..2 {
-                if random.chance(60) {
-                    nwa.internals.insert((p, letter, ids[random.below(states)]));
-                }
-                if random.chance(60) {
-                    nwa.calls.insert((p, letter, ids[random.below(states)]));
-                }
-            }
-            for &c in &ids {
-                if random.chance(60) {
-                    nwa.returns.insert((p, c, letter, ids[random.below(states)]));
-                }
-            }
-        }
-    }
-    nwa
-}
-
 #[test]
 fn what_is_left_is_what_the_automaton_reads() {
     let budget = Budget::new();
@@ -65,7 +39,7 @@ fn what_is_left_is_what_the_automaton_reads() {
                 Relation::new(4, (0..count).map(|_| (random.below(4), random.below(4))))
             })
             .collect();
-        let nwa = automaton(&mut random);
+        let nwa = generate::automaton(&mut random, &SYMBOLS);
         let letters: IdVec<RuleId, Letter> =
             pds.rules.iter().map(|rule| Letter::from_index(rule.symbol.index())).collect();
         let mut base = Relations::new(4);
@@ -132,7 +106,7 @@ fn what_is_left_is_what_the_automaton_reads() {
 
 #[test]
 fn laws_of_weighted_relations() {
-    let nwa = automaton(&mut Random::new(3));
+    let nwa = generate::automaton(&mut Random::new(3), &SYMBOLS);
     let mut domain = WeightedRelations::new(Relations::new(2), &nwa);
     let mut random = Random::new(5);
     let states: Vec<NwaState> = nwa.states.ids().collect();

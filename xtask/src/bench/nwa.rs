@@ -4,13 +4,16 @@
 
 use super::{Case, Measurement};
 use selvedge_base::{Budget, Id, IdVec};
+use selvedge_bdd::{Exhausted, NativeManager};
+use selvedge_cpds::{DiagramCombination, DiagramRelations};
 use selvedge_pds::domains::{Boolean, MinPlus};
 use selvedge_pds::generate::{Program, ProgramShape, program};
 use selvedge_pds::nwa::restrict::{Anywhere, Combination, WeightedRelations};
 use selvedge_pds::nwa::{Letter, Nwa, NwaError, NwaLimits, NwaState};
 use selvedge_pds::random::Random;
+use selvedge_pds::text::NamedPds;
 use selvedge_pds::{
-    Extend, Merging, NoReasons, PAutomaton, RuleId, WeightDomain, WeightedAutomaton,
+    Configuration, Extend, Merging, NoReasons, PAutomaton, RuleId, WeightDomain, WeightedAutomaton,
     extended_post_star, extended_pre_star, text, weighted_post_star, weighted_pre_star,
 };
 use std::fmt::Write as _;
@@ -45,8 +48,10 @@ pub fn cases(quick: bool) -> Vec<Case> {
         add(DETERMINISTIC, format!("{states}"), "determinize", Box::new(run));
     }
     for locks in 1..=if quick { 3 } else { 6 } {
-        let run = move || Ok(reduce(locks));
-        add("weights of locks", format!("{locks}"), "post*", Box::new(run));
+        let run = move || Ok(Locks::new(locks).by_maps());
+        add("weights of locks", format!("{locks}"), "sparse maps", Box::new(run));
+        let run = move || Locks::new(locks).by_diagrams().map_err(|why| why.to_string());
+        add("weights of locks", format!("{locks}"), "diagrams", Box::new(run));
     }
     cases
 }
@@ -209,74 +214,119 @@ impl WeightDomain for Counted {
     }
 }
 
-/// A process that takes so many locks in turn, each by a procedure that calls itself, or the next one: the
-/// operations of `post*` on weights that are relations between the sets of held locks, beside how long a
-/// chain of such weights can be (004 §4.2 with ERRATA: `H·|Q|²·(1 + exits)`, here with `H = 1`).
-fn reduce(locks: usize) -> Measurement {
-    let mut lines = String::from("p main -> p e0 end\n");
-    for lock in 0..locks {
-        let next = (lock + 1) % locks;
-        let _ = writeln!(lines, "p e{lock} -> p m{lock}\np m{lock} -> p e{lock} x{lock}");
-        let _ = writeln!(lines, "p m{lock} -> p e{next} x{lock}\np m{lock} -> p x{lock}");
-        let _ = writeln!(lines, "p x{lock} -> p");
-    }
-    let named = text::parse(&lines).expect("a system");
-    let entries: Vec<String> = (0..locks).map(|lock| format!("e{lock}")).collect();
-    let mut nwa = Nwa::new(entries.iter().map(String::as_str));
-    for state in 0..1usize << locks {
-        nwa.state(format!("{state:b}"));
-    }
-    let state = NwaState::from_index;
-    nwa.initial.insert(state(0));
-    for held in 0..1usize << locks {
-        for letter in nwa.all_letters() {
-            let taken = held | (1 << letter.index()) & ((1 << locks) - 1);
-            nwa.internals.insert((state(held), letter, state(held)));
-            nwa.calls.insert((state(held), letter, state(taken)));
-            // A return restores what the caller held.
-            for before in (0..1usize << locks).filter(|before| before & held == *before) {
-                nwa.returns.insert((state(held), state(before), letter, state(before)));
+/// A process that takes so many locks in turn, each by a procedure that calls itself, or the next one; and
+/// the automaton whose states are the sets of held locks.
+struct Locks {
+    named: NamedPds,
+    nwa: Nwa,
+    letters: IdVec<RuleId, Letter>,
+    start: Configuration,
+}
+
+impl Locks {
+    fn new(locks: usize) -> Self {
+        let mut lines = String::from("p main -> p e0 end\n");
+        for lock in 0..locks {
+            let next = (lock + 1) % locks;
+            let _ = writeln!(lines, "p e{lock} -> p m{lock}\np m{lock} -> p e{lock} x{lock}");
+            let _ = writeln!(lines, "p m{lock} -> p e{next} x{lock}\np m{lock} -> p x{lock}");
+            let _ = writeln!(lines, "p x{lock} -> p");
+        }
+        let named = text::parse(&lines).expect("a system");
+        let entries: Vec<String> = (0..locks).map(|lock| format!("e{lock}")).collect();
+        let mut nwa = Nwa::new(entries.iter().map(String::as_str));
+        for state in 0..1usize << locks {
+            nwa.state(format!("{state:b}"));
+        }
+        let state = NwaState::from_index;
+        nwa.initial.insert(state(0));
+        for held in 0..1usize << locks {
+            for letter in nwa.all_letters() {
+                let taken = held | (1 << letter.index()) & ((1 << locks) - 1);
+                nwa.internals.insert((state(held), letter, state(held)));
+                nwa.calls.insert((state(held), letter, state(taken)));
+                // A return restores what the caller held.
+                for before in (0..1usize << locks).filter(|before| before & held == *before) {
+                    nwa.returns.insert((state(held), state(before), letter, state(before)));
+                }
             }
         }
+        // A call is read as the procedure that it enters, which tells the lock.
+        let letters = named
+            .pds
+            .rules
+            .iter()
+            .map(|rule| {
+                let entered = rule.rhs.top().map(|top| named.symbols[top].as_str());
+                nwa.letter(entered.filter(|_| rule.rhs.symbols().count() == 2).unwrap_or(""))
+            })
+            .collect();
+        let start = named.configuration("p main").expect("a configuration");
+        Self { named, nwa, letters, start }
     }
-    // A call is read as the procedure that it enters, which tells the lock.
-    let letters: IdVec<RuleId, Letter> = named
-        .pds
-        .rules
-        .iter()
-        .map(|rule| {
-            let entered = rule.rhs.top().map(|top| named.symbols[top].as_str());
-            nwa.letter(entered.filter(|_| rule.rhs.symbols().count() == 2).unwrap_or(""))
-        })
-        .collect();
-    let mut combination = Combination::new(&nwa, Anywhere(Extend));
-    let base = Counted { base: Boolean, extends: 0, combines: 0 };
-    let weights = combination.weights(&named.pds, &letters, &base, |_, _, _| true);
-    let mut domain = WeightedRelations::new(base, &nwa);
-    let start = named.configuration("p main").expect("a configuration");
-    let set = WeightedAutomaton::unit(PAutomaton::singleton(1, &start), &domain);
-    let time = Instant::now();
-    let reached = extended_post_star(
-        &named.pds,
-        &weights,
-        &mut combination,
-        &mut domain,
-        &set,
-        NoReasons,
-        &Budget::new(),
-    );
-    let seconds = time.elapsed().as_secs_f64();
-    let transitions = reached.map_or(0, |reached| reached.automaton.automaton.transitions().len());
-    let states = 1u64 << locks;
-    let (extends, combines) = (domain.base.extends, domain.base.combines);
-    measurement(
-        format!("{states} states, {} rules", named.pds.rules.len()),
-        format!("{} operations", extends + combines),
-        format!(
-            "extends={extends} combines={combines} transitions={transitions} paper={} corrected={}",
-            states * states,
-            states * states * (1 + locks as u64)
-        ),
-        seconds,
-    )
+
+    fn size(&self) -> String {
+        format!("{} states, {} rules", self.nwa.states.len(), self.named.pds.rules.len())
+    }
+
+    /// The operations of `post*` on weights that are relations between the sets of held locks, beside how
+    /// long a chain of such weights can be (004 §4.2 with ERRATA: `H·|Q|²·(1 + exits)`, here with `H = 1`).
+    fn by_maps(&self) -> Measurement {
+        let mut combination = Combination::new(&self.nwa, Anywhere(Extend));
+        let base = Counted { base: Boolean, extends: 0, combines: 0 };
+        let weights = combination.weights(&self.named.pds, &self.letters, &base, |_, _, _| true);
+        let mut domain = WeightedRelations::new(base, &self.nwa);
+        let time = Instant::now();
+        let transitions = self.transitions(&weights, &mut combination, &mut domain);
+        let seconds = time.elapsed().as_secs_f64();
+        let states = self.nwa.states.len();
+        let (extends, combines) = (domain.base.extends, domain.base.combines);
+        measurement(
+            self.size(),
+            format!("{} operations", extends + combines),
+            format!(
+                "extends={extends} combines={combines} transitions={transitions} paper={} corrected={}",
+                states * states,
+                states * states * (1 + self.nwa.letters.len())
+            ),
+            seconds,
+        )
+    }
+
+    /// The same with decision diagrams, in which a set of held locks is a bit for each.
+    fn by_diagrams(&self) -> Result<Measurement, Exhausted> {
+        let time = Instant::now();
+        let variables = DiagramRelations::<NativeManager>::variables(&self.nwa, 0);
+        let manager = NativeManager::new(variables, 1 << 22);
+        let mut domain = DiagramRelations::new(manager, &self.nwa, 0)?;
+        let mut combination = DiagramCombination::new(&self.nwa, &domain, &[])?;
+        let unchanged = |_| [(0, 0)];
+        let weights =
+            combination.weights(&self.named.pds, &self.letters, &mut domain, unchanged)?;
+        let largest = weights.iter().map(|weight| domain.nodes(weight)).max().unwrap_or(0);
+        let made = time.elapsed().as_secs_f64();
+        let time = Instant::now();
+        let transitions = self.transitions(&weights, &mut combination, &mut domain);
+        let seconds = time.elapsed().as_secs_f64();
+        Ok(measurement(
+            self.size(),
+            format!("rules as diagrams in {made:.3} s"),
+            format!("transitions={transitions} largest-rule={largest}"),
+            seconds,
+        ))
+    }
+
+    /// How many transitions `post*` has.
+    fn transitions<D: WeightDomain, M: Merging<D>>(
+        &self,
+        weights: &IdVec<RuleId, D::Weight>,
+        merging: &mut M,
+        domain: &mut D,
+    ) -> usize {
+        let set = WeightedAutomaton::unit(PAutomaton::singleton(1, &self.start), domain);
+        let budget = Budget::new();
+        let reached =
+            extended_post_star(&self.named.pds, weights, merging, domain, &set, NoReasons, &budget);
+        reached.map_or(0, |reached| reached.automaton.automaton.transitions().len())
+    }
 }
