@@ -12,11 +12,18 @@ use selvedge_analysis::{
 };
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::normal::NormalForm;
-use selvedge_logic::show::show;
-use selvedge_logic::{Fragment, fragment, parse};
-use selvedge_program::{Feature, Question, TemporalQuestion, ThreadId};
+use selvedge_logic::show::{chain, show};
+use selvedge_logic::{Fragment, NoChains, chains, fragment, parse};
+use selvedge_program::{Feature, Formula, Question, TemporalQuestion, ThreadId};
 use selvedge_report::{Answers, Asked, AskedFormula};
 use std::time::Duration;
+
+/// More chains than this are not made.
+const MOST_CHAINS: usize = 10_000;
+/// How much work may go into making chains only to explain them.
+const CHAINS_WORK: u64 = 1_000_000;
+/// How many chains an explanation lists.
+const SHOWN_CHAINS: usize = 4;
 
 /// Formulas about a model.
 #[derive(Clone, Debug)]
@@ -122,6 +129,7 @@ fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedForm
         let form = NormalForm::new(&sought);
         explanation.push(format!("looks for a run with {}", show(&form, &model.program)));
         explanation.push(format!("fragment {}: {}", shape.word(), shape.theorem()));
+        explanation.extend(as_chains(&sought, model));
         let finite = !model.program.features().contains(Feature::Recursion);
         explanation.push(match (finite, shape) {
             (true, _) => {
@@ -141,4 +149,23 @@ fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedForm
         });
     }
     AskedFormula { fragment: shape.word(), explanation }
+}
+
+/// The chains of moments that a formula is a union of, if it is one; the first of them, if there are many.
+fn as_chains(sought: &Formula, model: &Model) -> Vec<String> {
+    match chains(sought, MOST_CHAINS, &Budget::with_steps(CHAINS_WORK)) {
+        Err(NoChains::Shape) => Vec::new(),
+        Err(why) => vec![why.to_string()],
+        Ok(found) => {
+            let mut lines: Vec<String> = found
+                .iter()
+                .take(SHOWN_CHAINS)
+                .map(|one| format!("chain: {}", chain(one, &model.program)))
+                .collect();
+            if found.len() > SHOWN_CHAINS {
+                lines.push(format!("and {} more chains", found.len() - SHOWN_CHAINS));
+            }
+            lines
+        }
+    }
 }

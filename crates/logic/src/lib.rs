@@ -33,7 +33,7 @@
 //! # Where to start reading
 //! `parser` reads formulas, with `names` and `condition` for what they speak of; [`normal`] brings them
 //! into positive normal form; [`mod@fragment`] says what is known of formulas of their shape; [`mod@automaton`]
-//! makes automata of them; [`show`](mod@show) writes them.
+//! makes automata of them, and [`mod@chains`] lists of moments; [`show`](mod@show) writes them.
 //!
 //! ```
 //! let source = "lock : l; process A { main { synchronized(l) { label inside: skip; } } }
@@ -46,6 +46,7 @@
 //! ```
 
 pub mod automaton;
+pub mod chains;
 mod condition;
 pub mod fragment;
 mod names;
@@ -55,6 +56,7 @@ pub mod show;
 mod token;
 
 pub use automaton::automaton;
+pub use chains::{NoChains, chains};
 pub use fragment::{Fragment, fragment};
 
 use selvedge_base::{Diagnostic, Severity};

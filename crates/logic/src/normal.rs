@@ -100,7 +100,8 @@ impl NormalForm {
         }
     }
 
-    fn and(&mut self, f: PartId, g: PartId) -> PartId {
+    /// Both parts.
+    pub(crate) fn and(&mut self, f: PartId, g: PartId) -> PartId {
         match (self.parts[f], self.parts[g]) {
             (NormalPart::Constant(true), _) | (_, NormalPart::Constant(false)) => g,
             (_, NormalPart::Constant(true)) | (NormalPart::Constant(false), _) => f,
@@ -128,7 +129,8 @@ impl NormalForm {
         }
     }
 
-    fn number(&mut self, part: NormalPart) -> PartId {
+    /// The number of a part.
+    pub(crate) fn number(&mut self, part: NormalPart) -> PartId {
         if let Some(&number) = self.numbers.get(&part) {
             return number;
         }

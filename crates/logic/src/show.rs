@@ -3,12 +3,41 @@
 
 use crate::normal::{NormalForm, NormalPart, PartId};
 use selvedge_program::expression::{Atom, Readers, shown};
-use selvedge_program::{Deed, NodeId, ProcedureId, Program, Proposition};
-use std::fmt;
+use selvedge_program::{
+    Chain, ChainLink, Deed, Formula, NodeId, ProcedureId, Program, Proposition, StepCondition,
+};
+use std::fmt::{self, Write as _};
 
 /// A formula in positive normal form, as text.
 pub fn show(form: &NormalForm, program: &Program) -> String {
     part(form, form.whole, program, 0)
+}
+
+/// A chain, as text.
+pub fn chain(chain: &Chain, program: &Program) -> String {
+    let condition = |formula: &Formula| show(&NormalForm::new(formula), program);
+    let step = |said: &StepCondition| {
+        let whose = said.iter().map(|&(thread, deed)| {
+            format!(" {}", proposition(&Proposition::Takes(thread, deed), program))
+        });
+        format!("one step{}", whose.collect::<Vec<_>>().join(" and"))
+    };
+    let mut text = String::from("at the beginning ");
+    text.push_str(&condition(&chain.points[0]));
+    for (link, point) in chain.links.iter().zip(&chain.points[1..]) {
+        let way = match link {
+            ChainLink::Any => "any steps".to_owned(),
+            ChainLink::One(said) => step(said),
+        };
+        let _ = write!(text, ", then {way} to {}", condition(point));
+    }
+    for window in &chain.windows {
+        let _ = write!(text, "; again and again {}", condition(&window.points[0]));
+        for (said, point) in window.steps.iter().zip(&window.points[1..]) {
+            let _ = write!(text, ", then {} to {}", step(said), condition(point));
+        }
+    }
+    text
 }
 
 /// A part, in parentheses if it stands inside something that binds more strongly.

@@ -9,6 +9,7 @@
 
 pub mod alphabet;
 pub mod answer;
+pub mod chain;
 pub mod copies;
 pub mod data;
 pub mod engine;
@@ -38,6 +39,7 @@ pub mod witness;
 
 pub use alphabet::{Alphabet, alphabets};
 pub use answer::{Answer, Statistics};
+pub use chain::{Chain, ChainLink, ChainWindow, StepCondition};
 pub use data::{
     Annotation, Array, Enum, Expr, FailureKind, Frame, Global, Invariant, Literal, Local,
     NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
