@@ -12,6 +12,7 @@
 
 mod declaration;
 mod expression;
+mod process;
 mod statement;
 
 use crate::ast::{File, Name, Prefix};
