@@ -39,6 +39,8 @@ pub fn possible_deadlocks(
 pub struct DeadlockReport {
     /// The answers, those about short cycles first.
     pub report: Report,
+    /// For each of them the number of its cycle among all that are suggested.
+    pub numbers: Vec<usize>,
     /// Why there may be other deadlocks; `None` if every one that can happen was asked about.
     pub unasked: Option<Unknown>,
 }
@@ -59,9 +61,28 @@ pub fn answer_deadlocks(
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<DeadlockReport, InternalError> {
+    let all: &dyn Fn(&Question) -> bool = &|_| true;
+    answer_deadlocks_part(prepared, threads, all, known, options, budget, progress)
+}
+
+/// The same for a part of the questions about deadlocks.
+///
+/// # Errors
+/// If an engine contradicts itself, or claims an interleaving that does not replay.
+pub fn answer_deadlocks_part(
+    prepared: &Prepared<'_>,
+    threads: &[ThreadId],
+    has: &dyn Fn(&Question) -> bool,
+    known: Vec<Answer>,
+    options: &Options,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<DeadlockReport, InternalError> {
     let mut driver = Driver::new(prepared, options, budget);
     let mut candidates = Candidates::new(CYCLES, prepared, threads, budget);
     let mut answers: Vec<Answer> = Vec::new();
+    let mut numbers = Vec::new();
+    let mut found = 0;
     // Candidates come in a fixed order, so those that were asked about before are the first ones.
     let mut known = known.into_iter();
     loop {
@@ -72,8 +93,11 @@ pub fn answer_deadlocks(
         if batch.is_empty() {
             break;
         }
-        let total = answers.len() + batch.len();
-        for question in batch {
+        let numbered: Vec<(usize, Question)> =
+            (found..).zip(batch).inspect(|_| found += 1).filter(|(_, one)| has(one)).collect();
+        let total = answers.len() + numbered.len();
+        for (number, question) in numbered {
+            numbers.push(number);
             let done = answers.len();
             progress(Progress { done, total, question: Some(&question), bound: None });
             answers.push(match known.next().filter(|answer| is_decided(answer, &question)) {
@@ -84,9 +108,11 @@ pub fn answer_deadlocks(
     }
     // What was known is not lost because this budget did not suffice to find it again.
     answers.extend(known);
+    numbers.extend(found..found + answers.len() - numbers.len());
     let total = answers.len();
     progress(Progress { done: total, total, question: None, bound: None });
-    Ok(DeadlockReport { report: driver.report(answers), unasked: candidates.unasked })
+    let unasked = candidates.unasked;
+    Ok(DeadlockReport { report: driver.report(answers), numbers, unasked })
 }
 
 /// Whether an answer to a question is one that a larger budget would not change.

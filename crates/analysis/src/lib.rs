@@ -33,12 +33,16 @@ pub mod registry;
 pub mod relation;
 
 pub use copies::{Instance, instance};
-pub use deadlocks::{DeadlockReport, PossibleDeadlocks, answer_deadlocks, possible_deadlocks};
+pub use deadlocks::{
+    DeadlockReport, PossibleDeadlocks, answer_deadlocks, answer_deadlocks_part, possible_deadlocks,
+};
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind, left_out};
-pub use relation::{Listing, RelationReport, answer_relation};
+pub use relation::{
+    Listing, QuestionPart, RelationReport, answer_relation, answer_relation_part,
+};
 pub use selvedge_bounded::projection;
 pub use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
 pub use selvedge_states::movers::movers;

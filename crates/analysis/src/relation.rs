@@ -15,7 +15,7 @@ use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
 use crate::registry::has_more_than_events;
 use rustc_hash::FxHashMap;
-use selvedge_base::Budget;
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::relation::about;
 use selvedge_program::{
     Answer, Feature, Question, QuestionRelation, RelationKey, ThreadId, Unknown, Verdict,
@@ -37,6 +37,15 @@ pub enum Listing {
     Decided,
 }
 
+/// The questions that are asked here, where somebody else asks the others.
+#[derive(Clone, Copy)]
+pub struct QuestionPart<'a> {
+    /// Whether a question is among them.
+    pub has: &'a dyn Fn(&Question) -> bool,
+    /// Whether those that no engine has to decide are counted here.
+    pub counts_rest: bool,
+}
+
 /// Answers of which only some may be listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RelationReport {
@@ -50,6 +59,8 @@ pub struct RelationReport {
     pub unknown: u64,
     /// Why they are, if that is not the reason of a listed one.
     pub why: Option<Unknown>,
+    /// The limit that was met before all pairs of threads were looked at, if one was.
+    pub cut: Option<StopReason>,
 }
 
 /// Answers all questions of a relation about a valid program. `known` are answers of an earlier call
@@ -66,18 +77,63 @@ pub fn answer_relation(
     budget: &Budget,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<RelationReport, InternalError> {
+    let chosen = Chosen { listing, part: None };
+    answer_chosen(prepared, relation, chosen, known, options, budget, progress)
+}
+
+/// The same for a part of the questions, of which those are listed that an engine had to decide. Where no
+/// limit is met, the numbers of parts that have every question once add up to those of all questions; a
+/// question about threads of two behaviours takes those about all pairs of the same behaviours along.
+///
+/// # Errors
+/// If an engine contradicts itself, or claims an interleaving that does not replay.
+pub fn answer_relation_part(
+    prepared: &Prepared<'_>,
+    relation: &QuestionRelation,
+    part: QuestionPart<'_>,
+    known: Vec<Answer>,
+    options: &Options,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<RelationReport, InternalError> {
+    let chosen = Chosen { listing: Listing::Decided, part: Some(part) };
+    answer_chosen(prepared, relation, chosen, known, options, budget, progress)
+}
+
+/// Which questions are asked, and which of them are listed.
+struct Chosen<'a> {
+    listing: Listing,
+    part: Option<QuestionPart<'a>>,
+}
+
+fn answer_chosen(
+    prepared: &Prepared<'_>,
+    relation: &QuestionRelation,
+    Chosen { listing, part }: Chosen<'_>,
+    known: Vec<Answer>,
+    options: &Options,
+    budget: &Budget,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<RelationReport, InternalError> {
     let program = prepared.program;
     let groups = Groups::new(prepared, relation, budget);
     let mut asked = Vec::new();
     let mut cut = None;
     let mut plausible = 0;
+    // Of the plausible ones, those of this part.
+    let mut own_plausible = 0;
     for pair in groups.pairs(relation.is_ordered()) {
         cut = budget.poll();
         if cut.is_some() {
             break;
         }
-        let own = relation.plausible(program, prepared.alphabets(), pair);
-        plausible += own.len() as u64 * groups.alike(pair, relation.is_ordered());
+        let mut own = relation.plausible(program, prepared.alphabets(), pair);
+        let alike = groups.alike(pair, relation.is_ordered());
+        plausible += own.len() as u64 * alike;
+        if let Some(part) = part {
+            own.retain(part.has);
+        }
+        own_plausible += own.len() as u64 * alike;
         asked.extend(own);
     }
     let mut asking = Asking {
@@ -108,15 +164,17 @@ pub fn answer_relation(
     answers.sort_by_cached_key(|answer| RelationKey::of(&answer.question));
     // Of pairs that were not looked at nothing is known, nor of more copies than there are.
     let why = cut.map(Unknown::Stopped).or(options.copies.map(Unknown::Copies));
-    let mut left = relation.count(program) - total as u64;
+    let count = relation.count(program);
+    let rest = if part.is_none_or(|part| part.counts_rest) { count - plausible } else { 0 };
+    let mut left = own_plausible + rest - total as u64;
     if listing == Listing::All && left > 0 {
         answers = all(prepared, relation, &groups, answers, why.as_ref());
         (left, same) = (0, 0);
     }
     let (safe, unknown) = if why.is_some() { (0, left) } else { (left - same, same) };
-    let implausible = if why.is_some() { 0 } else { relation.count(program) - plausible };
+    let implausible = if why.is_some() { 0 } else { rest };
     let why = why.filter(|_| unknown > 0);
-    Ok(RelationReport { report: driver.report(answers), safe, implausible, unknown, why })
+    Ok(RelationReport { report: driver.report(answers), safe, implausible, unknown, why, cut })
 }
 
 /// An answer that a larger budget would not change, under its key.

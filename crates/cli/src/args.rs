@@ -5,17 +5,19 @@
 pub mod check;
 pub mod cpds;
 pub mod meeting;
+pub mod merge;
 pub mod nwa;
 pub mod reach;
 pub mod replay;
 pub mod temporal;
 
 use check::CheckArgs;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use cpds::CpdsArgs;
 use meeting::{DeadlockArgs, RaceArgs};
+use merge::MergeArgs;
 use nwa::NwaArgs;
 use reach::{ReachArgs, SequentializeArgs};
 use replay::{ReplayArgs, SimulateArgs};
@@ -118,6 +120,12 @@ pub enum Command {
     /// known to work, a fix.
     #[command(after_help = format!("{}\n\n{}", check::EXAMPLES, check::EXIT_CODES))]
     Check(Box<CheckArgs>),
+    /// Makes one report of the parts of a check.
+    ///
+    /// The parts are written by `check --shard`. The report is the one that a single run gives, in any
+    /// form; everything that it needs is in the parts.
+    #[command(after_help = format!("{}\n\n{}", merge::EXAMPLES, check::EXIT_CODES))]
+    Merge(MergeArgs),
     /// Decides every atomicity question about a program.
     ///
     /// For every ordered pair of threads, every pattern and every choice of locations, either a
@@ -226,6 +234,7 @@ pub struct DemoArgs {
 pub struct ReportOptions {
     /// The form of the output.
     #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
+    #[arg(default_value_if("shard", ArgPredicate::IsPresent, Format::Json.name()))]
     pub format: Format,
     /// Write the output into this file instead of printing it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -231,7 +231,7 @@ impl Inquiry {
             }
             Questions::Deadlocks => {
                 let (threads, known) = (&self.threads, Vec::new());
-                let DeadlockReport { report, unasked } =
+                let DeadlockReport { report, unasked, .. } =
                     answer_deadlocks(&prepared, threads, known, &options, budget, progress)?;
                 (report, (0, 0), unasked)
             }

@@ -3,15 +3,19 @@
 //! deadlocks, atomicity, races. Answers that are about the same conflict become one finding; findings
 //! are ranked, explained, and given a fix if one is known to work.
 //!
+//! Asking and concluding are two steps: several runs may ask a part of the questions each
+//! ([`crate::shard`]), and one concludes from the answers of all.
+//!
 //! # Invariants
 //! 1. Where lock histories say everything about deadlocks, these are cycles of waits; where values
 //!    decide who waits, they are states in which no thread can move.
 
 use crate::fixes::{Fixer, deadlocks_among};
 use crate::goals::Goals;
+use crate::shard::Part;
 use selvedge_analysis::{
-    DeadlockReport, InternalError, Listing, Options, Prepared, Progress, RelationReport, answer,
-    answer_deadlocks, answer_relation,
+    DeadlockReport, InternalError, Options, Prepared, Progress, QuestionPart, RelationReport,
+    answer, answer_deadlocks_part, answer_relation_part,
 };
 use selvedge_base::{Budget, Place};
 use selvedge_findings::outcome::{rank, tally};
@@ -114,11 +118,77 @@ pub fn check_goals(
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<Checked, InternalError> {
     let prepared = Prepared::new(program);
-    let mut checked = Checked::default();
+    let answers = ask_part(&prepared, goals, options, None, budget, progress)?;
+    conclude(&prepared, goals, options, answers, budget)
+}
+
+/// Answers to the questions about a program, before anything is concluded from them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AllAnswers {
+    /// By the kind of finding that they are about.
+    pub kinds: BTreeMap<FindingKind, KindAnswers>,
+    /// The assertions that no run reaches, if all are safe and that is known.
+    pub unreached: Vec<Place>,
+}
+
+/// The answers to questions about findings of one kind.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KindAnswers {
+    /// Those that an engine gave.
+    pub answers: Vec<Answer>,
+    /// For each answer about a deadlock the number of its cycle among all that are suggested.
+    pub numbers: Vec<usize>,
+    /// How many more are safe.
+    pub safe: u64,
+    /// How many of the safe ones nothing could violate.
+    pub vacuous: u64,
+    /// How many more are open, and why, if that is not the reason of one of the answers.
+    pub unknown: u64,
+    /// Why they are open.
+    pub why: Option<Unknown>,
+    /// Why there are questions that could not be asked, if so.
+    pub unasked: Option<Unknown>,
+    /// The limit that was met before it was known what is to be asked, if one was.
+    pub cut: Option<Unknown>,
+}
+
+/// Asks everything about a program, or a part of it.
+pub(crate) fn ask_part(
+    prepared: &Prepared<'_>,
+    goals: &Goals,
+    options: &CheckOptions,
+    part: Option<&Part<'_>>,
+    budget: &Budget,
+    progress: &mut dyn FnMut(FindingKind, usize, usize),
+) -> Result<AllAnswers, InternalError> {
+    let kinds = ask_all(prepared, goals, options, part, budget, progress)?;
+    let unreached = match kinds.get(&FindingKind::Assertion) {
+        Some(asked) if asked.all_safe() => unreached(prepared, goals, options, budget)?,
+        _ => Vec::new(),
+    };
+    Ok(AllAnswers { kinds, unreached })
+}
+
+impl KindAnswers {
+    fn all_safe(&self) -> bool {
+        self.answers.iter().all(|answer| answer.verdict == Verdict::Safe)
+    }
+}
+
+/// What the answers to all questions about a program show.
+pub(crate) fn conclude(
+    prepared: &Prepared<'_>,
+    goals: &Goals,
+    options: &CheckOptions,
+    answers: AllAnswers,
+    budget: &Budget,
+) -> Result<Checked, InternalError> {
+    let program = prepared.program;
+    let mut checked = Checked { unreached: answers.unreached, ..Checked::default() };
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
     let mut deadlocks = None;
-    for (kind, asked) in ask_all(&prepared, goals, options, budget, progress)? {
+    for (kind, asked) in answers.kinds {
         groups.extend(group(program, &asked.answers, goals.subject(kind)));
         if kind == FindingKind::Deadlock {
             deadlocks = Some(deadlocks_among(&asked.answers, asked.unasked.as_ref()));
@@ -128,9 +198,7 @@ pub fn check_goals(
         tally.safe += asked.safe as usize;
         tally.unknown += asked.unknown as usize;
         tally.vacuous = asked.vacuous as usize;
-        let is_safe = |answer: &Answer| answer.verdict == Verdict::Safe;
-        if kind == FindingKind::Assertion && asked.answers.iter().all(is_safe) {
-            checked.unreached = unreached(&prepared, goals, options, budget)?;
+        if kind == FindingKind::Assertion && asked.all_safe() {
             let all = assertions(program).len();
             tally.vacuous = usize::from(all == checked.unreached.len() && !goals.more_can_fail);
         }
@@ -142,7 +210,7 @@ pub fn check_goals(
         // A change adds steps that the automaton of a restriction would read differently, so that it says
         // nothing of the changed program.
         Fixes::Look if may_be_fixed && program.restrictions.is_empty() => {
-            Some(Fixer::new(&prepared, deadlocks, &options.analysis, budget)?)
+            Some(Fixer::new(prepared, deadlocks, &options.analysis, budget)?)
         }
         _ => None,
     };
@@ -169,21 +237,6 @@ const CHEAPEST_FIRST: [FindingKind; 7] = [
     FindingKind::Stuck,
 ];
 
-/// The answers to all questions about findings of one kind.
-#[derive(Default)]
-struct AskedKind {
-    answers: Vec<Answer>,
-    /// How many more are safe.
-    safe: u64,
-    /// How many of the safe ones nothing could violate.
-    vacuous: u64,
-    /// How many more are open, and why, if that is not the reason of one of the answers.
-    unknown: u64,
-    why: Option<Unknown>,
-    /// Why there are questions that could not be asked, if so.
-    unasked: Option<Unknown>,
-}
-
 /// Asks about findings of all kinds, in the order of [`FindingKind::CHECKED`]. Each kind has its share
 /// of the budget, the cheapest first, so none takes the time of the others; what a share was too small
 /// for is asked again with what is left in the end.
@@ -191,12 +244,19 @@ fn ask_all(
     prepared: &Prepared<'_>,
     goals: &Goals,
     options: &CheckOptions,
+    part: Option<&Part<'_>>,
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
-) -> Result<BTreeMap<FindingKind, AskedKind>, InternalError> {
+) -> Result<BTreeMap<FindingKind, KindAnswers>, InternalError> {
+    let program = prepared.program;
+    let has = |question: &Question| part.is_none_or(|part| part.has(program, question));
+    let here = |kind: &FindingKind| goals.question(*kind).is_none_or(|question| has(&question));
+    let counts_rest = part.is_none_or(Part::counts_rest);
+    let asking = Asking { prepared, goals, options, part: QuestionPart { has: &has, counts_rest } };
     let wanted = |kind: &FindingKind| options.kinds.contains(kind) && goals.ask(*kind);
-    let mut all: BTreeMap<FindingKind, AskedKind> = BTreeMap::new();
-    let mut left: Vec<FindingKind> = CHEAPEST_FIRST.into_iter().filter(wanted).collect();
+    let mut all: BTreeMap<FindingKind, KindAnswers> = BTreeMap::new();
+    let kinds = CHEAPEST_FIRST.into_iter();
+    let mut left: Vec<FindingKind> = kinds.filter(wanted).filter(here).collect();
     // The last kind of a pass has all that is left, so each pass leaves fewer of them.
     while !left.is_empty() {
         let mut cut = Vec::new();
@@ -205,10 +265,8 @@ fn ask_all(
             let before = all.remove(&kind).unwrap_or_default();
             let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
             let asked = match goals.question(kind) {
-                Some(question) => {
-                    ask_goal(prepared, question, before, goals, options, &share, &mut note)?
-                }
-                None => ask(prepared, kind, before, options, &share, &mut note)?,
+                Some(question) => asking.goal(question, before, &share, &mut note)?,
+                None => asking.kind(kind, before, &share, &mut note)?,
             };
             all.insert(kind, asked);
             if share.stopped().is_some() {
@@ -223,58 +281,83 @@ fn ask_all(
     Ok(all)
 }
 
-/// Asks about findings of one kind; answers that are known already are kept.
-fn ask(
-    prepared: &Prepared<'_>,
+/// The questions about findings of a kind that are a relation, unless they are something else.
+pub(crate) fn relation(
+    program: &Program,
     kind: FindingKind,
-    before: AskedKind,
     options: &CheckOptions,
-    budget: &Budget,
-    progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<AskedKind, InternalError> {
-    let threads: Vec<_> = prepared.program.threads.ids().collect();
-    let locations: Vec<_> = prepared.program.locations.ids().collect();
-    let analysis = &options.analysis;
-    let known = before.answers;
-    let relation = match kind {
-        FindingKind::Deadlock => {
-            let DeadlockReport { report, unasked } =
-                answer_deadlocks(prepared, &threads, known, analysis, budget, progress)?;
-            return Ok(AskedKind { answers: report.answers, unasked, ..AskedKind::default() });
+) -> Option<QuestionRelation> {
+    let threads: Vec<_> = program.threads.ids().collect();
+    let locations: Vec<_> = program.locations.ids().collect();
+    let (patterns, units) = (&options.patterns, options.units);
+    match kind {
+        FindingKind::Race => Some(QuestionRelation::races(&threads, &locations)),
+        FindingKind::Atomicity => {
+            Some(QuestionRelation::patterns(patterns, units, &threads, &locations))
         }
-        FindingKind::Race => QuestionRelation::races(&threads, &locations),
-        _ => QuestionRelation::patterns(&options.patterns, options.units, &threads, &locations),
-    };
-    let RelationReport { report, safe, implausible: vacuous, unknown, why } =
-        answer_relation(prepared, &relation, Listing::Decided, known, analysis, budget, progress)?;
-    Ok(AskedKind { answers: report.answers, safe, vacuous, unknown, why, unasked: None })
+        _ => None,
+    }
 }
 
-/// Asks what the texts of the model ask. Of a search that gives every assertion its own verdict, each
-/// that fails is an answer of its own.
-fn ask_goal(
-    prepared: &Prepared<'_>,
-    question: Question,
-    before: AskedKind,
-    goals: &Goals,
-    options: &CheckOptions,
-    budget: &Budget,
-    progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<AskedKind, InternalError> {
-    if before.answers.iter().any(|answer| matches!(answer.verdict, Verdict::Violation(_))) {
-        return Ok(before);
+/// What is asked of which program, and how.
+struct Asking<'a, 'p> {
+    prepared: &'a Prepared<'p>,
+    goals: &'a Goals,
+    options: &'a CheckOptions,
+    part: QuestionPart<'a>,
+}
+
+impl Asking<'_, '_> {
+    /// Asks about findings of one kind; answers that are known already are kept.
+    fn kind(
+        &self,
+        kind: FindingKind,
+        before: KindAnswers,
+        budget: &Budget,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<KindAnswers, InternalError> {
+        let Self { prepared, options, part, .. } = *self;
+        let (analysis, known) = (&options.analysis, before.answers);
+        let Some(relation) = relation(prepared.program, kind, options) else {
+            let threads: Vec<_> = prepared.program.threads.ids().collect();
+            let DeadlockReport { report, numbers, unasked } = answer_deadlocks_part(
+                prepared, &threads, part.has, known, analysis, budget, progress,
+            )?;
+            let answers = report.answers;
+            return Ok(KindAnswers { answers, numbers, unasked, ..KindAnswers::default() });
+        };
+        let RelationReport { report, safe, implausible: vacuous, unknown, why, cut } =
+            answer_relation_part(prepared, &relation, part, known, analysis, budget, progress)?;
+        let (answers, cut) = (report.answers, cut.map(Unknown::Stopped));
+        let known = KindAnswers { answers, safe, vacuous, unknown, why, ..KindAnswers::default() };
+        Ok(KindAnswers { cut, ..known })
     }
-    let vacuous = u64::from(goals.is_out_of_reach(&question));
-    let analysis = goals.options(&options.analysis);
-    let mut answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
-    let each = answers.first().and_then(|answer| answer.searched.as_ref()?.assertions.clone());
-    let failing = each.into_iter().flatten().map(|one| one.verdict);
-    let failing: Vec<_> = failing.filter(|one| matches!(one, Verdict::Violation(_))).collect();
-    if let ([first], false) = (&answers[..], failing.is_empty()) {
-        let one = |verdict| Answer { verdict, searched: None, ..first.clone() };
-        answers = failing.into_iter().map(one).collect();
+
+    /// Asks what the texts of the model ask. Of a search that gives every assertion its own verdict, each
+    /// that fails is an answer of its own.
+    fn goal(
+        &self,
+        question: Question,
+        before: KindAnswers,
+        budget: &Budget,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<KindAnswers, InternalError> {
+        let Self { prepared, goals, options, .. } = *self;
+        if before.answers.iter().any(|answer| matches!(answer.verdict, Verdict::Violation(_))) {
+            return Ok(before);
+        }
+        let vacuous = u64::from(goals.is_out_of_reach(&question));
+        let analysis = goals.options(&options.analysis);
+        let mut answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
+        let each = answers.first().and_then(|answer| answer.searched.as_ref()?.assertions.clone());
+        let failing = each.into_iter().flatten().map(|one| one.verdict);
+        let failing: Vec<_> = failing.filter(|one| matches!(one, Verdict::Violation(_))).collect();
+        if let ([first], false) = (&answers[..], failing.is_empty()) {
+            let one = |verdict| Answer { verdict, searched: None, ..first.clone() };
+            answers = failing.into_iter().map(one).collect();
+        }
+        Ok(KindAnswers { answers, vacuous, ..KindAnswers::default() })
     }
-    Ok(AskedKind { answers, vacuous, ..AskedKind::default() })
 }
 
 /// Whether an assertion is reached is found with so much work, or not at all.

@@ -4,14 +4,15 @@
 
 use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
-use crate::check::{CheckOptions, check_goals};
+use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, conclude};
 use crate::goals::{ERROR, Goals};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
+use crate::shard::Part;
 use crate::vacuity;
 use selvedge_analysis::copies::{FEW_COPIES, instance};
-use selvedge_analysis::{InternalError, Options, left_out};
+use selvedge_analysis::{InternalError, Options, Prepared, left_out};
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_findings::wrap::with_units;
 use selvedge_findings::{Checked, CheckedFile, FindingKind, Tally};
@@ -52,6 +53,8 @@ pub struct FileAnswer {
     pub from_cache: bool,
     /// What stopped the analysis before it was complete.
     pub stopped: Option<StopReason>,
+    /// The answers that a part of the questions has, where only that was asked.
+    pub part: Option<AllAnswers>,
 }
 
 impl FileAnswer {
@@ -242,10 +245,9 @@ impl Loaded {
         if let Some((store, key)) = &cache
             && let Some(checked) = get(*store, key, program, &self.goals, budget)
         {
-            return Some(Ok(FileAnswer { checked, from_cache: true, stopped: None }));
+            return Some(Ok(FileAnswer { checked, from_cache: true, stopped: None, part: None }));
         }
-        let analysis = Options { copies: self.copies, ..options.analysis };
-        let options = CheckOptions { analysis, ..options.clone() };
+        let options = self.options(options);
         let checked = match check_goals(program, &self.goals, &options, budget, progress) {
             Ok(checked) => checked,
             Err(bug) => return Some(Err(bug)),
@@ -257,7 +259,53 @@ impl Loaded {
         {
             put(*store, key, &checked, program);
         }
-        Some(Ok(FileAnswer { checked, from_cache: false, stopped }))
+        Some(Ok(FileAnswer { checked, from_cache: false, stopped, part: None }))
+    }
+
+    fn options(&self, options: &CheckOptions) -> CheckOptions {
+        let analysis = Options { copies: self.copies, ..options.analysis };
+        CheckOptions { analysis, ..options.clone() }
+    }
+
+    /// Asks a part of the questions about the model; `None` if nothing was understood. The findings are
+    /// those of this part, without fixes.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn check_part(
+        &self,
+        options: &CheckOptions,
+        part: &Part<'_>,
+        budget: &Budget,
+        progress: &mut dyn FnMut(FindingKind, usize, usize),
+    ) -> Option<Result<FileAnswer, InternalError>> {
+        let prepared = Prepared::new(self.program.as_ref()?);
+        let options = CheckOptions { fixes: Fixes::Skip, ..self.options(options) };
+        let (goals, part) = (&self.goals, Some(part));
+        let answered = ask_part(&prepared, goals, &options, part, budget, progress);
+        Some(answered.and_then(|answers| {
+            let checked = conclude(&prepared, goals, &options, answers.clone(), budget)?;
+            let (stopped, part) = (budget.stopped(), Some(answers));
+            Ok(FileAnswer { checked, from_cache: false, stopped, part })
+        }))
+    }
+
+    /// What the answers to all questions about the model show; `None` if nothing was understood.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn conclude(
+        &self,
+        options: &CheckOptions,
+        answers: AllAnswers,
+        budget: &Budget,
+    ) -> Option<Result<FileAnswer, InternalError>> {
+        let prepared = Prepared::new(self.program.as_ref()?);
+        let options = self.options(options);
+        let checked = conclude(&prepared, &self.goals, &options, answers, budget);
+        let answer =
+            |checked| FileAnswer { checked, from_cache: false, stopped: None, part: None };
+        Some(checked.map(answer))
     }
 
     /// All complaints, each with the text that it is about.

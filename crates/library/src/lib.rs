@@ -15,6 +15,7 @@
 //! - [`check`](mod@check): everything about a program in one go, [`goals`] among it; the search for fixes
 //!   asks about changed programs. [`file`](mod@file) does it for a text; [`vacuity`] says where a proof
 //!   would be worth nothing.
+//! - [`shard`]: a part of the questions, and all parts together.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
@@ -73,6 +74,7 @@ pub mod replay;
 pub mod restrict;
 pub mod select;
 pub mod sequentialize;
+pub mod shard;
 pub mod suppress;
 pub mod target;
 pub mod temporal;

@@ -126,6 +126,19 @@ pub fn write_checks(
     }
 }
 
+/// Writes a part of a check as JSON, with what is needed to put it together with the other parts.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_part(
+    checks: &Checks<'_>,
+    shard: &str,
+    extent: Extent,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    findings_json::write_part(checks, extent.included(), Some(shard), out)
+}
+
 /// Writes the answers of one analysis in one of the forms.
 ///
 /// # Errors
@@ -155,7 +168,7 @@ pub fn write_answers(
 
 /// The page for the browser about a check.
 pub fn page_of_checks(checks: &Checks<'_>) -> String {
-    let RunSettings { options, seconds_for_data, exit } = checks.settings;
+    let RunSettings { options, seconds_for_data, exit, .. } = checks.settings;
     let meta = Meta {
         options,
         complaints: &checks.complaints,

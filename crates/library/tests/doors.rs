@@ -100,7 +100,7 @@ fn request(subject: Subject) -> Request {
 #[test]
 fn a_text_becomes_findings_and_every_format() {
     let file = loaded("account.eml", ACCOUNT);
-    let FileAnswer { checked, from_cache, stopped } = check(&file, None, &Budget::new());
+    let FileAnswer { checked, from_cache, stopped, .. } = check(&file, None, &Budget::new());
     assert!(!from_cache && stopped.is_none());
     for kind in [FindingKind::Deadlock, FindingKind::Atomicity, FindingKind::Race] {
         assert!(checked.findings.iter().any(|finding| finding.kind == kind), "{}", kind.rule());

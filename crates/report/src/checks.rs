@@ -37,6 +37,8 @@ pub struct RunSettings<'a> {
     pub seconds_for_data: Option<u64>,
     /// The exit code, where it is known.
     pub exit: Option<u8>,
+    /// The largest memory use that was seen, in bytes, where it is known.
+    pub peak_memory: Option<u64>,
 }
 
 /// The numbers of a run.

@@ -27,10 +27,11 @@
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
 //! | `files[].restrictions` | `thread` and `automaton` for each thread of which only those runs count that the automaton can read, if there are such |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
-//! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds` |
+//! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds`, `peak_memory_bytes` |
+//! | `shard` | of a part of a check only: what `selvedge merge` needs |
 //!
 //! # Invariants
-//! 1. The same findings give the same bytes, except for `seconds`.
+//! 1. The same findings give the same bytes, except for `seconds` and `peak_memory_bytes`.
 
 use crate::checks::Checks;
 use crate::json::{
@@ -49,6 +50,19 @@ use std::io::{self, Write};
 /// # Errors
 /// Those of `out`.
 pub fn write(checks: &Checks<'_>, witnesses: Witnesses, out: &mut dyn Write) -> io::Result<()> {
+    write_part(checks, witnesses, None, out)
+}
+
+/// The same for a part of a check, with the JSON of what is needed to put it together with the others.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_part(
+    checks: &Checks<'_>,
+    witnesses: Witnesses,
+    shard: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "{{\"tool\":{},", json(&TOOL)?)?;
     writeln!(out, "\"format\":{FORMAT},")?;
     writeln!(out, "\"analysis\":\"check\",")?;
@@ -60,6 +74,9 @@ pub fn write(checks: &Checks<'_>, witnesses: Witnesses, out: &mut dyn Write) -> 
     }
     writeln!(out, "\n],")?;
     writeln!(out, "\"complaints\":{},", json(&complaints(checks))?)?;
+    if let Some(shard) = shard {
+        writeln!(out, "\"shard\":{shard},")?;
+    }
     writeln!(out, "\"stats\":{}}}", json(&Stats::new(checks))?)
 }
 
@@ -185,6 +202,7 @@ struct Stats {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_for_data: Option<u64>,
     seconds: f64,
+    peak_memory_bytes: Option<u64>,
 }
 
 impl Stats {
@@ -202,6 +220,7 @@ impl Stats {
             other_files: checks.other_files,
             seconds_for_data: checks.settings.seconds_for_data,
             seconds: checks.elapsed.as_secs_f64(),
+            peak_memory_bytes: checks.settings.peak_memory,
         }
     }
 }

@@ -110,7 +110,7 @@ pub(crate) fn write_list<T: Serialize>(
 pub(crate) const TOOL: Tool = Tool { name: "selvedge", version: env!("CARGO_PKG_VERSION") };
 
 /// The version of the shape of all JSON outputs.
-pub(crate) const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
 pub(crate) struct Tool {

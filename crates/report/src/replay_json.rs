@@ -41,6 +41,23 @@ pub struct Replay {
     repeats: Option<usize>,
 }
 
+/// A question alone.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QuestionNumbers(Code);
+
+impl QuestionNumbers {
+    /// A question.
+    pub fn new(question: &Question) -> Self {
+        Self(encoded(question))
+    }
+
+    /// The question, unless its form is none, or it is about a formula.
+    pub fn question(&self) -> Option<Question> {
+        decoded(&self.0)
+    }
+}
+
 /// Thread, edge or return, number of the access, changes.
 #[derive(Clone, Serialize, Deserialize)]
 struct Step(u32, Option<EdgeCode>, Option<u32>, String);

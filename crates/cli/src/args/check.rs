@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
+use selvedge_library::shard::{Shard, parse_shard};
 use selvedge_report::Patterns;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ Examples:
   selvedge check models/ --write-baseline baseline.json
   selvedge check models/ --baseline baseline.json
   selvedge check models/ --watch
+  selvedge check models/ --shard 3/16 --output shard-3.json
 
 Folders are searched for .eml, .slv, .bp and .pds files; hidden ones are skipped, others counted.
 
@@ -111,6 +113,11 @@ pub struct CheckArgs {
     /// Write the findings into this file, for `--baseline`. The exit code does not change.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub write_baseline: Option<PathBuf>,
+    /// Ask only one of so many parts of the questions, such as `3/16`, and write the answers as JSON, of
+    /// which `selvedge merge` makes the report. The cache is not used.
+    #[arg(long, value_name = "NUMBER/COUNT", value_parser = parse_shard)]
+    #[arg(conflicts_with_all = ["watch", "html", "write_baseline"])]
+    pub shard: Option<Shard>,
     /// Check again whenever a file changes, until the program is stopped.
     #[arg(long)]
     pub watch: bool,
@@ -124,6 +131,20 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     #[arg(conflicts_with = "no_cache")]
     pub cache_dir: Option<PathBuf>,
+    /// How much of the findings to show.
+    #[command(flatten)]
+    pub shown: ShownOptions,
+    /// How many files are analysed at once [default: one per processor].
+    #[arg(long, value_name = "NUMBER")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Print what the work cost, to standard error.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// How much of the findings to show.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ShownOptions {
     /// Show at most this many findings in full; the rest gets one line each [default: 10].
     #[arg(long, value_name = "NUMBER", visible_alias = "max-witnesses")]
     pub max_findings: Option<usize>,
@@ -133,12 +154,6 @@ pub struct CheckArgs {
     /// Show every step of an interleaving, also those without an event.
     #[arg(long, short)]
     pub verbose: bool,
-    /// How many files are analysed at once [default: one per processor].
-    #[arg(long, value_name = "NUMBER")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Print what the work cost, to standard error.
-    #[arg(long)]
-    pub stats: bool,
 }
 
 /// What to look for.

@@ -17,8 +17,11 @@ use selvedge_analysis::InternalError;
 use selvedge_base::{Budget, Diagnostic, StopReason};
 use selvedge_findings::CheckedFile;
 use selvedge_library::cache::Store;
+use selvedge_library::check::AllAnswers;
 use selvedge_library::file::{FileAnswer, Loaded};
-use selvedge_library::{CheckOptions, Text};
+use selvedge_library::shard::join::JoinedFile;
+use selvedge_library::shard::{Part, Shard};
+use selvedge_library::{CheckOptions, Fixes, Text};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,6 +31,8 @@ use std::time::{Duration, Instant};
 pub struct Analysis<'a> {
     /// What to ask.
     pub options: &'a CheckOptions,
+    /// What of it.
+    pub task: Task<'a>,
     /// What the run may cost.
     pub budget: &'a Budget,
     /// How many steps the analysis of one file may take.
@@ -40,6 +45,17 @@ pub struct Analysis<'a> {
     pub jobs: Option<NonZeroUsize>,
 }
 
+/// What to do with the questions.
+#[derive(Clone, Copy)]
+pub enum Task<'a> {
+    /// To ask all of them.
+    Whole,
+    /// To ask a part of them; with what tells each file from the others.
+    Part(Shard, &'a [String]),
+    /// To conclude from answers that are there.
+    Joined(&'a [JoinedFile]),
+}
+
 /// What became of the files.
 #[derive(Debug, Default)]
 pub struct Analysed {
@@ -49,13 +65,17 @@ pub struct Analysed {
     pub warnings: Vec<(Text, Diagnostic)>,
     /// Bugs of ours, each with the name of the file.
     pub bugs: Vec<String>,
+    /// Of each file that was understood its number among all, where a part of the questions was asked, with
+    /// the answers and whether a limit was met, or with the bug.
+    pub parts: Vec<(usize, Result<(AllAnswers, bool), String>)>,
     /// How many answers came from the cache.
     pub from_cache: usize,
 }
 
 /// Analyses the files that were understood.
 pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
-    let models: Vec<&Loaded> = loaded.iter().filter(|file| file.program.is_some()).collect();
+    let numbered = loaded.iter().enumerate().filter(|(_, file)| file.program.is_some());
+    let (numbers, models): (Vec<usize>, Vec<&Loaded>) = numbered.unzip();
     let names: Vec<&str> = models.iter().map(|file| file.text.name.as_str()).collect();
     let done = Done::default();
     let position = Position::default();
@@ -64,8 +84,18 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let build = cache::build();
     let analyse = |at: usize, budget: &Budget| {
         let mut note = |kind, done, total| position.at(at, kind, done, total);
-        let cache = analysis.cache.map(|cache| (cache as &dyn Store, build.as_str()));
-        let new = models[at].check(analysis.options, cache, budget, &mut note);
+        let (model, number, options) = (models[at], numbers[at], analysis.options);
+        let new = match analysis.task {
+            Task::Whole => {
+                let cache = analysis.cache.map(|cache| (cache as &dyn Store, build.as_str()));
+                model.check(options, cache, budget, &mut note)
+            }
+            Task::Part(shard, identities) => {
+                let part = Part { shard, identity: &identities[number] };
+                model.check_part(options, &part, budget, &mut note)
+            }
+            Task::Joined(files) => joined(&files[number], options, budget),
+        };
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         let better = match (&answers[at], &new) {
             (Some(Ok(known)), Some(Ok(new))) => new.open() <= known.open(),
@@ -128,15 +158,20 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     });
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut analysed = Analysed::default();
-    for (file, answer) in models.into_iter().zip(answers) {
+    for ((file, answer), number) in models.into_iter().zip(answers).zip(numbers) {
         match answer {
-            Some(Ok(FileAnswer { checked, from_cache, .. })) => {
+            Some(Ok(FileAnswer { checked, from_cache, stopped, part })) => {
+                let part = part.map(|part| (number, Ok((part, stopped.is_some()))));
+                analysed.parts.extend(part);
                 analysed.from_cache += usize::from(from_cache);
                 let said = file.afterwards(&checked).into_iter();
                 analysed.warnings.extend(said.map(|said| (file.text.clone(), said)));
                 analysed.files.push(file.report(checked));
             }
-            Some(Err(bug)) => analysed.bugs.push(format!("{}: {bug}", file.text.name)),
+            Some(Err(bug)) => {
+                analysed.bugs.push(format!("{}: {bug}", file.text.name));
+                analysed.parts.push((number, Err(bug.0)));
+            }
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
         }
     }
@@ -144,6 +179,23 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         cache.evict();
     }
     analysed
+}
+
+/// What the answers of all parts about a file show.
+fn joined(
+    file: &JoinedFile,
+    options: &CheckOptions,
+    budget: &Budget,
+) -> Option<Result<FileAnswer, InternalError>> {
+    match file.answers.clone()? {
+        Err(bug) => Some(Err(InternalError(bug))),
+        Ok(answers) => {
+            // After a limit nobody looks for fixes.
+            let fixes = if file.stopped { Fixes::Skip } else { options.fixes };
+            let options = CheckOptions { fixes, ..options.clone() };
+            file.loaded.conclude(&options, answers, budget)
+        }
+    }
 }
 
 /// How many threads work on so many files.

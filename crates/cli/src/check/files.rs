@@ -23,6 +23,8 @@ pub struct InputFile {
     pub path: PathBuf,
     /// Whether the command line names it.
     pub named: bool,
+    /// Its path as seen from the folder that the command line names, with `/` between its parts.
+    pub identity: String,
 }
 
 /// What is wrong with a folder.
@@ -51,7 +53,7 @@ pub fn find(paths: &[PathBuf]) -> Found {
     for path in paths {
         if path.as_os_str() == "-" || !path.is_dir() {
             // Whether it can be read is seen when it is read.
-            search.file(path, true);
+            search.file(path, None);
             continue;
         }
         let before = search.seen.len();
@@ -75,10 +77,14 @@ struct Search {
 }
 
 impl Search {
-    fn file(&mut self, path: &Path, named: bool) {
+    /// Takes a file that the command line names, or one below a folder that it names.
+    fn file(&mut self, path: &Path, root: Option<&Path>) {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(real) {
-            self.found.files.push(InputFile { path: path.to_owned(), named });
+            let inside = root.and_then(|root| path.strip_prefix(root).ok());
+            let identity = slashed(inside.unwrap_or(path));
+            let named = root.is_none();
+            self.found.files.push(InputFile { path: path.to_owned(), named, identity });
         }
     }
 
@@ -93,7 +99,7 @@ impl Search {
         let mut open = vec![root.to_owned()];
         while let Some(path) = open.pop() {
             if !path.is_dir() {
-                self.file(&path, false);
+                self.file(&path, Some(root));
                 continue;
             }
             if !path.canonicalize().is_ok_and(|real| self.folders.insert(real)) {
@@ -160,7 +166,11 @@ pub fn relative(file: &str, folder: &Path) -> String {
     let inside = absolute(Path::new(file))
         .zip(absolute(folder))
         .and_then(|(file, folder)| file.strip_prefix(folder).ok().map(Path::to_owned));
-    let path = inside.unwrap_or_else(|| PathBuf::from(file));
+    slashed(&inside.unwrap_or_else(|| PathBuf::from(file)))
+}
+
+/// A path with `/` between its parts.
+pub fn slashed(path: &Path) -> String {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
     parts.join("/")

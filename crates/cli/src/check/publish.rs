@@ -12,18 +12,21 @@ use selvedge_report::{Answers, Checks, Terminal};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Prints the findings, or writes them into a file. Says whether somebody still reads.
+/// Prints the findings, or writes them into a file; those of a part of a run with the JSON of what belongs
+/// to it. Says whether somebody still reads.
 ///
 /// # Errors
 /// If they cannot be written; that has been said.
 pub fn report(
     checks: &Checks<'_>,
+    shard: Option<&str>,
     report: &ReportOptions,
     extent: Extent,
     output: Output,
 ) -> Result<bool, Exit> {
-    publish(report, output, |terminal, out| {
-        render::write_checks(checks, report.format, extent, terminal, out)
+    publish(report, output, |terminal, out| match shard {
+        Some(shard) => render::write_part(checks, shard, extent, out),
+        None => render::write_checks(checks, report.format, extent, terminal, out),
     })
 }
 

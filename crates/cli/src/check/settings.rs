@@ -10,6 +10,7 @@ use crate::output::Output;
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_library::baseline::Baseline;
 use selvedge_library::config::{self, Config};
+use selvedge_library::shard::stored::StoredRestriction;
 use selvedge_library::suppress::Suppression;
 use selvedge_library::{CheckOptions, ThreadRestriction};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub baseline: Option<Baseline>,
     /// Which runs of some threads count.
     pub restrictions: Vec<ThreadRestriction>,
+    /// The texts that say so, for a part of a run.
+    pub restriction_texts: Vec<StoredRestriction>,
     /// The options of the run in words.
     pub summary: String,
 }
@@ -81,10 +84,14 @@ impl Settings {
                 .complain("an automaton reads the steps of a program without added units of work");
             return Err(Exit::BadInput);
         }
-        let restricted = restrictions.iter().map(|one| format!("; {} restricted", one.thread));
+        let restriction_texts = match args.shard {
+            None => Vec::new(),
+            Some(_) => restriction_texts(&args.restrict, output, budget)?,
+        };
         Ok(Self {
-            summary: options.summary() + &restricted.collect::<String>(),
+            summary: summary(&options, &restrictions),
             restrictions,
+            restriction_texts,
             options,
             timeout: config.timeout,
             memory: config.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
@@ -93,6 +100,24 @@ impl Settings {
             baseline,
         })
     }
+}
+
+/// The options of a run in words.
+pub fn summary(options: &CheckOptions, restrictions: &[ThreadRestriction]) -> String {
+    let restricted = restrictions.iter().map(|one| format!("; {} restricted", one.thread));
+    options.summary() + &restricted.collect::<String>()
+}
+
+fn restriction_texts(
+    wanted: &[(String, String)],
+    output: Output,
+    budget: &Budget,
+) -> Result<Vec<StoredRestriction>, Exit> {
+    let one = |(thread, file): &(String, String)| {
+        let automaton = (&input::text(Path::new(file), output, budget)?).into();
+        Ok(StoredRestriction { thread: thread.clone(), automaton })
+    };
+    wanted.iter().map(one).collect()
 }
 
 fn configuration(

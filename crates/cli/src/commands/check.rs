@@ -1,47 +1,46 @@
 //! # Idea
 //! `selvedge check`: one run over some files, or one run after each change with `--watch`.
-//!
-//! # Invariants
-//! 1. Of several outcomes the exit code is that of the first of: an internal error, bad input, a
-//!    violation, an open question, safe.
 
 use crate::args::check::CheckArgs;
-use crate::check::analyse::{Analysed, Analysis, analyse};
+use crate::check::analyse::{Analysis, Task, analyse};
 use crate::check::cache::{Cache, default_folder};
 use crate::check::files::{self, Found, relative};
+use crate::check::finish::{Aside, Ended, Run, Telling, finish, unread};
 use crate::check::load;
 use crate::check::outputs::{FileKind, OutputFile};
 use crate::check::publish;
 use crate::check::settings::Settings;
+use crate::check::shard;
 use crate::check::watch::Look;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
-use selvedge_base::{Budget, Diagnostic};
+use selvedge_base::Budget;
 use selvedge_findings::CheckedFile;
-use selvedge_library::baseline::{self, Baseline};
 use selvedge_library::file::Loaded;
-use selvedge_library::render::{self, Extent, Format};
-use selvedge_library::suppress;
-use selvedge_program::Program;
+use selvedge_library::render::{Extent, Format};
 use selvedge_report::{Checks, RunSettings};
-use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// How many findings are shown in full if nothing else is said.
-const SHOWN_FINDINGS: usize = 10;
 
 /// With so many complaints about files printed, those about further ones are counted.
 const SHOWN_COMPLAINTS: usize = 40;
 
 /// How long the analysis of a file with data may take if nothing is said about time.
-const TIME_FOR_DATA: Duration = Duration::from_mins(1);
+pub const TIME_FOR_DATA: Duration = Duration::from_mins(1);
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
+    if let (Some(shard), false) = (args.shard, args.report.format == Format::Json) {
+        let form = args.report.format.name();
+        output.complain(&format!(
+            "shard {shard} is a part of a report, which `selvedge merge` makes: --format json writes the \
+             answers for it, and not {form}"
+        ));
+        return Err(Exit::BadInput);
+    }
     if !args.watch {
         return Ok(once(args, output, Round::Only).exit);
     }
@@ -74,15 +73,8 @@ enum Round {
     Later(usize),
 }
 
-/// How a run ended.
-struct Ended {
-    exit: Exit,
-    somebody_reads: bool,
-}
-
 fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     let start = Instant::now();
-    let mut exits = vec![Exit::Success];
     let mut somebody_reads = true;
     if let (Round::Later(number), Format::Text, None) =
         (round, args.report.format, &args.report.output)
@@ -111,101 +103,72 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
     if let Err(exit) = refuse_outputs(args, &settings, output) {
         return Ended { exit, somebody_reads: false };
     }
-    let (loaded, other_files) = read(args, &settings, output, watch.budget());
+    let Read { loaded, identities, other_files } = read(args, &settings, output, watch.budget());
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,
+        task: args.shard.map_or(Task::Whole, |shard| Task::Part(shard, &identities)),
         budget: watch.budget(),
         work: args.max_work,
         time_for_data: settings.timeout.is_none().then_some(TIME_FOR_DATA),
         cache: cache.as_ref(),
         jobs: args.jobs,
     };
-    let mut analysed = analyse(&loaded, &analysis);
-    for bug in &analysed.bugs {
-        output.complain(&format!("internal error: {bug}"));
-        exits.push(Exit::Internal);
-    }
-    let stopped = loaded.iter().filter(|file| file.stopped);
-    analysed
-        .files
-        .extend(stopped.map(|file| unread(&file.text.name, file.complaints[0].message.clone())));
-    let unused = set_aside(args, &settings, &mut analysed.files, output);
-    let said = loaded.iter().flat_map(Loaded::said);
-    let mut complaints: Vec<_> = said.map(|(text, said)| (text.source(), said)).collect();
-    for (text, said) in &analysed.warnings {
-        output.diagnostics(std::slice::from_ref(said), &text.source());
-        complaints.push((text.source(), said));
-    }
-    if let Some(config) = &settings.config {
-        complaints.extend(unused.iter().map(|complaint| (config.text.source(), complaint)));
-    }
-    if let Some(most) = watch.most_interleavings() {
-        say_left_out(render::leave_out(&mut analysed.files, most), output);
-    }
-    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.has_search());
-    let time = analysis.time_for_data.filter(|_| searches);
-    let run = RunSettings {
+    let analysed = analyse(&loaded, &analysis);
+    let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+    let config = settings.config.as_ref();
+    let config_folder = config.map(|config| folder(&config.path)).unwrap_or_default();
+    let baseline_folder = args.baseline.as_deref().map(folder).unwrap_or_default();
+    let name_for_config = |file: &str| relative(file, &config_folder);
+    let name_for_baseline = |file: &str| relative(file, &baseline_folder);
+    let aside = Aside {
+        suppressions: &settings.suppressions,
+        config: config.map(|config| &config.text),
+        name_for_config: &name_for_config,
+        baseline: settings.baseline.as_ref(),
+        name_for_baseline: &name_for_baseline,
+        kinds: &settings.options.kinds,
+        is_part: args.shard.is_some(),
+    };
+    let most_interleavings = watch.most_interleavings();
+    let shard = args.shard.map(|shard| {
+        let part = shard::StoredPart { shard, settings: &settings, max_work: args.max_work };
+        let few = most_interleavings.is_some();
+        part.render(&loaded, &identities, other_files, few, &analysed, &aside)
+    });
+    let run = Run {
+        loaded: &loaded,
+        analysed,
+        aside,
+        other_files,
         options: &settings.summary,
-        seconds_for_data: time.map(|time| time.as_secs()),
-        exit: None,
+        seconds_for_data: seconds_for_data(&loaded, analysis.time_for_data),
+        most_interleavings,
+        elapsed: start.elapsed(),
+        peak_memory: watch.peak_memory(),
+        shard,
     };
-    let elapsed = start.elapsed();
-    let checks = Checks { files: &analysed.files, complaints, other_files, settings: run, elapsed };
-    exits.push(verdict(&checks));
-    let extent = Extent {
-        witnesses: (!args.no_witness).then(|| args.max_findings.unwrap_or(SHOWN_FINDINGS)),
-        most: None,
-        verbose: args.verbose,
+    let telling = Telling {
+        report: &args.report,
+        shown: args.shown,
         stats: args.stats,
+        write_baseline: args.write_baseline.as_ref(),
+        open: args.report.open && round_opens(round),
     };
-    match publish::report(&checks, &args.report, extent, output) {
-        Ok(read) => somebody_reads &= read,
-        Err(exit) => exits.push(exit),
-    }
-    let exit = Some(worst(&exits).code());
-    let page = || {
-        let settings = RunSettings { exit, ..checks.settings };
-        render::page_of_checks(&Checks { settings, ..checks.clone() })
-    };
-    exits.extend(publish::page(&args.report, output, page).err());
-    exits.extend(write_baseline(args, &checks, output).err());
-    if args.report.open && round_opens(round) {
-        publish::open_page(&args.report, output);
-    }
-    if args.stats {
-        output.remark(&statistics(&checks, &analysed, watch.peak_memory()));
-    }
-    Ended { exit: worst(&exits), somebody_reads }
+    let ended = finish(run, &telling, output);
+    Ended { somebody_reads: somebody_reads && ended.somebody_reads, ..ended }
+}
+
+/// How long each file with data had, if one of them has some.
+pub fn seconds_for_data(loaded: &[Loaded], time: Option<Duration>) -> Option<u64> {
+    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.has_search());
+    time.filter(|_| searches).map(|time| time.as_secs())
 }
 
 /// The limits of a run that began at `start`.
-fn limits(timeout: Option<Duration>, memory: Option<u64>, start: Instant) -> Limits {
+pub fn limits(timeout: Option<Duration>, memory: Option<u64>, start: Instant) -> Limits {
     // A deadline beyond what the clock can show is none. How much work a file may be is for the file.
     Limits { deadline: timeout.and_then(|timeout| start.checked_add(timeout)), memory, work: None }
-}
-
-/// A file of which nothing is known, because a limit was met before it was read.
-fn unread(name: &str, why: String) -> CheckedFile {
-    CheckedFile {
-        file: name.to_owned(),
-        source: String::new(),
-        program: Program::default(),
-        findings: Vec::new(),
-        suppressed: Vec::new(),
-        known: Vec::new(),
-        tallies: Vec::new(),
-        open: vec![why],
-        left_out: Vec::new(),
-    }
-}
-
-/// Says how many interleavings are left out, if any are.
-pub fn say_left_out(count: usize, output: Output) {
-    if count > 0 {
-        let what = selvedge_report::describe::count(count, "interleaving");
-        output.warn(&format!("{what} left out, because a limit was met"));
-    }
 }
 
 /// Ends a run that got no further than its settings. A limit is an outcome, so it is reported.
@@ -227,7 +190,7 @@ fn nothing_read(
         elapsed: start.elapsed(),
     };
     let extent = Extent { witnesses: None, most: None, verbose: false, stats: false };
-    publish::report(&checks, &args.report, extent, output).map_or_else(|exit| exit, |_| exit)
+    publish::report(&checks, None, &args.report, extent, output).map_or_else(|exit| exit, |_| exit)
 }
 
 /// A browser that shows the page already needs no second one.
@@ -263,23 +226,37 @@ fn refuse_outputs(args: &CheckArgs, settings: &Settings, output: Output) -> Resu
     publish::refuse_all(&outputs, &inputs, output)
 }
 
-/// Reads all files and prints what there is to say about them. Counts files of other kinds.
-fn read(
-    args: &CheckArgs,
-    settings: &Settings,
-    output: Output,
-    budget: &Budget,
-) -> (Vec<Loaded>, usize) {
-    let Found { files: found, mistakes, others } = files::find(&args.paths);
+/// The files of a run.
+struct Read {
+    loaded: Vec<Loaded>,
+    /// What tells each of them from the others, wherever its folder is.
+    identities: Vec<String>,
+    /// How many files of other kinds there are.
+    other_files: usize,
+}
+
+/// Reads all files and prints what there is to say about them.
+fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) -> Read {
+    let Found { files: found, mistakes, others: other_files } = files::find(&args.paths);
+    let identities = mistakes.iter().map(|one| files::slashed(&one.path));
+    let identities = identities.chain(found.iter().map(|one| one.identity.clone())).collect();
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
     // A file that is not read to its end leaves time for the others, and to analyse them.
     let pieces = |at: usize| 2 * found.len() - at;
     let restrictions = &settings.restrictions;
     let load = |(at, found)| load::load(found, restrictions, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
-    let (mut printed, mut errors, mut warnings) = (0, 0, 0);
     for file in &mut loaded {
         file.prepare(&settings.options);
+    }
+    say(&loaded, output);
+    Read { loaded, identities, other_files }
+}
+
+/// Prints what there is to say about the files.
+pub fn say(loaded: &[Loaded], output: Output) {
+    let (mut printed, mut errors, mut warnings) = (0, 0, 0);
+    for file in loaded {
         let beside = file.beside.iter().map(|(text, said)| (text, said));
         for (text, said) in std::iter::once((&file.text, &file.complaints)).chain(beside) {
             // A file that is wrong in many ways has a limit of its own.
@@ -297,11 +274,11 @@ fn read(
             .map(|(number, what)| selvedge_report::describe::count(number, what));
         output.warn(&format!("{errors} and {warnings}; --format json lists all"));
     }
-    (loaded, others)
 }
 
 fn cache(args: &CheckArgs, output: Output) -> Option<Cache> {
-    if args.no_cache {
+    // A part of the answers is no answer to keep.
+    if args.no_cache || args.shard.is_some() {
         return None;
     }
     let given = args.cache_dir.clone();
@@ -315,100 +292,5 @@ fn cache(args: &CheckArgs, output: Output) -> Option<Cache> {
             }
             None
         }
-    }
-}
-
-/// Sets the findings aside that do not count. Gives the warnings about suppressions.
-fn set_aside(
-    args: &CheckArgs,
-    settings: &Settings,
-    files: &mut [CheckedFile],
-    output: Output,
-) -> Vec<Diagnostic> {
-    let mut unused = Vec::new();
-    if let Some(config) = &settings.config {
-        let folder = config.path.parent().unwrap_or(Path::new(""));
-        let relative = |file: &str| relative(file, folder);
-        unused = suppress::apply(&settings.suppressions, files, &relative);
-        output.diagnostics(&unused, &config.text.source());
-    }
-    if let (Some(path), Some(known)) = (&args.baseline, &settings.baseline) {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let relative = |file: &str| relative(file, folder);
-        let gone = baseline::set_aside(known.clone(), files, &settings.options.kinds, &relative);
-        if gone > 0 {
-            let what = selvedge_report::describe::count(gone, "finding");
-            output.warn(&format!(
-                "{what} of the baseline {} gone; --write-baseline writes a new one",
-                if gone == 1 { "is" } else { "are" }
-            ));
-        }
-    }
-    unused
-}
-
-fn write_baseline(args: &CheckArgs, checks: &Checks<'_>, output: Output) -> Result<(), Exit> {
-    let Some(path) = &args.write_baseline else { return Ok(()) };
-    if checks.errors() > 0 || checks.totals().tally.unknown > 0 {
-        output.warn("the baseline lacks what could not be read or decided");
-    }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let relative = |file: &str| relative(file, folder);
-    let baseline: Baseline = baseline::entries(checks.files, &relative).collect();
-    publish::write_file(path, baseline.render().as_bytes(), output)
-}
-
-fn verdict(checks: &Checks<'_>) -> Exit {
-    let open = |file: &CheckedFile| {
-        !file.open.is_empty() || file.tallies.iter().any(|(_, tally)| tally.unknown > 0)
-    };
-    if checks.errors() > 0 {
-        Exit::BadInput
-    } else if checks.files.iter().any(|file| !file.findings.is_empty()) {
-        Exit::Violation
-    } else if checks.files.iter().any(open) {
-        Exit::Unknown
-    } else {
-        Exit::Success
-    }
-}
-
-/// The outcome that the exit code tells.
-fn worst(exits: &[Exit]) -> Exit {
-    let order = [Exit::Internal, Exit::BadInput, Exit::Violation, Exit::Unknown];
-    order.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Success)
-}
-
-fn statistics(checks: &Checks<'_>, analysed: &Analysed, peak_memory: Option<u64>) -> String {
-    let totals = checks.totals();
-    let mut lines = vec![
-        ("files", analysed.files.len() as u64),
-        ("from-cache", analysed.from_cache as u64),
-        ("questions", totals.tally.questions as u64),
-        ("milliseconds", checks.elapsed.as_millis() as u64),
-    ];
-    lines.extend(peak_memory.map(|bytes| ("peak-memory-bytes", bytes)));
-    let mut text = String::new();
-    for (name, value) in lines {
-        let _ = writeln!(text, "  {name:17}  {value:>12}");
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn precedence_of_outcomes() {
-        use Exit::{BadInput, Internal, Success, Unknown, Violation};
-        let order = [Internal, BadInput, Violation, Unknown, Success];
-        for (at, &high) in order.iter().enumerate() {
-            for &low in &order[at..] {
-                assert_eq!(worst(&[low, high]), high);
-                assert_eq!(worst(&[Success, high, low]), high);
-            }
-        }
-        assert_eq!(worst(&[]), Success);
     }
 }

@@ -6,6 +6,7 @@ mod demo;
 mod inquiry;
 mod manual;
 mod meeting;
+mod merge;
 mod nwa;
 mod patterns;
 mod reach;
@@ -24,6 +25,7 @@ pub fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         Command::Atomicity(args) => atomicity::run(&args, output),
         Command::Check(args) => check::run(&args, output),
+        Command::Merge(args) => merge::run(&args, output),
         Command::Race(args) => meeting::race(&args, output),
         Command::Deadlock(args) => meeting::deadlock(&args, output),
         Command::Reach(args) => reach::run(&args, output),

@@ -93,16 +93,16 @@ struct StoredFinding {
 }
 
 /// A file with what is known of the line, the column and the offset in it.
-#[derive(Serialize, Deserialize)]
-struct StoredPlace(u32, Option<u32>, Option<u32>, Option<u32>);
+#[derive(Clone, Serialize, Deserialize)]
+pub struct StoredPlace(u32, Option<u32>, Option<u32>, Option<u32>);
 
 impl StoredPlace {
-    fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         let file = place.file.index() as u32;
         Self(file, place.line(), place.column(), place.offset())
     }
 
-    fn restore(&self, program: &Program) -> Option<Place> {
+    pub(crate) fn restore(&self, program: &Program) -> Option<Place> {
         let Self(file, line, column, offset) = *self;
         let file = FileId::from_index(file as usize);
         if file != FileId::READ {
