@@ -37,6 +37,7 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["cpds"],
     ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
+    ("shards", "checks in parts against checks in one run", "selvedge-library", &["shards"]),
     (
         "reach",
         "all engines for data against all schedules within a bound",

@@ -40,9 +40,7 @@ pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
 pub use registry::{Declaration, EngineKind, QuestionKind, left_out};
-pub use relation::{
-    Listing, QuestionPart, RelationReport, answer_relation, answer_relation_part,
-};
+pub use relation::{Listing, QuestionPart, RelationReport, answer_relation, answer_relation_part};
 pub use selvedge_bounded::projection;
 pub use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
 pub use selvedge_states::movers::movers;

@@ -103,7 +103,8 @@ fn run_in(folder: &Path, arguments: &[&str]) -> Outcome {
 fn timeless(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    let marks = ["\"seconds\":", "\"peak_memory_bytes\":", " unknown in ", "time=\"", "unknown\n    in "];
+    let marks =
+        ["\"seconds\":", "\"peak_memory_bytes\":", " unknown in ", "time=\"", "unknown\n    in "];
     while let Some((at, mark)) =
         marks.iter().filter_map(|mark| Some((rest.find(mark)?, *mark))).min()
     {
@@ -180,7 +181,9 @@ fn all_parts_together_are_one_run() {
     let merged: Value = serde_json::from_str(&merged.stdout).expect("JSON");
     let stats: Vec<Value> = names
         .iter()
-        .map(|name| serde_json::from_str::<Value>(&project.read(name)).expect("JSON")["stats"].take())
+        .map(|name| {
+            serde_json::from_str::<Value>(&project.read(name)).expect("JSON")["stats"].take()
+        })
         .collect();
     // Seconds are added, of memory the most counts; every question has one part.
     let sum: f64 = stats.iter().filter_map(|one| one["seconds"].as_f64()).sum();
@@ -205,11 +208,12 @@ fn suppressions_and_baselines_are_for_the_whole() {
     let baseline = project.read("known.json").replacen("data-race", "deadlock", 1);
     fs::write(project.0.join("known.json"), baseline).expect("written");
     let config = "\
-        [[suppress]]\nreason = \"known\"\nrule = \"deadlock\"\nfile = \"models/deep/*.eml\"\nlocations = []\n";
-    let config = config.replace("locations = []\n", "");
-    let unused = "[[suppress]]\nreason = \"old\"\nrule = \"atomicity-violation\"\nthreads = [\"Z\"]\n";
-    fs::write(project.0.join("selvedge.toml"), config + unused).expect("written");
-    let arguments = ["models/racy.eml", "models/deep", "models/safe.eml", "--baseline", "known.json"];
+        [[suppress]]\nreason = \"known\"\nrule = \"deadlock\"\nfile = \"models/deep/*.eml\"\n";
+    let unused =
+        "[[suppress]]\nreason = \"old\"\nrule = \"atomicity-violation\"\nthreads = [\"Z\"]\n";
+    fs::write(project.0.join("selvedge.toml"), [config, unused].concat()).expect("written");
+    let arguments =
+        ["models/racy.eml", "models/deep", "models/safe.eml", "--baseline", "known.json"];
     compare(&project, &arguments, &[1, 2, 5], &FORMATS[..2]);
     let outcome = project.check(&arguments);
     assert!(outcome.stderr.contains("unused-suppression"), "{}", outcome.stderr);
@@ -224,8 +228,9 @@ fn suppressions_and_baselines_are_for_the_whole() {
     let alone = project.check(&[&arguments[..], &["--format", "json"]].concat());
     assert_eq!(timeless(&merged.stdout), timeless(&alone.stdout));
     // A baseline of the whole is that of one run.
-    project.check(&["models/racy.eml", "--config", "/dev/null", "--write-baseline", "one.json"]);
-    let (names, _) = project.parts(&["models/racy.eml", "--config", "/dev/null"], 3);
+    fs::write(project.0.join("none.toml"), "").expect("written");
+    project.check(&["models/racy.eml", "--config", "none.toml", "--write-baseline", "one.json"]);
+    let (names, _) = project.parts(&["models/racy.eml", "--config", "none.toml"], 3);
     project.merge(&names, &["--write-baseline", "all.json"]);
     assert_eq!(project.read("all.json"), project.read("one.json"));
 }
@@ -274,7 +279,8 @@ fn what_does_not_fit_is_refused() {
     refused(&["cut.json", &names[1]], "cut.json is no part of a check: it is no JSON");
     fs::write(project.0.join("deep.json"), "[".repeat(1 << 20)).expect("written");
     refused(&["deep.json"], "it is no JSON");
-    fs::write(project.0.join("other.json"), "{\"version\":\"2.1.0\",\"runs\":[]}").expect("written");
+    fs::write(project.0.join("other.json"), "{\"version\":\"2.1.0\",\"runs\":[]}")
+        .expect("written");
     refused(&["other.json"], "it is no report of Selvedge");
     let old = text.replacen("\"version\":\"", "\"version\":\"0.0.", 1);
     fs::write(project.0.join("old.json"), old).expect("written");
@@ -286,7 +292,7 @@ fn what_does_not_fit_is_refused() {
     refused(&[&names[0], &names[1], "--output", &names[0]], "would overwrite a file that is read");
     let (changed, _) = project.parts(&["models/safe.eml"], 2);
     fs::write(project.0.join("models/safe.eml"), RACY).expect("written");
-    let (mut again, _) = (changed.clone(), ());
+    let mut again = changed;
     fs::rename(project.0.join(&again[0]), project.0.join("before.json")).expect("renamed");
     again[0] = "before.json".to_owned();
     project.parts(&["models/safe.eml"], 2);
@@ -306,7 +312,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// The examples, which have something of everything.
+/// The examples, which have something of everything. One of them is left out: its search is ended by the
+/// clock.
 #[test]
 fn the_examples_in_parts() {
     let project = Project::new("examples", &[]);
@@ -314,10 +321,11 @@ fn the_examples_in_parts() {
     fs::create_dir(&folder).expect("made");
     for entry in fs::read_dir(root().join("examples")).expect("the examples") {
         let path = entry.expect("an entry").path();
-        if path.is_file() {
-            fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("copied");
+        let name = path.file_name().expect("a name");
+        if path.is_file() && name != "meeting-never.eml" {
+            fs::copy(&path, folder.join(name)).expect("copied");
         }
     }
-    compare(&project, &["examples", "--no-fixes"], &[1, 2, 3, 4, 5], &FORMATS[..1]);
-    compare(&project, &["examples"], &[2], &FORMATS);
+    compare(&project, &["examples"], &[1, 2, 3, 4, 5], &FORMATS[..1]);
+    compare(&project, &["examples"], &[2], &FORMATS[1..]);
 }

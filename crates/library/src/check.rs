@@ -12,7 +12,7 @@
 
 use crate::fixes::{Fixer, deadlocks_among};
 use crate::goals::Goals;
-use crate::shard::Part;
+use crate::shard::FilePart;
 use selvedge_analysis::{
     DeadlockReport, InternalError, Options, Prepared, Progress, QuestionPart, RelationReport,
     answer, answer_deadlocks_part, answer_relation_part,
@@ -157,7 +157,7 @@ pub(crate) fn ask_part(
     prepared: &Prepared<'_>,
     goals: &Goals,
     options: &CheckOptions,
-    part: Option<&Part<'_>>,
+    part: Option<&FilePart<'_>>,
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<AllAnswers, InternalError> {
@@ -244,14 +244,14 @@ fn ask_all(
     prepared: &Prepared<'_>,
     goals: &Goals,
     options: &CheckOptions,
-    part: Option<&Part<'_>>,
+    part: Option<&FilePart<'_>>,
     budget: &Budget,
     progress: &mut dyn FnMut(FindingKind, usize, usize),
 ) -> Result<BTreeMap<FindingKind, KindAnswers>, InternalError> {
     let program = prepared.program;
     let has = |question: &Question| part.is_none_or(|part| part.has(program, question));
     let here = |kind: &FindingKind| goals.question(*kind).is_none_or(|question| has(&question));
-    let counts_rest = part.is_none_or(Part::counts_rest);
+    let counts_rest = part.is_none_or(FilePart::counts_rest);
     let asking = Asking { prepared, goals, options, part: QuestionPart { has: &has, counts_rest } };
     let wanted = |kind: &FindingKind| options.kinds.contains(kind) && goals.ask(*kind);
     let mut all: BTreeMap<FindingKind, KindAnswers> = BTreeMap::new();
@@ -364,7 +364,7 @@ impl Asking<'_, '_> {
 const WORK_PER_ASSERTION: u64 = 200_000;
 
 /// The places of the assertions, with the nodes before them.
-fn assertions(program: &Program) -> BTreeMap<Place, Vec<NodeId>> {
+pub(crate) fn assertions(program: &Program) -> BTreeMap<Place, Vec<NodeId>> {
     let mut all: BTreeMap<Place, Vec<NodeId>> = BTreeMap::new();
     for edge in &program.edges {
         if matches!(edge.action, Action::Assert(_)) {

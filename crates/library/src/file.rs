@@ -9,7 +9,7 @@ use crate::goals::{ERROR, Goals};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
-use crate::shard::Part;
+use crate::shard::FilePart;
 use crate::vacuity;
 use selvedge_analysis::copies::{FEW_COPIES, instance};
 use selvedge_analysis::{InternalError, Options, Prepared, left_out};
@@ -275,7 +275,7 @@ impl Loaded {
     pub fn check_part(
         &self,
         options: &CheckOptions,
-        part: &Part<'_>,
+        part: &FilePart<'_>,
         budget: &Budget,
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
@@ -303,8 +303,7 @@ impl Loaded {
         let prepared = Prepared::new(self.program.as_ref()?);
         let options = self.options(options);
         let checked = conclude(&prepared, &self.goals, &options, answers, budget);
-        let answer =
-            |checked| FileAnswer { checked, from_cache: false, stopped: None, part: None };
+        let answer = |checked| FileAnswer { checked, from_cache: false, stopped: None, part: None };
         Some(checked.map(answer))
     }
 

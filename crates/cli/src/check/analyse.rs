@@ -20,7 +20,7 @@ use selvedge_library::cache::Store;
 use selvedge_library::check::AllAnswers;
 use selvedge_library::file::{FileAnswer, Loaded};
 use selvedge_library::shard::join::JoinedFile;
-use selvedge_library::shard::{Part, Shard};
+use selvedge_library::shard::{FilePart, Shard};
 use selvedge_library::{CheckOptions, Fixes, Text};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,7 +91,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 model.check(options, cache, budget, &mut note)
             }
             Task::Part(shard, identities) => {
-                let part = Part { shard, identity: &identities[number] };
+                let part = FilePart { shard, identity: &identities[number] };
                 model.check_part(options, &part, budget, &mut note)
             }
             Task::Joined(files) => joined(&files[number], options, budget),

@@ -9,7 +9,7 @@ use selvedge_library::file::Loaded;
 use selvedge_library::shard::stored::{
     StoredAnswers, StoredFile, StoredOptions, StoredShard, StoredSource, StoredText,
 };
-use selvedge_library::shard::{Part, Shard};
+use selvedge_library::shard::{FilePart, Shard};
 
 /// What a part is of.
 pub struct StoredPart<'a> {
@@ -77,7 +77,7 @@ impl StoredPart<'_> {
         let name = &file.text.name;
         let mut source = StoredSource::new(file, identity != "-");
         let unread = file.stopped.then(|| file.complaints[0].message.clone());
-        let part = Part { shard: self.shard, identity };
+        let part = FilePart { shard: self.shard, identity };
         let sha256 = source.sha256();
         source.name_for_config = aside.config.map(|_| (aside.name_for_config)(name));
         source.name_for_baseline = aside.baseline.map(|_| (aside.name_for_baseline)(name));

@@ -2,8 +2,8 @@
 //! What `atomicity`, `race` and `deadlock` share: from a model and what is asked about it to answers
 //! under the limits, and from the answers to the screen.
 
-use crate::check::finish::say_left_out;
 use crate::args::ReportOptions;
+use crate::check::finish::say_left_out;
 use crate::check::publish;
 use crate::exit::Exit;
 use crate::input;

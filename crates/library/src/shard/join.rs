@@ -231,8 +231,7 @@ fn join_file(
     if source.sha256() != parts[0].1.sha256 {
         return Err(format!("{part}: the text of {name} is damaged"));
     }
-    let mut loaded =
-        source.load(name, restrictions).map_err(|wrong| format!("{part}: {wrong}"))?;
+    let mut loaded = source.load(name, restrictions).map_err(|wrong| format!("{part}: {wrong}"))?;
     loaded.prepare(options);
     let bug = parts.iter().find_map(|(_, file)| file.bug.clone());
     let answers = match (&loaded.program, bug) {
@@ -290,6 +289,9 @@ fn join_answers(
     }
     for (&kind, kept) in &mut all.kinds {
         let wrong = || Err(format!("the answers about `{}` do not add up", kind.rule()));
+        if loaded.goals.question(kind).is_some() && kept.answers.is_empty() {
+            return wrong();
+        }
         if kind == FindingKind::Deadlock {
             let answers = std::mem::take(&mut kept.answers);
             let numbers = std::mem::take(&mut kept.numbers);
@@ -315,8 +317,7 @@ fn join_answers(
             (kept.safe, kept.vacuous, kept.unknown, kept.why) = (0, 0, count - listed, why);
         }
         let rest = kept.safe.checked_add(kept.unknown);
-        if rest.and_then(|rest| rest.checked_add(listed)) != Some(count)
-            || kept.vacuous > kept.safe
+        if rest.and_then(|rest| rest.checked_add(listed)) != Some(count) || kept.vacuous > kept.safe
         {
             return wrong();
         }

@@ -79,14 +79,14 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
 
 /// A part of the questions about one file.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct FilePart<'a> {
     /// Which part.
     pub shard: Shard,
     /// What tells the file from others, wherever its folder is.
     pub identity: &'a str,
 }
 
-impl Part<'_> {
+impl FilePart<'_> {
     /// Whether a question belongs to it. Those about the same threads and locations stay together: they
     /// share work.
     pub fn has(&self, program: &Program, question: &Question) -> bool {
@@ -169,7 +169,7 @@ mod tests {
             for question in &all {
                 let has = |&index: &u32| {
                     let shard = Shard::new(index, count).expect("a shard");
-                    Part { shard, identity: "a.eml" }.has(&program, question)
+                    FilePart { shard, identity: "a.eml" }.has(&program, question)
                 };
                 let [one] = (1..=count).filter(has).collect::<Vec<_>>()[..] else {
                     panic!("{question:?}")

@@ -12,7 +12,7 @@
 use super::Shard;
 use crate::cache::digest;
 use crate::cache::entry::StoredPlace;
-use crate::check::{AllAnswers, CheckOptions, Fixes, KindAnswers};
+use crate::check::{AllAnswers, CheckOptions, Fixes, KindAnswers, assertions};
 use crate::file::Loaded;
 use crate::goals::Goals;
 use crate::load::{Text, Texts};
@@ -25,6 +25,7 @@ use selvedge_report::json::FORMAT;
 use selvedge_report::replay_json::{QuestionNumbers, Replay};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What the JSON of a part has beside that of a check.
@@ -185,6 +186,9 @@ struct StoredAnswer {
     reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replay: Option<Replay>,
+    /// The transaction that each step belongs to, if the engine knows of transactions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    transactions: Vec<u32>,
 }
 
 /// The JSON of one part of a check, as far as it matters for the whole.
@@ -411,9 +415,12 @@ impl StoredAnswers {
                 return Err(format!("`{}` is answered twice", stored.rule));
             }
         }
-        let places = self.unreached.iter().map(|place| place.restore(program));
-        let places: Option<Vec<_>> = places.collect();
-        answers.unreached = places.ok_or("a place is in a file that the program does not name")?;
+        let assertions = assertions(program);
+        let restore = |place: &StoredPlace| {
+            place.restore(program).filter(|place| assertions.contains_key(place))
+        };
+        let places: Option<Vec<_>> = self.unreached.iter().map(restore).collect();
+        answers.unreached = places.ok_or("an assertion is where there is none")?;
         Ok(answers)
     }
 }
@@ -456,18 +463,19 @@ impl StoredKind {
             cut: why(&self.cut),
             ..KindAnswers::default()
         };
+        let goal = goals.question(kind);
+        let fits = |question: &Question| match (question, &goal) {
+            (question, Some(goal)) => question == goal,
+            (Question::Pattern(_), None) => kind == FindingKind::Atomicity,
+            (Question::Race(_), None) => kind == FindingKind::Race,
+            (Question::Deadlock(_), None) => kind == FindingKind::Deadlock,
+            _ => false,
+        };
         for stored in &self.answers {
-            let answer = stored.restore(program)?;
-            let fits = match (&answer.question, goals.question(kind)) {
-                (question, Some(goal)) => *question == goal,
-                (Question::Pattern(_), None) => kind == FindingKind::Atomicity,
-                (Question::Race(_), None) => kind == FindingKind::Race,
-                (Question::Deadlock(_), None) => kind == FindingKind::Deadlock,
-                _ => false,
-            };
-            if !fits {
-                return Err(format!("an answer is not about `{}`", self.rule));
-            }
+            let question = stored.question(program).filter(fits);
+            let question =
+                question.ok_or_else(|| format!("an answer is not about `{}`", self.rule))?;
+            let answer = stored.restore(question, program)?;
             if kind == FindingKind::Deadlock {
                 let number = stored.number.ok_or("an answer about a deadlock has no number")?;
                 kept.numbers.push(number);
@@ -481,9 +489,11 @@ impl StoredKind {
 impl StoredAnswer {
     fn new(answer: &Answer, number: Option<usize>, program: &Program) -> Self {
         let Answer { question, verdict, engine, .. } = answer;
-        let replay = match verdict {
-            Verdict::Violation(trace) => Some(Replay::new(question, trace, program)),
-            _ => None,
+        let (replay, transactions) = match verdict {
+            Verdict::Violation(trace) => {
+                (Some(Replay::new(question, trace, program)), trace.transactions.clone())
+            }
+            _ => (None, Vec::new()),
         };
         let reason = match verdict {
             Verdict::Unknown(why) => Some(why.to_string()),
@@ -496,22 +506,29 @@ impl StoredAnswer {
             engine: (*engine).to_owned(),
             reason,
             replay,
+            transactions,
         }
     }
 
-    fn restore(&self, program: &Program) -> Result<Answer, String> {
+    /// The question, if it can be asked about a program.
+    fn question(&self, program: &Program) -> Option<Question> {
         let numbers = self.question.as_ref().and_then(QuestionNumbers::question);
-        let question = numbers.or_else(|| self.replay.as_ref()?.question());
-        let question = question.filter(|question| in_range(program, question));
-        let question = question.ok_or("an answer is to no question about its program")?;
+        let question = numbers.or_else(|| self.replay.as_ref()?.question())?;
+        in_range(program, &question).then_some(question)
+    }
+
+    fn restore(&self, question: Question, program: &Program) -> Result<Answer, String> {
         let verdict = match (self.verdict.as_str(), &self.replay, &self.reason) {
             ("safe", None, None) => Verdict::Safe,
-            ("unknown", None, Some(why)) => {
-                Verdict::Unknown(Unknown::Unsupported(why.clone()))
-            }
+            ("unknown", None, Some(why)) => Verdict::Unknown(Unknown::Unsupported(why.clone())),
             ("violation", Some(one), None) => {
                 let wrong = |what| format!("an interleaving cannot be executed: {what}");
-                let witness = one.witness(program).map_err(wrong)?;
+                let mut witness = one.witness(program).map_err(wrong)?;
+                let transactions = self.transactions.clone();
+                if !transactions.is_empty() && transactions.len() != witness.steps.len() {
+                    return Err(wrong("its steps have other transactions".to_owned()));
+                }
+                witness.transactions = transactions;
                 let trace = replay(program, &question, &witness);
                 Verdict::Violation(trace.map_err(|error| wrong(error.to_string()))?)
             }
@@ -522,14 +539,11 @@ impl StoredAnswer {
     }
 }
 
-/// Whether a question names threads, locations and locks that the program has.
+/// Whether a question names distinct threads, and locations and locks that the program has.
 fn in_range(program: &Program, question: &Question) -> bool {
     let threads = question.threads();
-    let distinct = match question {
-        Question::Deadlock(_) => true,
-        _ => threads.windows(2).all(|pair| pair[0] != pair[1]),
-    };
     let known = threads.iter().all(|&thread| program.threads.get(thread).is_some());
+    let distinct = threads.iter().collect::<BTreeSet<_>>().len() == threads.len();
     distinct
         && known
         && match question {
@@ -537,13 +551,18 @@ fn in_range(program: &Program, question: &Question) -> bool {
                 one.locations.len() == one.pattern.locations()
                     && one.locations.iter().all(|&id| program.locations.get(id).is_some())
             }
-            Question::Race(race) => program.locations.get(race.location).is_some(),
+            Question::Race(race) => {
+                race.threads.is_sorted() && program.locations.get(race.location).is_some()
+            }
             Question::Deadlock(deadlock) => {
                 let has = |resource| match resource {
                     Resource::Lock(lock) => program.locks.get(lock).is_some(),
                     Resource::End(thread) => program.threads.get(thread).is_some(),
                 };
-                deadlock.waits.iter().all(|wait| has(wait.holds) && has(wait.wants))
+                let next = deadlock.waits.iter().cycle().skip(1);
+                let mut pairs = deadlock.waits.iter().zip(next);
+                !deadlock.waits.is_empty()
+                    && pairs.all(|(wait, next)| wait.wants == next.holds && has(wait.holds))
             }
             // What a goal may be is known; nothing else is asked.
             _ => true,
