@@ -56,6 +56,17 @@ pub enum Task<'a> {
     Joined(&'a [JoinedFile]),
 }
 
+/// The answers of a part of the questions about a file.
+#[derive(Debug)]
+pub struct PartAnswers {
+    /// The number of the file among all.
+    pub number: usize,
+    /// The answers, or the bug that kept it from being analysed.
+    pub answers: Result<AllAnswers, String>,
+    /// Whether a limit was met.
+    pub stopped: bool,
+}
+
 /// What became of the files.
 #[derive(Debug, Default)]
 pub struct Analysed {
@@ -65,9 +76,8 @@ pub struct Analysed {
     pub warnings: Vec<(Text, Diagnostic)>,
     /// Bugs of ours, each with the name of the file.
     pub bugs: Vec<String>,
-    /// Of each file that was understood its number among all, where a part of the questions was asked, with
-    /// the answers and whether a limit was met, or with the bug.
-    pub parts: Vec<(usize, Result<(AllAnswers, bool), String>)>,
+    /// The answers of a part of the questions, where only that was asked.
+    pub parts: Vec<PartAnswers>,
     /// How many answers came from the cache.
     pub from_cache: usize,
 }
@@ -161,7 +171,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     for ((file, answer), number) in models.into_iter().zip(answers).zip(numbers) {
         match answer {
             Some(Ok(FileAnswer { checked, from_cache, stopped, part })) => {
-                let part = part.map(|part| (number, Ok((part, stopped.is_some()))));
+                let stopped = stopped.is_some();
+                let part = part.map(|part| PartAnswers { number, answers: Ok(part), stopped });
                 analysed.parts.extend(part);
                 analysed.from_cache += usize::from(from_cache);
                 let said = file.afterwards(&checked).into_iter();
@@ -170,7 +181,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             }
             Some(Err(bug)) => {
                 analysed.bugs.push(format!("{}: {bug}", file.text.name));
-                analysed.parts.push((number, Err(bug.0)));
+                analysed.parts.push(PartAnswers { number, answers: Err(bug.0), stopped: false });
             }
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
         }

@@ -44,13 +44,13 @@ impl StoredPart<'_> {
             .zip(identities)
             .map(|(file, identity)| self.file(file, identity, aside))
             .collect();
-        for (number, answers) in &analysed.parts {
-            match (answers, &loaded[*number].program) {
-                (Ok((answers, stopped)), Some(program)) => {
-                    let stored = StoredAnswers::new(answers, *stopped, program);
-                    files[*number].answers = Some(stored);
+        for part in &analysed.parts {
+            let file = &mut files[part.number];
+            match (&part.answers, &loaded[part.number].program) {
+                (Ok(answers), Some(program)) => {
+                    file.answers = Some(StoredAnswers::new(answers, part.stopped, program));
                 }
-                (Err(bug), _) => files[*number].bug = Some(bug.clone()),
+                (Err(bug), _) => file.bug = Some(bug.clone()),
                 (Ok(_), None) => {}
             }
         }

@@ -207,6 +207,11 @@ fn results_do_not_depend_on_the_number_of_jobs() {
         let arguments = ["check", "--no-cache", path, "--format", "json", "--jobs", jobs];
         let mut value: Value = serde_json::from_str(&common::run(&arguments).stdout).expect("JSON");
         value["stats"]["seconds"] = Value::Null;
+        value["stats"]["peak_memory_bytes"] = Value::Null;
+        // How far a search comes until the clock ends it is another matter.
+        for file in value["files"].as_array_mut().expect("files") {
+            file["open"] = file["open"].as_array().expect("reasons").len().into();
+        }
         value
     };
     let one = run("1");
