@@ -1,0 +1,25 @@
+//! Class files and archives of Java, as plain data.
+//!
+//! - [`class`]: what a class file says. [`names`]: names as numbers, and what descriptors say.
+//! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
+//! - [`archive`]: jars.
+//!
+//! ```
+//! let mut names = selvedge_front_java::JavaNames::default();
+//! let damaged = selvedge_front_java::read_class(&[0xCA, 0xFE], &mut names);
+//! assert_eq!(damaged.unwrap_err().to_string(), "4 bytes are expected here and 2 are left (byte 0)");
+//! ```
+
+pub mod archive;
+mod bytes;
+pub mod class;
+mod code;
+pub mod names;
+mod pool;
+pub mod reader;
+
+pub use archive::{ArchiveDamage, Contents, read_archive};
+pub use bytes::ClassDamage;
+pub use class::{JavaClass, JavaInstruction, JavaKind, JavaMethod};
+pub use names::{JavaName, JavaNames};
+pub use reader::read_class;
