@@ -10,6 +10,7 @@ const TARGETS: &[(&str, &[&str], u32)] = &[
     ("eml", &["examples", "corpus/bad"], 4096),
     ("eml_search", &["examples", "bench/models"], 1024),
     ("model_text", &["corpus/bad-model", "crates/states/tests/programs"], 4096),
+    ("java", &["crates/front-java/tests/classes/17", "crates/front-java/tests/classes/8"], 8192),
     ("ltl", &["examples", "corpus/bad-ltl"], 2048),
     ("nwa", &["examples", "corpus/bad-nwa"], 2048),
     ("pds_cuba", &["corpus/bad-pds"], 1024),

@@ -389,9 +389,17 @@ pub struct CopyOptions {
 /// The arguments of `show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
-    /// An EML program or a model in text form (`.slv`); `-` reads standard input.
+    /// An EML program or a model in text form (`.slv`); `-` reads standard input. With --classes a class
+    /// file, a jar, or a folder of them.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
+    /// List the classes of a class file, a jar or a folder, with their fields and methods.
+    #[arg(long, conflicts_with_all = ["dot", "format", "movers"])]
+    pub classes: bool,
+    /// Of a class for several versions of Java in a jar, take the one for this version [default: the
+    /// newest].
+    #[arg(long, value_name = "N", requires = "classes")]
+    pub release: Option<u16>,
     /// Print a Graphviz graph of the control flow and the calls.
     #[arg(long, conflicts_with = "format")]
     pub dot: bool,

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
+use selvedge_library::java;
 use selvedge_library::load::{self, Dialect, TextComplaints, Texts};
 use selvedge_library::restrict::read_restriction;
 use selvedge_library::{Language, ThreadRestriction};
@@ -193,8 +194,10 @@ pub enum Unreadable {
 }
 
 /// Why bytes cannot be read.
-enum NoBytes {
+pub enum NoBytes {
+    /// The system refused.
     Disk(io::Error),
+    /// A limit was met before their end.
     Stopped(StopReason),
 }
 
@@ -241,6 +244,40 @@ pub fn read_text(path: &Path, budget: &Budget) -> Result<Text, Unreadable> {
             Err(Unreadable::Encoding(Text { name, text }, Box::new(diagnostic)))
         }
     }
+}
+
+/// The class files and archives of a folder in the order of their names, or the one file that is named, with
+/// their bytes as they are asked for.
+pub fn class_files(
+    path: &Path,
+    budget: &Budget,
+) -> Result<impl Iterator<Item = (String, Result<Vec<u8>, NoBytes>)>, NoBytes> {
+    let mut files = Vec::new();
+    if path.is_dir() {
+        let mut open = vec![path.to_owned()];
+        while let Some(folder) = open.pop() {
+            budget.check().map_err(NoBytes::Stopped)?;
+            for entry in std::fs::read_dir(&folder)? {
+                let entry = entry?;
+                let (path, kind) = (entry.path(), entry.file_type()?);
+                let shown = path.display().to_string();
+                if kind.is_dir() {
+                    open.push(path);
+                } else if java::is_class_file(&shown) || java::is_archive(&shown) {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        if files.is_empty() {
+            let what = "there are no class files and no jars in it";
+            return Err(io::Error::other(what).into());
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+    let budget = budget.clone();
+    Ok(files.into_iter().map(move |path| (name(&path), read_file(&path, &budget))))
 }
 
 fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>, NoBytes> {

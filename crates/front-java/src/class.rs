@@ -474,7 +474,9 @@ impl JavaInstruction {
     /// Where it can go on other than at the next instruction.
     pub fn targets(&self) -> Vec<At> {
         match self {
-            Self::Branch(_, target) | Self::Goto(target) | Self::Subroutine(target) => vec![*target],
+            Self::Branch(_, target) | Self::Goto(target) | Self::Subroutine(target) => {
+                vec![*target]
+            }
             Self::Switch(default, cases) => {
                 std::iter::once(*default).chain(cases.iter().map(|&(_, target)| target)).collect()
             }

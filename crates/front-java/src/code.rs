@@ -11,8 +11,8 @@
 
 use crate::bytes::{Bytes, ClassDamage, damage};
 use crate::class::{
-    Arithmetic, At, BranchCondition, Comparison, FieldAccess, InvokeKind, JavaConstant, JavaInstruction,
-    JavaKind, StackOperation,
+    Arithmetic, At, BranchCondition, Comparison, FieldAccess, InvokeKind, JavaConstant,
+    JavaInstruction, JavaKind, StackOperation,
 };
 use crate::names::JavaNames;
 use crate::pool::{MemberKind, Pool};
@@ -52,7 +52,11 @@ impl Instructions {
 
     /// The same, or the end.
     pub fn end(&self, byte: u32, offset: usize) -> Result<At, ClassDamage> {
-        if byte == self.length { Ok(At::from_index(self.list.len())) } else { self.at(byte, offset) }
+        if byte == self.length {
+            Ok(At::from_index(self.list.len()))
+        } else {
+            self.at(byte, offset)
+        }
     }
 }
 
@@ -217,7 +221,8 @@ impl Reader<'_, '_> {
             187 => I::New(self.class()?),
             188 => {
                 let kind = self.bytes.u1()?;
-                let Some(element) = kind.checked_sub(4).and_then(|at| ELEMENTS.get(usize::from(at)))
+                let Some(element) =
+                    kind.checked_sub(4).and_then(|at| ELEMENTS.get(usize::from(at)))
                 else {
                     return damage(self.here, format!("there are no arrays of kind {kind}"));
                 };
@@ -243,7 +248,8 @@ impl Reader<'_, '_> {
                 let text = self.names.text(class).to_owned();
                 let given = text.bytes().take_while(|&one| one == b'[').count();
                 if dimensions == 0 || usize::from(dimensions) > given {
-                    let message = format!("an array of type {text:?} has no {dimensions} dimensions");
+                    let message =
+                        format!("an array of type {text:?} has no {dimensions} dimensions");
                     return damage(self.here, message);
                 }
                 let element = &text[usize::from(dimensions)..];
@@ -280,9 +286,9 @@ impl Reader<'_, '_> {
 
     /// The byte of the body that is so far away; a number of an instruction only later.
     fn target(&self, distance: i32) -> Result<At, ClassDamage> {
-        let here = (self.here - self.first) as i64;
-        match u32::try_from(here + i64::from(distance)) {
-            Ok(byte) if byte <= u32::from(u16::MAX) => Ok(At::from_index(byte as usize)),
+        let here = (self.here - self.first) as u32;
+        match here.checked_add_signed(distance).map(u16::try_from) {
+            Some(Ok(byte)) => Ok(At::from_index(usize::from(byte))),
             _ => damage(self.here, "this jump leaves the body"),
         }
     }

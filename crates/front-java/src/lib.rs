@@ -2,7 +2,7 @@
 //!
 //! - [`class`]: what a class file says. [`names`]: names as numbers, and what descriptors say.
 //! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
-//! - [`archive`]: jars.
+//! - [`archive`] reads jars.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();

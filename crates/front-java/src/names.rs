@@ -60,7 +60,9 @@ impl JavaNames {
 }
 
 /// What a method takes and gives, from its descriptor; `None` if that is none.
-pub fn kinds_of_method(descriptor: &str) -> Option<(Vec<crate::JavaKind>, Option<crate::JavaKind>)> {
+pub fn kinds_of_method(
+    descriptor: &str,
+) -> Option<(Vec<crate::JavaKind>, Option<crate::JavaKind>)> {
     let (parameters, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut kinds = Vec::new();
     let mut rest = parameters;

@@ -240,12 +240,13 @@ impl<'a> Pool<'a> {
             Entry::Double(bits) => JavaConstant::Double(f64::from_bits(bits)),
             Entry::Class(_) => JavaConstant::Class(self.class(index, offset, names)?),
             // Half a surrogate pair does no harm in a text that names nothing.
-            Entry::String(text) => match self.text(text, at)? {
-                (at, bytes) => match decode(bytes) {
+            Entry::String(text) => {
+                let (at, bytes) = self.text(text, at)?;
+                match decode(bytes) {
                     Some((text, _)) => JavaConstant::Text(names.intern(&text)),
                     None => return damage(at, "this text is not in modified UTF-8"),
-                },
-            },
+                }
+            }
             Entry::Handle(..) => JavaConstant::Handle(self.handle(index, offset, names)?),
             Entry::MethodType(descriptor) => {
                 JavaConstant::MethodType(self.name(descriptor, at, names)?)

@@ -13,8 +13,8 @@
 
 use crate::bytes::{Bytes, ClassDamage, damage};
 use crate::class::{
-    At, Bootstrap, JavaAccess, JavaAnnotation, JavaBody, JavaClass, JavaField, JavaHandler, JavaLocal,
-    JavaMethod,
+    At, Bootstrap, JavaAccess, JavaAnnotation, JavaBody, JavaClass, JavaField, JavaHandler,
+    JavaLocal, JavaMethod,
 };
 use crate::code::{Instructions, instructions};
 use crate::names::{JavaName, JavaNames, kind_of_field, kinds_of_method};

@@ -20,6 +20,7 @@
 //!   findings.
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
 //!   which runs of a thread count.
+//! - [`java`]: what is in class files and archives.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
 //!   more.
 //!
@@ -65,6 +66,7 @@ pub mod file;
 mod fixes;
 pub mod glob;
 pub mod goals;
+pub mod java;
 pub mod language;
 pub mod load;
 pub mod nwa;

@@ -7,7 +7,9 @@ use crate::input;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_analysis::{ProtectionRule, instance, movers};
-use selvedge_report::{dot, model, model_json};
+use selvedge_base::{Budget, Severity};
+use selvedge_library::java::JavaClasses;
+use selvedge_report::{Source, dot, model, model_json};
 use std::time::Instant;
 
 /// How many copies a process has of which there may be any number.
@@ -17,6 +19,9 @@ const COPIES: u32 = 2;
 pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     let start = Instant::now();
     let watch = Watch::new(Limits::new(args.limits, start), start);
+    if args.classes {
+        return classes(args, output, watch.budget());
+    }
     let input::Model { text, program, .. } = input::model(&args.file, output, watch.budget())?;
     if args.movers {
         let program = instance(program, &[], COPIES).program;
@@ -47,4 +52,35 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     })?;
     output.print(&shown)?;
     Ok(Exit::Success)
+}
+
+/// Lists the classes of a file or a folder.
+fn classes(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+    let (path, release, inner) = (args.file.clone(), args.release, budget.clone());
+    let read = within(budget, move || {
+        let mut found = JavaClasses::default();
+        for (name, bytes) in input::class_files(&path, &inner)? {
+            let bytes = bytes?;
+            found.add(&name, &bytes, release, &inner).map_err(input::NoBytes::Stopped)?;
+        }
+        let list = found.list();
+        Ok((found.complaints, list))
+    });
+    let name = args.file.display().to_string();
+    let (complaints, list) = match read {
+        Ok(Ok(read)) => read,
+        Ok(Err(input::NoBytes::Disk(error))) => {
+            output.complain(&format!("cannot read {name}: {error}"));
+            return Err(Exit::BadInput);
+        }
+        Ok(Err(input::NoBytes::Stopped(reason))) | Err(reason) => {
+            return Err(input::not_read(&name, reason, output));
+        }
+    };
+    let has_errors = complaints.iter().any(|(_, one)| one.severity == Severity::Error);
+    for (file, complaint) in complaints {
+        output.diagnostics(&[complaint], &Source { name: &file, text: "" });
+    }
+    output.print(&list)?;
+    Ok(if has_errors { Exit::BadInput } else { Exit::Success })
 }
