@@ -6,8 +6,8 @@
 //! 1. A comment becomes a token only if it is not closed; then it is the last one before
 //!    [`Kind::End`].
 
-use logos::{Filter, Lexer, Logos, SpannedIter};
-use selvedge_syntax::tokens::{self, Comment, TokenKind};
+use logos::Logos;
+use selvedge_syntax::tokens::{self, TokenKind};
 
 pub use selvedge_syntax::tokens::quote;
 
@@ -281,16 +281,10 @@ impl Kind {
 }
 
 impl TokenKind for Kind {
-    const END: Self = Self::End;
-    const OPEN_COMMENT: Self = Self::OpenComment;
+    selvedge_syntax::scanned_by_logos!();
+
     const UNKNOWN_REMARK: &'static str = "not EML";
     const UNKNOWN_EXCUSES_NEXT: bool = false;
-
-    type Scanner<'a> = SpannedIter<'a, Self>;
-
-    fn scan(text: &str) -> Self::Scanner<'_> {
-        Self::lexer(text).spanned()
-    }
 
     fn is_keyword(self) -> bool {
         self.starts_statement()
@@ -300,12 +294,7 @@ impl TokenKind for Kind {
     }
 }
 
-/// Skips a comment unless it is not closed.
-fn comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let comment = Comment::behind(lexer.slice(), lexer.remainder());
-    lexer.bump(comment.length);
-    if comment.is_closed { Filter::Skip } else { Filter::Emit(()) }
-}
+selvedge_syntax::comments_for_logos!(Kind);
 
 /// A token with its bytes and its place.
 pub type Token<'a> = tokens::Token<'a, Kind>;

@@ -4,10 +4,10 @@
 //! # Invariants
 //! 1. The last token is [`Kind::End`], and there is no other of this kind.
 
-use logos::{Filter, Lexer, Logos};
+use logos::Logos;
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::tokens::{Comment, unterminated_comment};
+use selvedge_syntax::tokens::unterminated_comment;
 
 pub use selvedge_syntax::tokens::quote;
 
@@ -85,12 +85,7 @@ impl Kind {
     }
 }
 
-/// Skips a comment unless it is not closed.
-fn comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let comment = Comment::behind(lexer.slice(), lexer.remainder());
-    lexer.bump(comment.length);
-    if comment.is_closed { Filter::Skip } else { Filter::Emit(()) }
-}
+selvedge_syntax::comments_for_logos!(Kind);
 
 /// A token with its bytes.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 //! The tokens of formulas. Operators that are words (`X`, `F`, `U` and so on) are names here: what
 //! stands before an `@` is a thread, whatever it is called, so only the parser can tell.
 
-use logos::{Filter, Lexer, Logos, SpannedIter};
-use selvedge_syntax::tokens::{Comment, TokenKind};
+use logos::Logos;
+use selvedge_syntax::tokens::TokenKind;
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,25 +80,14 @@ pub enum Kind {
 }
 
 impl TokenKind for Kind {
-    const END: Self = Self::End;
-    const OPEN_COMMENT: Self = Self::OpenComment;
+    selvedge_syntax::scanned_by_logos!();
+
     const UNKNOWN_REMARK: &'static str = "not part of a formula";
     const UNKNOWN_EXCUSES_NEXT: bool = true;
-
-    type Scanner<'a> = SpannedIter<'a, Self>;
-
-    fn scan(text: &str) -> Self::Scanner<'_> {
-        Self::lexer(text).spanned()
-    }
 
     fn is_keyword(self) -> bool {
         false
     }
 }
 
-/// Skips a comment unless it is not closed.
-fn comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
-    let comment = Comment::behind(lexer.slice(), lexer.remainder());
-    lexer.bump(comment.length);
-    if comment.is_closed { Filter::Skip } else { Filter::Emit(()) }
-}
+selvedge_syntax::comments_for_logos!(Kind);

@@ -6,7 +6,7 @@
 use selvedge_base::{Budget, Id};
 use selvedge_lower::{LockSet, LoweredThread, Scopes, lower};
 use selvedge_pds::{Rhs, Symbol};
-use selvedge_program::{Event, Move, Observable, Program, StepKind, Successors, ThreadId};
+use selvedge_program::{Event, Move, Program, StepKind, Successors, ThreadId};
 use selvedge_replay::Configuration;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -20,23 +20,9 @@ fn all_locks(program: &Program) -> LockSet {
 /// The event of an executed step.
 fn event(kind: StepKind) -> Option<Event> {
     match kind {
-        StepKind::BeginUnit => Some(Event::Observable(Observable::BeginUnit)),
-        StepKind::EndUnit => Some(Event::Observable(Observable::EndUnit)),
-        StepKind::Read(location) => Some(Event::Observable(Observable::Read(location))),
-        StepKind::Write(location) => Some(Event::Observable(Observable::Write(location))),
         StepKind::Acquire(lock) => Some(Event::Acquire(lock)),
         StepKind::Release(lock) => Some(Event::Release(lock)),
-        StepKind::Call(_)
-        | StepKind::Return(_)
-        | StepKind::Start(_)
-        | StepKind::Join(_)
-        | StepKind::Wait(_)
-        | StepKind::Resume(_)
-        | StepKind::Notify(_)
-        | StepKind::Send(_)
-        | StepKind::Post(_)
-        | StepKind::Broadcast(_)
-        | StepKind::Step => None,
+        other => other.observable().map(Event::Observable),
     }
 }
 

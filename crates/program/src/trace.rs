@@ -12,6 +12,7 @@
 //! 2. A step that fails is the last one.
 
 use crate::data::{FailureKind, Valuation, Value, Variable};
+use crate::event::Observable;
 use crate::model::{ChannelId, EdgeId, LocationId, LockId, ProcedureId, Program, ThreadId};
 use crate::witness::{Move, Receiver, Witness, WitnessStep, contexts, rounds};
 use selvedge_base::{Id, IdVec, Place};
@@ -54,6 +55,31 @@ pub enum StepKind {
     Broadcast(ChannelId),
     /// A step without an event: a branch, a reentrant lock operation, an inner unit.
     Step,
+}
+
+impl StepKind {
+    /// What an automaton or a pattern sees of it.
+    pub fn observable(self) -> Option<Observable> {
+        match self {
+            Self::Read(location) => Some(Observable::Read(location)),
+            Self::Write(location) => Some(Observable::Write(location)),
+            Self::BeginUnit => Some(Observable::BeginUnit),
+            Self::EndUnit => Some(Observable::EndUnit),
+            Self::Acquire(_)
+            | Self::Release(_)
+            | Self::Call(_)
+            | Self::Return(_)
+            | Self::Start(_)
+            | Self::Join(_)
+            | Self::Wait(_)
+            | Self::Resume(_)
+            | Self::Notify(_)
+            | Self::Send(_)
+            | Self::Post(_)
+            | Self::Broadcast(_)
+            | Self::Step => None,
+        }
+    }
 }
 
 /// A thread that received in the step of another one.

@@ -139,25 +139,7 @@ impl Marks {
 
 /// What an automaton sees of a step.
 fn observed(step: &TraceStep) -> Option<IndexedSymbol> {
-    let symbol = match step.kind {
-        StepKind::Read(location) => Observable::Read(location),
-        StepKind::Write(location) => Observable::Write(location),
-        StepKind::BeginUnit => Observable::BeginUnit,
-        StepKind::EndUnit => Observable::EndUnit,
-        StepKind::Acquire(_)
-        | StepKind::Release(_)
-        | StepKind::Call(_)
-        | StepKind::Return(_)
-        | StepKind::Start(_)
-        | StepKind::Join(_)
-        | StepKind::Wait(_)
-        | StepKind::Resume(_)
-        | StepKind::Notify(_)
-        | StepKind::Send(_)
-        | StepKind::Post(_)
-        | StepKind::Broadcast(_)
-        | StepKind::Step => return None,
-    };
+    let symbol = step.kind.observable()?;
     Some(IndexedSymbol { thread: step.thread, symbol })
 }
 

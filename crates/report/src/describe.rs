@@ -214,6 +214,16 @@ pub fn action(kind: StepKind) -> &'static str {
     }
 }
 
+/// What a step does, as an order: `acquire`, `return from`.
+pub fn verb(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::BeginUnit => "begin unit",
+        StepKind::EndUnit => "end unit",
+        StepKind::Return(_) => "return from",
+        other => action(other),
+    }
+}
+
 /// The name of the lock, channel, location, procedure or thread of a step, as it is in the model.
 pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     Some(match kind {

@@ -21,7 +21,7 @@
 
 pub mod run;
 
-use crate::describe::{list, object};
+use crate::describe::{list, object, verb};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::places::short;
@@ -301,26 +301,8 @@ fn with_calls(trace: &Trace, program: &Program, matters: impl Fn(&TraceStep) -> 
 }
 
 pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
-    let word = match kind {
-        StepKind::BeginUnit => return "begin unit".into(),
-        StepKind::EndUnit => return "end unit".into(),
-        StepKind::Step => return "step".into(),
-        StepKind::Acquire(_) => "acquire",
-        StepKind::Release(_) => "release",
-        StepKind::Read(_) => "read",
-        StepKind::Write(_) => "write",
-        StepKind::Call(_) => "call",
-        StepKind::Return(_) => "return from",
-        StepKind::Start(_) => "start",
-        StepKind::Join(_) => "join",
-        StepKind::Wait(_) => "wait",
-        StepKind::Resume(_) => "resume",
-        StepKind::Notify(_) => "notify",
-        StepKind::Send(_) => "send",
-        StepKind::Post(_) => "post",
-        StepKind::Broadcast(_) => "broadcast",
-    };
-    format!("{word} {}", visible(object(kind, program).unwrap_or_default())).into()
+    let object = object(kind, program).map(visible);
+    object.map_or(verb(kind).into(), |object| format!("{} {object}", verb(kind)).into())
 }
 
 /// One row per step that a thread is about to take, and who is in its way if it waits for a lock.

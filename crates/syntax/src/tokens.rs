@@ -174,6 +174,36 @@ impl Comment {
     }
 }
 
+/// What an implementation of [`TokenKind`] has wherever [`logos`](https://docs.rs/logos) finds the
+/// tokens, to stand inside of it: the kinds `End` and `OpenComment`, and the scanner. It is a macro
+/// because this crate depends on nothing of the kind.
+#[macro_export]
+macro_rules! scanned_by_logos {
+    () => {
+        const END: Self = Self::End;
+        const OPEN_COMMENT: Self = Self::OpenComment;
+
+        type Scanner<'a> = ::logos::SpannedIter<'a, Self>;
+
+        fn scan(text: &str) -> Self::Scanner<'_> {
+            <Self as ::logos::Logos>::lexer(text).spanned()
+        }
+    };
+}
+
+/// The function `comment`, which `logos` calls at `//` and `/*`: it skips a comment unless it is not
+/// closed.
+#[macro_export]
+macro_rules! comments_for_logos {
+    ($kind:ty) => {
+        fn comment(lexer: &mut ::logos::Lexer<'_, $kind>) -> ::logos::Filter<()> {
+            let comment = $crate::tokens::Comment::behind(lexer.slice(), lexer.remainder());
+            lexer.bump(comment.length);
+            if comment.is_closed { ::logos::Filter::Skip } else { ::logos::Filter::Emit(()) }
+        }
+    };
+}
+
 /// Text as it is shown in messages: in backquotes, on one line, not too long.
 pub fn quote(text: &str) -> String {
     const LONGEST: usize = 40;

@@ -97,39 +97,17 @@ impl MonitorPhase {
     /// Whether the step may be the event that ends the phase.
     pub fn advances(&self, step: Sight) -> bool {
         step.thread == self.advance.thread
-            && observable(step.kind) == Some(self.advance.symbol)
+            && step.kind.observable() == Some(self.advance.symbol)
             && (step.in_unit || !self.in_unit)
     }
 
     /// Whether the step may pass.
     pub fn stays(&self, step: Sight) -> bool {
-        let Some(symbol) = observable(step.kind) else { return true };
+        let Some(symbol) = step.kind.observable() else { return true };
         let thread = step.thread;
         match &self.stay {
             Stay::ButEndOf(threads) => symbol != Observable::EndUnit || !threads.contains(&thread),
             Stay::Only(loops) => loops.contains(&IndexedSymbol { thread, symbol }),
         }
-    }
-}
-
-fn observable(kind: StepKind) -> Option<Observable> {
-    match kind {
-        StepKind::Read(location) => Some(Observable::Read(location)),
-        StepKind::Write(location) => Some(Observable::Write(location)),
-        StepKind::BeginUnit => Some(Observable::BeginUnit),
-        StepKind::EndUnit => Some(Observable::EndUnit),
-        StepKind::Acquire(_)
-        | StepKind::Release(_)
-        | StepKind::Call(_)
-        | StepKind::Return(_)
-        | StepKind::Start(_)
-        | StepKind::Join(_)
-        | StepKind::Wait(_)
-        | StepKind::Resume(_)
-        | StepKind::Notify(_)
-        | StepKind::Send(_)
-        | StepKind::Post(_)
-        | StepKind::Broadcast(_)
-        | StepKind::Step => None,
     }
 }

@@ -34,8 +34,6 @@ use selvedge_program::{
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// How many initial states are looked at.
-const MOST_INITIAL: usize = 1 << 16;
 /// How many pairs are explored before the first look for a cycle.
 const FIRST_LOOK: usize = 1 << 10;
 /// How many states one atomic section may have inside.
@@ -156,19 +154,7 @@ impl<'a> Search<'a> {
 
     fn run(&mut self, budget: &Budget) -> Result<Option<Witness>, Unknown> {
         let all = self.all_marks()?;
-        let mut initial = Vec::new();
-        let flow = State::for_each_initial(self.program, &mut |state| {
-            initial.push(state);
-            if initial.len() > MOST_INITIAL {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        if flow.is_break() {
-            let why = format!("the search handles at most {MOST_INITIAL} initial states");
-            return Err(unsupported(&why));
-        }
-        for state in initial {
+        for state in State::all_initial(self.program)? {
             self.failing |= state.fails_at_first(self.program).is_some();
             let state = self.number(Rc::new(state));
             self.add(state, 0, None);

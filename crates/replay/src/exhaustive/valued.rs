@@ -25,9 +25,6 @@ use selvedge_program::{
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// How many initial states are looked at.
-const MOST_INITIAL: usize = 1 << 16;
-
 /// A state that was reached.
 struct Visit {
     state: Rc<State>,
@@ -85,19 +82,7 @@ impl<'a> Search<'a> {
         &mut self,
         budget: &Budget,
     ) -> Result<Option<(usize, Option<(ThreadId, Scheduled, State)>)>, Unknown> {
-        let mut initial = Vec::new();
-        let flow = State::for_each_initial(self.program, &mut |state| {
-            initial.push(state);
-            if initial.len() > MOST_INITIAL {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        if flow.is_break() {
-            let why = format!("the search handles at most {MOST_INITIAL} initial states");
-            return Err(Unknown::Unsupported(why));
-        }
-        for state in initial {
+        for state in State::all_initial(self.program)? {
             self.add(Rc::new(state), 0, None);
         }
         let mut at = 0;

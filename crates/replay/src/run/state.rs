@@ -15,9 +15,12 @@ use selvedge_base::IdVec;
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
     EdgeId, GlobalId, Local, NodeId, Procedure, ProcedureId, Program, Start, Thread, ThreadId,
-    Type, Valuation, Value,
+    Type, Unknown, Valuation, Value,
 };
 use std::ops::ControlFlow;
+
+/// How many initial states a search keeps.
+pub const MOST_INITIAL: usize = 1 << 16;
 
 /// A program with data between two steps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -67,6 +70,26 @@ impl State {
         };
         let threads = program.threads.iter_enumerated().map(data).collect();
         Self { control: Configuration::initial(program), globals, threads }
+    }
+
+    /// The states that a run can begin with, for a search that keeps them.
+    ///
+    /// # Errors
+    /// If there are more than [`MOST_INITIAL`].
+    pub fn all_initial(program: &Program) -> Result<Vec<Self>, Unknown> {
+        let mut initial = Vec::new();
+        let flow = Self::for_each_initial(program, &mut |state| {
+            initial.push(state);
+            if initial.len() > MOST_INITIAL {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if flow.is_break() {
+            let why = format!("the search handles at most {MOST_INITIAL} initial states");
+            return Err(Unknown::Unsupported(why));
+        }
+        Ok(initial)
     }
 
     /// Calls `visit` for every state that a run can begin with, until it breaks.

@@ -13,9 +13,9 @@
 //!    repeat what the text says.
 
 use super::layout::{Content, DiagramLayout, Row, RowSpan, Shown, layout};
-use super::words::{lock_class, verb};
+use super::words::lock_class;
 use super::writer::Html;
-use crate::describe::{action, count, object};
+use crate::describe::{action, count, object, verb};
 use crate::escape::visible;
 use crate::interleaving::run;
 use crate::places::short;

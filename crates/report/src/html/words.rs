@@ -1,11 +1,11 @@
 //! # Idea
 //! The words and marks of the page that do not depend on where they stand: what a kind of finding
-//! is called, what a step does, how a lock looks.
+//! is called, how a lock looks.
 
 use crate::describe::{self, count};
 use selvedge_base::Id;
 use selvedge_findings::FindingKind;
-use selvedge_program::{LockId, StepKind};
+use selvedge_program::LockId;
 
 /// The name of a kind of finding, as a title.
 pub fn kind_name(kind: FindingKind) -> String {
@@ -44,29 +44,6 @@ pub fn proved(kind: FindingKind) -> &'static str {
             "no two threads are ever about to access the same location, one of them writing"
         }
         other => describe::proved(other),
-    }
-}
-
-/// What a step does, as an order: `acquire`.
-pub fn verb(kind: StepKind) -> &'static str {
-    match kind {
-        StepKind::BeginUnit => "begin unit",
-        StepKind::EndUnit => "end unit",
-        StepKind::Acquire(_) => "acquire",
-        StepKind::Release(_) => "release",
-        StepKind::Read(_) => "read",
-        StepKind::Write(_) => "write",
-        StepKind::Call(_) => "call",
-        StepKind::Return(_) => "return from",
-        StepKind::Start(_) => "start",
-        StepKind::Join(_) => "join",
-        StepKind::Wait(_) => "wait",
-        StepKind::Resume(_) => "resume",
-        StepKind::Notify(_) => "notify",
-        StepKind::Send(_) => "send",
-        StepKind::Post(_) => "post",
-        StepKind::Broadcast(_) => "broadcast",
-        StepKind::Step => "step",
     }
 }
 
