@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod cpds;
+pub mod deferred;
 pub mod meeting;
 pub mod merge;
 pub mod nwa;
@@ -16,6 +17,7 @@ use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValu
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use cpds::CpdsArgs;
+use deferred::Deferred;
 use meeting::{DeadlockArgs, RaceArgs};
 use merge::MergeArgs;
 use nwa::NwaArgs;
@@ -119,73 +121,73 @@ pub enum Command {
     /// are shown as one, the most important first, each with an interleaving and, where one is
     /// known to work, a fix.
     #[command(after_help = format!("{}\n\n{}", check::EXAMPLES, check::EXIT_CODES))]
-    Check(Box<CheckArgs>),
+    Check(Deferred<CheckArgs>),
     /// Makes one report of the parts of a check.
     ///
     /// The parts are written by `check --shard`. The report is the one that a single run gives, in any
     /// form; everything that it needs is in the parts.
     #[command(after_help = format!("{}\n\n{}", merge::EXAMPLES, check::EXIT_CODES))]
-    Merge(MergeArgs),
+    Merge(Deferred<MergeArgs>),
     /// Decides every atomicity question about a program.
     ///
     /// For every ordered pair of threads, every pattern and every choice of locations, either a
     /// proof that no execution shows the pattern or an interleaving that does.
     #[command(after_help = format!("{ATOMICITY_EXAMPLES}\n\n{EXIT_CODES}"))]
-    Atomicity(AtomicityArgs),
+    Atomicity(Deferred<AtomicityArgs>),
     /// Decides for every location and every two threads whether they can race for it.
     ///
     /// A race is a moment in which both threads are about to access the location and at least one
     /// of them is about to write.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", meeting::RACE_EXAMPLES))]
-    Race(RaceArgs),
+    Race(Deferred<RaceArgs>),
     /// Decides whether threads can wait for each other's locks in a cycle.
     ///
     /// Every minimal cycle of threads is decided, each thread about to acquire a lock that the next
     /// one holds.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", meeting::DEADLOCK_EXAMPLES))]
-    Deadlock(DeadlockArgs),
+    Deadlock(Deferred<DeadlockArgs>),
     /// Decides whether an assertion can fail, or a label or a state be reached.
     ///
     /// For programs with data: the schedules are bounded by rounds or by contexts, and everything
     /// below the bound is decided, with recursion of any depth. Without a bound it widens until a
     /// violation, a proof or a limit.
     #[command(after_help = format!("{}\n\n{}", reach::REACH_EXAMPLES, reach::REACH_EXIT_CODES))]
-    Reach(Box<ReachArgs>),
+    Reach(Deferred<ReachArgs>),
     /// Writes a sequential program that stands for a concurrent one.
     ///
     /// The result is a Boolean program with one thread whose assertion can fail if and only if one
     /// of the concurrent program can fail within the given number of rounds.
     #[command(after_help = reach::SEQUENTIALIZE_EXAMPLES)]
-    Sequentialize(SequentializeArgs),
+    Sequentialize(Deferred<SequentializeArgs>),
     /// Executes the interleavings of a report again.
     ///
     /// Each is executed on the model step by step, for its own question, by the replayer alone: no
     /// engine takes part.
     #[command(after_help = replay::REPLAY_EXAMPLES)]
-    Replay(ReplayArgs),
+    Replay(Deferred<ReplayArgs>),
     /// Prints one random run.
     #[command(after_help = replay::SIMULATE_EXAMPLES)]
-    Simulate(SimulateArgs),
+    Simulate(Deferred<SimulateArgs>),
     /// Analyses a built-in example: a stack whose wrapper locks the wrong object.
     #[command(after_help = DEMO_EXAMPLES)]
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
     /// Prints the model that was understood.
     ///
     /// Threads, procedures, locks, locations, units of work and calls; or the whole control flow
     /// with `--dot` and `--format model`.
     #[command(after_help = SHOW_EXAMPLES)]
-    Show(ShowArgs),
+    Show(Deferred<ShowArgs>),
     /// Decides temporal formulas about the runs of a model.
     ///
     /// Some run, or every run: what happens in the end, again and again, until something else does.
     #[command(after_help = temporal::TEMPORAL_EXAMPLES)]
-    Temporal(TemporalArgs),
+    Temporal(Deferred<TemporalArgs>),
     /// Answers questions about nested-word automata, and makes new ones of them.
     ///
     /// An automaton over the steps of a thread that sees which return belongs to which call: emptiness,
     /// inclusion, Boolean operations, conversions.
     #[command(after_help = nwa::NWA_EXAMPLES)]
-    Nwa(NwaArgs),
+    Nwa(Deferred<NwaArgs>),
     /// Prints the 32 access patterns.
     ///
     /// They are the shapes in which two units of work of two threads can conflict in a cycle over

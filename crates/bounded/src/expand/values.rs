@@ -75,6 +75,13 @@ pub fn values(expr: &Expr, before: View, after: View) -> Values {
         Expr::Not(inner) => values(inner, before, after).negated(),
         Expr::Binary(operator, left, right) => {
             let left = values(left, before, after);
+            // One side may decide alone.
+            match operator {
+                Operator::And if !left.can_be_true() => return left,
+                Operator::Or if !left.can_be_false() => return left,
+                Operator::Implies if !left.can_be_true() => return left.negated(),
+                _ => {}
+            }
             let right = values(right, before, after);
             match operator {
                 Operator::And => left.and(right),

@@ -33,7 +33,8 @@ pub struct Classes {
     nodes: IdVec<NodeId, NodeId>,
     /// For each call one that returns to the same class of nodes in the same way.
     calls: IdVec<EdgeId, EdgeId>,
-    symbols: FxHashMap<SymbolId, SymbolId>,
+    /// For each symbol the representative of its class, once it was asked for.
+    symbols: Vec<Option<SymbolId>>,
 }
 
 impl Classes {
@@ -55,12 +56,12 @@ impl Classes {
             *firsts.entry((nodes[edge.target], results)).or_insert(id)
         };
         let calls = program.edges.iter_enumerated().map(call).collect();
-        Ok(Self { nodes, calls, symbols: FxHashMap::default() })
+        Ok(Self { nodes, calls, symbols: Vec::new() })
     }
 
     /// The representative of the class of a symbol.
     pub fn of(&mut self, expansion: &mut Expansion<'_>, symbol: SymbolId) -> SymbolId {
-        if let Some(&known) = self.symbols.get(&symbol) {
+        if let Some(&Some(known)) = self.symbols.get(symbol.index()) {
             return known;
         }
         let ExpandedSymbol { thread, activity, locals } = expansion.get(symbol);
@@ -70,7 +71,9 @@ impl Classes {
             Activity::Open(call) => Activity::Open(self.calls[call]),
         };
         let class = expansion.symbol(ExpandedSymbol { thread, activity, locals });
-        self.symbols.insert(symbol, class);
+        let asked = self.symbols.len().max(symbol.index() + 1);
+        self.symbols.resize(asked, None);
+        self.symbols[symbol.index()] = Some(class);
         class
     }
 }

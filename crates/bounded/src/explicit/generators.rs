@@ -58,6 +58,7 @@
 //! 1. A view that was found lies outside of atomic sections.
 
 use super::classes::Classes;
+use super::configurations::Configurations;
 use super::goal::TargetTest;
 use super::visible::combinations;
 use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
@@ -65,13 +66,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{ThreadId, Unknown};
 use std::ops::ControlFlow;
-use std::rc::Rc;
 
 /// The class of the top of a stack; `None` for the empty one.
 pub type Top = Option<SymbolId>;
 
 /// What can be seen of a configuration: the shared state, and the top of each stack.
-pub type View = (Shared, Rc<[Top]>);
+pub type View = (Shared, Box<[Top]>);
 
 /// How many views a proof may have.
 const MOST_VIEWS: usize = 1 << 20;
@@ -83,16 +83,17 @@ const MOST_FACTS: usize = 1 << 22;
 const POLL_EVERY: usize = 256;
 
 /// A set of views, numbered in the order in which they were added.
-#[derive(Default)]
-pub struct Views {
-    all: Vec<View>,
-    numbers: FxHashMap<View, u32>,
-}
+pub struct Views(Configurations<Top>);
 
 impl Views {
+    /// No views of this many threads.
+    pub fn new(threads: usize) -> Self {
+        Self(Configurations::new(threads))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.0.len()
     }
 
     /// Whether there are more than a proof may have.
@@ -100,26 +101,14 @@ impl Views {
         self.len() > MOST_VIEWS
     }
 
-    /// Whether a view is there.
-    pub fn contains(&self, view: &View) -> bool {
-        self.numbers.contains_key(view)
-    }
-
-    /// The number of a view that is there.
-    fn find(&self, view: &View) -> Option<u32> {
-        self.numbers.get(view).copied()
+    /// A view by its number.
+    fn get(&self, number: u32) -> (Shared, &[Top]) {
+        (self.0.shared(number), self.0.entries(number))
     }
 
     /// Adds a view.
-    pub fn add(&mut self, shared: Shared, tops: Rc<[Top]>) -> u32 {
-        let view = (shared, tops);
-        if let Some(known) = self.find(&view) {
-            return known;
-        }
-        let number = self.all.len() as u32;
-        self.all.push(view.clone());
-        self.numbers.insert(view, number);
-        number
+    pub fn add(&mut self, shared: Shared, tops: &[Top]) -> u32 {
+        self.0.insert(shared, tops).0
     }
 
     /// Adds all combinations of tops, of which every thread has at least one, as long as there are
@@ -134,7 +123,7 @@ impl Views {
         budget: &Budget,
     ) -> Result<(), StopReason> {
         combinations(tops, budget, |tops| {
-            self.add(shared, tops.into());
+            self.add(shared, tops);
             if self.are_too_many() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     }
@@ -168,12 +157,13 @@ pub fn attempt(
     let threads = expansion.program().threads.len();
     let proof = Proof {
         found: views,
-        inside: Views::default(),
+        inside: Views::new(threads),
         threads: (0..threads).map(|_| Activations::new()).collect(),
         edges: FxHashMap::default(),
         facts_at: FxHashMap::default(),
         known_edges: FxHashSet::default(),
         work: Vec::new(),
+        scratch: Vec::with_capacity(threads),
         classes,
         expansion,
         goal,
@@ -256,6 +246,7 @@ struct Proof<'a, 'p> {
     facts_at: FxHashMap<u32, Vec<(usize, Entry)>>,
     /// Facts that were not looked at.
     work: Vec<(usize, u32, Entry)>,
+    scratch: Vec<Top>,
     classes: &'a mut Classes,
     expansion: &'a mut Expansion<'p>,
     goal: &'a TargetTest,
@@ -268,12 +259,12 @@ impl Proof<'_, '_> {
             let first = self.expansion.first(thread);
             Some(self.classes.of(self.expansion, first))
         };
-        let firsts: Rc<[Top]> = threads.iter().map(first).collect();
+        let firsts: Vec<Top> = threads.iter().map(first).collect();
         for (count, shared) in self.expansion.initial()?.into_iter().enumerate() {
             if count % POLL_EVERY == 0 {
                 budget.check().map_err(Failed::Stopped)?;
             }
-            let view = self.view(shared, Rc::clone(&firsts))?;
+            let view = self.view(shared, &firsts)?;
             for thread in 0..threads.len() {
                 self.fact(thread, view, BOTTOM);
             }
@@ -300,7 +291,7 @@ impl Proof<'_, '_> {
                 self.fact(thread, to, entry);
             }
         }
-        let (shared, ref tops) = *self.seen(view);
+        let (shared, tops) = self.seen(view);
         let Some(top) = tops[thread] else { return Ok(()) };
         let id = ThreadId::from_index(thread);
         for successor in self.expansion.successors(id, shared, top)? {
@@ -381,9 +372,12 @@ impl Proof<'_, '_> {
 
     /// The view that a thread leads to.
     fn edge(&mut self, thread: usize, view: u32, shared: Shared, top: Top) -> Result<u32, Failed> {
-        let mut tops = Rc::clone(&self.seen(view).1);
-        Rc::make_mut(&mut tops)[thread] = top;
-        let to = self.view(shared, tops)?;
+        let mut tops = std::mem::take(&mut self.scratch);
+        tops.clear();
+        tops.extend_from_slice(self.seen(view).1);
+        tops[thread] = top;
+        let to = self.view(shared, &tops)?;
+        self.scratch = tops;
         if self.known_edges.insert((thread, view, to)) {
             self.edges.entry(view).or_default().push((thread, to));
             for at in 0..self.facts_at.get(&view).map_or(0, Vec::len) {
@@ -397,26 +391,25 @@ impl Proof<'_, '_> {
     }
 
     /// The number of a view that has to be there, unless it is inside an atomic section.
-    fn view(&mut self, shared: Shared, tops: Rc<[Top]>) -> Result<u32, Failed> {
+    fn view(&mut self, shared: Shared, tops: &[Top]) -> Result<u32, Failed> {
         let threads = self.expansion.program().threads.ids();
         let seen = threads.zip(tops.iter().copied());
         if self.goal.reached(self.expansion, shared, seen) {
             return Err(Failed::Hopeless);
         }
         if self.expansion.layout().in_atomic(shared).is_none() {
-            let view = (shared, tops);
-            return self.found.find(&view).ok_or(Failed::Missing(view));
+            let found = self.found.0.find(shared, tops);
+            return found.ok_or_else(|| Failed::Missing((shared, tops.into())));
         }
         let number = self.found.len() as u32 + self.inside.add(shared, tops);
         if self.inside.are_too_many() { Err(Failed::Hopeless) } else { Ok(number) }
     }
 
     /// A view by its number.
-    fn seen(&self, view: u32) -> &View {
-        let view = view as usize;
-        match view.checked_sub(self.found.len()) {
-            None => &self.found.all[view],
-            Some(inside) => &self.inside.all[inside],
+    fn seen(&self, view: u32) -> (Shared, &[Top]) {
+        match view.checked_sub(self.found.len() as u32) {
+            None => self.found.get(view),
+            Some(inside) => self.inside.get(inside),
         }
     }
 

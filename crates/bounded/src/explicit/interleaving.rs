@@ -105,7 +105,7 @@ impl<'p> Interleaving<'p> {
 
     /// The tops of the stacks of a configuration.
     pub fn tops(&self, state: u32) -> impl Iterator<Item = (ThreadId, Option<SymbolId>)> {
-        let stacks = self.configurations.stacks(state).iter().enumerate();
+        let stacks = self.configurations.entries(state).iter().enumerate();
         stacks.map(|(at, &stack)| (ThreadId::from_index(at), self.stacks.top(stack)))
     }
 
@@ -120,7 +120,7 @@ impl<'p> Interleaving<'p> {
         let (first, way) = way;
         let mut taken: Vec<Taken> = Vec::with_capacity(way.len() + 1);
         for (origin, state) in way {
-            let stack = self.configurations.stacks(state)[origin.thread];
+            let stack = self.configurations.entries(state)[origin.thread];
             taken.push(Taken {
                 thread: origin.thread,
                 successor: origin.step,
@@ -129,7 +129,7 @@ impl<'p> Interleaving<'p> {
             });
         }
         if let Some((state, thread, successor)) = last {
-            let stack = self.configurations.stacks(state)[thread];
+            let stack = self.configurations.entries(state)[thread];
             let shared = self.configurations.shared(state);
             taken.push(Taken { thread, successor, shared, top: self.stacks.top(stack) });
         }
@@ -181,10 +181,10 @@ impl StateSpace for Interleaving<'_> {
         found: &mut Vec<Discovery>,
     ) -> Result<(), Halt> {
         let shared = self.configurations.shared(state);
-        let stack = self.configurations.stacks(state)[thread];
+        let stack = self.configurations.entries(state)[thread];
         let Some((top, below)) = self.stacks.pop(stack) else { return Ok(()) };
         self.scratch.clear();
-        self.scratch.extend_from_slice(self.configurations.stacks(state));
+        self.scratch.extend_from_slice(self.configurations.entries(state));
         for step in self.expansion.successors(ThreadId::from_index(thread), shared, top)? {
             let successor = self.expansion.successor(step);
             self.steps += 1;
@@ -207,10 +207,10 @@ impl StateSpace for Interleaving<'_> {
 
     fn is_exhausted(&mut self, state: u32, thread: usize) -> Result<bool, Halt> {
         let shared = self.configurations.shared(state);
-        let stack = self.configurations.stacks(state)[thread];
+        let stack = self.configurations.entries(state)[thread];
         let Some((top, below)) = self.stacks.pop(stack) else { return Ok(true) };
         self.scratch.clear();
-        self.scratch.extend_from_slice(self.configurations.stacks(state));
+        self.scratch.extend_from_slice(self.configurations.entries(state));
         for step in self.expansion.successors(ThreadId::from_index(thread), shared, top)? {
             let successor = self.expansion.successor(step);
             if successor.effect == StackEffect::Fail {
@@ -230,7 +230,7 @@ impl StateSpace for Interleaving<'_> {
     /// Looks for a head that is above itself. Of all configurations that calls lead to at a depth,
     /// the first, second, fourth, eighth, .. are looked at.
     fn inspect(&mut self, state: u32, thread: usize, history: &History) -> Result<(), Halt> {
-        let depth_of = |state: u32| self.stacks.depth(self.configurations.stacks(state)[thread]);
+        let depth_of = |state: u32| self.stacks.depth(self.configurations.entries(state)[thread]);
         let depth = depth_of(state);
         let origin = history.origin(state);
         let is_call = origin.is_some_and(|origin| depth > depth_of(origin.before));
@@ -247,7 +247,7 @@ impl StateSpace for Interleaving<'_> {
         while let Some(here) = origin.filter(|origin| origin.thread == thread) {
             let depth_before = depth_of(here.before);
             if depth_of(at) == open && depth_before < open {
-                let stack = self.configurations.stacks(at)[thread];
+                let stack = self.configurations.entries(at)[thread];
                 let head = (self.configurations.shared(at), self.stacks.top(stack));
                 if !entered.insert(head) {
                     return Err(Halt::Unbounded);

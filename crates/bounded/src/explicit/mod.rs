@@ -33,7 +33,7 @@ pub(crate) mod witness;
 use crate::expand::{Expansion, valuation};
 use aggregate::Aggregates;
 use classes::Classes;
-use generators::{Attempt, Top, Views};
+use generators::{Attempt, Top, View, Views};
 use goal::TargetTest;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
@@ -95,8 +95,10 @@ pub struct ExplicitSearch<'p> {
     views: Views,
     /// Nodes that are not told apart in `views`, once they are needed.
     classes: Option<Classes>,
-    /// How many states of the space `views` knows.
+    /// How many states of the space `views` knows, and how many are known not to show the view at
+    /// which the last attempt at a proof ended.
     viewed: u32,
+    compared: u32,
     /// What the last attempt at a proof came to, and how many there were.
     attempt: Option<Attempt>,
     attempts: u32,
@@ -144,9 +146,10 @@ impl<'p> ExplicitSearch<'p> {
             visible: Visible::new(program),
             looked_at: 0,
             growing: threads > 1 && program.is_recursive(),
-            views: Views::default(),
+            views: Views::new(threads),
             classes: None,
             viewed: 0,
+            compared: 0,
             attempt: None,
             attempts: 0,
             proof: Proof::Fixpoint,
@@ -228,7 +231,8 @@ impl<'p> ExplicitSearch<'p> {
         self.looked_at = 0;
         self.visible = Visible::new(self.program);
         self.viewed = 0;
-        self.views = Views::default();
+        self.views = Views::new(self.program.threads.len());
+        self.compared = 0;
         self.classes = None;
         self.attempt = None;
         Ok(())
@@ -268,9 +272,16 @@ impl<'p> ExplicitSearch<'p> {
             Some(classes) => classes,
             none => none.insert(Classes::new(self.program, goal, &self.visible, budget)?),
         };
+        // Views are gathered only if an attempt can get further than the last one.
+        if let Some(Attempt::Missing(missing)) = &self.attempt
+            && !find_view(&mut self.space, classes, &mut self.compared, missing, budget)?
+        {
+            return Ok(false);
+        }
         let views = &mut self.views;
         match &mut self.space {
             SearchSpace::Stacks(space) => {
+                let mut tops = Vec::with_capacity(self.program.threads.len());
                 let Interleaving { configurations, stacks, expansion, .. } = &mut **space;
                 let count = configurations.len() as u32;
                 while self.viewed < count && !views.are_too_many() {
@@ -279,8 +290,9 @@ impl<'p> ExplicitSearch<'p> {
                     if expansion.layout().in_atomic(shared).is_none() {
                         let class =
                             |&stack| stacks.top(stack).map(|top| classes.of(expansion, top));
-                        let tops = configurations.stacks(self.viewed).iter().map(class);
-                        views.add(shared, tops.collect());
+                        tops.clear();
+                        tops.extend(configurations.entries(self.viewed).iter().map(class));
+                        views.add(shared, &tops);
                     }
                     self.viewed += 1;
                 }
@@ -288,15 +300,7 @@ impl<'p> ExplicitSearch<'p> {
             SearchSpace::Sets(space) => {
                 while (self.viewed as usize) < space.len() && !views.are_too_many() {
                     let shared = space.shared(self.viewed);
-                    let mut tops: Vec<Vec<Top>> =
-                        space.tops(self.viewed).map(|(_, tops)| tops.collect()).collect();
-                    for tops in &mut tops {
-                        for top in tops.iter_mut().flatten() {
-                            *top = classes.of(&mut space.expansion, *top);
-                        }
-                        tops.sort_unstable();
-                        tops.dedup();
-                    }
+                    let tops = classes_of_tops(space, classes, self.viewed);
                     views.add_all(shared, &tops, budget)?;
                     self.viewed += 1;
                 }
@@ -310,11 +314,7 @@ impl<'p> ExplicitSearch<'p> {
             self.attempt = Some(Attempt::Hopeless);
             return Ok(false);
         }
-        if let Some(Attempt::Missing(view)) = &self.attempt
-            && !views.contains(view)
-        {
-            return Ok(false);
-        }
+        self.compared = self.viewed;
         self.attempts += 1;
         let attempt = generators::attempt(views, classes, expansion, goal, budget)?;
         Ok(*self.attempt.insert(attempt) == Attempt::Proved)
@@ -327,13 +327,15 @@ impl<'p> ExplicitSearch<'p> {
         let visible = &mut self.visible;
         match &self.space {
             SearchSpace::Stacks(space) => {
+                let mut tops = Vec::with_capacity(self.program.threads.len());
                 while self.looked_at < space.configurations.len() as u32 {
                     let state = self.looked_at;
                     poll(budget, state)?;
                     let shared = space.configurations.shared(state);
                     let top = |(thread, top)| visible.top(&space.expansion, shared, thread, top);
-                    let tops: Box<[u32]> = space.tops(state).map(top).collect();
-                    visible.add(space.expansion.layout(), shared, tops);
+                    tops.clear();
+                    tops.extend(space.tops(state).map(top));
+                    visible.add(space.expansion.layout(), shared, &tops);
                     self.looked_at += 1;
                 }
             }
@@ -381,6 +383,57 @@ const LAST_POLLS: u64 = 256;
 /// Looks at the budget now and then.
 fn poll(budget: &Budget, count: u32) -> Result<(), StopReason> {
     if count.is_multiple_of(POLL_EVERY) { budget.check() } else { Ok(()) }
+}
+
+/// Whether a view is shown by one of the states that were not compared with it yet.
+fn find_view(
+    space: &mut SearchSpace<'_>,
+    classes: &mut Classes,
+    compared: &mut u32,
+    (shared, tops): &View,
+    budget: &Budget,
+) -> Result<bool, StopReason> {
+    let count = match space {
+        SearchSpace::Stacks(space) => space.configurations.len() as u32,
+        SearchSpace::Sets(space) => space.len() as u32,
+    };
+    while *compared < count {
+        poll(budget, *compared)?;
+        let shows = match space {
+            SearchSpace::Stacks(space) => {
+                let Interleaving { configurations, stacks, expansion, .. } = &mut **space;
+                configurations.shared(*compared) == *shared
+                    && configurations.entries(*compared).iter().zip(tops).all(|(&stack, &top)| {
+                        stacks.top(stack).map(|top| classes.of(expansion, top)) == top
+                    })
+            }
+            SearchSpace::Sets(space) => {
+                space.shared(*compared) == *shared
+                    && classes_of_tops(space, classes, *compared)
+                        .iter()
+                        .zip(tops)
+                        .all(|(all, top)| all.contains(top))
+            }
+        };
+        if shows {
+            return Ok(true);
+        }
+        *compared += 1;
+    }
+    Ok(false)
+}
+
+/// For each thread the classes of the symbols that are on top of its stacks in a state.
+fn classes_of_tops(space: &mut Aggregates<'_>, classes: &mut Classes, state: u32) -> Vec<Vec<Top>> {
+    let mut tops: Vec<Vec<Top>> = space.tops(state).map(|(_, tops)| tops.collect()).collect();
+    for tops in &mut tops {
+        for top in tops.iter_mut().flatten() {
+            *top = classes.of(&mut space.expansion, *top);
+        }
+        tops.sort_unstable();
+        tops.dedup();
+    }
+    tops
 }
 
 fn single_stacks<'p>(

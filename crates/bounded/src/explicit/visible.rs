@@ -6,14 +6,12 @@
 //! # Invariants
 //! 1. Two labels with the same name are the same.
 
+use super::configurations::Configurations;
 use crate::expand::{Expansion, Shared, StateLayout, SymbolId, valuation};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{NodeId, Program, ThreadId, VisibleState};
 use std::ops::ControlFlow;
-
-/// A visible state in short: the globals and one number per thread, zero for one that has ended.
-type Seen = (u64, Box<[u32]>);
 
 /// How many states are added between two looks at the budget.
 const POLL_EVERY: usize = 1024;
@@ -26,7 +24,8 @@ pub struct Visible {
     /// For each node one more than the number of its label.
     labels: Vec<u32>,
     names: Vec<String>,
-    seen: FxHashSet<Seen>,
+    /// Visible states in short: the globals, and one number per thread, zero for one that has ended.
+    seen: Configurations<u32>,
     globals: usize,
 }
 
@@ -49,7 +48,8 @@ impl Visible {
                 *slot = number;
             }
         }
-        Self { labels, names, seen: FxHashSet::default(), globals: program.globals.len() }
+        let seen = Configurations::new(program.threads.len());
+        Self { labels, names, seen, globals: program.globals.len() }
     }
 
     /// The number of the label of a node.
@@ -73,9 +73,9 @@ impl Visible {
     }
 
     /// Adds a state unless it is inside an atomic section.
-    pub fn add(&mut self, layout: &StateLayout, shared: Shared, tops: Box<[u32]>) {
+    pub fn add(&mut self, layout: &StateLayout, shared: Shared, tops: &[u32]) {
         if layout.in_atomic(shared).is_none() {
-            self.seen.insert((layout.globals(shared), tops));
+            self.seen.insert(Shared(layout.globals(shared)), tops);
         }
     }
 
@@ -108,7 +108,7 @@ impl Visible {
             .seen
             .iter()
             .map(|(globals, tops)| VisibleState {
-                globals: valuation(*globals, self.globals),
+                globals: valuation(globals.0, self.globals),
                 tops: tops.iter().map(|&top| name(top)).collect(),
             })
             .collect();
@@ -126,14 +126,17 @@ impl Visible {
 pub fn combinations<T: Copy>(
     tops: &[Vec<T>],
     budget: &Budget,
-    mut take: impl FnMut(Box<[T]>) -> ControlFlow<()>,
+    mut take: impl FnMut(&[T]) -> ControlFlow<()>,
 ) -> Result<(), StopReason> {
     let mut which = vec![0; tops.len()];
+    let mut combination = Vec::with_capacity(tops.len());
     for count in 0usize.. {
         if count.is_multiple_of(POLL_EVERY) {
             budget.check()?;
         }
-        let taken = take(tops.iter().zip(&which).map(|(tops, &at)| tops[at]).collect());
+        combination.clear();
+        combination.extend(tops.iter().zip(&which).map(|(tops, &at)| tops[at]));
+        let taken = take(&combination);
         // The next combination, as one counts.
         let mut carried = true;
         for (at, tops) in which.iter_mut().zip(tops) {

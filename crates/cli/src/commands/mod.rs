@@ -33,7 +33,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Sequentialize(args) => sequentialize::run(&args, output),
         Command::Replay(args) => replay::replay(&args, output),
         Command::Simulate(args) => replay::run_simulation(&args, output),
-        Command::Demo(args) => demo::run(args, output),
+        Command::Demo(args) => demo::run(*args.0, output),
         Command::Show(args) => show::run(&args, output),
         Command::Nwa(args) => nwa::run(&args, output),
         Command::Patterns => patterns::run(output),

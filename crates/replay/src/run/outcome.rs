@@ -236,9 +236,14 @@ impl State {
         thread: ThreadId,
         step: &Scheduled,
     ) -> Result<StepKind, Refusal> {
-        self.can_move(program, thread)?;
-        let others = self.in_atomic().is_none();
-        let kind = self.control.step_control(program, thread, step, others)?;
+        // Nothing is enforced here, and the control flow says whether the thread can move at all.
+        let atomic = self.in_atomic();
+        if let Some(other) = atomic.filter(|&other| other != thread)
+            && self.control.threads.get(thread).is_some_and(|state| !state.waits)
+        {
+            return Err(Refusal::Atomic(other));
+        }
+        let kind = self.control.step_control(program, thread, step, atomic.is_none())?;
         let activations = &mut self.threads[thread].activations;
         match (kind, step.step) {
             (StepKind::Call(_), Move::Edge(edge)) => {
