@@ -24,6 +24,9 @@ tasks:
                              lists the parts
   fuzz [NAME] [SECONDS]      run the fuzz targets, or one of them, for so many seconds each (default
                              600), with the stable compiler
+  bench against PROGRAM [FILE..]
+                             compare an older program with this one: answers, instructions, times;
+                             files are asked about with `reach`, beside what is always asked
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench cpds [--quick]       print the table of lock histories against communicating pushdown systems
   bench nwa [--quick]        print what nested-word automata and merging functions cost
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         },
         ["corpus"] => corpus::write(None),
         ["corpus", folder] => corpus::write(Some(folder)),
+        ["bench", "against", older, files @ ..] => bench::against::run(older, files),
         ["bench", suite, rest @ ..] => bench::run(suite, rest),
         // One case in a process of its own, so that its peak memory can be told.
         ["bench-case", suite, name, rest @ ..] => bench::run_case(suite, name, rest),

@@ -3,6 +3,7 @@
 //! memory can be told, and reports counts that do not depend on the machine beside its times. The
 //! output is one table per suite, row by row; nothing here fails because something was slow.
 
+pub mod against;
 mod atomicity;
 mod cpds;
 mod growth;
