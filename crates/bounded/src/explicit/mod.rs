@@ -38,11 +38,12 @@ use goal::TargetTest;
 use interleaving::Interleaving;
 use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
-use selvedge_base::{Budget, StopReason};
+use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{
     Failure, Level, Measure, Program, Proof, Search, Statistics, Target, Unknown, Valuation,
     VisibleState, Witness,
 };
+use stacks::StackId;
 use visible::Visible;
 
 /// Which search space is used.
@@ -88,11 +89,15 @@ pub struct ExplicitSearch<'p> {
     /// Why the last level was not explored to its end.
     stopped: Option<Failure>,
     visible: Visible,
+    /// For each stack what `visible` sees of it.
+    labels: Vec<u32>,
     /// How many states of the space `visible` knows.
     looked_at: u32,
     /// Whether stacks may grow with every level.
     growing: bool,
     views: Views,
+    /// For each stack what `views` see of it.
+    tops: Vec<Top>,
     /// Nodes that are not told apart in `views`, once they are needed.
     classes: Option<Classes>,
     /// How many states of the space `views` knows, and how many are known not to show the view at
@@ -144,9 +149,11 @@ impl<'p> ExplicitSearch<'p> {
             run: None,
             stopped: None,
             visible: Visible::new(program),
+            labels: Vec::new(),
             looked_at: 0,
             growing: threads > 1 && program.is_recursive(),
             views: Views::new(threads),
+            tops: Vec::new(),
             classes: None,
             viewed: 0,
             compared: 0,
@@ -232,6 +239,7 @@ impl<'p> ExplicitSearch<'p> {
         self.visible = Visible::new(self.program);
         self.viewed = 0;
         self.views = Views::new(self.program.threads.len());
+        (self.labels, self.tops) = (Vec::new(), Vec::new());
         self.compared = 0;
         self.classes = None;
         self.attempt = None;
@@ -283,15 +291,18 @@ impl<'p> ExplicitSearch<'p> {
             SearchSpace::Stacks(space) => {
                 let mut tops = Vec::with_capacity(self.program.threads.len());
                 let Interleaving { configurations, stacks, expansion, .. } = &mut **space;
+                for stack in self.tops.len()..stacks.len() {
+                    let top = stacks.top(StackId::from_index(stack));
+                    self.tops.push(top.map(|top| classes.of(expansion, top)));
+                }
                 let count = configurations.len() as u32;
                 while self.viewed < count && !views.are_too_many() {
                     poll(budget, self.viewed)?;
                     let shared = configurations.shared(self.viewed);
                     if expansion.layout().in_atomic(shared).is_none() {
-                        let class =
-                            |&stack| stacks.top(stack).map(|top| classes.of(expansion, top));
+                        let stacks = configurations.entries(self.viewed).iter();
                         tops.clear();
-                        tops.extend(configurations.entries(self.viewed).iter().map(class));
+                        tops.extend(stacks.map(|stack| self.tops[stack.index()]));
                         views.add(shared, &tops);
                     }
                     self.viewed += 1;
@@ -327,15 +338,24 @@ impl<'p> ExplicitSearch<'p> {
         let visible = &mut self.visible;
         match &self.space {
             SearchSpace::Stacks(space) => {
+                for stack in self.labels.len()..space.stacks.len() {
+                    let top = space.stacks.top(StackId::from_index(stack));
+                    self.labels.push(visible.top(&space.expansion, top));
+                }
+                let layout = space.expansion.layout();
                 let mut tops = Vec::with_capacity(self.program.threads.len());
                 while self.looked_at < space.configurations.len() as u32 {
                     let state = self.looked_at;
                     poll(budget, state)?;
                     let shared = space.configurations.shared(state);
-                    let top = |(thread, top)| visible.top(&space.expansion, shared, thread, top);
+                    let stacks = space.configurations.entries(state).iter();
+                    let seen = stacks.zip(self.program.threads.ids()).map(|(&stack, thread)| {
+                        let label = self.labels[stack.index()];
+                        Visible::of_thread(layout, shared, thread, label)
+                    });
                     tops.clear();
-                    tops.extend(space.tops(state).map(top));
-                    visible.add(space.expansion.layout(), shared, &tops);
+                    tops.extend(seen);
+                    visible.add(layout, shared, &tops);
                     self.looked_at += 1;
                 }
             }
@@ -346,7 +366,11 @@ impl<'p> ExplicitSearch<'p> {
                     let tops: Vec<Vec<u32>> = space
                         .tops(state)
                         .map(|(thread, tops)| {
-                            let seen = |top| visible.top(&space.expansion, shared, thread, top);
+                            let layout = space.expansion.layout();
+                            let seen = |top| {
+                                let label = visible.top(&space.expansion, top);
+                                Visible::of_thread(layout, shared, thread, label)
+                            };
                             let mut seen: Vec<u32> = tops.map(seen).collect();
                             seen.sort_unstable();
                             seen.dedup();

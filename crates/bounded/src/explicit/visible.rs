@@ -16,6 +16,9 @@ use std::ops::ControlFlow;
 /// How many states are added between two looks at the budget.
 const POLL_EVERY: usize = 1024;
 
+/// The number of a thread that has ended.
+const ENDED: u32 = 0;
+
 /// The number of the empty label.
 const UNLABELLED: u32 = 1;
 
@@ -24,7 +27,7 @@ pub struct Visible {
     /// For each node one more than the number of its label.
     labels: Vec<u32>,
     names: Vec<String>,
-    /// Visible states in short: the globals, and one number per thread, zero for one that has ended.
+    /// Visible states in short: the globals, and one number per thread.
     seen: Configurations<u32>,
     globals: usize,
 }
@@ -57,19 +60,14 @@ impl Visible {
         self.labels[node.index()]
     }
 
-    /// The number of what is seen of a thread.
-    pub fn top(
-        &self,
-        expansion: &Expansion<'_>,
-        shared: Shared,
-        thread: ThreadId,
-        top: Option<SymbolId>,
-    ) -> u32 {
-        match top {
-            None => 0,
-            Some(_) if expansion.layout().waits(shared, thread) => UNLABELLED,
-            Some(top) => self.label(expansion.node(top)),
-        }
+    /// The number of what is seen of a stack with this top.
+    pub fn top(&self, expansion: &Expansion<'_>, top: Option<SymbolId>) -> u32 {
+        top.map_or(ENDED, |top| self.label(expansion.node(top)))
+    }
+
+    /// The number of what is seen of a thread, whose stack is seen with a number.
+    pub fn of_thread(layout: &StateLayout, shared: Shared, thread: ThreadId, top: u32) -> u32 {
+        if top > UNLABELLED && layout.waits(shared, thread) { UNLABELLED } else { top }
     }
 
     /// Adds a state unless it is inside an atomic section.
