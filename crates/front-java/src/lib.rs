@@ -3,6 +3,7 @@
 //! - [`class`]: what a class file says. [`names`]: names as numbers, and what descriptors say.
 //! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
 //! - [`archive`] reads jars.
+//! - [`world`]: classes together: who extends whom, what a name means, what is not there.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();
@@ -17,9 +18,11 @@ mod code;
 pub mod names;
 mod pool;
 pub mod reader;
+pub mod world;
 
 pub use archive::{ArchiveDamage, Contents, read_archive};
 pub use bytes::ClassDamage;
 pub use class::{JavaClass, JavaInstruction, JavaKind, JavaMethod};
 pub use names::{JavaName, JavaNames};
 pub use reader::read_class;
+pub use world::World;

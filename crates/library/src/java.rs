@@ -8,12 +8,15 @@
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_front_java::class::JavaInstruction;
 use selvedge_front_java::{
-    ArchiveDamage, JavaClass, JavaName, JavaNames, read_archive, read_class,
+    ArchiveDamage, JavaClass, JavaName, JavaNames, World, read_archive, read_class,
 };
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// How many missing classes are listed.
+const SHOWN: usize = 10;
 
 /// Classes, and what there is to say about the files that they come from.
 #[derive(Debug, Default)]
@@ -107,8 +110,36 @@ impl JavaClasses {
         self.complaints.push((file.to_owned(), error));
     }
 
-    /// The classes as a list for people.
+    /// The classes as a list for people, with where a program can begin and what is named and not there.
     pub fn list(&self) -> String {
+        let mut out = self.described();
+        let classes = self.classes.values().map(|(class, _)| class.clone());
+        let world = World::new(self.names.clone(), classes);
+        let name = |class: JavaName| visible(&world.names.class(class)).into_owned();
+        for main in world.mains() {
+            let class = name(world.classes[main.class].name);
+            let _ = writeln!(out, "\n{class}.main is where a program can begin");
+        }
+        let missing = world.missing();
+        let from_java = |class: &JavaName| world.names.text(*class).starts_with("java/");
+        let (library, others): (Vec<JavaName>, Vec<JavaName>) =
+            missing.keys().copied().partition(from_java);
+        if !missing.is_empty() {
+            let mut parts: Vec<String> = others.iter().map(|&one| name(one)).collect();
+            parts.sort_unstable();
+            parts.truncate(SHOWN);
+            if others.len() > SHOWN {
+                parts.push(format!("{} more", others.len() - SHOWN));
+            }
+            if !library.is_empty() {
+                parts.push(format!("{} of java", library.len()));
+            }
+            let _ = writeln!(out, "\nnamed and not there: {}", parts.join(", "));
+        }
+        out
+    }
+
+    fn described(&self) -> String {
         let classes = || self.classes.values().map(|(class, _)| class);
         let bodies =
             || classes().flat_map(|class| &class.methods).filter_map(|one| one.body.as_ref());

@@ -1,0 +1,288 @@
+//! # Idea
+//! Classes together: who extends whom, which field or method an instruction means, which method a call
+//! reaches in an object of some class, where a program can begin, and what is named and not there.
+//!
+//! # Source
+//! JVMS 5.4.3.2 to 5.4.3.4 (resolution) and 5.4.6 (selection).
+//! Access rights are not looked at: whether a program may do something is for the machine to say.
+//!
+//! # Invariants
+//! 1. Of two classes of one name the first counts.
+//! 2. A hierarchy that goes round is followed once, and a class is no superclass of itself by that.
+
+use crate::class::{JavaClass, JavaConstant, JavaInstruction, JavaMember, JavaMethod};
+use crate::names::{JavaName, JavaNames};
+use rustc_hash::FxHashMap;
+use selvedge_base::{IdVec, define_id};
+use std::collections::{BTreeMap, BTreeSet};
+
+define_id!(
+    /// A class of a world.
+    ClassId
+);
+
+/// A field or a method, by its class and its number there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MemberId {
+    /// The class that declares it.
+    pub class: ClassId,
+    /// Its number among the fields, or among the methods, of the class.
+    pub number: usize,
+}
+
+/// What became of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resolution<T> {
+    /// This is meant.
+    Found(T),
+    /// There is no such thing, and everything that could have it is there.
+    Absent,
+    /// It may be in this class, which is not there.
+    Missing(JavaName),
+}
+
+/// Classes that know each other.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// Their names.
+    pub names: JavaNames,
+    /// The classes.
+    pub classes: IdVec<ClassId, JavaClass>,
+    by_name: FxHashMap<JavaName, ClassId>,
+}
+
+impl World {
+    /// The world of these classes.
+    pub fn new(names: JavaNames, classes: impl IntoIterator<Item = JavaClass>) -> Self {
+        let mut world = Self { names, ..Self::default() };
+        for class in classes {
+            if !world.by_name.contains_key(&class.name) {
+                let name = class.name;
+                let id = world.classes.push(class);
+                world.by_name.insert(name, id);
+            }
+        }
+        world
+    }
+
+    /// The class of a name, if it is there.
+    pub fn find(&self, name: JavaName) -> Option<ClassId> {
+        self.by_name.get(&name).copied()
+    }
+
+    /// A class and those that it extends, nearest first; and the name that is not there, if the line breaks
+    /// off.
+    pub fn line(&self, class: ClassId) -> (Vec<ClassId>, Option<JavaName>) {
+        let mut line = vec![class];
+        let mut at = class;
+        while let Some(name) = self.classes[at].superclass {
+            match self.find(name) {
+                None => return (line, Some(name)),
+                Some(next) if line.contains(&next) => break,
+                Some(next) => {
+                    line.push(next);
+                    at = next;
+                }
+            }
+        }
+        (line, None)
+    }
+
+    /// All interfaces of a class, also those of the classes that it extends and of interfaces, each once;
+    /// and the first name that is not there.
+    pub fn interfaces(&self, class: ClassId) -> (Vec<ClassId>, Option<JavaName>) {
+        let (line, mut missing) = self.line(class);
+        let mut found: Vec<ClassId> = Vec::new();
+        let mut open: Vec<JavaName> = Vec::new();
+        for &one in line.iter().rev() {
+            open.extend(self.classes[one].interfaces.iter().rev());
+        }
+        let mut seen: BTreeSet<ClassId> = BTreeSet::new();
+        while let Some(name) = open.pop() {
+            match self.find(name) {
+                None => missing = missing.or(Some(name)),
+                Some(id) if seen.insert(id) => {
+                    found.push(id);
+                    open.extend(self.classes[id].interfaces.iter().rev());
+                }
+                Some(_) => {}
+            }
+        }
+        (found, missing)
+    }
+
+    /// Whether every object of a class is one of another; `None` if a class is not there that could tell.
+    pub fn extends(&self, class: ClassId, other: ClassId) -> Option<bool> {
+        let (line, broken) = self.line(class);
+        let (interfaces, missing) = self.interfaces(class);
+        if line.contains(&other) || interfaces.contains(&other) {
+            return Some(true);
+        }
+        broken.or(missing).is_none().then_some(false)
+    }
+
+    /// The field that an instruction means: of the class itself, of its interfaces, of those above.
+    pub fn field(&self, member: JavaMember) -> Resolution<MemberId> {
+        let Some(start) = self.find(member.class) else { return Resolution::Missing(member.class) };
+        let (line, broken) = self.line(start);
+        let declared = |class: ClassId| {
+            let fields = &self.classes[class].fields;
+            let number = fields
+                .iter()
+                .position(|one| (one.name, one.descriptor) == (member.name, member.descriptor));
+            number.map(|number| MemberId { class, number })
+        };
+        let mut missing = broken;
+        for class in line {
+            if let Some(found) = declared(class) {
+                return Resolution::Found(found);
+            }
+            let mut open: Vec<JavaName> = self.classes[class].interfaces.clone();
+            let mut seen: BTreeSet<JavaName> = BTreeSet::new();
+            while let Some(name) = open.pop() {
+                if !seen.insert(name) {
+                    continue;
+                }
+                match self.find(name) {
+                    None => missing = missing.or(Some(name)),
+                    Some(interface) => {
+                        if let Some(found) = declared(interface) {
+                            return Resolution::Found(found);
+                        }
+                        open.extend(&self.classes[interface].interfaces);
+                    }
+                }
+            }
+        }
+        missing.map_or(Resolution::Absent, Resolution::Missing)
+    }
+
+    /// The method that an instruction means: of the class and those above, then of interfaces, those with a
+    /// body first.
+    pub fn method(&self, member: JavaMember) -> Resolution<MemberId> {
+        let Some(start) = self.find(member.class) else { return Resolution::Missing(member.class) };
+        let (line, broken) = self.line(start);
+        let found = line.iter().find_map(|&class| self.declared(class, member));
+        if let Some(found) = found {
+            return Resolution::Found(found);
+        }
+        if let Some(name) = broken {
+            return Resolution::Missing(name);
+        }
+        self.in_interfaces(start, member)
+    }
+
+    /// The method that a call of `member` reaches in an object of exactly this class. A private method is
+    /// reached whatever the object has under that name.
+    pub fn select(&self, object: ClassId, member: JavaMember) -> Resolution<MemberId> {
+        match self.method(member) {
+            Resolution::Found(meant) if self.of(meant).access.is_private() => {
+                return Resolution::Found(meant);
+            }
+            Resolution::Found(_) => {}
+            other => return other,
+        }
+        let (line, broken) = self.line(object);
+        for &class in &line {
+            if let Some(found) = self.declared(class, member) {
+                // What an object does is neither static nor private to a class above.
+                let access = self.of(found).access;
+                if !access.is_static() && (!access.is_private() || class == object) {
+                    return Resolution::Found(found);
+                }
+            }
+        }
+        if let Some(name) = broken {
+            return Resolution::Missing(name);
+        }
+        self.in_interfaces(object, member)
+    }
+
+    /// A method.
+    pub fn of(&self, id: MemberId) -> &JavaMethod {
+        &self.classes[id.class].methods[id.number]
+    }
+
+    fn declared(&self, class: ClassId, member: JavaMember) -> Option<MemberId> {
+        let methods = &self.classes[class].methods;
+        let number = methods
+            .iter()
+            .position(|one| (one.name, one.descriptor) == (member.name, member.descriptor));
+        number.map(|number| MemberId { class, number })
+    }
+
+    /// Of the methods of interfaces the one that no other overrides, one with a body before one without.
+    fn in_interfaces(&self, class: ClassId, member: JavaMember) -> Resolution<MemberId> {
+        let (interfaces, missing) = self.interfaces(class);
+        let mut candidates: Vec<MemberId> = interfaces
+            .into_iter()
+            .filter_map(|interface| self.declared(interface, member))
+            .filter(|&id| !self.of(id).access.is_private() && !self.of(id).access.is_static())
+            .collect();
+        let overridden = |one: &MemberId, all: &[MemberId]| {
+            all.iter().any(|other| {
+                other.class != one.class && self.extends(other.class, one.class) == Some(true)
+            })
+        };
+        let all = candidates.clone();
+        candidates.retain(|one| !overridden(one, &all));
+        let with_body = candidates.iter().find(|&&id| self.of(id).body.is_some());
+        match (with_body.or(candidates.first()), missing) {
+            // A default method of a class that is not there could override it.
+            (Some(&found), None) => Resolution::Found(found),
+            (_, Some(name)) => Resolution::Missing(name),
+            (None, None) => Resolution::Absent,
+        }
+    }
+
+    /// Where a program can begin: `public static void main(String[])`.
+    pub fn mains(&self) -> Vec<MemberId> {
+        let mut found = Vec::new();
+        for (class, one) in self.classes.iter_enumerated() {
+            for (number, method) in one.methods.iter().enumerate() {
+                if self.names.text(method.name) == "main"
+                    && self.names.text(method.descriptor) == "([Ljava/lang/String;)V"
+                    && method.access.is_static()
+                    && method.access.is_public()
+                {
+                    found.push(MemberId { class, number });
+                }
+            }
+        }
+        found
+    }
+
+    /// The classes that are named and not there, each with how many classes name it.
+    pub fn missing(&self) -> BTreeMap<JavaName, usize> {
+        let mut missing: BTreeMap<JavaName, usize> = BTreeMap::new();
+        for class in &self.classes {
+            let mut named: BTreeSet<JavaName> = BTreeSet::new();
+            named.extend(class.superclass);
+            named.extend(&class.interfaces);
+            let bodies = class.methods.iter().filter_map(|method| method.body.as_ref());
+            for body in bodies {
+                named.extend(body.handlers.iter().filter_map(|one| one.catches));
+                for instruction in &body.instructions {
+                    named.extend(match instruction {
+                        JavaInstruction::Field(_, member) | JavaInstruction::Invoke(_, member) => {
+                            Some(member.class)
+                        }
+                        JavaInstruction::New(name)
+                        | JavaInstruction::CheckCast(name)
+                        | JavaInstruction::InstanceOf(name)
+                        | JavaInstruction::Constant(JavaConstant::Class(name)) => Some(*name),
+                        _ => None,
+                    });
+                }
+            }
+            // Types of arrays are made by the machine.
+            let is_class = |name: &JavaName| !self.names.text(*name).starts_with('[');
+            for name in named.into_iter().filter(is_class) {
+                if self.find(name).is_none() {
+                    *missing.entry(name).or_default() += 1;
+                }
+            }
+        }
+        missing
+    }
+}
