@@ -98,6 +98,18 @@ pub struct Fix {
     pub text: String,
     /// Where, in the order of the sentence.
     pub places: Vec<Place>,
+    /// The lock to be held there, if to change the text at these places is this change and no other: no
+    /// thread that is to stay as it is has the same code.
+    pub hold: Option<Hold>,
+}
+
+/// A lock to be held where it is not held yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hold {
+    /// One that the program has.
+    Lock(LockId),
+    /// A new one.
+    New,
 }
 
 /// One mistake.

@@ -9,12 +9,12 @@
 //! 1. A fix only adds acquisitions, so no access loses a lock and no race and no atomicity violation
 //!    can be new.
 
-use crate::finding::{Finding, FindingKind, Fix};
+use crate::finding::{Finding, FindingKind, Fix, Hold};
 use crate::group::{Group, unit_places};
 use crate::walk::Walk;
 use crate::wrap::{Region, wrap};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{Action, Lock, LockId, Program, Question, StepKind, Successors, TraceStep};
+use selvedge_program::{Action, Edge, Lock, LockId, Program, Question, StepKind, Successors, TraceStep};
 
 /// How many of the program's locks are tried.
 const TRIED: usize = 8;
@@ -34,7 +34,8 @@ pub fn find<E>(
 ) -> Result<Option<Fix>, E> {
     for candidate in candidates(program, &group.finding) {
         if works(&candidate.changed(program), &group.questions)? {
-            return Ok(Some(candidate.fix));
+            let hold = candidate.hold(program);
+            return Ok(Some(Fix { hold, ..candidate.fix }));
         }
     }
     Ok(None)
@@ -49,6 +50,17 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// The lock, if the region has every edge at its places that does the same.
+    fn hold(&self, program: &Program) -> Option<Hold> {
+        let does = |edge: &Edge| (edge.place, std::mem::discriminant(&edge.action));
+        let opened: Vec<_> =
+            self.region.opening.iter().map(|&edge| does(&program.edges[edge])).collect();
+        let left_out = program.edges.iter_enumerated().any(|(id, edge)| {
+            !self.region.opening.contains(&id) && opened.contains(&does(edge))
+        });
+        (!left_out).then(|| self.lock.map_or(Hold::New, Hold::Lock))
+    }
+
     fn changed(&self, program: &Program) -> Program {
         if let Some(lock) = self.lock {
             return wrap(program, &self.region, lock);
@@ -112,6 +124,7 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
         fix: Fix {
             text: format!("Hold {} around {first_text}.", describe(program, lock)),
             places: vec![*first_place],
+            hold: None,
         },
         region: first.clone(),
         lock,
@@ -123,6 +136,7 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
                 describe(program, lock)
             ),
             places: vec![*first_place, *second_place],
+            hold: None,
         },
         region: first.and(second),
         lock,
@@ -168,6 +182,7 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
             fix: Fix {
                 text: format!("Hold {} {first_text} and {second_text}.", describe(program, lock)),
                 places: vec![*first_place, *second_place],
+                hold: None,
             },
             region: both.clone(),
             lock,
@@ -183,6 +198,7 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
                     program.locations[*location].name
                 ),
                 places: lines.clone(),
+                hold: None,
             },
             region: every.clone(),
             lock,
@@ -224,6 +240,7 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
                     program.place_in_words(place)
                 ),
                 places: vec![place],
+                hold: None,
             },
             region: scope,
             lock: Some(wants),

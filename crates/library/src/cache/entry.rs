@@ -11,14 +11,14 @@
 
 use super::digest;
 use selvedge_base::{FileId, FilePosition, Id, IdVec, Place};
-use selvedge_findings::{Checked, Finding, FindingKind, Fix, Tally};
+use selvedge_findings::{Checked, Finding, FindingKind, Fix, Hold, Tally};
 use selvedge_program::Program;
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-5";
+pub const FORM: &str = "selvedge-answer-6";
 
 /// The bytes of an entry about `program`.
 pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
@@ -87,9 +87,29 @@ struct StoredFinding {
     locks: Vec<u32>,
     places: Vec<StoredPlace>,
     reason: String,
-    fix: Option<(String, Vec<StoredPlace>)>,
+    fix: Option<(String, Vec<StoredPlace>, Option<StoredHold>)>,
     replay: Replay,
     fingerprint: String,
+}
+
+/// The number of a lock, or none for a new one.
+#[derive(Serialize, Deserialize)]
+struct StoredHold(Option<u32>);
+
+impl StoredHold {
+    fn new(hold: Hold) -> Self {
+        match hold {
+            Hold::Lock(lock) => Self(Some(lock.index() as u32)),
+            Hold::New => Self(None),
+        }
+    }
+
+    fn restore(self, program: &Program) -> Option<Hold> {
+        match self.0 {
+            Some(lock) => id(lock, &program.locks).map(Hold::Lock),
+            None => Some(Hold::New),
+        }
+    }
 }
 
 /// A file with what is known of the line, the column and the offset in it.
@@ -128,7 +148,9 @@ impl StoredFinding {
             locks: numbers(&finding.locks),
             places: places(&finding.places),
             reason: finding.reason.clone(),
-            fix: finding.fix.as_ref().map(|fix| (fix.text.clone(), places(&fix.places))),
+            fix: finding.fix.as_ref().map(|fix| {
+                (fix.text.clone(), places(&fix.places), fix.hold.map(StoredHold::new))
+            }),
             replay: Replay::new(&finding.question, &finding.trace, program),
             fingerprint: finding.fingerprint.clone(),
         }
@@ -150,7 +172,13 @@ impl StoredFinding {
             places: places(self.places)?,
             reason: self.reason,
             fix: match self.fix {
-                Some((text, at)) => Some(Fix { text, places: places(at)? }),
+                Some((text, at, hold)) => {
+                    let hold = match hold {
+                        Some(hold) => Some(hold.restore(program)?),
+                        None => None,
+                    };
+                    Some(Fix { text, places: places(at)?, hold })
+                }
                 None => None,
             },
             question,

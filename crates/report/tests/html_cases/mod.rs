@@ -140,6 +140,7 @@ pub fn stack() -> CheckedFile {
         fix: Some(Fix {
             text: "Hold `stack` in the whole of `popwrap`, in both threads.".to_owned(),
             places: vec![Place::new(16, 5), Place::new(31, 5)],
+            hold: None,
         }),
         ..finding(
             FindingKind::Atomicity,
@@ -185,6 +186,7 @@ pub fn bank() -> CheckedFile {
         fix: Some(Fix {
             text: "Acquire `accountA` before `accountB` everywhere.".to_owned(),
             places: vec![Place::new(16, 5)],
+            hold: None,
         }),
         ..finding(
             FindingKind::Deadlock,
