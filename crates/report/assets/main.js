@@ -15,17 +15,38 @@ function writeAddress(how) {
   history[how](null, "", open ? address(open.index, open.position) : "#overview");
 }
 
+/** The finding that is on its way into the page, if one is. */
+let wanted;
+
 function openOverview() {
+  wanted = undefined;
   closeFinding();
   root.dataset.view = "overview";
   if (entries.length) markEntry(-1);
   document.getElementById("to-overview").setAttribute("aria-current", "page");
 }
 
-function visit(index, position) {
-  openFinding(index, position);
+/** Opens a finding, at once if it is part of the page, or when it has been brought there. */
+function visit(index, position, then) {
+  const finish = () => {
+    wanted = undefined;
+    openFinding(index, position);
+    document.getElementById("to-overview").removeAttribute("aria-current");
+    then?.();
+  };
   markEntry(index);
-  document.getElementById("to-overview").removeAttribute("aria-current");
+  if (isThere(page.findings[index])) {
+    finish();
+    return;
+  }
+  wanted = index;
+  bring(index).then(() => {
+    if (wanted === index) finish();
+  }, () => {
+    if (wanted === index) wanted = undefined;
+    live.textContent = "This browser cannot unpack the finding; the JSON report has it.";
+    live.classList.remove("sr");
+  });
 }
 
 /** Opens what the address says. */
@@ -36,6 +57,8 @@ function readAddress() {
   const index = plain ? Number(plain[1]) : page.findings.findIndex((finding) => finding.id === asked.get("finding"));
   if (page.findings[index]) {
     visit(index, Number(plain ? plain[2] : asked.get("step")) || 0);
+  } else if (hash.startsWith("rule-") && document.getElementById(hash)) {
+    openRule(hash);
   } else if (page.findings.length && hash !== "overview") {
     visit(0, 0);
   } else {
@@ -45,9 +68,24 @@ function readAddress() {
 
 function go(index) {
   if (index === undefined) return;
-  visit(index, 0);
-  writeAddress("pushState");
-  live.textContent = open.article.querySelector("h2").textContent;
+  visit(index, 0, () => {
+    writeAddress("pushState");
+    live.textContent = open.article.querySelector("h2").textContent;
+  });
+}
+
+/** What a rule means, in the overview. */
+function openRule(id) {
+  openOverview();
+  const rule = document.getElementById(id);
+  rule.scrollIntoView({ block: "center" });
+  rule.focus();
+}
+
+/** Prints what is open, or everything, for which everything has to be there. */
+async function printPage() {
+  if (!open) for (let index = 0; index < page.findings.length; index++) await bring(index);
+  print();
 }
 
 function toggleTheme() {
@@ -98,8 +136,25 @@ document.addEventListener("click", (event) => {
   const item = target.closest(".row");
   const line = target.closest(".code > li");
   const reference = target.closest("a.line");
+  const lies = target.closest("a.lies");
+  const ofFile = target.closest("a.of-file");
+  const rule = target.closest("a.rule-link");
+  const fold = target.closest(".fold");
+  const shape = target.closest("a.to-shape");
   if (entry) {
     go(Number(entry.parentElement.dataset.f));
+  } else if (lies) {
+    go(Number(lies.hash.slice(2)));
+  } else if (ofFile) {
+    filterFile(ofFile.dataset.file, ofFile.dataset.ofKind);
+    go(Number(ofFile.hash.slice(2)));
+  } else if (rule) {
+    openRule(rule.hash.slice(1));
+    history.pushState(null, "", rule.hash);
+  } else if (shape) {
+    document.getElementById(shape.hash.slice(1)).scrollIntoView({ block: "nearest" });
+  } else if (fold && open) {
+    toggleFold(fold.dataset.open);
   } else if (move && open) {
     moves[move.dataset.go]();
   } else if (item && open) {
@@ -128,7 +183,7 @@ document.addEventListener("click", (event) => {
 scrub?.addEventListener("input", () => show(Number(scrub.value)));
 document.getElementById("silent")?.addEventListener("click", toggleSilent);
 document.getElementById("theme").addEventListener("click", toggleTheme);
-document.getElementById("print").addEventListener("click", () => print());
+document.getElementById("print").addEventListener("click", printPage);
 document.getElementById("help-button").addEventListener("click", () => help.showModal());
 document.getElementById("letters").addEventListener("change", (event) => { letters = event.target.checked; });
 document.getElementById("copy")?.addEventListener("click", async () => {

@@ -5,6 +5,54 @@
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
+/** What is kept packed: a word per chunk, and what has been unpacked of it. */
+const packed = document.getElementById("later")?.textContent.split(" ") ?? [];
+const unpacking = new Map();
+
+/** The chunk with this number, or a promise of it. */
+function chunk(number) {
+  if (!unpacking.has(number)) unpacking.set(number, unpack(packed[number]));
+  return unpacking.get(number);
+}
+
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(plain).text());
+}
+
+/** Whether a finding and its source are part of the page by now. */
+function isThere(finding) {
+  return finding.steps !== undefined && document.getElementById(`s${finding.file}`) !== null;
+}
+
+/** Brings a finding and its source into the page. The markup was written with that of the page. */
+async function bring(index) {
+  const finding = page.findings[index];
+  if (isThere(finding)) return;
+  const { later } = page.files[finding.file];
+  if (finding.steps === undefined) {
+    const { article, ...rest } = (await chunk(finding.later)).findings[index];
+    if (finding.steps === undefined) {
+      document.getElementById(`f${index}`)?.removeAttribute("id");
+      const articles = [...document.querySelectorAll("#view > article")];
+      const next = articles.find((one) => Number(one.id.slice(1)) > index);
+      (next ?? document.querySelector("#view > .no-js")).before(parsed(article));
+      Object.assign(finding, rest);
+    }
+  }
+  if (!document.getElementById(`s${finding.file}`)) {
+    const { sources } = await chunk(later);
+    if (!document.getElementById(`s${finding.file}`)) document.getElementById("state").before(parsed(sources[finding.file]));
+  }
+}
+
+function parsed(markup) {
+  const template = document.createElement("template");
+  template.innerHTML = markup;
+  return template.content;
+}
+
 const STEP = 0, BEGIN = 1, END = 2, ACQUIRE = 3, RELEASE = 4, READ = 5, WRITE = 6, CALL = 7, RETURN = 8, START = 9, JOIN = 10, WAIT = 11, RESUME = 12, NOTIFY = 13, SEND = 14, POST = 15, BROADCAST = 16;
 const DOES = ["steps", "begins a unit of work", "ends its unit of work", "acquires", "releases", "reads", "writes", "calls", "returns from", "starts", "joins", "gives up", "takes back", "notifies about", "sends over", "posts over", "broadcasts over"];
 const WOULD = ["step", "begin a unit of work", "end its unit of work", "acquire", "release", "read", "write", "call", "return from", "start", "join", "give up", "take back", "notify about", "send over", "post over", "broadcast over"];

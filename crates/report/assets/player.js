@@ -20,30 +20,69 @@ function openFinding(index, position) {
   const article = document.getElementById(`f${index}`);
   const items = [...article.querySelectorAll(".piece li")];
   open = { index, finding, article, items, source: document.getElementById(`s${finding.file}`), at: -1, stop: 0 };
-  open.heads = [...article.querySelectorAll(".head")];
+  open.heads = [...article.querySelectorAll(".head:not(.data)")];
   open.lanes = lanesOf(finding);
   open.done = -1;
   root.dataset.view = "finding";
   article.classList.add("open");
   open.source.classList.add("open");
   article.querySelector(".about").after(controls);
+  open.folded = new Map([...article.querySelectorAll(".fold")].map((row) => [row.dataset.open, row]));
   for (const link of article.querySelectorAll(".piece a")) link.tabIndex = -1;
   const silent = Number(article.querySelector(".diagram").dataset.silent);
-  document.getElementById("silent").hidden = silent === 0;
-  document.getElementById("silent").querySelector("span").textContent = `All steps (+${silent})`;
+  const folded = items.filter((item) => item.dataset.p && item.dataset.fold !== undefined && !item.classList.contains("full")).length;
+  document.getElementById("silent").hidden = silent + folded === 0;
+  document.getElementById("silent").querySelector("span").textContent = `All steps (+${silent + folded})`;
   markSource();
   findStops();
   const view = document.getElementById("view");
   view.scrollTop = 0;
+  if (position) uncover(position);
   goTo(position || firstPosition(), !position);
+}
+
+/** Whether a row is in a fold that is closed. */
+function isFolded(item) {
+  return item.dataset.fold !== undefined && !item.classList.contains("unfolded");
+}
+
+/** Opens or closes a fold of the open finding. */
+function toggleFold(name, wanted) {
+  const button = open.folded.get(name).firstElementChild;
+  const opens = wanted ?? button.getAttribute("aria-expanded") !== "true";
+  button.setAttribute("aria-expanded", String(opens));
+  for (const part of open.article.querySelectorAll(`[data-fold="${name}"]`)) part.classList.toggle("unfolded", opens);
+  refresh();
+}
+
+/** Opens the fold that hides a position, if one does. */
+function uncover(position) {
+  const item = document.getElementById(`f${open.index}-${position}`);
+  if (item && root.classList.contains("events") && isFolded(item)) toggleFold(item.dataset.fold, true);
+}
+
+/** After rows were shown or hidden: where one can stop, how high pieces are, and the current step. */
+function refresh() {
+  const { position } = open;
+  row()?.classList.remove("now");
+  row()?.removeAttribute("aria-current");
+  findStops();
+  const events = root.classList.contains("events");
+  for (const piece of open.article.querySelectorAll(".piece")) {
+    const shown = [...piece.querySelectorAll("li")].filter((item) => !(events ? item.classList.contains("full") || isFolded(item) : item.classList.contains("brief")));
+    piece.style.setProperty("--seen", shown.length);
+  }
+  open.stop = 0;
+  if (position) goTo(position, true);
 }
 
 function closeFinding() {
   if (!open) return;
   open.article.classList.remove("open");
   open.source.classList.remove("open");
+  open.mark?.remove();
   for (const line of open.source.querySelectorAll(".hit, .now, [data-here]")) {
-    line.classList.remove("hit", "now");
+    line.classList.remove("hit", "now", "whole");
     delete line.dataset.here;
     delete line.dataset.match;
     line.querySelector(".n").tabIndex = -1;
@@ -64,7 +103,7 @@ function findStops() {
   open.stops = [];
   open.items.forEach((item, at) => {
     const position = Number(item.dataset.p);
-    if (position && !(events && item.classList.contains("full"))) open.stops.push({ position, item, at });
+    if (position && !(events && (item.classList.contains("full") || isFolded(item)))) open.stops.push({ position, item, at });
   });
   scrub.max = Math.max(open.stops.length - 1, 0);
 }
@@ -138,15 +177,17 @@ function showWhere(position) {
   for (const button of controls.querySelectorAll("[data-go]")) {
     const { go } = button.dataset;
     // Not `disabled`, which would take the focus away from under a finger on the key.
-    const dead = ["first", "back", "unswitch"].includes(go) ? first : go !== "match" && last;
+    const ends = go === "match" || (go === "forward" && open.finding.repeats !== undefined) ? false : last;
+    const dead = ["first", "back", "unswitch"].includes(go) ? first : ends;
     button.setAttribute("aria-disabled", String(dead));
   }
 }
 
 function showSource(position) {
   const step = stepAt(open.finding, position);
-  open.line?.classList.remove("now");
+  open.line?.classList.remove("now", "whole");
   open.line = sourceLine(step[3]);
+  open.mark?.remove();
   for (const old of open.here ?? []) delete old.dataset.here;
   open.here = [];
   const { threads } = page.files[open.finding.file];
@@ -158,22 +199,77 @@ function showSource(position) {
     line.dataset.here = line.dataset.here ? `${line.dataset.here}, ${threads[thread].name}` : threads[thread].name;
     open.here.push(line);
   }
-  const strip = document.getElementById("line");
-  strip.textContent = open.line ? `${step[3]}  ${open.line.querySelector("code").textContent.trim()}` : "";
+  const span = open.finding.spans[position - 1];
+  showStrip(step[3], span);
   if (open.line) {
     open.line.classList.add("now");
-    reveal(open.line);
+    open.mark = highlight(open.line, span);
+    open.line.classList.toggle("whole", !open.mark);
+    reveal(open.line, open.mark);
   }
 }
 
-/** Scrolls a line of the source into its pane, and nothing else. */
-function reveal(line) {
+/** Puts a box behind the characters of a line that are the expression, if they are known. */
+function highlight(line, span) {
+  if (!span) return undefined;
+  const range = textRange(line.querySelector("code"), span[0] - 1, span[1] - 1);
+  if (!range) return undefined;
+  const [box, outer] = [range.getBoundingClientRect(), line.getBoundingClientRect()];
+  const mark = make("i", "expression");
+  mark.style.left = `${box.left - outer.left}px`;
+  mark.style.width = `${box.width}px`;
+  line.prepend(mark);
+  return mark;
+}
+
+/** The range of some characters, as a person counts them, of an element. */
+function textRange(element, from, to) {
+  const range = document.createRange();
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let at = 0;
+  let begun = false;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    let unit = 0;
+    for (const letter of node.data) {
+      if (at === from) {
+        range.setStart(node, unit);
+        begun = true;
+      }
+      at += 1;
+      unit += letter.length;
+      if (at === to && begun) {
+        range.setEnd(node, unit);
+        return range;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The line of the step in one row, with its expression, for a screen without room for the source. */
+function showStrip(number, span) {
+  const strip = document.getElementById("line");
+  strip.replaceChildren();
+  if (!open.line) return;
+  const letters = [...open.line.querySelector("code").textContent];
+  const [from, to] = span ? [span[0] - 1, span[1] - 1] : [0, 0];
+  strip.append(`${number}  `, letters.slice(0, from).join("").trimStart(), make("mark", "", letters.slice(from, to).join("")), letters.slice(to).join(""));
+  const mark = strip.querySelector("mark");
+  strip.scrollLeft = Math.max(0, mark.offsetLeft - strip.offsetLeft - 40);
+}
+
+/** Scrolls a line of the source into its pane, and what is marked in it, and nothing else. */
+function reveal(line, mark) {
   const pane = line.closest(".scroll");
   const [box, inner] = [pane.getBoundingClientRect(), line.getBoundingClientRect()];
   const margin = box.height / 5;
   if (inner.top < box.top + margin || inner.bottom > box.bottom - margin) {
     pane.scrollTop += inner.top - box.top - box.height / 2 + inner.height / 2;
   }
+  if (!mark) return;
+  const { left, right } = mark.getBoundingClientRect();
+  if (left < box.left + 64) pane.scrollLeft = 0;
+  if (right > box.right - 12) pane.scrollLeft += right - box.right + 24;
 }
 
 function showState(position) {
@@ -203,7 +299,17 @@ function showState(position) {
   });
   if (finding.first) cards.unshift(shared(finding, position, current));
   document.getElementById("threads").replaceChildren(...cards);
+  revealCard(cards.find((card) => card.matches(".running, .chosen")));
   open.heads.forEach((head, lane) => head.classList.toggle("running", open.lanes[lane] === current[0]));
+}
+
+/** Scrolls a card into the panel of the state, and nothing else. */
+function revealCard(card) {
+  const pane = document.getElementById("state");
+  if (!card || pane.scrollHeight <= pane.clientHeight) return;
+  const [box, inner] = [pane.getBoundingClientRect(), card.getBoundingClientRect()];
+  if (inner.top < box.top) pane.scrollTop += inner.top - box.top - 8;
+  else if (inner.bottom > box.bottom) pane.scrollTop += inner.bottom - box.bottom + 8;
 }
 
 /** The globals with their values, those that the step changed stand out. */
@@ -232,7 +338,11 @@ const moves = {
   first: () => show(0),
   last: () => show(open.stops.length - 1),
   back: () => show(open.stop - 1),
-  forward: () => show(open.stop + 1),
+  forward: () => {
+    // What repeats for ever begins again.
+    if (open.stop === open.stops.length - 1 && open.finding.repeats !== undefined) goTo(open.finding.repeats + 1);
+    else show(open.stop + 1);
+  },
   switch: () => show(nextStop(1, isSwitch) ?? open.stops.length - 1),
   unswitch: () => show(nextStop(-1, isSwitch) ?? 0),
   // After the last one it begins again.
@@ -261,17 +371,22 @@ function goToLine(line) {
   const matches = (one) => stepAt(open.finding, one.position)[3] === line;
   const later = open.stops.findIndex((one, stop) => stop > open.stop && matches(one));
   const stop = later >= 0 ? later : open.stops.findIndex(matches);
-  if (stop >= 0) show(stop);
+  if (stop >= 0) {
+    show(stop);
+    return;
+  }
+  const folded = open.finding.steps.findIndex((step) => step[3] === line) + 1;
+  if (folded) {
+    uncover(folded);
+    goTo(folded);
+  }
 }
 
 function toggleSilent() {
   const events = root.classList.toggle("events");
   document.getElementById("silent").setAttribute("aria-pressed", String(!events));
-  if (!open) return;
-  const { position } = open;
-  row()?.classList.remove("now");
-  row()?.removeAttribute("aria-current");
-  findStops();
-  open.stop = 0;
-  goTo(position);
+  if (open) {
+    refresh();
+    show(open.stop);
+  }
 }

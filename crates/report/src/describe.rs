@@ -269,6 +269,52 @@ fn join(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
+/// The positions of the accesses of the two conflicts that make a pattern a cycle: the first that puts the
+/// unit before the other one, and the first that puts the other one before the unit.
+pub fn conflicts(pattern: &Pattern) -> Vec<(usize, usize)> {
+    let accesses = pattern.accesses;
+    let conflict = |first: Access, second: Access| {
+        let writes = [first.kind, second.kind].contains(&AccessKind::Write);
+        first.variable == second.variable && first.role != second.role && writes
+    };
+    let from = |role: UnitRole| {
+        let mut all = (0..accesses.len()).flat_map(|at| (at + 1..accesses.len()).map(move |to| (at, to)));
+        all.find(|&(at, to)| accesses[at].role == role && conflict(accesses[at], accesses[to]))
+    };
+    [from(UnitRole::Unit), from(UnitRole::Other)].into_iter().flatten().collect()
+}
+
+fn unit_name(role: UnitRole) -> &'static str {
+    match role {
+        UnitRole::Unit => "the unit",
+        UnitRole::Other => "the other unit",
+    }
+}
+
+/// Why a pattern has no serial order, in one sentence.
+pub fn pattern_reason(pattern: &Pattern) -> String {
+    let name = |at: usize, bare: bool| {
+        let access = pattern.accesses[at];
+        let who = unit_name(access.role);
+        let verb = match access.kind {
+            AccessKind::Read => "reads",
+            AccessKind::Write => "writes",
+        };
+        let variable = match access.variable {
+            PatternVariable::X => "x",
+            PatternVariable::Y => "y",
+        };
+        if bare { format!("{who} {verb} it") } else { format!("{who} {verb} {variable}") }
+    };
+    let part = |&(first, second): &(usize, usize)| {
+        let winner = unit_name(pattern.accesses[first].role);
+        format!("{} before {}, so {winner} would have to come first", name(first, false), name(second, true))
+    };
+    let parts: Vec<String> = conflicts(pattern).iter().map(part).collect();
+    let text = format!("{}. No order of whole units does both.", parts.join("; but "));
+    text[..1].to_uppercase() + &text[1..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,5 +333,19 @@ mod tests {
     fn patterns_in_words() {
         assert_eq!(pattern(&PATTERNS[0]), "R(x) W'(x) W(x)");
         assert_eq!(pattern(&PATTERNS[11]), "R(x) W'(y) W'(x) R(y)");
+    }
+
+    #[test]
+    fn every_pattern_is_a_cycle_of_two_conflicts() {
+        for pattern in &PATTERNS {
+            assert_eq!(conflicts(pattern).len(), 2, "{}", pattern.number);
+        }
+        assert_eq!(conflicts(&PATTERNS[11]), [(0, 2), (1, 3)]);
+        assert_eq!(
+            pattern_reason(&PATTERNS[0]),
+            "The unit reads x before the other unit writes it, so the unit would have to come first; \
+             but the other unit writes x before the unit writes it, so the other unit would have to \
+             come first. No order of whole units does both."
+        );
     }
 }

@@ -30,6 +30,7 @@ pub mod describe;
 pub mod diagnostic;
 pub mod dot;
 pub mod escape;
+pub mod extent;
 pub mod findings_json;
 pub mod findings_text;
 pub mod html;

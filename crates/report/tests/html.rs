@@ -144,7 +144,7 @@ fn hostile_names_stay_text() {
     assert!(!shown.contains(control), "a control character");
     assert!(!shown.contains(['\u{202e}', '\u{2028}']), "an invisible character");
     assert!(shown.contains("␛[31m"), "it is visible instead");
-    // Two scripts and the data.
+    // Two scripts and the data; nothing is kept for later.
     assert_eq!(shown.to_lowercase().matches("<script").count(), 3);
     assert_eq!(shown.to_lowercase().matches("</script").count(), 3);
     let data = parsed.data();
@@ -194,6 +194,118 @@ fn ids_of_findings_are_unique() {
 fn the_same_findings_give_the_same_bytes() {
     let files = [html_cases::stack(), html_cases::bank()];
     assert_eq!(page(&files), page(&files));
+}
+
+/// The rows of the short form that are seen before anything is unfolded, and the texts of the folds.
+fn seen(shown: &str) -> (usize, Vec<&str>) {
+    let rows = shown.split("<li class=\"row").skip(1).filter(|row| {
+        let class = row.split('"').next().unwrap_or_default();
+        !class.contains(" full") && !class.contains(" in-fold")
+    });
+    let folds = shown.split("<li class=\"fold brief\"").skip(1).map(|fold| {
+        let text = fold.split("aria-expanded=\"false\">").nth(1).expect("a button");
+        text.split('<').next().unwrap_or_default()
+    });
+    (rows.count(), folds.collect())
+}
+
+#[test]
+fn what_the_finding_does_not_need_is_folded() {
+    let shown = page(&[html_cases::calls(500)]);
+    let (rows, folds) = seen(&shown);
+    assert_eq!(
+        folds,
+        [
+            "192 steps of Walker without an access of this finding",
+            "the same 2 steps 126 times more"
+        ]
+    );
+    assert_eq!(rows, 7, "the unit, four accesses, and the loop once");
+    // A recursion of both threads by turns.
+    let recursion = page(&[html_cases::long(500)]);
+    let (rows, folds) = seen(&recursion);
+    assert_eq!(folds, ["the same 12 steps 31 times more"]);
+    assert!(rows < 40, "{rows} rows");
+    // Everything is there, and what is matched is in sight.
+    assert_eq!(shown.matches("data-p=\"").count(), 499);
+    for row in shown.split("<li ").filter(|row| row.contains(" matched\"")) {
+        assert!(!row.contains("in-fold"), "{row:.120}");
+    }
+    assert_eq!(seen(&page(&[html_cases::stack()])).1.len(), 0, "a short one stays as it is");
+}
+
+#[test]
+fn many_findings_are_kept_packed() {
+    let files: Vec<CheckedFile> =
+        (0..100).map(|at| html_cases::many_in(&format!("m{at}.eml"), 12)).collect();
+    let shown = page(&files);
+    assert!(shown.len() < 2_000_000, "{} bytes", shown.len());
+    assert_eq!(shown.matches("<article").count(), 24);
+    assert_eq!(shown.matches("class=\"entry\"").count(), 1200);
+    assert_eq!(shown.matches("class=\"source\"").count(), 2, "of the files of the first findings");
+    let json: serde_json::Value = serde_json::from_str(Page::parse(&shown).data()).expect("JSON");
+    assert!(json["findings"][0]["steps"].is_array());
+    let last = &json["findings"][1199];
+    assert!(last["steps"].is_null() && last["later"].is_u64() && last["reason"].is_string());
+}
+
+#[test]
+fn shapes_of_patterns_are_drawn_and_explained() {
+    let shown = page(&[html_cases::stack()]);
+    assert_eq!(shown.matches("<figure class=\"shape\">").count(), 4);
+    assert!(shown.contains("aria-label=\"R(x) W&#39;(y) W&#39;(x) R(y), from top to bottom\""));
+    assert!(shown.contains(
+        "The unit reads x before the other unit writes it, so the unit would have to come first; but \
+         the other unit writes y before the unit reads it, so the other unit would have to come first."
+    ));
+    assert!(shown.contains("href=\"#f0-shape\">pattern-12</a>"));
+}
+
+#[test]
+fn files_rules_and_findings_are_linked() {
+    let shown = page(&[html_cases::stack(), html_cases::bank()]);
+    // From a file to its first finding, from a number to the first of its kind.
+    assert!(shown.contains("href=\"#f2\" data-file=\"1\">examples/bank.eml</a>"));
+    assert!(shown.contains("href=\"#f4\" data-file=\"1\" data-of-kind=\"race\">1</a>"));
+    // From a line to what lies there, and from a finding to its line and its rule.
+    assert!(shown.contains("<a class=\"lies race\" href=\"#f4\""));
+    assert!(shown.contains("<a class=\"where line\" href=\"#s1-20\">examples/bank.eml:20</a>"));
+    assert!(shown.contains("href=\"#rule-race\"") && shown.contains("id=\"rule-race\""));
+    assert!(shown.contains("selvedge explain data-race"));
+}
+
+#[test]
+fn the_expression_of_a_step_is_known() {
+    let shown = page(&[html_cases::stack()]);
+    let json: serde_json::Value = serde_json::from_str(Page::parse(&shown).data()).expect("JSON");
+    // `read count` in line 8, and the prefix of `popwrap` in line 16.
+    assert_eq!(json["findings"][0]["spans"][6], serde_json::json!([16, 26]));
+    assert_eq!(json["findings"][0]["spans"][1], serde_json::json!([5, 24]));
+}
+
+#[test]
+fn values_have_lanes() {
+    let shown = page(&[html_cases::visits()]);
+    assert!(shown.contains("<div class=\"head data\" style=\"grid-column:12\">visits</div>"));
+    let parts: Vec<&str> = shown
+        .split("<i class=\"datum")
+        .skip(1)
+        .map(|part| part.split("<span>").nth(1).and_then(|text| text.split('<').next()))
+        .map(|value| value.expect("a value"))
+        .collect();
+    assert_eq!(parts, ["0", "1"]);
+    assert!(!page(&[html_cases::stack()]).contains("class=\"datum"), "there are no values");
+}
+
+#[test]
+fn what_repeats_for_ever_has_a_frame() {
+    let shown = page(&[html_cases::lasso()]);
+    assert_eq!(shown.matches("class=\"loop begins ends\"").count(), 1);
+    assert!(shown.contains("From here on these steps are repeated for ever:"));
+    let first = html_cases::lasso().findings[0].trace.repeats.expect("a loop");
+    assert!(shown.contains(&format!("… and again from step {} on, for ever", first + 1)));
+    let json: serde_json::Value = serde_json::from_str(Page::parse(&shown).data()).expect("JSON");
+    assert_eq!(json["findings"][0]["repeats"], first);
 }
 
 /// A file whose places lie outside its text, or that has no text, must not have dead links.

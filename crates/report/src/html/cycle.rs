@@ -14,6 +14,20 @@ pub fn cycle(html: &mut Html, finding: &Finding, program: &Program) {
     if finding.kind != FindingKind::Deadlock || waits.len() < 2 {
         return;
     }
+    if waits.len() > LONGEST {
+        html.element("details", &[("class", "ring")], |html| {
+            html.leaf("summary", &[], format!("Who waits for whom: a ring of {} threads", waits.len()));
+            ring(html, &waits, program);
+        });
+    } else {
+        ring(html, &waits, program);
+    }
+}
+
+/// A longer ring is shown on demand.
+const LONGEST: usize = 4;
+
+fn ring(html: &mut Html, waits: &[(ThreadId, LockId)], program: &Program) {
     let class = if waits.len() > 3 { "cycle tall" } else { "cycle" };
     html.element("ol", &[("class", class), ("aria-label", "Who waits for whom")], |html| {
         for (at, &(thread, wants)) in waits.iter().enumerate() {

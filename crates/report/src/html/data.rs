@@ -5,7 +5,10 @@
 //! | field | meaning |
 //! |---|---|
 //! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]`, `channels[]` if there are some |
-//! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`, `lanes[]`, `steps[]`, `next[]`, with values `first[]`, and with channels `with[]` |
+//! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`; and what is needed when it is open, or `reason` and `later`, the number of the chunk that has the rest |
+//! | the rest | `lanes[]`, `steps[]`, `next[]`, `spans[]`, with values `first[]`, with channels `with[]`, and `repeats`, the number of steps before what is repeated for ever |
+//! | `files[].later` | the number of the chunk that has the source, if it is not part of the page |
+//! | an entry of `spans` | `[column, end]` of the expression of a step in its line, or 0; first of the steps, then of the next ones |
 //! | an entry of `with` | `[position, thread, line]` of one who receives in the step at this position, from 1 |
 //! | a step | `[thread, kind, object, line, matched]`; the line is 0 where the page has none; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
 //! | a value | `[name, value]` of a global, as text |
@@ -17,20 +20,28 @@
 use super::finding::Numbered;
 use super::words::kind_class;
 use crate::escape::visible;
+use crate::extent::Lines;
 use crate::interleaving::run;
 use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_findings::CheckedFile;
 use selvedge_program::{StepKind, TraceStep};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The JSON text.
-pub fn data(files: &[CheckedFile], findings: &[Numbered<'_>]) -> String {
+/// The JSON text. `later` says for each finding, and for each file, in which chunk it is kept, if it is.
+pub fn data(
+    files: &[CheckedFile],
+    findings: &[Numbered<'_>],
+    later: &[Option<usize>],
+    sources: &BTreeMap<usize, usize>,
+) -> String {
     let mut seen = BTreeSet::new();
+    let entry = |(&numbered, &later)| Entry::new(numbered, later, &mut seen);
+    let file = |(number, file)| File::new(file, sources.get(&number).copied());
     let page = Page {
-        files: files.iter().map(File::new).collect(),
-        findings: findings.iter().map(|&numbered| Entry::new(numbered, &mut seen)).collect(),
+        files: files.iter().enumerate().map(file).collect(),
+        findings: findings.iter().zip(later).map(entry).collect(),
     };
     // Strings, numbers and lists of them can always be written.
     serde_json::to_string(&page).unwrap_or_default()
@@ -42,7 +53,7 @@ struct Page {
     findings: Vec<Entry>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct File {
     name: String,
     threads: Vec<Thread>,
@@ -51,6 +62,8 @@ struct File {
     procedures: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     channels: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    later: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +80,17 @@ struct Entry {
     group: Option<usize>,
     kind: &'static str,
     tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    later: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    body: Option<Body>,
+}
+
+/// What is needed of a finding when it is open.
+#[derive(Serialize)]
+pub struct Body {
     lanes: Vec<usize>,
     steps: Vec<Step>,
     next: Vec<Step>,
@@ -74,6 +98,17 @@ struct Entry {
     first: Vec<Named>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     with: Vec<(usize, usize, u32)>,
+    spans: Vec<Columns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeats: Option<usize>,
+}
+
+/// The columns of an expression in its line.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Columns {
+    Known(u32, u32),
+    Unknown(u8),
 }
 
 /// A global with its value.
@@ -89,21 +124,12 @@ enum Step {
 }
 
 impl File {
-    fn new(file: &CheckedFile) -> Self {
+    fn new(file: &CheckedFile, later: Option<usize>) -> Self {
         let shown = |name: &String| visible(name).into_owned();
         let program = &file.program;
         // The script looks at files with findings only.
         if file.findings.is_empty() {
-            let none = Vec::new;
-            let (locks, locations, procedures) = (none(), none(), none());
-            return Self {
-                name: shown(&file.file),
-                threads: Vec::new(),
-                locks,
-                locations,
-                procedures,
-                channels: Vec::new(),
-            };
+            return Self { name: shown(&file.file), ..Self::default() };
         }
         let thread = |thread: &selvedge_program::Thread| Thread {
             name: shown(&thread.name),
@@ -116,14 +142,14 @@ impl File {
             locations: program.locations.iter().map(|location| shown(&location.name)).collect(),
             procedures: program.procedures.iter().map(|one| shown(&one.name)).collect(),
             channels: program.channels.iter().map(|one| shown(&one.name)).collect(),
+            later,
         }
     }
 }
 
 impl Entry {
-    fn new(numbered: Numbered<'_>, seen: &mut BTreeSet<String>) -> Self {
-        let Numbered { finding, file, at } = numbered;
-        let program = &file.program;
+    fn new(numbered: Numbered<'_>, later: Option<usize>, seen: &mut BTreeSet<String>) -> Self {
+        let Numbered { finding, at, .. } = numbered;
         let print = visible(&finding.fingerprint).into_owned();
         let mut id = print.clone();
         let mut times = 1;
@@ -131,27 +157,47 @@ impl Entry {
             times += 1;
             id = format!("{print}~{times}");
         }
-        let mut values = run::Values::new(&finding.trace, program);
-        let step = |step| {
-            values.after(step);
-            let statement = finding.kind.is_reached().then(|| run::statement(step, program));
-            Step::new(step, statement, named(values.shared(step)))
-        };
-        let with = finding.trace.steps.iter().enumerate().flat_map(|(at, step)| {
-            let receivers = step.receivers.iter();
-            receivers.map(move |one| (at + 1, one.thread.index(), shown_line(one.place)))
-        });
         Self {
             id,
             file: at.file,
             group: (at.group != at.file).then_some(at.group),
             kind: kind_class(finding.kind),
             tags: finding.tags.iter().map(|tag| visible(tag).into_owned()).collect(),
+            later,
+            reason: later.map(|_| visible(&finding.reason).into_owned()),
+            body: later.is_none().then(|| Body::new(numbered)),
+        }
+    }
+}
+
+impl Body {
+    /// What is needed of this finding.
+    pub fn new(Numbered { finding, file, .. }: Numbered<'_>) -> Self {
+        let program = &file.program;
+        let trace = &finding.trace;
+        let mut values = run::Values::new(trace, program);
+        let step = |step| {
+            values.after(step);
+            let statement = finding.kind.is_reached().then(|| run::statement(step, program));
+            Step::new(step, statement, named(values.shared(step)))
+        };
+        let with = trace.steps.iter().enumerate().flat_map(|(at, step)| {
+            let receivers = step.receivers.iter();
+            receivers.map(move |one| (at + 1, one.thread.index(), shown_line(one.place)))
+        });
+        let lines = Lines::new(&file.source);
+        let span = |step: &TraceStep| match (step.place.column(), lines.end_column(step.place)) {
+            (Some(column), Some(end)) => Columns::Known(column, end),
+            _ => Columns::Unknown(0),
+        };
+        Self {
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
-            steps: finding.trace.steps.iter().map(step).collect(),
-            next: finding.trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
-            first: named(statement::shared_state(program, &[], &finding.trace.globals)),
+            steps: trace.steps.iter().map(step).collect(),
+            next: trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
+            first: named(statement::shared_state(program, &[], &trace.globals)),
             with: with.collect(),
+            spans: trace.steps.iter().chain(&trace.next).map(span).collect(),
+            repeats: trace.repeats,
         }
     }
 }

@@ -13,6 +13,7 @@
 //!    repeat what the text says.
 
 use super::layout::{Content, DiagramLayout, Row, RowSpan, Shown, layout};
+use super::values::{DataLane, data_lanes};
 use super::words::lock_class;
 use super::writer::Html;
 use crate::describe::{action, count, object, verb};
@@ -63,11 +64,22 @@ pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
     let layout = layout(finding, &file.program, at.most);
     let mut values = run::Values::new(&finding.trace, &file.program);
     let changes = finding.trace.steps.iter().map(|step| values.after(step)).collect();
-    let drawing = Drawing { finding, file, at, layout: &layout, changes };
+    let data = data_lanes(finding, &file.program, &layout);
+    let style = columns(&layout, &data);
+    let class = match layout.lanes.len() {
+        ..=2 if data.is_empty() => "diagram",
+        ..=8 => "diagram wide",
+        _ => "diagram wide many",
+    };
+    let drawing = Drawing { finding, file, at, layout: &layout, changes, data };
+    // A diagram that is wider than its place scrolls by itself, which needs the focus.
     let attributes = [
-        ("class", if layout.lanes.len() > 2 { "diagram wide" } else { "diagram" }),
-        ("style", &*columns(&layout)),
+        ("class", class),
+        ("style", &*style),
         ("data-silent", &*layout.silent.to_string()),
+        ("role", "region"),
+        ("aria-label", "Interleaving"),
+        ("tabindex", "0"),
     ];
     html.element("div", &attributes, |html| {
         drawing.heads(html);
@@ -77,9 +89,11 @@ pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
     });
 }
 
-/// The columns of the grid: phase, number of the step, and three for each lane.
-fn columns(layout: &DiagramLayout) -> String {
-    let mut columns = "--cols:var(--phase) var(--number)".to_owned();
+/// The columns of the grid: phase, number, three for each lane, one for each lane of data, and one that only
+/// a narrow screen uses, on which all texts stand in the last column.
+fn columns(layout: &DiagramLayout, data: &[DataLane]) -> String {
+    let mut columns = String::new();
+    let mut slim = String::new();
     for lane in &layout.lanes {
         // Many locks get narrower bars.
         let slots = lane.slots.min(8);
@@ -89,8 +103,19 @@ fn columns(layout: &DiagramLayout) -> String {
             " calc(var(--unit)*{unit} + var(--slot)*{slots} + var(--gap)) var(--track) \
              minmax(var(--text),1fr)"
         );
+        let _ = write!(slim, " calc(var(--unit)*{unit} + var(--slot)*{slots}) var(--track) 0px");
     }
-    columns
+    for lane in data {
+        let _ = write!(columns, " calc({}ch + 14px)", lane.widest);
+        slim.push_str(" 0px");
+    }
+    let slots: usize = layout.lanes.iter().map(|lane| lane.slots.min(8)).sum();
+    format!(
+        "--cols:var(--phase) var(--number){columns} 0px;--slim:0px var(--number){slim} \
+         minmax(0,1fr);--lanes:{};--slots:{}",
+        layout.lanes.len(),
+        slots.max(1)
+    )
 }
 
 struct Drawing<'a> {
@@ -100,6 +125,8 @@ struct Drawing<'a> {
     layout: &'a DiagramLayout,
     /// The values that each step changed.
     changes: Vec<Vec<(&'a str, ShownValue<'a>)>>,
+    /// The lanes of what is shared.
+    data: Vec<DataLane>,
 }
 
 impl Drawing<'_> {
@@ -112,16 +139,29 @@ impl Drawing<'_> {
                     html.leaf("span", &[("class", "name")], name);
                 });
             }
+            for (at, lane) in self.data.iter().enumerate() {
+                let style = format!("grid-column:{}", self.data_column(at));
+                html.leaf("div", &[("class", "head data"), ("style", &style)], &lane.name);
+            }
         });
+    }
+
+    /// The column of a lane of data.
+    fn data_column(&self, at: usize) -> usize {
+        3 * self.layout.lanes.len() + 3 + at
     }
 
     /// Rows `first..end`, with the parts of the spans that lie in them.
     fn piece(&self, html: &mut Html, first: usize, end: usize) {
-        let style = format!("--rows:{}", end - first);
+        let seen = |row: &&Row| row.shown != Shown::Full && row.fold.is_none();
+        let seen = self.layout.rows[first..end].iter().filter(seen).count();
+        let style = format!("--seen:{seen};--rows:{}", end - first);
         html.line_break();
         html.element("div", &[("class", "piece"), ("style", &style)], |html| {
             html.element("div", &[("class", "spans"), ("aria-hidden", "true")], |html| {
                 self.phases(html, first, end);
+                self.repeats(html, first, end);
+                self.data(html, first, end);
                 for lane in 0..self.layout.lanes.len() {
                     let style = format!("--l:{lane};grid-row:1/{}", end - first + 1);
                     html.leaf("i", &[("class", "warp"), ("style", &style)], "");
@@ -151,11 +191,52 @@ impl Drawing<'_> {
         }
     }
 
+    /// The frame around what repeats for ever.
+    fn repeats(&self, html: &mut Html, first: usize, end: usize) {
+        let Some((from, to)) = self.layout.repeats else { return };
+        let Some(rows) = clip(from, to, first, end) else { return };
+        let span = RowSpan { lane: 0, first: from, last: to, open: false };
+        html.leaf("i", &[("class", &ends("loop", &span, first, end)), ("style", &rows)], "");
+    }
+
+    fn data(&self, html: &mut Html, first: usize, end: usize) {
+        for (at, lane) in self.data.iter().enumerate() {
+            for part in &lane.parts {
+                let Some(rows) = clip(part.first, part.last, first, end) else { continue };
+                let style = format!("grid-column:{};{rows}", self.data_column(at));
+                let begins = part.first >= first && part.first > 0;
+                let class = if begins { "datum begins" } else { "datum" };
+                html.element("i", &[("class", class), ("style", &style)], |html| {
+                    html.leaf("span", &[], &part.value);
+                });
+            }
+        }
+    }
+
+    /// The fold that hides all rows of a span, if one does.
+    fn hidden_in(&self, span: &RowSpan) -> Option<usize> {
+        let rows = &self.layout.rows[span.first..=span.last];
+        let fold = rows.first()?.fold?;
+        rows.iter().all(|row| row.fold == Some(fold)).then_some(fold)
+    }
+
+    fn span(&self, html: &mut Html, class: &str, style: &str, span: &RowSpan, name: &str) {
+        let fold = self.hidden_in(span).map(|fold| fold.to_string());
+        let class = if fold.is_some() { format!("{class} in-fold") } else { class.to_owned() };
+        let mut attributes = vec![("class", &*class), ("style", style)];
+        attributes.extend(fold.as_deref().map(|fold| ("data-fold", fold)));
+        html.element("i", &attributes, |html| {
+            if !name.is_empty() {
+                html.leaf("span", &[], name);
+            }
+        });
+    }
+
     fn units(&self, html: &mut Html, first: usize, end: usize) {
         for span in &self.layout.units {
             let Some(rows) = clip(span.first, span.last, first, end) else { continue };
             let style = format!("--l:{};{rows}", span.lane);
-            html.leaf("i", &[("class", &ends("unit", span, first, end)), ("style", &style)], "");
+            self.span(html, &ends("unit", span, first, end), &style, span, "");
         }
     }
 
@@ -171,31 +252,55 @@ impl Drawing<'_> {
                 usize::from(lane.units)
             );
             let class = ends(&format!("bar {}", lock_class(bar.lock)), &bar.span, first, end);
-            html.element("i", &[("class", &class), ("style", &style)], |html| {
-                html.leaf("span", &[], self.lock_name(bar.lock));
-            });
+            self.span(html, &class, &style, &bar.span, &self.lock_name(bar.lock));
         }
     }
 
     fn row(&self, html: &mut Html, row: &Row, number: usize) {
-        let forms = match row.shown {
+        let mut forms = match row.shown {
             Shown::Always => "",
             Shown::Full => " full",
             Shown::Brief => " brief",
-        };
+        }
+        .to_owned();
+        let fold = row.fold.map(|fold| fold.to_string());
+        if fold.is_some() {
+            forms.push_str(" in-fold");
+        }
+        let fold = fold.as_deref();
         match &row.content {
             Content::Step { step, lane, depth, with } => {
                 let shown = &self.finding.trace.steps[*step];
                 let class = format!("row{forms}");
-                self.step(html, shown, *step + 1, (*lane, *depth, number), with, &class);
+                self.step(html, shown, *step + 1, (*lane, *depth, number), with, (&class, fold));
             }
             Content::Next { step, lane, depth } => {
                 let shown = &self.finding.trace.next[*step];
                 let position = self.finding.trace.steps.len() + *step + 1;
-                self.step(html, shown, position, (*lane, *depth, number), &[], "row next");
+                let place = (*lane, *depth, number);
+                self.step(html, shown, position, place, &[], ("row next", None));
             }
             Content::Switch { from, to, keeps } => {
-                self.switch(html, (*from, *to), keeps, number, forms);
+                self.switch(html, (*from, *to), keeps, number, (&forms, fold));
+            }
+            Content::Fold(fold) => {
+                let style = format!("grid-row:{number}");
+                let name = fold.to_string();
+                let attributes = [("class", "fold brief"), ("style", &*style), ("data-open", &name)];
+                html.element("li", &attributes, |html| {
+                    let button = [("type", "button"), ("aria-expanded", "false")];
+                    html.leaf("button", &button, &self.layout.folds[*fold]);
+                });
+            }
+            Content::Repeats => {
+                let style = format!("grid-row:{number}");
+                let text = "From here on these steps are repeated for ever:";
+                html.leaf("li", &[("class", "note repeats"), ("style", &style)], text);
+            }
+            Content::Again(step) => {
+                let style = format!("grid-row:{number}");
+                let text = format!("… and again from step {} on, for ever", step + 1);
+                html.leaf("li", &[("class", "note again"), ("style", &style)], text);
             }
             Content::Gap(steps) => {
                 let style = format!("grid-row:{number}");
@@ -203,7 +308,10 @@ impl Drawing<'_> {
                     "{} left out here to keep the page usable; the JSON report has them all",
                     count(*steps, "step")
                 );
-                html.leaf("li", &[("class", "note"), ("style", &style)], text);
+                let class = format!("note{forms}");
+                let mut attributes = vec![("class", &*class), ("style", &*style)];
+                attributes.extend(fold.map(|fold| ("data-fold", fold)));
+                html.leaf("li", &attributes, text);
             }
             Content::Moment => {
                 let style = format!("grid-row:{number}");
@@ -228,7 +336,7 @@ impl Drawing<'_> {
         position: usize,
         (lane, depth, number): (usize, usize, usize),
         with: &[(usize, usize)],
-        class: &str,
+        (class, fold): (&str, Option<&str>),
     ) {
         let id = format!("f{}-{position}", self.at.finding);
         let style = format!("--l:{lane};--d:{};grid-row:{number}", depth.min(DEEPEST));
@@ -240,8 +348,9 @@ impl Drawing<'_> {
         let next = position > last;
         let changes = self.changes.get(position - 1).filter(|changes| !changes.is_empty());
         let position = position.to_string();
-        let attributes =
-            [("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
+        let mut attributes =
+            vec![("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
+        attributes.extend(fold.map(|fold| ("data-fold", fold)));
         html.element("li", &attributes, |html| {
             html.leaf("span", &[("class", "number")], if next { "next" } else { &position });
             match step.matched {
@@ -266,9 +375,11 @@ impl Drawing<'_> {
                 }
             });
             self.place(html, step.place);
-            for (receiver, &(other, depth)) in step.receivers.iter().zip(with) {
+            for (at, (receiver, &(other, depth))) in step.receivers.iter().zip(with).enumerate() {
                 let (low, high) = (lane.min(other), lane.max(other));
-                let style = format!("--l:{other};--d:{};--a:{low};--b:{high}", depth.min(DEEPEST));
+                let depth = depth.min(DEEPEST);
+                let below = at + 2;
+                let style = format!("--l:{other};--d:{depth};--a:{low};--b:{high};--r:{below}");
                 html.element("span", &[("class", "with"), ("style", &style)], |html| {
                     html.leaf("i", &[("class", "meet"), ("aria-hidden", "true")], "");
                     html.leaf("span", &[("class", "dot"), ("aria-hidden", "true")], "");
@@ -332,7 +443,7 @@ impl Drawing<'_> {
         (from, to): (usize, usize),
         keeps: &[LockId],
         number: usize,
-        forms: &str,
+        (forms, fold): (&str, Option<&str>),
     ) {
         let program = &self.file.program;
         let name = |lane: usize| &program.threads[self.layout.lanes[lane].thread].name;
@@ -340,7 +451,9 @@ impl Drawing<'_> {
         let (low, high) = (from.min(to), from.max(to));
         let style = format!("--a:{low};--b:{high};--f:{from};--t:{to};grid-row:{number}");
         let class = format!("switch {direction}{forms}");
-        html.element("li", &[("class", &class), ("style", &style)], |html| {
+        let mut attributes = vec![("class", &*class), ("style", &*style)];
+        attributes.extend(fold.map(|fold| ("data-fold", fold)));
+        html.element("li", &attributes, |html| {
             html.leaf("i", &[("class", "arrow"), ("aria-hidden", "true")], "");
             html.element("span", &[("class", "to")], |html| {
                 html.text(name(to));

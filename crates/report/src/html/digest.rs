@@ -12,9 +12,10 @@ pub fn sha256_base64(text: &str) -> String {
     base64(&Sha256::digest(text))
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes in base64.
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let bits =
             (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));

@@ -4,6 +4,7 @@
 
 use super::cycle::cycle;
 use super::diagram::{At, diagram};
+use super::shapes::{pattern_of, shapes};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
 use crate::describe::count;
@@ -31,12 +32,17 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// Writes the entry of the list.
-pub fn entry(html: &mut Html, numbered: Numbered<'_>) {
+/// Writes the entry of the list. It stands for the article as long as that one is kept for `later`.
+pub fn entry(html: &mut Html, numbered: Numbered<'_>, later: bool) {
     let Numbered { finding, file, at } = numbered;
     let number = at.finding.to_string();
-    let target = format!("#f{number}");
-    html.element("li", &[("data-f", &number)], |html| {
+    let id = format!("f{number}");
+    let target = format!("#{id}");
+    let mut attributes = vec![("data-f", &*number)];
+    if later {
+        attributes.push(("id", &id));
+    }
+    html.element("li", &attributes, |html| {
         html.element("a", &[("href", &target), ("class", "entry")], |html| {
             badge(html, finding);
             subject(html, finding, file);
@@ -50,13 +56,16 @@ pub fn entry(html: &mut Html, numbered: Numbered<'_>) {
 pub fn article(html: &mut Html, numbered: Numbered<'_>) {
     let Numbered { finding, file, at } = numbered;
     let id = format!("f{}", at.finding);
-    let title = format!("{id}-title");
+    let (title, shape) = (format!("{id}-title"), format!("{id}-shape"));
     let class = format!("finding {}", kind_class(finding.kind));
     let attributes = [("class", &*class), ("id", &id), ("aria-labelledby", &title)];
     html.element("article", &attributes, |html| {
         html.element("div", &[("class", "about")], |html| {
             html.element("p", &[("class", "kicker")], |html| {
-                badge(html, finding);
+                let rule = format!("#rule-{}", kind_class(finding.kind));
+                let attributes =
+                    [("class", "rule-link"), ("href", &*rule), ("title", "What this rule means")];
+                html.element("a", &attributes, |html| badge(html, finding));
                 subject(html, finding, file);
                 where_to_look(html, numbered);
             });
@@ -65,12 +74,13 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
             });
             cycle(html, finding, &file.program);
             fix(html, numbered);
-            facts(html, finding);
+            facts(html, finding, &shape);
         });
         html.line_break();
         html.leaf("h3", &[("class", "sr")], "Interleaving");
         at_first(html, finding, &file.program);
         diagram(html, finding, file, at);
+        shapes(html, finding, &shape);
     });
     html.line_break();
 }
@@ -157,10 +167,14 @@ fn at_first(html: &mut Html, finding: &Finding, program: &Program) {
 /// Globals that are listed.
 const MOST_VALUES: usize = 60;
 
-fn facts(html: &mut Html, finding: &Finding) {
+fn facts(html: &mut Html, finding: &Finding, shape: &str) {
     html.element("ul", &[("class", "tags"), ("aria-label", "Found by")], |html| {
+        let target = format!("#{shape}");
         for tag in &finding.tags {
-            html.leaf("li", &[], tag);
+            html.element("li", &[], |html| match pattern_of(tag) {
+                Some(_) => html.leaf("a", &[("class", "to-shape"), ("href", &target)], tag),
+                None => html.text(tag),
+            });
         }
         let steps = count(finding.trace.steps.len(), "step");
         let switches = match finding.trace.context_switches() {

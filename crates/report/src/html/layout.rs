@@ -14,7 +14,9 @@
 //! # Invariants
 //! 1. Steps of the pattern have a row, in both forms.
 //! 2. Rows are in the order of time; spans refer to rows and are closed intervals.
+//! 3. The rows of a fold stand in a row, behind the row that names it.
 
+use super::folds::{Fold, folds};
 use crate::interleaving::events;
 use selvedge_base::IdVec;
 use selvedge_findings::Finding;
@@ -32,6 +34,10 @@ pub struct DiagramLayout {
     pub units: Vec<RowSpan>,
     /// The phases of the pattern, in order.
     pub phases: Vec<(usize, usize)>,
+    /// The rows of what repeats for ever, if something does.
+    pub repeats: Option<(usize, usize)>,
+    /// The texts of the folds.
+    pub folds: Vec<String>,
     /// How many steps are shown only with every step.
     pub silent: usize,
     /// Who owns each lock at the end.
@@ -54,6 +60,8 @@ pub struct Row {
     pub content: Content,
     /// When it is shown.
     pub shown: Shown,
+    /// The fold that it is in, if there is one.
+    pub fold: Option<usize>,
 }
 
 /// In which form of the diagram a row is shown.
@@ -92,6 +100,12 @@ pub enum Content {
     },
     /// So many steps are left out.
     Gap(usize),
+    /// The rows that follow are folded, in the fold of this number.
+    Fold(usize),
+    /// From here on the steps are repeated for ever.
+    Repeats,
+    /// And again from this step on, counted from 0.
+    Again(usize),
     /// The executed part ends here; what follows are next steps.
     Moment,
     /// A next step, counted from 0.
@@ -139,9 +153,22 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
         step < most / 2 || step + most - most / 2 >= last || trace.steps[step].matched.is_some()
     };
     let mut left_out = 0;
+    let folds = folds(finding, program, &events);
+    let mut folds = folds.iter().peekable();
     for (position, step) in trace.steps.iter().enumerate() {
+        if folds.next_if(|fold| fold.last < position).is_some() {
+            builder.folding = None;
+        }
+        if trace.repeats == Some(position) {
+            builder.gap(std::mem::take(&mut left_out));
+            builder.push(Content::Repeats, Shown::Always);
+            builder.repeats = Some(builder.rows.len() - 1);
+        }
         if kept(position) {
             builder.gap(std::mem::take(&mut left_out));
+            if let Some(fold) = folds.peek().filter(|fold| fold.first <= position) {
+                builder.fold(fold);
+            }
             builder.switch(step.thread, events[position]);
             builder.silent += usize::from(!events[position]);
             let shown = if events[position] { Shown::Always } else { Shown::Full };
@@ -153,6 +180,10 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
         if step.matched.is_some() {
             builder.phase();
         }
+    }
+    builder.folding = None;
+    if let Some(first) = trace.repeats {
+        builder.push(Content::Again(first), Shown::Always);
     }
     if !trace.next.is_empty() {
         builder.push(Content::Moment, Shown::Always);
@@ -199,6 +230,11 @@ struct Builder {
     units: Vec<RowSpan>,
     phases: Vec<(usize, usize)>,
     silent: usize,
+    /// The row from which on everything is repeated.
+    repeats: Option<usize>,
+    folds: Vec<String>,
+    /// The fold in which rows are laid out now.
+    folding: Option<usize>,
     owners: IdVec<LockId, Option<ThreadId>>,
     /// The lane of the last step, with every step and with events only.
     full: Option<usize>,
@@ -215,6 +251,9 @@ impl Builder {
             units: Vec::new(),
             phases: Vec::new(),
             silent: 0,
+            repeats: None,
+            folds: Vec::new(),
+            folding: None,
             owners: IdVec::filled(None, program.locks.len()),
             full: None,
             brief: None,
@@ -226,7 +265,17 @@ impl Builder {
     }
 
     fn push(&mut self, content: Content, shown: Shown) {
-        self.rows.push(Row { content, shown });
+        self.rows.push(Row { content, shown, fold: self.folding });
+    }
+
+    /// The rows that follow are in this fold.
+    fn fold(&mut self, fold: &Fold) {
+        if self.folding.is_none() {
+            let number = self.folds.len();
+            self.folds.push(fold.text.clone());
+            self.push(Content::Fold(number), Shown::Brief);
+            self.folding = Some(number);
+        }
     }
 
     fn gap(&mut self, steps: usize) {
@@ -342,6 +391,8 @@ impl Builder {
             bars: self.bars,
             units: self.units,
             phases: self.phases,
+            repeats: self.repeats.map(|first| (first, last)),
+            folds: self.folds,
             silent: self.silent,
             owners: self.owners,
         }

@@ -1,10 +1,11 @@
 //! # Idea
 //! The frame of the page: head, list of findings, articles, sources, help.
 
-use super::data::data;
+use super::data::{Body, data};
 use super::diagram::At;
 use super::digest::sha256_base64;
 use super::finding::{Numbered, article, entry};
+use super::later::{Later, at_once};
 use super::source::source;
 use super::summary::{COVERAGE, Totals, numbers, overview};
 use super::words::{kind_class, kind_name};
@@ -14,7 +15,7 @@ use crate::diagnostic::Source;
 use crate::places::by_file;
 use selvedge_base::Diagnostic;
 use selvedge_findings::CheckedFile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the page says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +64,7 @@ const ROWS: usize = 60_000;
 /// Rows of one interleaving.
 const MOST_ROWS: usize = 12_000;
 /// Even in a page with very many findings an interleaving has that many rows.
-const FEWEST_ROWS: usize = 400;
+const FEWEST_ROWS: usize = 1_000;
 
 const STYLE: &[&str] = &[
     include_str!("../../assets/base.css"),
@@ -91,6 +92,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
     let findings = numbered(files);
     let totals = Totals::new(files);
+    let kept = Kept::new(&findings);
     let mut html = Html::default();
     html.asset(&["<!DOCTYPE html>\n"]);
     html.element("html", &[("lang", "en")], |html| {
@@ -100,11 +102,18 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
             html.asset(&[ICONS]);
             html.leaf("a", &[("class", "skip"), ("href", "#view")], "Skip to the finding");
             banner(html, meta, &totals);
-            list(html, &findings, &totals);
+            list(html, &findings, kept.at_once, &totals);
             html.element("main", &[("id", "view"), ("tabindex", "-1")], |html| {
-                overview(html, files, &totals, meta);
-                for &numbered in &findings {
+                overview(html, files, &findings, &totals, meta);
+                for &numbered in &findings[..kept.at_once] {
                     article(html, numbered);
+                }
+                if kept.at_once < findings.len() {
+                    let more = format!(
+                        "The interleavings of {} need JavaScript; the JSON report has them, too.",
+                        count(findings.len() - kept.at_once, "further finding")
+                    );
+                    html.leaf("p", &[("class", "quiet no-js")], more);
                 }
                 if !findings.is_empty() {
                     html.asset(&[CONTROLS]);
@@ -112,7 +121,7 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
             });
             html.line_break();
             if !findings.is_empty() {
-                sources(html, files);
+                sources(html, &findings, &kept);
             }
             html.asset(&[HELP]);
             let live =
@@ -120,14 +129,60 @@ pub fn render(files: &[CheckedFile], meta: &Meta<'_>) -> String {
             html.leaf("div", &live, "");
             html.line_break();
             html.element("script", &[("type", "application/json"), ("id", "data")], |html| {
-                html.json(&data(files, &findings));
+                html.json(&data(files, &findings, &kept.findings, &kept.sources));
             });
             html.line_break();
+            if let Some(block) = &kept.block {
+                html.element("script", &[("type", "text/plain"), ("id", "later")], |html| {
+                    html.text(block);
+                });
+                html.line_break();
+            }
             html.element("script", &[], |html| html.asset(SCRIPT));
         });
     });
     html.line_break();
     html.finish()
+}
+
+/// What is part of the page, and what is kept packed.
+struct Kept {
+    /// How many of the first findings are part of the page.
+    at_once: usize,
+    /// The chunk of each finding that is not.
+    findings: Vec<Option<usize>>,
+    /// The chunks of the sources that are not, by the number of the file.
+    sources: BTreeMap<usize, usize>,
+    /// The packed block.
+    block: Option<String>,
+}
+
+impl Kept {
+    fn new(findings: &[Numbered<'_>]) -> Self {
+        let at_once = at_once(findings.iter().map(|one| one.finding.trace.steps.len()));
+        let shown: BTreeSet<usize> = findings[..at_once].iter().map(|one| one.at.file).collect();
+        let mut later = Later::default();
+        let mut chunks = vec![None; at_once];
+        let mut sources = BTreeMap::new();
+        for &numbered in &findings[at_once..] {
+            let mut html = Html::default();
+            article(&mut html, numbered);
+            let file = numbered.at.file;
+            let new = !shown.contains(&file) && !sources.contains_key(&file);
+            let source = new.then(|| {
+                let mut html = Html::default();
+                source_section(&mut html, numbered.file, file, findings);
+                (file, html.finish())
+            });
+            let number = numbered.at.finding;
+            let chunk = later.keep(number, html.finish(), Body::new(numbered), source);
+            if new {
+                sources.insert(file, chunk);
+            }
+            chunks.push(Some(chunk));
+        }
+        Self { at_once, findings: chunks, sources, block: later.finish() }
+    }
 }
 
 fn numbered(files: &[CheckedFile]) -> Vec<Numbered<'_>> {
@@ -217,7 +272,7 @@ fn banner(html: &mut Html, meta: &Meta<'_>, totals: &Totals) {
     html.line_break();
 }
 
-fn list(html: &mut Html, findings: &[Numbered<'_>], totals: &Totals) {
+fn list(html: &mut Html, findings: &[Numbered<'_>], at_once: usize, totals: &Totals) {
     if findings.is_empty() {
         return;
     }
@@ -248,7 +303,7 @@ fn list(html: &mut Html, findings: &[Numbered<'_>], totals: &Totals) {
                     html.leaf("li", &[("class", "file")], numbered.lies_in());
                     html.line_break();
                 }
-                entry(html, numbered);
+                entry(html, numbered, numbered.at.finding >= at_once);
             }
         });
         let none = [("class", "quiet js"), ("id", "nothing"), ("hidden", "")];
@@ -295,7 +350,8 @@ fn file_choice(html: &mut Html, findings: &[Numbered<'_>]) {
         html.leaf("option", &[("value", "")], "All files");
         for (number, (name, found)) in groups {
             let text = format!("{name} ({found})");
-            html.leaf("option", &[("value", &number.to_string())], text);
+            let attributes = [("value", &*number.to_string()), ("data-name", name)];
+            html.leaf("option", &attributes, text);
         }
     });
 }
@@ -324,31 +380,45 @@ fn tag_chips(html: &mut Html, findings: &[Numbered<'_>]) {
     });
 }
 
-fn sources(html: &mut Html, files: &[CheckedFile]) {
+fn sources(html: &mut Html, findings: &[Numbered<'_>], kept: &Kept) {
     html.element("aside", &[("id", "side"), ("aria-label", "Source and state")], |html| {
-        for (number, file) in files.iter().enumerate() {
-            if file.findings.is_empty() {
-                continue;
-            }
-            let (id, title) = (format!("s{number}"), format!("s{number}-title"));
-            let attributes = [("class", "source"), ("id", &*id)];
-            html.element("section", &attributes, |html| {
-                html.leaf("h2", &[("id", &title)], &file.file);
-                let attributes = [
-                    ("class", "scroll"),
-                    ("tabindex", "0"),
-                    ("role", "region"),
-                    ("aria-labelledby", &*title),
-                ];
-                html.element("div", &attributes, |html| source(html, file, number));
-            });
-            html.line_break();
+        let shown = findings[..kept.at_once].iter().map(|one| (one.at.file, one.file));
+        for (number, file) in shown.collect::<BTreeMap<_, _>>() {
+            source_section(html, file, number, findings);
         }
-        let state = [("id", "state"), ("class", "js"), ("aria-labelledby", "state-title")];
+        // The panel scrolls by itself, which needs the focus.
+        let state = [
+            ("id", "state"),
+            ("class", "js"),
+            ("role", "region"),
+            ("aria-labelledby", "state-title"),
+            ("tabindex", "0"),
+        ];
         html.element("section", &state, |html| {
             html.leaf("h2", &[("id", "state-title")], "State");
             html.element("div", &[("id", "threads")], |_| {});
         });
+    });
+    html.line_break();
+}
+
+/// The text of a file under its name, with links to what was found in it.
+fn source_section(html: &mut Html, file: &CheckedFile, number: usize, all: &[Numbered<'_>]) {
+    let (id, title) = (format!("s{number}"), format!("s{number}-title"));
+    let own: Vec<Numbered<'_>> = all.iter().filter(|one| one.at.file == number).copied().collect();
+    html.element("section", &[("class", "source"), ("id", &*id)], |html| {
+        html.element("h2", &[("id", &title)], |html| {
+            html.text(&file.file);
+            html.text(" ");
+            html.leaf("span", &[("class", "count")], count(own.len(), "finding"));
+        });
+        let attributes = [
+            ("class", "scroll"),
+            ("tabindex", "0"),
+            ("role", "region"),
+            ("aria-labelledby", &*title),
+        ];
+        html.element("div", &attributes, |html| source(html, file, number, &own));
     });
     html.line_break();
 }

@@ -1,21 +1,33 @@
 //! # Idea
 //! The text of a file as a numbered list whose lines can be linked to. Names of locks look as in
 //! the diagram and names of locations stand out; comments stand back. That needs no grammar of the
-//! language: words are compared with the names of the model.
+//! language: words are compared with the names of the model. Lines in which findings lie have links to
+//! them.
 
-use super::words::lock_class;
+use super::finding::Numbered;
+use super::words::{kind_class, kind_count, kind_name, lock_class};
 use super::writer::Html;
-use selvedge_findings::CheckedFile;
+use crate::places::first_place;
+use selvedge_base::FileId;
+use selvedge_findings::{CheckedFile, FindingKind};
 use selvedge_program::LockId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes the lines of a file; the ids of the lines are `s<number>-<line>`.
-pub fn source(html: &mut Html, file: &CheckedFile, number: usize) {
+/// Writes the lines of a file with links to its findings; the ids of the lines are `s<number>-<line>`.
+pub fn source(html: &mut Html, file: &CheckedFile, number: usize, findings: &[Numbered<'_>]) {
     if file.source.is_empty() {
         html.leaf("p", &[("class", "quiet")], "The source text is not part of this report.");
         return;
     }
     let names = Names::new(file);
+    // The findings of each line, by kind.
+    let mut lying: BTreeMap<u32, BTreeMap<FindingKind, Vec<Numbered<'_>>>> = BTreeMap::new();
+    for &one in findings {
+        let place = first_place(one.finding);
+        if let Some(line) = place.line().filter(|_| place.file == FileId::READ) {
+            lying.entry(line).or_default().entry(one.finding.kind).or_default().push(one);
+        }
+    }
     let mut in_comment = false;
     html.element("ol", &[("class", "code"), ("role", "list")], |html| {
         for (at, line) in file.source.lines().enumerate() {
@@ -36,10 +48,28 @@ pub fn source(html: &mut Html, file: &CheckedFile, number: usize) {
                         names.write(html, kind, text);
                     }
                 });
+                for own in lying.get(&(at as u32 + 1)).into_iter().flat_map(BTreeMap::values) {
+                    lies(html, own);
+                }
             });
             html.line_break();
         }
     });
+}
+
+/// A link to the first of some findings of one kind.
+fn lies(html: &mut Html, findings: &[Numbered<'_>]) {
+    let Some(first) = findings.first() else { return };
+    let kind = first.finding.kind;
+    let target = format!("#f{}", first.at.finding);
+    let class = format!("lies {}", kind_class(kind));
+    let title = &first.finding.reason;
+    let attributes =
+        [("class", &*class), ("href", &target), ("title", title), ("tabindex", "-1")];
+    match findings.len() {
+        1 => html.leaf("a", &attributes, kind_name(kind)),
+        number => html.leaf("a", &attributes, kind_count(kind, number)),
+    }
 }
 
 /// The parts of a line that are treated differently.

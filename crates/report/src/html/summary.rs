@@ -3,8 +3,9 @@
 //! row for each file, what stayed open, what the configuration suppresses and what the baseline
 //! knows. If nothing was found the overview says exactly what that is worth.
 
-use super::finding::{badge, place_text, subject};
+use super::finding::{Numbered, badge, place_text, subject};
 use super::page::Meta;
+use super::rules::rules;
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
 use crate::describe::{count, restrictions};
@@ -12,6 +13,7 @@ use crate::diagnostic::Source;
 use crate::places::within;
 use selvedge_base::{Diagnostic, LineIndex};
 use selvedge_findings::{CheckedFile, Finding, FindingKind, Tally};
+use std::collections::BTreeMap;
 
 /// The sums over all files.
 pub struct Totals {
@@ -110,7 +112,13 @@ pub const COVERAGE: &str = "Proved safe means: it does not happen in any executi
     any number of context switches and any depth of recursion.";
 
 /// The overview.
-pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals, meta: &Meta<'_>) {
+pub fn overview(
+    html: &mut Html,
+    files: &[CheckedFile],
+    findings: &[Numbered<'_>],
+    totals: &Totals,
+    meta: &Meta<'_>,
+) {
     let attributes = [("id", "overview"), ("aria-labelledby", "overview-title")];
     html.element("section", &attributes, |html| {
         html.element("div", &[("class", verdict_class(totals, meta))], |html| {
@@ -122,9 +130,10 @@ pub fn overview(html: &mut Html, files: &[CheckedFile], totals: &Totals, meta: &
         });
         complaints(html, meta);
         meaning(html, files, totals);
-        file_table(html, files);
+        file_table(html, files, findings);
         open_reasons(html, files);
         quiet_findings(html, files);
+        rules(html, totals);
     });
     html.line_break();
 }
@@ -290,7 +299,7 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
     });
 }
 
-fn file_table(html: &mut Html, files: &[CheckedFile]) {
+fn file_table(html: &mut Html, files: &[CheckedFile], findings: &[Numbered<'_>]) {
     if files.is_empty() {
         return;
     }
@@ -308,18 +317,39 @@ fn file_table(html: &mut Html, files: &[CheckedFile]) {
                     }
                 });
             });
-            for file in files {
-                html.element("tbody", &[], |html| file_rows(html, file));
+            // The first finding of each file, and of each kind in it.
+            let mut first: BTreeMap<(usize, FindingKind), usize> = BTreeMap::new();
+            for one in findings {
+                first.entry((one.at.file, one.finding.kind)).or_insert(one.at.finding);
+            }
+            for (number, file) in files.iter().enumerate() {
+                let found = |kind: FindingKind| first.get(&(number, kind)).copied();
+                html.element("tbody", &[], |html| file_rows(html, file, number, &found));
             }
         });
     });
 }
 
-fn file_rows(html: &mut Html, file: &CheckedFile) {
+fn file_rows(
+    html: &mut Html,
+    file: &CheckedFile,
+    number: usize,
+    found: &dyn Fn(FindingKind) -> Option<usize>,
+) {
     let asked: Vec<_> = file.tallies.iter().filter(|(_, tally)| tally.questions > 0).collect();
     let rows = asked.len().max(1).to_string();
+    let number = number.to_string();
+    // The name leads to the findings of the file, a number of violations to those of its kind.
+    let first = FindingKind::ALL.into_iter().filter_map(found).min();
     let name = |html: &mut Html| {
-        html.leaf("th", &[("scope", "rowgroup"), ("rowspan", &rows)], &file.file);
+        html.element("th", &[("scope", "rowgroup"), ("rowspan", &rows)], |html| match first {
+            Some(first) => {
+                let target = format!("#f{first}");
+                let attributes = [("class", "of-file"), ("href", &*target), ("data-file", &number)];
+                html.leaf("a", &attributes, &file.file);
+            }
+            None => html.text(&file.file),
+        });
     };
     if asked.is_empty() {
         html.element("tr", &[], |html| {
@@ -341,7 +371,20 @@ fn file_rows(html: &mut Html, file: &CheckedFile) {
                 ("open", tally.unknown),
             ] {
                 let class = if value == 0 { "zero" } else { class };
-                html.leaf("td", &[("class", class)], value);
+                let target = found(*kind).filter(|_| class == "violated");
+                html.element("td", &[("class", class)], |html| match target {
+                    Some(first) => {
+                        let target = format!("#f{first}");
+                        let attributes = [
+                            ("class", "of-file"),
+                            ("href", &*target),
+                            ("data-file", &number),
+                            ("data-of-kind", kind_class(*kind)),
+                        ];
+                        html.leaf("a", &attributes, value);
+                    }
+                    None => html.text(value),
+                });
             }
         });
     }

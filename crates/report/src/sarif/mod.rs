@@ -24,6 +24,7 @@ mod log;
 mod rules;
 mod uri;
 
+pub use rules::{RuleWords, rule_words};
 pub use uri::uri_reference;
 
 use crate::checks::{Checks, Standing, all_findings};

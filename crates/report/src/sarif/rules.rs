@@ -10,7 +10,7 @@ pub fn rules() -> Vec<Rule> {
 }
 
 fn rule(kind: FindingKind) -> Rule {
-    let (name, short, full, advice) = words(kind);
+    let RuleWords { name, short, full, advice } = rule_words(kind);
     let id = kind.rule();
     Rule {
         id,
@@ -30,9 +30,22 @@ fn rule(kind: FindingKind) -> Rule {
     }
 }
 
-/// Name, short description, full description, advice.
-fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'static str) {
-    match kind {
+/// What is said of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleWords {
+    /// Its name in one word.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub short: &'static str,
+    /// What a finding of it means.
+    pub full: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// The words for a kind of finding.
+pub fn rule_words(kind: FindingKind) -> RuleWords {
+    let (name, short, full, advice) = match kind {
         FindingKind::Atomicity => (
             "AtomicityViolation",
             "A unit of work is not atomic.",
@@ -105,5 +118,6 @@ fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str, &'stat
              without its lock. A thread that is joined must not wait for what the joining thread \
              holds.",
         ),
-    }
+    };
+    RuleWords { name, short, full, advice }
 }

@@ -4,11 +4,14 @@
 #![allow(dead_code, reason = "each user takes a part of it")]
 
 use crate::common::trace;
-use selvedge_base::{Id, IdVec, Place};
-use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally};
+use selvedge_analysis::{Options, Prepared, answer};
+use selvedge_base::{Budget, Id, IdVec, Place};
+use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally, findings};
+use selvedge_library::load::{Reading, Text, Texts, load};
+use selvedge_library::temporal::Temporal;
 use selvedge_program::{
-    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Start,
-    Thread, ThreadId, Trace,
+    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Question, Start,
+    StepKind, Target, Thread, ThreadId, Trace, TraceStep,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;
@@ -91,12 +94,19 @@ pub fn finding(
         places,
         reason: reason.to_owned(),
         fix: None,
-        question: selvedge_program::Question::States,
+        question: Question::States,
         trace: Trace { steps, next, ..Trace::default() },
     }
 }
 
 fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -> CheckedFile {
+    let mut findings = findings;
+    for finding in &mut findings {
+        let Trace { steps, next, .. } = &mut finding.trace;
+        for step in steps.iter_mut().chain(next) {
+            step.place = column(step, source, &program);
+        }
+    }
     CheckedFile {
         file: file.to_owned(),
         source: source.to_owned(),
@@ -108,6 +118,22 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         open: Vec::new(),
         left_out: Vec::new(),
     }
+}
+
+/// The place of a step in the text: of what it does, if the line says it, or of the first word.
+fn column(step: &TraceStep, source: &str, program: &Program) -> Place {
+    let Some(number) = step.place.line() else { return step.place };
+    let Some(line) = source.lines().nth(number as usize - 1) else { return step.place };
+    let said = match step.kind {
+        StepKind::Read(location) => format!("read {}", program.locations[location].name),
+        StepKind::Write(location) => format!("write {}", program.locations[location].name),
+        StepKind::Acquire(lock) => format!("synchronized({})", program.locks[lock].name),
+        StepKind::Call(procedure) => format!("{}()", program.procedures[procedure].name),
+        StepKind::BeginUnit => "unit".to_owned(),
+        _ => "}".to_owned(),
+    };
+    let first = line.len() - line.trim_start().len();
+    Place::new(number, line.find(&said).unwrap_or(first) as u32 + 1)
 }
 
 fn tally(safe: usize, violated: usize, unknown: usize) -> Tally {
@@ -278,6 +304,115 @@ pub fn long(steps: usize) -> CheckedFile {
     file
 }
 
+/// A witness of about `steps` steps of which the finding needs few: most of them are calls without one of
+/// its accesses, no two alike, and a loop.
+pub fn calls(steps: usize) -> CheckedFile {
+    let program = program(
+        &["tree", "log"],
+        &["nodes", "depth"],
+        &["Walker", "Pruner"],
+        &["main", "walk", "note"],
+    );
+    let mut lines = vec!["Walker begin 21".to_owned(), "Walker read depth 22 *1".to_owned()];
+    let mut at = 0;
+    while lines.len() + 12 < steps / 2 {
+        // The lines differ, so that nothing repeats.
+        let line = 1 + at % 23;
+        lines.push(format!("Walker call note {line}"));
+        lines.push(format!("Walker acquire log {line}"));
+        lines.push(format!("Walker write nodes {}", 1 + (at + at / 23) % 23));
+        lines.push(format!("Walker release log {line}"));
+        lines.push(format!("Walker return note {line}"));
+        at += 1;
+    }
+    lines.push("Pruner write nodes 10 *2".to_owned());
+    while lines.len() + 3 < steps {
+        lines.push("Pruner acquire log 20".to_owned());
+        lines.push("Pruner release log 23".to_owned());
+    }
+    lines.push("Pruner write depth 11 *3".to_owned());
+    lines.push("Walker read nodes 6 *4".to_owned());
+    let found = Finding {
+        tags: tags(&["pattern-12"]),
+        locations: locations(&[0, 1]),
+        ..finding(
+            FindingKind::Atomicity,
+            &program,
+            &lines.join("\n"),
+            "",
+            "Pruner writes `nodes` and `depth` between Walker's read of `depth` and its read of `nodes`.",
+        )
+    };
+    let mut file = checked("examples/calls.eml", LONG, program, vec![found]);
+    file.tallies = vec![(FindingKind::Atomicity, tally(30, 1, 0))];
+    file
+}
+
+/// A run that ends in steps that are repeated for ever, found by an engine.
+pub fn lasso() -> CheckedFile {
+    let texts = Texts::from(Text::new("examples/spool.eml", SPOOL));
+    let (model, _) = load(&texts, Reading::default());
+    let formula = Text::new("examples/spool.ltl", "served: A G F T2@get;");
+    let asked = Temporal::new(model.expect("a model"), vec![formula], None, 2, false);
+    let asked = asked.expect("a formula");
+    let report = asked.decide(Options::new(None), &Budget::new(), &mut |_| {});
+    let answers = report.expect("no fault").answers;
+    let program = asked.model.program.clone();
+    let told = findings(&program, Some(FindingKind::Temporal), "", &answers, None);
+    let mut file = checked("examples/spool.eml", SPOOL, Program::default(), Vec::new());
+    (file.program, file.findings, file.tallies) = (program, told.findings, told.tallies);
+    assert!(file.findings[0].trace.repeats.is_some(), "a run without end");
+    file
+}
+
+const SPOOL: &str = "\
+lock : spool;
+var  : count;
+
+process T1 {
+    push { label put: write count; }
+    main {
+        while (*) {
+            label begun: synchronized(spool) { push(); }
+        }
+    }
+}
+
+process T2 {
+    main { while (*) { synchronized(spool) { label get: read count; } } }
+}
+";
+
+/// A program with data whose assertion fails, found by an engine.
+pub fn visits() -> CheckedFile {
+    let parsed = selvedge_front_eml::parse(VISITS);
+    let program = parsed.program.expect("it is a program");
+    let question = [Question::Reach(Target::Assertion)];
+    let (prepared, options) = (Prepared::new(&program), Options::new(None));
+    let report = answer(&prepared, &question, &options, &Budget::new(), &mut |_| {});
+    let answers = report.expect("no fault").answers;
+    let told = findings(&program, Some(FindingKind::Assertion), "", &answers, None);
+    let mut file = checked("examples/visits.eml", VISITS, Program::default(), Vec::new());
+    (file.program, file.findings, file.tallies) = (program, told.findings, told.tallies);
+    file
+}
+
+const VISITS: &str = "\
+int 0..3 : visits;
+bool : full;
+
+process Door[2] {
+    main {
+        visits = visits + 1;
+        if (visits == 2) { full = true; }
+    }
+}
+
+process Count {
+    main { join Door[0]; join Door[1]; assert(full); }
+}
+";
+
 /// Text that would be harmful if it were not escaped.
 pub const HOSTILE: &str = "</script><script>window.harmed=1</script><!--<img src=x onerror=\"window.harmed=1\">'&amp;\u{1b}[31m\u{202e}\u{2028}\n\u{0}";
 
@@ -359,9 +494,14 @@ pub fn philosophers(size: usize) -> CheckedFile {
 
 /// As many findings as there are names, to fill the list.
 pub fn many(names: usize) -> CheckedFile {
+    many_in("examples/many.eml", names)
+}
+
+/// The same in a file of this name.
+pub fn many_in(name: &str, names: usize) -> CheckedFile {
     let mut file = bank();
     let pattern = file.findings.clone();
-    "examples/many.eml".clone_into(&mut file.file);
+    name.clone_into(&mut file.file);
     file.findings = (0..names)
         .map(|at| {
             let mut finding = pattern[at % pattern.len()].clone();
