@@ -297,6 +297,12 @@ const tests = {
     assert.equal(await page.evaluate(() => window.harmed), undefined);
     assert.equal(await page.locator("img").count(), 0);
     assert.ok((await page.locator("#threads").innerText()).includes("</script><script>window.harmed=1"));
+    // Nor where they are unpacked.
+    await page.evaluate(() => { location.hash = "#f59"; });
+    await page.locator("#f59.open").waitFor();
+    await press(page, "m", "s", "End");
+    assert.equal(await page.evaluate(() => window.harmed), undefined);
+    assert.equal(await page.locator("img, script:not([type])").count(), 2, "the page's own scripts");
     await noOverflow(page, "hostile");
     await page.setViewportSize(phone);
     await noOverflow(page, "hostile on a phone");

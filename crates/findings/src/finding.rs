@@ -101,6 +101,17 @@ pub struct Fix {
     /// The lock to be held there, if to change the text at these places is this change and no other: no
     /// thread that is to stay as it is has the same code.
     pub hold: Option<Hold>,
+    /// The change as one of the text, where it is one.
+    pub edits: Vec<Edit>,
+}
+
+/// A text to be inserted into the file that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edit {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub insert: String,
 }
 
 /// A lock to be held where it is not held yet.

@@ -14,7 +14,9 @@ use crate::group::{Group, unit_places};
 use crate::walk::Walk;
 use crate::wrap::{Region, wrap};
 use selvedge_base::{IdVec, Place};
-use selvedge_program::{Action, Edge, Lock, LockId, Program, Question, StepKind, Successors, TraceStep};
+use selvedge_program::{
+    Action, Edge, Lock, LockId, Program, Question, StepKind, Successors, TraceStep,
+};
 
 /// How many of the program's locks are tried.
 const TRIED: usize = 8;
@@ -55,9 +57,10 @@ impl Candidate {
         let does = |edge: &Edge| (edge.place, std::mem::discriminant(&edge.action));
         let opened: Vec<_> =
             self.region.opening.iter().map(|&edge| does(&program.edges[edge])).collect();
-        let left_out = program.edges.iter_enumerated().any(|(id, edge)| {
-            !self.region.opening.contains(&id) && opened.contains(&does(edge))
-        });
+        let left_out = program
+            .edges
+            .iter_enumerated()
+            .any(|(id, edge)| !self.region.opening.contains(&id) && opened.contains(&does(edge)));
         (!left_out).then(|| self.lock.map_or(Hold::New, Hold::Lock))
     }
 
@@ -125,6 +128,7 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
             text: format!("Hold {} around {first_text}.", describe(program, lock)),
             places: vec![*first_place],
             hold: None,
+            edits: Vec::new(),
         },
         region: first.clone(),
         lock,
@@ -137,6 +141,7 @@ fn around_units(program: &Program, finding: &Finding) -> Vec<Candidate> {
             ),
             places: vec![*first_place, *second_place],
             hold: None,
+            edits: Vec::new(),
         },
         region: first.and(second),
         lock,
@@ -183,6 +188,7 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
                 text: format!("Hold {} {first_text} and {second_text}.", describe(program, lock)),
                 places: vec![*first_place, *second_place],
                 hold: None,
+                edits: Vec::new(),
             },
             region: both.clone(),
             lock,
@@ -199,6 +205,7 @@ fn around_accesses(program: &Program, finding: &Finding) -> Vec<Candidate> {
                 ),
                 places: lines.clone(),
                 hold: None,
+                edits: Vec::new(),
             },
             region: every.clone(),
             lock,
@@ -241,6 +248,7 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
                 ),
                 places: vec![place],
                 hold: None,
+                edits: Vec::new(),
             },
             region: scope,
             lock: Some(wants),

@@ -52,7 +52,7 @@ pub mod reason;
 pub mod walk;
 pub mod wrap;
 
-pub use finding::{Finding, FindingKind, Fix, Hold};
+pub use finding::{Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};
 pub use wrap::AddedUnits;

@@ -5,6 +5,7 @@
 use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
 use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, conclude};
+use crate::edits::add_edits;
 use crate::goals::{ERROR, Goals};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
@@ -317,7 +318,10 @@ impl Loaded {
     }
 
     /// The file with what was found in it, for the reports.
-    pub fn report(&self, checked: Checked) -> CheckedFile {
+    pub fn report(&self, mut checked: Checked) -> CheckedFile {
+        if let Some(program) = &self.program {
+            add_edits(&mut checked.findings, &self.text, program);
+        }
         let about_events = [FindingKind::Atomicity, FindingKind::Race];
         let asks = |(kind, tally): &(FindingKind, Tally)| {
             about_events.contains(kind) && tally.questions > 0

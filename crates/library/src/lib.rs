@@ -62,6 +62,7 @@ pub mod baseline;
 pub mod cache;
 pub mod check;
 pub mod config;
+mod edits;
 pub mod file;
 mod fixes;
 pub mod glob;

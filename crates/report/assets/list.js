@@ -56,7 +56,7 @@ function showCounts(counts) {
     chip.querySelector(".count").textContent = (kind ? counts.kind.get(kind) : counts.tag.get(tag)) ?? 0;
   }
   for (const option of document.querySelectorAll("#file option[value]:not([value=''])")) {
-    option.textContent = `${option.dataset.name} (${counts.file.get(Number(option.value)) ?? 0})`;
+    option.textContent = `${option.textContent.replace(/ \(\d+\)$/, "")} (${counts.file.get(Number(option.value)) ?? 0})`;
   }
 }
 

@@ -278,7 +278,8 @@ pub fn conflicts(pattern: &Pattern) -> Vec<(usize, usize)> {
         first.variable == second.variable && first.role != second.role && writes
     };
     let from = |role: UnitRole| {
-        let mut all = (0..accesses.len()).flat_map(|at| (at + 1..accesses.len()).map(move |to| (at, to)));
+        let mut all =
+            (0..accesses.len()).flat_map(|at| (at + 1..accesses.len()).map(move |to| (at, to)));
         all.find(|&(at, to)| accesses[at].role == role && conflict(accesses[at], accesses[to]))
     };
     [from(UnitRole::Unit), from(UnitRole::Other)].into_iter().flatten().collect()
@@ -308,7 +309,11 @@ pub fn pattern_reason(pattern: &Pattern) -> String {
     };
     let part = |&(first, second): &(usize, usize)| {
         let winner = unit_name(pattern.accesses[first].role);
-        format!("{} before {}, so {winner} would have to come first", name(first, false), name(second, true))
+        format!(
+            "{} before {}, so {winner} would have to come first",
+            name(first, false),
+            name(second, true)
+        )
     };
     let parts: Vec<String> = conflicts(pattern).iter().map(part).collect();
     let text = format!("{}. No order of whole units does both.", parts.join("; but "));

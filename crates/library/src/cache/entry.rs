@@ -148,9 +148,10 @@ impl StoredFinding {
             locks: numbers(&finding.locks),
             places: places(&finding.places),
             reason: finding.reason.clone(),
-            fix: finding.fix.as_ref().map(|fix| {
-                (fix.text.clone(), places(&fix.places), fix.hold.map(StoredHold::new))
-            }),
+            fix: finding
+                .fix
+                .as_ref()
+                .map(|fix| (fix.text.clone(), places(&fix.places), fix.hold.map(StoredHold::new))),
             replay: Replay::new(&finding.question, &finding.trace, program),
             fingerprint: finding.fingerprint.clone(),
         }
@@ -177,7 +178,7 @@ impl StoredFinding {
                         Some(hold) => Some(hold.restore(program)?),
                         None => None,
                     };
-                    Some(Fix { text, places: places(at)?, hold })
+                    Some(Fix { text, places: places(at)?, hold, edits: Vec::new() })
                 }
                 None => None,
             },

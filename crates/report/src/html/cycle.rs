@@ -16,7 +16,11 @@ pub fn cycle(html: &mut Html, finding: &Finding, program: &Program) {
     }
     if waits.len() > LONGEST {
         html.element("details", &[("class", "ring")], |html| {
-            html.leaf("summary", &[], format!("Who waits for whom: a ring of {} threads", waits.len()));
+            html.leaf(
+                "summary",
+                &[],
+                format!("Who waits for whom: a ring of {} threads", waits.len()),
+            );
             ring(html, &waits, program);
         });
     } else {

@@ -286,7 +286,8 @@ impl Drawing<'_> {
             Content::Fold(fold) => {
                 let style = format!("grid-row:{number}");
                 let name = fold.to_string();
-                let attributes = [("class", "fold brief"), ("style", &*style), ("data-open", &name)];
+                let attributes =
+                    [("class", "fold brief"), ("style", &*style), ("data-open", &name)];
                 html.element("li", &attributes, |html| {
                     let button = [("type", "button"), ("aria-expanded", "false")];
                     html.leaf("button", &button, &self.layout.folds[*fold]);

@@ -146,9 +146,8 @@ fn unneeded(
     let mut at = 0;
     while at < shown.len() {
         let foldable = |at: usize| left[at] && !needed[shown[at]];
-        let crosses = |to: usize| {
-            trace.repeats.is_some_and(|first| shown[at] < first && first <= shown[to])
-        };
+        let crosses =
+            |to: usize| trace.repeats.is_some_and(|first| shown[at] < first && first <= shown[to]);
         let mut end = at;
         while end < shown.len() && foldable(end) && !crosses(end) {
             end += 1;
@@ -165,7 +164,8 @@ fn unneeded(
                 1..=3 => threads.join(", "),
                 many => count(many, "thread"),
             };
-            let text = format!("{} of {who} without an access of this finding", count(end - at, "step"));
+            let text =
+                format!("{} of {who} without an access of this finding", count(end - at, "step"));
             folds.push(Fold { first: shown[at], last: shown[end - 1], text });
         }
         at = end.max(at + 1);
@@ -184,7 +184,10 @@ fn needed(steps: &[TraceStep], core: &[bool]) -> Vec<bool> {
             own.iter_mut().for_each(|(_, _, met)| *met = true);
         }
         match step.kind {
-            StepKind::Call(_) | StepKind::BeginUnit | StepKind::Acquire(_) | StepKind::Resume(_) => {
+            StepKind::Call(_)
+            | StepKind::BeginUnit
+            | StepKind::Acquire(_)
+            | StepKind::Resume(_) => {
                 own.push((step.kind, at, false));
             }
             StepKind::Return(_) | StepKind::EndUnit | StepKind::Release(_) | StepKind::Wait(_) => {

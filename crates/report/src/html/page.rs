@@ -350,8 +350,7 @@ fn file_choice(html: &mut Html, findings: &[Numbered<'_>]) {
         html.leaf("option", &[("value", "")], "All files");
         for (number, (name, found)) in groups {
             let text = format!("{name} ({found})");
-            let attributes = [("value", &*number.to_string()), ("data-name", name)];
-            html.leaf("option", &attributes, text);
+            html.leaf("option", &[("value", &number.to_string())], text);
         }
     });
 }

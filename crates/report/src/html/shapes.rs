@@ -62,7 +62,8 @@ fn shape(html: &mut Html, own: &Pattern) {
         html.element("svg", &attributes, |html| {
             for x in ["40", "92"] {
                 let end = (height - 4).to_string();
-                let line = [("class", "unit-lane"), ("x1", x), ("x2", x), ("y1", "4"), ("y2", &end)];
+                let line =
+                    [("class", "unit-lane"), ("x1", x), ("x2", x), ("y1", "4"), ("y2", &end)];
                 html.element("line", &line, |_| {});
             }
             for (before, after) in conflicts(own) {

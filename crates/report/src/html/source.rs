@@ -64,8 +64,7 @@ fn lies(html: &mut Html, findings: &[Numbered<'_>]) {
     let target = format!("#f{}", first.at.finding);
     let class = format!("lies {}", kind_class(kind));
     let title = &first.finding.reason;
-    let attributes =
-        [("class", &*class), ("href", &target), ("title", title), ("tabindex", "-1")];
+    let attributes = [("class", &*class), ("href", &target), ("title", title), ("tabindex", "-1")];
     match findings.len() {
         1 => html.leaf("a", &attributes, kind_name(kind)),
         number => html.leaf("a", &attributes, kind_count(kind, number)),

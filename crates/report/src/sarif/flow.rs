@@ -30,6 +30,7 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
     let pending = finding.trace.next.len();
     let events = events(finding.kind, &finding.trace, program);
     let chosen = chosen(finding, &events);
+    let mut merged: Vec<ThreadFlowLocation<'a>> = Vec::new();
     let mut flows: Vec<(ThreadId, Vec<ThreadFlowLocation<'a>>)> =
         finding.threads.iter().map(|&thread| (thread, Vec::new())).collect();
     for (at, step) in finding.trace.steps.iter().chain(&finding.trace.next).enumerate() {
@@ -73,12 +74,12 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
             },
             state,
         };
-        let mut add = |thread: ThreadId, entry: ThreadFlowLocation<'a>| match flows
-            .iter_mut()
-            .find(|(other, _)| *other == thread)
-        {
-            Some((_, locations)) => locations.push(entry),
-            None => flows.push((thread, vec![entry])),
+        let mut add = |thread: ThreadId, entry: ThreadFlowLocation<'a>| {
+            merged.push(entry.clone());
+            match flows.iter_mut().find(|(other, _)| *other == thread) {
+                Some((_, locations)) => locations.push(entry),
+                None => flows.push((thread, vec![entry])),
+            }
         };
         let importance = entry.importance;
         add(step.thread, entry);
@@ -119,9 +120,15 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
         message: Message::new(format!("Thread {}", reporter.thread_name(thread))),
         locations,
     };
+    // The name of no thread has a blank.
+    let all = ThreadFlow {
+        id: "all threads".into(),
+        message: Message::new("All threads, in the order of the execution"),
+        locations: merged,
+    };
     vec![CodeFlow {
         message: Message::new(message + "."),
-        thread_flows: flows.into_iter().map(thread_flow).collect(),
+        thread_flows: std::iter::once(all).chain(flows.into_iter().map(thread_flow)).collect(),
     }]
 }
 

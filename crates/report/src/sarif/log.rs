@@ -24,9 +24,17 @@ pub struct Log<'a> {
 pub struct Run<'a> {
     pub tool: Tool,
     pub invocations: [Invocation<'a>; 1],
+    pub original_uri_base_ids: BTreeMap<&'static str, BaseId>,
     pub artifacts: Vec<Artifact>,
     pub column_kind: &'static str,
     pub results: Vec<Resulting<'a>>,
+}
+
+/// §3.4 artifactLocation of a base: what relative references are relative to is known to whoever has the
+/// sources, and said in words.
+#[derive(Serialize)]
+pub struct BaseId {
+    pub description: Message,
 }
 
 /// §3.18 tool.
@@ -37,9 +45,11 @@ pub struct Tool {
 
 /// §3.19 toolComponent.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Driver {
     pub name: &'static str,
     pub version: &'static str,
+    pub semantic_version: &'static str,
     pub rules: Vec<Rule>,
 }
 
@@ -52,6 +62,7 @@ pub struct Rule {
     pub short_description: Message,
     pub full_description: Message,
     pub help: Help,
+    pub help_uri: String,
     pub default_configuration: Configuration,
     pub properties: RuleProperties,
 }
@@ -110,7 +121,7 @@ pub struct Artifact {
 }
 
 /// §3.4 artifactLocation.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactLocation {
     pub uri: String,
@@ -132,6 +143,8 @@ pub struct Resulting<'a> {
     pub locations: [Location<'a>; 1],
     pub related_locations: Vec<Location<'a>>,
     pub code_flows: Vec<CodeFlow<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<FixObject>,
     pub partial_fingerprints: BTreeMap<&'static str, &'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressions: Option<Vec<Suppression<'a>>>,
@@ -151,6 +164,36 @@ pub struct Properties<'a> {
     pub fix: Option<Cow<'a, str>>,
 }
 
+/// §3.55 fix.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixObject {
+    pub description: Message,
+    pub artifact_changes: [ArtifactChange; 1],
+}
+
+/// §3.56 artifactChange.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactChange {
+    pub artifact_location: ArtifactLocation,
+    pub replacements: Vec<Replacement>,
+}
+
+/// §3.57 replacement.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replacement {
+    pub deleted_region: Region,
+    pub inserted_content: Content,
+}
+
+/// §3.3 artifactContent. It is code, so nothing in it is escaped.
+#[derive(Serialize)]
+pub struct Content {
+    pub text: String,
+}
+
 /// §3.35 suppression.
 #[derive(Serialize)]
 pub struct Suppression<'a> {
@@ -160,7 +203,7 @@ pub struct Suppression<'a> {
 }
 
 /// §3.28 location.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the format")]
 #[serde(rename_all = "camelCase")]
 pub struct Location<'a> {
@@ -181,7 +224,7 @@ impl Location<'_> {
 }
 
 /// §3.29 physicalLocation.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhysicalLocation {
     pub artifact_location: ArtifactLocation,
@@ -192,23 +235,29 @@ pub struct PhysicalLocation {
 }
 
 /// §3.8 property bag of a place that has no lines.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct PlaceProperties {
     /// The offset in what the artifact is named after.
     pub offset: u32,
 }
 
 /// §3.30 region.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Region {
     pub start_line: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_column: Option<u32>,
+    /// If it is another one than that of the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
+    /// The column behind the last character.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_column: Option<u32>,
 }
 
 /// §3.33 logicalLocation.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct LogicalLocation<'a> {
     pub name: Cow<'a, str>,
     pub kind: &'static str,
@@ -231,7 +280,7 @@ pub struct ThreadFlow<'a> {
 }
 
 /// §3.38 threadFlowLocation.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadFlowLocation<'a> {
     pub location: Location<'a>,
@@ -244,7 +293,7 @@ pub struct ThreadFlowLocation<'a> {
 }
 
 /// §3.11 message, plain text only.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Message {
     pub text: String,
 }

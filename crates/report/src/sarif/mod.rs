@@ -1,8 +1,9 @@
 //! # Idea
 //! The findings as SARIF, which code hosts and editors understand: one run, a rule per kind of
-//! finding, a result per finding. The interleaving is a code flow with one thread flow per thread;
-//! `executionOrder` says how they interleave, and each step's message begins with its number, so that
-//! viewers without thread flows still show the order.
+//! finding, a result per finding. The interleaving is a code flow: first a thread flow with the steps of all
+//! threads in their order, because common viewers show only that one; then one per thread.
+//! `executionOrder` says how these interleave, and each step's message begins with its number. A fix that is
+//! a change of the text is a fix here, too.
 //!
 //! # Source
 //! OASIS, *Static Analysis Results Interchange Format (SARIF) Version 2.1.0*; section numbers are
@@ -13,11 +14,12 @@
 //! 1. Either every result has `suppressions` or none (§3.27.23); the same holds for `baselineState`
 //!    (§3.27.24).
 //! 2. A thread flow is not empty (§3.37.6), and a region has a line from 1 (§3.30), and a column from
-//!    1 if that is known. What has only an offset has no region: its numbers need not be those of
-//!    bytes or characters.
+//!    1 if that is known, with the column behind the statement. What has only an offset has no region: its
+//!    numbers need not be those of bytes or characters.
 //! 3. Names are escaped ([`visible`]): they are shown and not looked up; JSON has the exact ones.
 //! 4. The same findings give the same bytes: there is no time, no GUID and no absolute path but what
-//!    was given on the command line.
+//!    was given on the command line. Relative references have the base `%SRCROOT%`, which whoever shows them
+//!    knows.
 
 mod flow;
 mod log;
@@ -30,23 +32,27 @@ pub use uri::uri_reference;
 use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::list;
 use crate::escape::visible;
+use crate::extent::Lines;
 use crate::json::TOOL;
 use crate::places::{first_place, other_file};
 use crate::quotes::{Remark, remarks};
 use log::{
-    Artifact, ArtifactLocation, Descriptor, Driver, Invocation, Location, Log, LogicalLocation,
-    Message, Notification, PhysicalLocation, PlaceProperties, Properties, Region, Resulting, Run,
-    Suppression, Tool,
+    Artifact, ArtifactChange, ArtifactLocation, BaseId, Content, Descriptor, Driver, FixObject,
+    Invocation, Location, Log, LogicalLocation, Message, Notification, PhysicalLocation,
+    PlaceProperties, Properties, Region, Replacement, Resulting, Run, Suppression, Tool,
 };
 use rules::rules;
 use selvedge_base::{LineIndex, Place};
-use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_findings::{CheckedFile, Edit, Finding, FindingKind, Fix};
 use selvedge_program::{LockId, ThreadId};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The name of the fingerprint; the number changes if its computation does.
 const FINGERPRINT: &str = "selvedge/v1";
+
+/// The base of relative references.
+const SOURCE_ROOT: &str = "%SRCROOT%";
 
 /// Renders the findings, ending with a line break.
 pub fn render(checks: &Checks<'_>) -> String {
@@ -65,8 +71,10 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
     let mut results = Vec::new();
     let artifacts = Artifacts::new(checks);
     for (index, file) in checks.files.iter().enumerate() {
+        let lines = Lines::new(&file.source);
         for (finding, standing) in all_findings(file) {
-            let mut result = Reporter { file, index, artifacts: &artifacts }.result(finding);
+            let reporter = Reporter { file, index, artifacts: &artifacts, lines: &lines };
+            let mut result = reporter.result(finding);
             if any_suppressed {
                 result.suppressions = Some(match standing {
                     Standing::Suppressed(why) => vec![Suppression {
@@ -87,11 +95,22 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
         }
     }
     Run {
-        tool: Tool { driver: Driver { name: TOOL.name, version: TOOL.version, rules: rules() } },
+        tool: Tool {
+            driver: Driver {
+                name: TOOL.name,
+                version: TOOL.version,
+                semantic_version: TOOL.version,
+                rules: rules(),
+            },
+        },
         invocations: [Invocation {
             execution_successful: checks.errors() == 0,
             tool_execution_notifications: notifications(checks),
         }],
+        original_uri_base_ids: BTreeMap::from([(
+            SOURCE_ROOT,
+            BaseId { description: Message::new("The folder in which Selvedge was started.") },
+        )]),
         artifacts: artifacts.list(checks),
         column_kind: "unicodeCodePoints",
         results,
@@ -102,19 +121,23 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
 fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
     let mut notifications = Vec::new();
     for (source, complaint) in &checks.complaints {
-        let place = complaint.primary.as_ref().map(|label| {
+        let mut location = physical(source.name, None, Place::NONE, None);
+        location.region = complaint.primary.as_ref().and_then(|label| {
             let index = LineIndex::new(source.text);
-            index.place(label.span.start)
+            let (start, end) = (index.place(label.span.start), index.place(label.span.end));
+            let start_line = start.line()?;
+            Some(Region {
+                start_line,
+                start_column: start.column(),
+                end_line: end.line().filter(|&line| line != start_line),
+                end_column: end.column(),
+            })
         });
         notifications.push(Notification {
             descriptor: Descriptor { id: complaint.code },
             level: if complaint.is_error() { "error" } else { "warning" },
             message: Message::new(&complaint.message),
-            locations: vec![Location::new(physical(
-                source.name,
-                None,
-                place.unwrap_or(Place::NONE),
-            ))],
+            locations: vec![Location::new(location)],
         });
     }
     for (index, file) in checks.files.iter().enumerate() {
@@ -123,7 +146,12 @@ fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
                 descriptor: Descriptor { id: "unknown" },
                 level: "warning",
                 message: Message::new(format!("Questions were left open: {why}.")),
-                locations: vec![Location::new(physical(&file.file, Some(index), Place::NONE))],
+                locations: vec![Location::new(physical(
+                    &file.file,
+                    Some(index),
+                    Place::NONE,
+                    None,
+                ))],
             });
         }
     }
@@ -176,6 +204,7 @@ struct Reporter<'a, 'r> {
     file: &'a CheckedFile,
     index: usize,
     artifacts: &'r Artifacts<'a>,
+    lines: &'r Lines<'a>,
 }
 
 impl<'a> Reporter<'a, '_> {
@@ -212,6 +241,7 @@ impl<'a> Reporter<'a, '_> {
             locations: [location],
             related_locations: related,
             code_flows: flow::code_flows(self, finding),
+            fixes: finding.fix.iter().filter_map(|fix| self.fix(fix)).collect(),
             partial_fingerprints: BTreeMap::from([(FINGERPRINT, finding.fingerprint.as_str())]),
             suppressions: None,
             baseline_state: None,
@@ -229,6 +259,28 @@ impl<'a> Reporter<'a, '_> {
         }
     }
 
+    /// A fix that is a change of the text.
+    fn fix(self, fix: &Fix) -> Option<FixObject> {
+        let replacement = |edit: &Edit| {
+            let (start_line, start_column) = (edit.place.line()?, edit.place.column()?);
+            let deleted_region = Region {
+                start_line,
+                start_column: Some(start_column),
+                end_line: None,
+                end_column: Some(start_column),
+            };
+            let inserted_content = Content { text: edit.insert.clone() };
+            Some(Replacement { deleted_region, inserted_content })
+        };
+        let replacements: Option<Vec<Replacement>> = fix.edits.iter().map(replacement).collect();
+        let artifact_change = ArtifactChange {
+            artifact_location: artifact_location(&self.file.file, Some(self.index)),
+            replacements: replacements.filter(|all| !all.is_empty())?,
+        };
+        let description = Message::new(&fix.text);
+        Some(FixObject { description, artifact_changes: [artifact_change] })
+    }
+
     fn related(self, remark: &Remark) -> Location<'a> {
         let mut location = Location::new(self.physical(remark.place));
         location.message = Some(Message::new(format!("{}.", remark.text)));
@@ -238,8 +290,11 @@ impl<'a> Reporter<'a, '_> {
 
     fn physical(self, place: Place) -> PhysicalLocation {
         match other_file(place, &self.file.program) {
-            Some(other) => physical(other, self.artifacts.index(other), place),
-            None => physical(&self.file.file, Some(self.index), place),
+            Some(other) => physical(other, self.artifacts.index(other), place, None),
+            None => {
+                let end = self.lines.end_column(place);
+                physical(&self.file.file, Some(self.index), place, end)
+            }
         }
     }
 
@@ -260,8 +315,18 @@ impl<'a> Reporter<'a, '_> {
     }
 }
 
-fn physical(file: &str, index: Option<usize>, place: Place) -> PhysicalLocation {
-    let region = place.line().map(|line| Region { start_line: line, start_column: place.column() });
+fn physical(
+    file: &str,
+    index: Option<usize>,
+    place: Place,
+    end_column: Option<u32>,
+) -> PhysicalLocation {
+    let region = place.line().map(|start_line| Region {
+        start_line,
+        start_column: place.column(),
+        end_line: None,
+        end_column,
+    });
     let properties = place.offset().map(|offset| PlaceProperties { offset });
     PhysicalLocation { artifact_location: artifact_location(file, index), region, properties }
 }
@@ -269,6 +334,6 @@ fn physical(file: &str, index: Option<usize>, place: Place) -> PhysicalLocation 
 fn artifact_location(file: &str, index: Option<usize>) -> ArtifactLocation {
     let uri = uri_reference(file);
     // A relative reference is one to the root of the sources.
-    let base = (!uri.starts_with("file:")).then_some("%SRCROOT%");
+    let base = (!uri.starts_with("file:")).then_some(SOURCE_ROOT);
     ArtifactLocation { uri, uri_base_id: base, index }
 }

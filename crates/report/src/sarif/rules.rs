@@ -21,6 +21,7 @@ fn rule(kind: FindingKind) -> Rule {
             text: format!("{full} {advice}"),
             markdown: format!("**{short}**\n\n{full}\n\n{advice}\n"),
         },
+        help_uri: help_uri(id),
         default_configuration: Configuration { level: "error" },
         properties: RuleProperties {
             tags: ["concurrency", "correctness"],
@@ -28,6 +29,17 @@ fn rule(kind: FindingKind) -> Rule {
             problem_severity: "error",
         },
     }
+}
+
+/// Where the book is published. Whoever publishes it elsewhere says so when building.
+const BOOK: &str = match option_env!("SELVEDGE_BOOK_URL") {
+    Some(address) => address,
+    None => "https://selvedge.example/book",
+};
+
+/// The part of the book about a rule.
+fn help_uri(rule: &str) -> String {
+    format!("{BOOK}/reference/rules.html#{rule}")
 }
 
 /// What is said of a rule.

@@ -10,8 +10,8 @@ use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally, findings}
 use selvedge_library::load::{Reading, Text, Texts, load};
 use selvedge_library::temporal::Temporal;
 use selvedge_program::{
-    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Question, Start,
-    StepKind, Target, Thread, ThreadId, Trace, TraceStep,
+    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Question,
+    Start, StepKind, Target, Thread, ThreadId, Trace, TraceStep,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;
@@ -167,6 +167,7 @@ pub fn stack() -> CheckedFile {
             text: "Hold `stack` in the whole of `popwrap`, in both threads.".to_owned(),
             places: vec![Place::new(16, 5), Place::new(31, 5)],
             hold: None,
+            edits: Vec::new(),
         }),
         ..finding(
             FindingKind::Atomicity,
@@ -213,6 +214,7 @@ pub fn bank() -> CheckedFile {
             text: "Acquire `accountA` before `accountB` everywhere.".to_owned(),
             places: vec![Place::new(16, 5)],
             hold: None,
+            edits: Vec::new(),
         }),
         ..finding(
             FindingKind::Deadlock,
