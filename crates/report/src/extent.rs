@@ -53,10 +53,9 @@ fn extent(text: &str) -> usize {
         let length = token(rest);
         match &rest[..length] {
             "(" | "[" => depth += 1,
-            ")" | "]" if depth == 0 => break,
+            ")" | "]" | ";" | "{" | "}" if depth == 0 => break,
             ")" if conditional && depth == 1 => return at + length,
             ")" | "]" => depth -= 1,
-            ";" | "{" | "}" if depth == 0 => break,
             _ => {}
         }
         at += length;

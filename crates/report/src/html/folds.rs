@@ -181,7 +181,9 @@ fn needed(steps: &[TraceStep], core: &[bool]) -> Vec<bool> {
     for (at, step) in steps.iter().enumerate() {
         let own = open.entry(step.thread).or_default();
         if core[at] {
-            own.iter_mut().for_each(|(_, _, met)| *met = true);
+            for (_, _, met) in own.iter_mut() {
+                *met = true;
+            }
         }
         match step.kind {
             StepKind::Call(_)

@@ -29,14 +29,18 @@ fn part(html: &mut Html, patterns: &[&'static Pattern]) {
     let (open, folded) = patterns.split_at(patterns.len().min(OPEN));
     html.leaf("h3", &[], if patterns.len() == 1 { "The shape of it" } else { "The shapes of it" });
     html.element("div", &[("class", "shapes")], |html| {
-        open.iter().for_each(|pattern| shape(html, pattern));
+        for pattern in open {
+            shape(html, pattern);
+        }
     });
     if !folded.is_empty() {
         html.element("details", &[("class", "shapes-more")], |html| {
             let more = if folded.len() == 1 { "shape" } else { "shapes" };
             html.leaf("summary", &[], format!("{} more {more} of this conflict", folded.len()));
             html.element("div", &[("class", "shapes")], |html| {
-                folded.iter().for_each(|pattern| shape(html, pattern));
+                for pattern in folded {
+                    shape(html, pattern);
+                }
             });
         });
     }

@@ -289,13 +289,11 @@ impl<'a> Reporter<'a, '_> {
     }
 
     fn physical(self, place: Place) -> PhysicalLocation {
-        match other_file(place, &self.file.program) {
-            Some(other) => physical(other, self.artifacts.index(other), place, None),
-            None => {
-                let end = self.lines.end_column(place);
-                physical(&self.file.file, Some(self.index), place, end)
-            }
+        if let Some(other) = other_file(place, &self.file.program) {
+            return physical(other, self.artifacts.index(other), place, None);
         }
+        let end = self.lines.end_column(place);
+        physical(&self.file.file, Some(self.index), place, end)
     }
 
     fn logical(self, thread: ThreadId) -> LogicalLocation<'a> {
