@@ -45,9 +45,7 @@ impl Format {
     pub fn purpose(self) -> &'static str {
         match self {
             Self::Text => "For people",
-            Self::Json => {
-                "For programs: one object, as the JSON Schemas in schemas/ of the sources say"
-            }
+            Self::Json => "For programs: one object; schemas/ has its schema",
             Self::Sarif => "For code hosts: SARIF 2.1.0",
             Self::Junit => "For CI dashboards: XML as test runners write it",
             Self::Dot => "Graphviz: one graph, with the interleaving of each finding",
