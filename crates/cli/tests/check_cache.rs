@@ -89,6 +89,23 @@ fn without_time(text: &str) -> String {
     out
 }
 
+/// A run of transactions is shown as such, whether it is found or remembered.
+#[test]
+fn transactions_are_remembered() {
+    let project = Project::new("transactions");
+    project.write(
+        "m/a.eml",
+        "int 0..3 : x;
+        process A { main { x = 1; assert(x == 1); } }
+        process B { main { x = 2; } }",
+    );
+    let first = project.run(&[]);
+    let second = project.run(&[]);
+    assert_eq!((first.code, second.from_cache), (Some(1), 2));
+    assert!(first.stdout.contains("transaction 1"), "{}", first.stdout);
+    assert_eq!(first.stdout, second.stdout);
+}
+
 #[test]
 fn a_hit_gives_the_same_bytes() {
     for format in ["text", "json", "sarif", "junit", "dot"] {

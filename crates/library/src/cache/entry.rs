@@ -12,7 +12,7 @@
 use super::digest;
 use selvedge_base::{FileId, FilePosition, Id, IdVec, Place};
 use selvedge_findings::{Checked, Finding, FindingKind, Fix, Hold, Tally};
-use selvedge_program::Program;
+use selvedge_program::{Program, Witness};
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,8 @@ struct StoredFinding {
     reason: String,
     fix: Option<(String, Vec<StoredPlace>, Option<StoredHold>)>,
     replay: Replay,
+    /// The transaction that each step belongs to, if the engine knows of transactions.
+    transactions: Vec<u32>,
     fingerprint: String,
 }
 
@@ -153,6 +155,7 @@ impl StoredFinding {
                 .as_ref()
                 .map(|fix| (fix.text.clone(), places(&fix.places), fix.hold.map(StoredHold::new))),
             replay: Replay::new(&finding.question, &finding.trace, program),
+            transactions: finding.trace.transactions.clone(),
             fingerprint: finding.fingerprint.clone(),
         }
     }
@@ -162,7 +165,8 @@ impl StoredFinding {
             places.iter().map(|place| place.restore(program)).collect()
         };
         let question = self.replay.question()?;
-        let witness = self.replay.witness(program).ok()?;
+        let witness =
+            Witness { transactions: self.transactions, ..self.replay.witness(program).ok()? };
         let trace = replay(program, &question, &witness).ok()?;
         Some(Finding {
             kind: kind(&self.rule)?,
