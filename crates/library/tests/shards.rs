@@ -119,7 +119,18 @@ fn forms(files: &[CheckedFile]) -> Vec<String> {
     })
 }
 
-/// Random models: locks, calls and units, or values.
+/// Copies have the same places, so that of several deadlocks the first one is shown.
+const COPIES: &str = "\
+lock : l, m;
+process P[3] {
+    main {
+        if (*) { synchronized(l) { synchronized(m) { skip; } } }
+        else { synchronized(m) { synchronized(l) { skip; } } }
+    }
+}
+";
+
+/// Random models: locks, calls and units, or values; and one with copies.
 fn corpus(seed: u64) -> Vec<Loaded> {
     let mut rng = Rng::new(seed);
     let texts = [
@@ -129,6 +140,7 @@ fn corpus(seed: u64) -> Vec<Loaded> {
             &mut rng,
             TypedShape { threads: 2, statements: 4, disciplined: true, annotated: false },
         ),
+        COPIES.to_owned(),
     ];
     let load = |(at, text): (usize, String)| {
         let extension = if at == 2 { "slv" } else { "eml" };
@@ -148,7 +160,7 @@ fn all_parts_together_are_the_whole() {
     };
     let first = number("SELVEDGE_SEED", 0);
     let (mut findings, mut fixes, mut compared) = (0, 0, 0);
-    for seed in first..first + number("SELVEDGE_PROGRAMS", 12) {
+    for seed in first..first + number("SELVEDGE_PROGRAMS", 8) {
         let options = CheckOptions::default();
         let files = corpus(seed);
         let Some(expected) = whole(&files, &options) else { continue };
@@ -167,7 +179,7 @@ fn all_parts_together_are_the_whole() {
             assert_eq!(forms(&found), forms(&expected), "seed {seed}, {count} parts");
         }
     }
-    assert!(compared > 5 && findings > 20 && fixes > 3, "{compared} {findings} {fixes}");
+    assert!(compared > 4 && findings > 20 && fixes > 3, "{compared} {findings} {fixes}");
 }
 
 /// The questions of a file do not move when other files come, go or change places.
