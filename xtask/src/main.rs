@@ -6,6 +6,7 @@ mod differential;
 mod fuzz;
 mod layers;
 mod limits;
+mod lines;
 mod names;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ usage: cargo xtask <task>
 tasks:
   layers                     compare the edges between crates with the table in xtask/src/layers.rs
   names                      compare the public names of all crates, and those of the glossary
+  lines                      write the table of lines in ARCHITECTURE.md anew
   corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
   limits [PROGRAM]           run every command on every model with limits, and see that these hold
   differential [NAME] [PROGRAMS]
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
             Ok(seconds) => fuzz::run(Some(name), seconds),
             Err(_) => Err(format!("`{seconds}` is not a number of seconds\n\n{USAGE}")),
         },
+        ["lines"] => lines::write(),
         ["corpus"] => corpus::write(None),
         ["corpus", folder] => corpus::write(Some(folder)),
         ["bench", "against", older, files @ ..] => bench::against::run(older, files),
