@@ -16,23 +16,23 @@ use std::hash::{Hash, Hasher};
 
 define_id!(
     /// A group of threads with equal behaviour.
-    ClassId
+    BehaviourId
 );
 
 /// The lowered threads of a program by behaviour.
 pub struct Behaviours {
     lowered: LoweredProgram,
-    class_of: IdVec<ThreadId, ClassId>,
-    representatives: IdVec<ClassId, ThreadId>,
+    class_of: IdVec<ThreadId, BehaviourId>,
+    representatives: IdVec<BehaviourId, ThreadId>,
     /// The observable events of each class, with whether they happen inside a unit.
-    alphabets: IdVec<ClassId, FxHashSet<(Observable, bool)>>,
+    alphabets: IdVec<BehaviourId, FxHashSet<(Observable, bool)>>,
     /// What is waited for somewhere, each with every lock that is held there, and with none; and the
     /// locks that are held wherever it is so.
-    waits: IdVec<ClassId, BTreeMap<(Option<LockId>, Resource), LockSet>>,
+    waits: IdVec<BehaviourId, BTreeMap<(Option<LockId>, Resource), LockSet>>,
     /// The threads that some thread joins.
     joined: BTreeSet<ThreadId>,
-    starts: IdVec<ClassId, BTreeSet<ThreadId>>,
-    joins: IdVec<ClassId, BTreeSet<ThreadId>>,
+    starts: IdVec<BehaviourId, BTreeSet<ThreadId>>,
+    joins: IdVec<BehaviourId, BTreeSet<ThreadId>>,
 }
 
 impl Behaviours {
@@ -49,13 +49,13 @@ impl Behaviours {
                 "locks and units must be nested for this engine: {why}"
             )),
         })?;
-        let mut by_hash: FxHashMap<u64, Vec<ClassId>> = FxHashMap::default();
+        let mut by_hash: FxHashMap<u64, Vec<BehaviourId>> = FxHashMap::default();
         let mut class_of = IdVec::new();
-        let mut representatives: IdVec<ClassId, ThreadId> = IdVec::new();
+        let mut representatives: IdVec<BehaviourId, ThreadId> = IdVec::new();
         let mut alphabets = IdVec::new();
         let mut all_waits = IdVec::new();
         let mut starts = IdVec::new();
-        let mut joins: IdVec<ClassId, BTreeSet<ThreadId>> = IdVec::new();
+        let mut joins: IdVec<BehaviourId, BTreeSet<ThreadId>> = IdVec::new();
         for (id, thread) in lowered.threads.iter_enumerated() {
             budget.check().map_err(Unknown::Stopped)?;
             let candidates = by_hash.entry(behaviour_hash(thread)).or_default();
@@ -90,12 +90,12 @@ impl Behaviours {
     }
 
     /// The class of a thread.
-    pub fn class_of(&self, thread: ThreadId) -> ClassId {
+    pub fn class_of(&self, thread: ThreadId) -> BehaviourId {
         self.class_of[thread]
     }
 
     /// The thread that is analysed for its class.
-    pub fn representative(&self, class: ClassId) -> &LoweredThread {
+    pub fn representative(&self, class: BehaviourId) -> &LoweredThread {
         &self.lowered.threads[self.representatives[class]]
     }
 

@@ -27,7 +27,7 @@
 //!    cut cannot follow a join; a joiner without locks can as well join later. So an end that can be
 //!    delayed is, and of two that can change places the lower thread ends first.
 
-use crate::behaviour::{Behaviours, ClassId};
+use crate::behaviour::{BehaviourId, Behaviours};
 use crate::role::{Advance, PhaseView, Role, forbidden, roles};
 use crate::tupling::reduce::{Reduced, relevant};
 use crate::tupling::tabulate::{Locks, tabulate};
@@ -132,8 +132,8 @@ pub struct Borders {
     /// The threads that neither acquire nor release a lock.
     without_locks: BTreeSet<ThreadId>,
     /// Which roles a class can play, whatever the locks.
-    possible: FxHashMap<(ClassId, Role), bool>,
-    reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
+    possible: FxHashMap<(BehaviourId, Role), bool>,
+    reductions: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Reduced>>,
     tuples: TupleTable,
 }
 

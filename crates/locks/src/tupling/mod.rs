@@ -24,7 +24,7 @@ pub mod tabulate;
 pub mod tuples;
 
 use crate::Fault;
-use crate::behaviour::{Behaviours, ClassId};
+use crate::behaviour::{BehaviourId, Behaviours};
 use crate::bordered::BorderedProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
@@ -52,10 +52,10 @@ pub struct Tupling<'p> {
     max_witness_steps: u64,
     max_facts: u64,
     /// The roles that have too many tuples.
-    given_up: FxHashSet<(ClassId, Role)>,
+    given_up: FxHashSet<(BehaviourId, Role)>,
     tuples: TupleTable,
-    reductions: FxHashMap<(ClassId, Vec<Observable>), Rc<Reduced>>,
-    result_index: FxHashMap<(ClassId, Role), ResultId>,
+    reductions: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Reduced>>,
+    result_index: FxHashMap<(BehaviourId, Role), ResultId>,
     results: IdVec<ResultId, RoleResult>,
     joins: FxHashMap<Vec<ResultId>, Option<Vec<EndId>>>,
     kept_facts: usize,
@@ -64,7 +64,7 @@ pub struct Tupling<'p> {
 
 /// What a behaviour class can do in a role.
 struct RoleResult {
-    class: ClassId,
+    class: BehaviourId,
     role: Role,
     candidates: Vec<Candidate<EndId>>,
     /// For witnesses; dropped when too many facts are alive, and then computed again on demand.
@@ -228,7 +228,7 @@ impl<'p> Tupling<'p> {
 
     fn tabulate(
         &mut self,
-        class: ClassId,
+        class: BehaviourId,
         role: &Role,
         locks: Locks,
     ) -> Result<Rc<Tabulation>, Unknown> {

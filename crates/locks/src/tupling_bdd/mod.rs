@@ -31,7 +31,7 @@ pub mod vocabulary;
 pub mod weights;
 
 use crate::Fault;
-use crate::behaviour::{Behaviours, ClassId};
+use crate::behaviour::{BehaviourId, Behaviours};
 use crate::bordered::BorderedProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, interleave};
@@ -66,8 +66,8 @@ pub struct TuplingBdd<'p> {
     node_limit: usize,
     max_witness_steps: u64,
     spaces: BTreeMap<SpaceKey, Workspace>,
-    skeletons: FxHashMap<(ClassId, Vec<Observable>), Rc<Skeleton>>,
-    result_index: FxHashMap<(SpaceKey, ClassId, Role), RelationResultId>,
+    skeletons: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Skeleton>>,
+    result_index: FxHashMap<(SpaceKey, BehaviourId, Role), RelationResultId>,
     results: IdVec<RelationResultId, RoleResult>,
     joins: FxHashMap<Vec<RelationResultId>, Option<Vec<HistoryBits>>>,
     kept_rules: usize,
@@ -80,7 +80,7 @@ type SpaceKey = (usize, usize);
 
 /// What a behaviour class can do in a role.
 struct RoleResult {
-    class: ClassId,
+    class: BehaviourId,
     role: Role,
     /// `None` if it cannot play the role.
     tuples: Option<TupleSet<Node>>,
@@ -245,7 +245,7 @@ impl<'p> TuplingBdd<'p> {
     fn saturate(
         &mut self,
         key: SpaceKey,
-        class: ClassId,
+        class: BehaviourId,
         role: &Role,
     ) -> Result<Rc<Saturated>, Exhausted> {
         let thread = self.lowered.behaviours().representative(class);
