@@ -18,8 +18,8 @@ use selvedge_program::{StepKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Steps of one code flow; code hosts refuse longer ones.
-const MOST: usize = 5_000;
+/// Steps of one code flow, each of which it has twice; code hosts refuse longer ones.
+const MOST: usize = 2_500;
 
 /// The code flow of a finding, or none if nothing happens in it.
 pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
