@@ -1,7 +1,9 @@
 //! # Idea
-//! An interleaving as a code flow: one thread flow per thread, each step with its number in the whole
-//! execution, its kinds, its call depth, the locks that the thread holds after it and the values that
-//! it changed. Whoever receives in the step of another thread has an entry with the same number. Conflicting steps are essential, other events important, the rest unimportant, so viewers can fold.
+//! An interleaving as a code flow: a thread flow with the steps of all threads, then one per thread, each
+//! step with its number in the whole execution, its kinds, its call depth, the locks that the thread holds
+//! after it and the values that it changed. Whoever receives in the step of another thread has an entry with
+//! the same number. Conflicting steps are essential, other events important, the rest unimportant, so viewers
+//! can fold.
 //!
 //! # Invariants
 //! 1. At most [`MOST`] steps are written; essential ones always are, and the message says how many
