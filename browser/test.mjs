@@ -495,6 +495,8 @@ const tests = {
     await press(page, "m");
     assert.match(await said(page), /FromB is about to write total, line 20/);
     assert.equal(await page.locator(".source.open h2").innerText(), "models/m99.eml 12 findings");
+    // The address is written a little later.
+    await page.waitForTimeout(400);
     const hash = await page.evaluate(() => location.hash);
     assert.match(hash, /^#finding=.+&step=20$/);
     const again = await open("findings-1200", { hash });
