@@ -68,6 +68,7 @@
 //! `dialect` tells the dialects apart,
 //! `names` finds out what names mean, `graph` builds control-flow graphs, `starts` counts how often
 //! threads are started, `threads` decides which threads there are, `emit` cuts their procedures.
+//! [`symbols`] is for editors: where names stand.
 
 mod ast;
 mod components;
@@ -79,6 +80,7 @@ mod parser;
 mod precedence;
 pub mod print;
 mod starts;
+pub mod symbols;
 mod threads;
 mod token;
 

@@ -17,19 +17,19 @@ use crate::parser;
 use crate::token::Kind;
 use selvedge_base::{LineIndex, Place, Span};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::symbols::{SymbolId, SymbolKind, Symbols};
+use selvedge_syntax::symbols::{NameId, NameKind, NameIndex};
 use selvedge_syntax::tokens::{TokenKind as _, Tokens};
 use std::collections::HashMap;
 
 /// What a text declares, and where the names stand.
-pub fn symbols(text: &str) -> Symbols {
+pub fn symbols(text: &str) -> NameIndex {
     if u32::try_from(text.len()).is_err() {
-        return Symbols::default();
+        return NameIndex::default();
     }
     let file = parser::parse(text, &mut Complaints::new());
     let mut walk = Walk {
         lines: LineIndex::new(text),
-        symbols: Symbols::default(),
+        symbols: NameIndex::default(),
         values: HashMap::new(),
         types: HashMap::new(),
         processes: HashMap::new(),
@@ -50,17 +50,17 @@ pub fn is_name(word: &str) -> bool {
 
 /// Whether a name says more than what it is the name of: a process starts in `main`, and nobody should
 /// reach a label `ERROR`.
-pub fn has_meaning(kind: SymbolKind, name: &str) -> bool {
+pub fn has_meaning(kind: NameKind, name: &str) -> bool {
     match kind {
-        SymbolKind::Function => name == "main",
-        SymbolKind::Label => name == "ERROR",
-        SymbolKind::AtomicSet => name == crate::names::DEFAULT_SET,
+        NameKind::Function => name == "main",
+        NameKind::Label => name == "ERROR",
+        NameKind::AtomicSet => name == crate::names::DEFAULT_SET,
         _ => false,
     }
 }
 
 /// Names of one kind; of several declarations the first counts.
-type Table<'a> = HashMap<&'a str, SymbolId>;
+type Table<'a> = HashMap<&'a str, NameId>;
 
 /// From where an expression sees names.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ enum View {
 
 struct Walk<'a, 't> {
     lines: LineIndex<'t>,
-    symbols: Symbols,
+    symbols: NameIndex,
     values: Table<'a>,
     types: Table<'a>,
     processes: Table<'a>,
@@ -81,38 +81,38 @@ struct Walk<'a, 't> {
     functions: Table<'a>,
     variables: Table<'a>,
     /// The locals that can be seen, the latest last.
-    locals: Vec<(&'a str, SymbolId)>,
+    locals: Vec<(&'a str, NameId)>,
 }
 
 impl<'a> Walk<'a, '_> {
     fn file(&mut self, file: &File<'a>) {
         for lock in &file.locks {
-            self.value(lock.item.name, SymbolKind::Lock, None);
+            self.value(lock.item.name, NameKind::Lock, None);
         }
         for &channel in &file.channels {
-            self.value(channel, SymbolKind::Channel, None);
+            self.value(channel, NameKind::Channel, None);
         }
         for shared in &file.shared {
-            let kind = if shared.ty.is_some() { SymbolKind::Global } else { SymbolKind::Location };
+            let kind = if shared.ty.is_some() { NameKind::Global } else { NameKind::Location };
             self.value(shared.item.name, kind, None);
         }
         for (name, _) in &file.constants {
-            self.value(*name, SymbolKind::Constant, None);
+            self.value(*name, NameKind::Constant, None);
         }
         for one in &file.enums {
-            let id = self.declare(one.name, SymbolKind::Enumeration, None);
+            let id = self.declare(one.name, NameKind::Enumeration, None);
             self.types.entry(one.name.text).or_insert(id);
             for &value in &one.values {
-                self.value(value, SymbolKind::Enumerator, Some(id));
+                self.value(value, NameKind::Enumerator, Some(id));
                 self.symbols.extend(id, value.span);
             }
         }
-        let processes: Vec<Option<SymbolId>> = file
+        let processes: Vec<Option<NameId>> = file
             .processes
             .iter()
             .map(|process| {
                 let name = process.name?;
-                let id = self.declare(name, SymbolKind::Process, None);
+                let id = self.declare(name, NameKind::Process, None);
                 self.symbols.extend(id, Span::new(process.keyword.start, process.end));
                 self.processes.entry(name.text).or_insert(id);
                 Some(id)
@@ -153,7 +153,7 @@ impl<'a> Walk<'a, '_> {
             self.expr(&invariant.condition, View::Shared);
         }
         for set in &file.atomic_sets {
-            let id = self.declare(set.name, SymbolKind::AtomicSet, None);
+            let id = self.declare(set.name, NameKind::AtomicSet, None);
             for &member in &set.members {
                 self.shared_name(member);
                 self.symbols.extend(id, member.span);
@@ -166,19 +166,19 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn process(&mut self, process: &Process<'a>, id: Option<SymbolId>) {
+    fn process(&mut self, process: &Process<'a>, id: Option<NameId>) {
         self.functions = Table::new();
         self.variables = Table::new();
         for variable in &process.variables {
             let name = variable.item.name;
-            let own = self.declare(name, SymbolKind::Variable, id);
+            let own = self.declare(name, NameKind::Variable, id);
             self.variables.entry(name.text).or_insert(own);
         }
-        let functions: Vec<SymbolId> = process
+        let functions: Vec<NameId> = process
             .functions
             .iter()
             .map(|function| {
-                let own = self.declare(function.name, SymbolKind::Function, id);
+                let own = self.declare(function.name, NameKind::Function, id);
                 self.functions.entry(function.name.text).or_insert(own);
                 own
             })
@@ -196,14 +196,14 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn function(&mut self, function: &Function<'a>, id: SymbolId) {
+    fn function(&mut self, function: &Function<'a>, id: NameId) {
         let first = function.prefixes.first().map_or(function.name.span, |prefix| prefix.span);
         let end = self.behind_brace(function.body.close);
         self.symbols.extend(id, Span::new(first.start, end.unwrap_or(function.name.span.end)));
         self.locals.clear();
         for (ty, name) in &function.parameters {
             self.ty(ty);
-            let own = self.declare(*name, SymbolKind::Parameter, Some(id));
+            let own = self.declare(*name, NameKind::Parameter, Some(id));
             self.locals.push((name.text, own));
         }
         if let Some(result) = &function.result {
@@ -221,7 +221,7 @@ impl<'a> Walk<'a, '_> {
         Some(self.lines.offset(close)? + 1)
     }
 
-    fn block(&mut self, block: &Block<'a>, function: SymbolId) {
+    fn block(&mut self, block: &Block<'a>, function: NameId) {
         let visible = self.locals.len();
         for statement in &block.statements {
             self.statement(statement, function);
@@ -230,13 +230,13 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// A statement that is the whole body of another one.
-    fn inner(&mut self, statement: &Statement<'a>, function: SymbolId) {
+    fn inner(&mut self, statement: &Statement<'a>, function: NameId) {
         let visible = self.locals.len();
         self.statement(statement, function);
         self.locals.truncate(visible);
     }
 
-    fn statement(&mut self, statement: &Statement<'a>, function: SymbolId) {
+    fn statement(&mut self, statement: &Statement<'a>, function: NameId) {
         match &statement.kind {
             StatementKind::Read(location) | StatementKind::Write(location) => {
                 self.shared_reference(location);
@@ -277,7 +277,7 @@ impl<'a> Walk<'a, '_> {
             }
             StatementKind::Join(process) => self.process_reference(process),
             StatementKind::Label(name, inner) => {
-                self.declare(*name, SymbolKind::Label, Some(function));
+                self.declare(*name, NameKind::Label, Some(function));
                 self.inner(inner, function);
             }
             StatementKind::Lock(_, lock) => self.shared_reference(lock),
@@ -285,7 +285,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn local(&mut self, declaration: &Declaration<'a>, function: SymbolId) {
+    fn local(&mut self, declaration: &Declaration<'a>, function: NameId) {
         self.ty(&declaration.ty);
         self.length(&declaration.item);
         // The value is computed before there is the variable.
@@ -293,7 +293,7 @@ impl<'a> Walk<'a, '_> {
             self.written(initial);
         }
         let name = declaration.item.name;
-        let own = self.declare(name, SymbolKind::Local, Some(function));
+        let own = self.declare(name, NameKind::Local, Some(function));
         self.locals.push((name.text, own));
     }
 
@@ -388,16 +388,16 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn value(&mut self, name: Name<'a>, kind: SymbolKind, within: Option<SymbolId>) {
+    fn value(&mut self, name: Name<'a>, kind: NameKind, within: Option<NameId>) {
         let id = self.declare(name, kind, within);
         self.values.entry(name.text).or_insert(id);
     }
 
-    fn declare(&mut self, name: Name<'a>, kind: SymbolKind, within: Option<SymbolId>) -> SymbolId {
+    fn declare(&mut self, name: Name<'a>, kind: NameKind, within: Option<NameId>) -> NameId {
         self.symbols.declare(name.text, kind, name.span, within)
     }
 
-    fn mention(&mut self, name: Name<'a>, symbol: Option<SymbolId>) {
+    fn mention(&mut self, name: Name<'a>, symbol: Option<NameId>) {
         if let Some(symbol) = symbol {
             self.symbols.mention(name.span, symbol);
         }
@@ -464,22 +464,22 @@ process Q {
     #[test]
     fn declarations_know_their_extent_and_what_they_are_in() {
         let symbols = symbols(TEXT);
-        let of = |name: &str, kind: SymbolKind| {
+        let of = |name: &str, kind: NameKind| {
             symbols
                 .symbols
                 .iter_enumerated()
                 .find(|(_, one)| one.name == name && one.kind == kind)
                 .expect("it is declared")
         };
-        let (p, process) = of("P", SymbolKind::Process);
+        let (p, process) = of("P", NameKind::Process);
         let text = &TEXT[process.extent.range()];
         assert!(text.starts_with("process P") && text.ends_with("} }\n}"), "{text}");
-        let (f, function) = of("f", SymbolKind::Function);
+        let (f, function) = of("f", NameKind::Function);
         let text = &TEXT[function.extent.range()];
         assert!(text.starts_with("f(int") && text.ends_with("free;\n    }"), "{text}");
         assert_eq!(function.within, Some(p));
-        assert_eq!(of("x", SymbolKind::Parameter).1.within, Some(f));
-        let (q, _) = of("Q", SymbolKind::Process);
+        assert_eq!(of("x", NameKind::Parameter).1.within, Some(f));
+        let (q, _) = of("Q", NameKind::Process);
         let first = symbols.members(Some(q))[0];
         let text = &TEXT[symbols.symbols[first].extent.range()];
         assert_eq!(text, "synchronized(x1[1]) f { x = n; }");
@@ -506,7 +506,7 @@ process Q {
             assert!(!is_name(wrong), "{wrong:?}");
         }
         assert!(
-            has_meaning(SymbolKind::Function, "main") && !has_meaning(SymbolKind::Lock, "main")
+            has_meaning(NameKind::Function, "main") && !has_meaning(NameKind::Lock, "main")
         );
     }
 }

@@ -12,12 +12,12 @@ use selvedge_base::{IdVec, Span, define_id};
 
 define_id!(
     /// Something that a text declares.
-    SymbolId
+    NameId
 );
 
 /// What kind of thing a name means.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum SymbolKind {
+pub enum NameKind {
     /// A lock.
     Lock,
     /// A channel.
@@ -50,7 +50,7 @@ pub enum SymbolKind {
     Label,
 }
 
-impl SymbolKind {
+impl NameKind {
     /// What it is, in one or two words.
     pub fn what(self) -> &'static str {
         match self {
@@ -75,61 +75,61 @@ impl SymbolKind {
 
 /// Something that a text declares.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Symbol {
+pub struct DeclaredName {
     /// Its name, without the signs around it if it is quoted.
     pub name: String,
     /// What it is.
-    pub kind: SymbolKind,
+    pub kind: NameKind,
     /// Where its name is declared.
     pub span: Span,
     /// All of its declaration, with the body of a function.
     pub extent: Span,
     /// What it is declared in.
-    pub within: Option<SymbolId>,
+    pub within: Option<NameId>,
 }
 
 /// A name where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Occurrence {
+pub struct NameUse {
     /// Its bytes.
     pub span: Span,
     /// What it means.
-    pub symbol: SymbolId,
+    pub symbol: NameId,
 }
 
 /// What a text declares and uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Symbols {
+pub struct NameIndex {
     /// What is declared, in the order in which it was found.
-    pub symbols: IdVec<SymbolId, Symbol>,
+    pub symbols: IdVec<NameId, DeclaredName>,
     /// Where the names stand.
-    pub occurrences: Vec<Occurrence>,
+    pub occurrences: Vec<NameUse>,
 }
 
-impl Symbols {
+impl NameIndex {
     /// Notes a declaration that is all of `span` and no more.
     pub fn declare(
         &mut self,
         name: &str,
-        kind: SymbolKind,
+        kind: NameKind,
         span: Span,
-        within: Option<SymbolId>,
-    ) -> SymbolId {
-        let symbol = Symbol { name: name.to_owned(), kind, span, extent: span, within };
+        within: Option<NameId>,
+    ) -> NameId {
+        let symbol = DeclaredName { name: name.to_owned(), kind, span, extent: span, within };
         let id = self.symbols.push(symbol);
         self.mention(span, id);
         id
     }
 
     /// Says how far a declaration goes, its name included.
-    pub fn extend(&mut self, symbol: SymbolId, extent: Span) {
+    pub fn extend(&mut self, symbol: NameId, extent: Span) {
         let own = &mut self.symbols[symbol];
         own.extent = own.extent.to(extent);
     }
 
     /// Notes a name that means something declared.
-    pub fn mention(&mut self, span: Span, symbol: SymbolId) {
-        self.occurrences.push(Occurrence { span, symbol });
+    pub fn mention(&mut self, span: Span, symbol: NameId) {
+        self.occurrences.push(NameUse { span, symbol });
     }
 
     /// Puts the occurrences in order when all were noted. A name that was seen twice, because a reader
@@ -142,21 +142,21 @@ impl Symbols {
     }
 
     /// The name at a byte or just behind it.
-    pub fn at(&self, offset: u32) -> Option<Occurrence> {
+    pub fn at(&self, offset: u32) -> Option<NameUse> {
         let next = self.occurrences.partition_point(|one| one.span.start <= offset);
         let last = self.occurrences[..next].last()?;
         (offset <= last.span.end).then_some(*last)
     }
 
     /// Where the names of a symbol stand, in order.
-    pub fn mentions(&self, symbol: SymbolId) -> impl Iterator<Item = Span> + '_ {
+    pub fn mentions(&self, symbol: NameId) -> impl Iterator<Item = Span> + '_ {
         self.occurrences.iter().filter(move |one| one.symbol == symbol).map(|one| one.span)
     }
 
     /// What is declared directly within a symbol, or within none, in the order of the text.
-    pub fn members(&self, within: Option<SymbolId>) -> Vec<SymbolId> {
+    pub fn members(&self, within: Option<NameId>) -> Vec<NameId> {
         let own = self.symbols.iter_enumerated().filter(|(_, symbol)| symbol.within == within);
-        let mut own: Vec<SymbolId> = own.map(|(id, _)| id).collect();
+        let mut own: Vec<NameId> = own.map(|(id, _)| id).collect();
         own.sort_by_key(|&id| self.symbols[id].span);
         own
     }
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn names_are_found_where_they_stand() {
-        let mut symbols = Symbols::default();
-        let process = symbols.declare("P", SymbolKind::Process, Span::new(8, 9), None);
+        let mut symbols = NameIndex::default();
+        let process = symbols.declare("P", NameKind::Process, Span::new(8, 9), None);
         symbols.extend(process, Span::new(0, 40));
-        let lock = symbols.declare("l", SymbolKind::Lock, Span::new(50, 51), None);
+        let lock = symbols.declare("l", NameKind::Lock, Span::new(50, 51), None);
         symbols.mention(Span::new(20, 21), lock);
         symbols.mention(Span::new(20, 21), lock);
-        let function = symbols.declare("f", SymbolKind::Function, Span::new(12, 13), Some(process));
+        let function = symbols.declare("f", NameKind::Function, Span::new(12, 13), Some(process));
         let symbols = symbols.finish();
         assert_eq!(symbols.occurrences.len(), 4);
         let at = |offset| symbols.at(offset).map(|one| one.symbol);
@@ -187,6 +187,6 @@ mod tests {
         assert_eq!(symbols.members(None), [process, lock]);
         assert_eq!(symbols.members(Some(process)), [function]);
         assert_eq!(symbols.symbols[process].extent, Span::new(0, 40));
-        assert_eq!(Symbols::default().at(0), None);
+        assert_eq!(NameIndex::default().at(0), None);
     }
 }
