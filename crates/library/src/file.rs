@@ -21,7 +21,7 @@ use selvedge_program::copies::CopiesFor;
 use selvedge_program::{Copies, Program};
 
 /// How many threads a site may start at most that could start any number.
-const STARTS: u32 = 3;
+pub(crate) const STARTS: u32 = 3;
 
 /// A file that was looked at.
 #[derive(Clone, Debug)]

@@ -21,6 +21,8 @@
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
 //!   which runs of a thread count.
 //! - [`java`]: what is in class files and archives.
+//! - [`names`]: what the names of a text mean, and new ones for them; [`held`]: which locks are held where,
+//!   and which threads reach a procedure. An editor shows both.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
 //!   more.
 //!
@@ -67,9 +69,11 @@ pub mod file;
 mod fixes;
 pub mod glob;
 pub mod goals;
+pub mod held;
 pub mod java;
 pub mod language;
 pub mod load;
+pub mod names;
 pub mod nwa;
 pub mod reach;
 pub mod render;

@@ -57,13 +57,16 @@
 //! `when` a guard, `do` an assignment, `constrain` what holds before and after. The book has the
 //! grammar.
 //!
-//! [`print`](print()) writes it and [`parse`](parse()) reads it.
+//! [`print`](print()) writes it and [`parse`](parse()) reads it; [`symbols`](symbols()) says where its names
+//! stand.
 
 mod lexer;
 mod parse;
 mod print;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
 pub use parse::parse;
 pub use print::print;
+pub use symbols::{edge_spans, renamed, symbols};

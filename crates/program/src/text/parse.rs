@@ -11,6 +11,7 @@ mod code;
 mod data;
 mod expression;
 mod files;
+mod noted;
 mod words;
 
 use super::lexer::{Kind, Token, tokens};
@@ -21,21 +22,46 @@ use crate::model::{
 use crate::validate::validate;
 use code::{Mention, ProcedureName, Procedures};
 use data::LabelAt;
-use selvedge_base::{Diagnostic, Id, IdVec, Severity};
+use noted::Noted;
+use selvedge_base::{Diagnostic, Id, IdVec, Severity, Span};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::symbols::{NameIndex, NameKind};
 use std::collections::BTreeSet;
 use words::{Mistake, Read, Reference, Table, declare, unknown};
 
 /// Reads a program; `None` iff there is an error among the diagnostics.
 pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
+    let Parser { program, mut complaints, .. } = read(text, Noted::default());
+    if !complaints.has_errors() {
+        for breach in validate(&program) {
+            let message = breach.to_string();
+            complaints.push(Diagnostic::global("invalid-program", Severity::Error, message));
+        }
+    }
+    let program = (!complaints.has_errors()).then_some(program);
+    (program, complaints.finish())
+}
+
+/// What a text declares, and where the names stand.
+pub(super) fn noted_names(text: &str) -> NameIndex {
+    read(text, Noted::wanted()).noted.index()
+}
+
+/// The bytes of the edges, in their order.
+pub(super) fn noted_edges(text: &str) -> Vec<Span> {
+    read(text, Noted::wanted()).noted.edges
+}
+
+/// Reads a text as far as it can be read.
+fn read(text: &str, noted: Noted) -> Parser<'_> {
     let mut complaints = Complaints::new();
-    if u32::try_from(text.len()).is_err() {
+    let is_short = u32::try_from(text.len()).is_ok();
+    if !is_short {
         let message = "the text is too large: at most 4 GiB can be read";
         complaints.push(Diagnostic::global("file-too-large", Severity::Error, message));
-        return (None, complaints.finish());
     }
-    let tokens = tokens(text, &mut complaints);
+    let tokens = tokens(if is_short { text } else { "" }, &mut complaints);
     let mut parser = Parser {
         text,
         tokens,
@@ -53,6 +79,7 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         globals: Table::default(),
         global_arrays: Table::default(),
         enums: Table::default(),
+        enumerators: Vec::new(),
         threads: Table::default(),
         procedures: IdVec::new(),
         shared: Procedures::default(),
@@ -64,21 +91,16 @@ pub fn parse(text: &str) -> (Option<Program>, Vec<Diagnostic>) {
         late_threads: Vec::new(),
         owners: Vec::new(),
         allows_next: false,
+        noted,
         complaints,
     };
-    parser.file();
-    parser.procedure_names();
-    parser.late_names();
-    parser.late_thread_values();
-    let Parser { program, mut complaints, .. } = parser;
-    if !complaints.has_errors() {
-        for breach in validate(&program) {
-            let message = breach.to_string();
-            complaints.push(Diagnostic::global("invalid-program", Severity::Error, message));
-        }
+    if is_short {
+        parser.file();
+        parser.procedure_names();
+        parser.late_names();
+        parser.late_thread_values();
     }
-    let program = (!complaints.has_errors()).then_some(program);
-    (program, complaints.finish())
+    parser
 }
 
 /// The words that begin a declaration.
@@ -122,6 +144,8 @@ struct Parser<'a> {
     globals: Table,
     global_arrays: Table,
     enums: Table,
+    /// Where the enumerators of each enumeration are declared.
+    enumerators: Vec<Vec<Span>>,
     threads: Table,
     procedures: IdVec<ThreadId, Procedures>,
     shared: Procedures,
@@ -139,6 +163,8 @@ struct Parser<'a> {
     owners: Vec<(GlobalId, usize, Reference)>,
     /// Whether the expression that is being read may speak of values after the step.
     allows_next: bool,
+    /// Where names stand, if somebody asks.
+    noted: Noted,
     complaints: Complaints,
 }
 
@@ -193,6 +219,7 @@ impl Parser<'_> {
     fn lock(&mut self) -> Read<()> {
         self.at += 1;
         let name = self.name("a lock")?;
+        self.noted.declare(NameKind::Lock, &name);
         let reentrant = self.word() != Some("mutex");
         self.at += usize::from(!reentrant);
         let place = self.optional_place()?;
@@ -204,6 +231,7 @@ impl Parser<'_> {
     fn channel(&mut self) -> Read<()> {
         self.at += 1;
         let name = self.name("a channel")?;
+        self.noted.declare(NameKind::Channel, &name);
         let place = self.optional_place()?;
         declare(&mut self.channels, &name, "channel", &mut self.complaints)?;
         self.program.channels.push(Channel { name: name.name, place });
@@ -214,8 +242,10 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.name("an atomic set")?;
         let set = if let Some(&at) = self.sets.numbers.get(&name.name) {
+            self.noted.mention_in(name.span, &self.sets, at);
             AtomicSetId::from_index(at)
         } else {
+            self.noted.declare(NameKind::AtomicSet, &name);
             declare(&mut self.sets, &name, "atomic set", &mut self.complaints)?;
             self.program.atomic_sets.push(AtomicSet { name: name.name })
         };
@@ -226,6 +256,7 @@ impl Parser<'_> {
                 return self.unexpected("expected `,` or `}`");
             }
             let name = self.name("a location")?;
+            self.noted.declare(NameKind::Location, &name);
             let place = self.optional_place()?;
             if declare(&mut self.locations, &name, "location", &mut self.complaints).is_ok() {
                 let location = Location { name: name.name, place, atomic_set: set };

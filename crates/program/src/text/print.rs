@@ -542,7 +542,7 @@ fn first_index(array: &NamedArray) -> usize {
 }
 
 /// A name as it is written: bare if it is an identifier, in double quotes otherwise.
-struct Word<'n>(&'n str);
+pub(super) struct Word<'n>(pub(super) &'n str);
 
 impl std::fmt::Display for Word<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

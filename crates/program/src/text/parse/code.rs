@@ -11,6 +11,7 @@ use crate::model::{
 };
 use selvedge_base::{Id, Place};
 use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::symbols::NameKind;
 
 /// The name of a procedure, as code of a thread or of a shared procedure writes it.
 pub(super) struct ProcedureName {
@@ -81,7 +82,10 @@ pub(super) struct Procedures {
 impl Parser<'_> {
     pub(super) fn thread(&mut self) -> Read<()> {
         self.at += 1;
+        let item = self.tokens[self.at - 1].span;
         let name = self.name("a thread")?;
+        self.noted.declare(NameKind::Process, &name);
+        self.noted.extend(name.span, item);
         let place = self.optional_place()?;
         let copies = self.copies()?;
         let start = self.start()?;
@@ -124,6 +128,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let mut own = Procedures::default();
+        self.noted.thread = Some(name.span);
         while !self.is_sign('}') {
             let start = self.at;
             let procedure = match self.word() {
@@ -149,6 +154,8 @@ impl Parser<'_> {
                 return Err(Mistake);
             }
         }
+        self.noted.extend(name.span, self.token().span);
+        self.noted.thread = None;
         self.at += 1;
         self.procedures[thread] = own;
         Ok(())
@@ -175,6 +182,7 @@ impl Parser<'_> {
 
     pub(super) fn shared_procedure(&mut self) -> Read<()> {
         let mut shared = std::mem::take(&mut self.shared);
+        self.noted.thread = None;
         let read = self.procedure(&Owner::Nobody, &mut shared);
         shared.incomplete |= read.is_err();
         self.shared = shared;
@@ -192,6 +200,7 @@ impl Parser<'_> {
             let scopes = [own, Some(&shared)];
             let found = scopes.into_iter().flatten().find_map(|scope| {
                 let &at = scope.names.numbers.get(&name.name)?;
+                self.noted.mention_in(name.span, &scope.names, at);
                 Some(scope.nodes[at].0)
             });
             if let Some(found) = found {
@@ -218,7 +227,12 @@ impl Parser<'_> {
 
     fn procedure(&mut self, owner: &Owner, own: &mut Procedures) -> Read<()> {
         self.at += 1;
+        let item = self.tokens[self.at - 1].span;
         let mut name = self.name("a procedure")?;
+        self.noted.declare(NameKind::Function, &name);
+        self.noted.extend(name.span, item);
+        self.noted.procedure = Some(name.span);
+        let declaration = name.span;
         let place = self.optional_place()?;
         let frame = self.frame()?;
         let mut end = Place::NONE;
@@ -274,6 +288,7 @@ impl Parser<'_> {
                 return Err(Mistake);
             }
         }
+        self.noted.extend(declaration, self.token().span);
         self.at += 1;
         Ok(())
     }
@@ -308,6 +323,8 @@ impl Parser<'_> {
         };
         let update = self.update()?;
         let place = self.optional_place()?;
+        let span = self.tokens[at].span.to(self.tokens[self.at - 1].span);
+        self.noted.edge(span);
         let edge = self.program.edges.push(Edge {
             source,
             target,

@@ -16,6 +16,7 @@ use crate::model::{
     ThreadId, UpdateId,
 };
 use selvedge_base::{Id, Span};
+use selvedge_syntax::symbols::NameKind;
 
 /// How many results a procedure may have. Nothing in a text is as long as this number may be large.
 const MOST_RESULTS: u32 = 1000;
@@ -48,6 +49,7 @@ impl Parser<'_> {
     pub(super) fn global(&mut self) -> Read<()> {
         self.at += 1;
         let name = self.name("a global")?;
+        self.noted.declare(NameKind::Global, &name);
         let length = self.length()?;
         let (ty, initial) = self.type_and_initial()?;
         let mut location = None;
@@ -177,6 +179,8 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.name("an enumeration")?;
         self.sign('{')?;
+        self.noted.declare(NameKind::Enumeration, &name);
+        let mut spans = Vec::new();
         let mut values: Vec<String> = Vec::new();
         let mut table = Table::default();
         while !self.is_sign('}') {
@@ -184,6 +188,8 @@ impl Parser<'_> {
                 self.sign(',')?;
             }
             let value = self.name("an enumerator")?;
+            self.noted.declare_within(NameKind::Enumerator, &value, Some(name.span));
+            spans.push(value.span);
             declare(&mut table, &value, "enumerator", &mut self.complaints)?;
             values.push(value.name);
         }
@@ -193,6 +199,7 @@ impl Parser<'_> {
         self.at += 1;
         declare(&mut self.enums, &name, "enumeration", &mut self.complaints)?;
         self.program.enums.push(Enum { name: name.name, values });
+        self.enumerators.push(spans);
         Ok(())
     }
 
@@ -229,7 +236,9 @@ impl Parser<'_> {
 
     pub(super) fn numeral(&mut self) -> Read<()> {
         self.at += 1;
-        let name = self.name("a numeral")?.name;
+        let name = self.name("a numeral")?;
+        self.noted.declare(NameKind::Numeral, &name);
+        let name = name.name;
         self.sign('{')?;
         let mut bits = Vec::new();
         while !self.is_sign('}') {
@@ -254,7 +263,9 @@ impl Parser<'_> {
     /// A label. Its thread may come later.
     pub(super) fn label(&mut self) -> Read<()> {
         self.at += 1;
-        let name = self.name("a label")?.name;
+        let name = self.name("a label")?;
+        self.noted.declare(NameKind::Label, &name);
+        let name = name.name;
         self.keyword("at")?;
         let mut procedure = self.name("a thread or a procedure")?;
         let mut thread = None;
@@ -297,7 +308,7 @@ impl Parser<'_> {
         let mut frame = Frame::default();
         if self.is_sign('(') {
             self.at += 1;
-            self.local_names(&mut frame)?;
+            self.local_names(&mut frame, NameKind::Parameter)?;
             self.sign(')')?;
         }
         frame.parameters = frame.locals.len();
@@ -307,7 +318,7 @@ impl Parser<'_> {
         }
         if self.word() == Some("locals") {
             self.at += 1;
-            self.local_names(&mut frame)?;
+            self.local_names(&mut frame, NameKind::Local)?;
         }
         if self.word() == Some("enforce") {
             self.at += 1;
@@ -336,9 +347,10 @@ impl Parser<'_> {
         Ok(types)
     }
 
-    fn local_names(&mut self, frame: &mut Frame) -> Read<()> {
+    fn local_names(&mut self, frame: &mut Frame, kind: NameKind) -> Read<()> {
         loop {
             let name = self.name("a local")?;
+            self.noted.declare(kind, &name);
             let length = self.length()?;
             let (ty, initial) = self.type_and_initial()?;
             let place = self.optional_place()?;

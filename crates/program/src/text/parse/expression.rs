@@ -8,7 +8,7 @@
 
 use super::super::lexer::Kind;
 use super::{LATE_THREADS, Mistake, Parser, Read, unknown};
-use crate::data::{Enum, Expr, Literal, Operator, Variable};
+use crate::data::{Enum, Expr, Literal, Operator, Variable, element_name};
 use crate::expression::strength;
 use crate::model::EnumId;
 use selvedge_base::{Diagnostic, Id};
@@ -148,8 +148,18 @@ impl Parser<'_> {
         let name = self.name("an array")?;
         let local = self.local_arrays.iter().find(|one| !hidden && one.name == name.name);
         let array = match (local, self.global_arrays.numbers.get(&name.name)) {
-            (Some(local), _) => local.array,
-            (None, Some(&at)) => self.program.arrays[at].array,
+            (Some(local), _) => {
+                let array = local.array;
+                let first = self.locals.numbers.get(&element_name(&name.name, 0));
+                if let Some(&at) = first {
+                    self.noted.mention_in(name.span, &self.locals, at);
+                }
+                array
+            }
+            (None, Some(&at)) => {
+                self.noted.mention_in(name.span, &self.global_arrays, at);
+                self.program.arrays[at].array
+            }
             (None, None) => {
                 let names = self.global_arrays.declared.iter().map(|(name, _)| name.as_str());
                 let names = names.chain(self.local_arrays.iter().map(|one| one.name.as_str()));
@@ -253,6 +263,10 @@ impl Parser<'_> {
         // Behind a name that is declared twice there may be none of this number.
         let Some(Enum { values, .. }) = self.program.enums.get(id) else { return Err(Mistake) };
         if let Some(at) = values.iter().position(|value| *value == name.name) {
+            let spans = self.enumerators.get(id.index());
+            if let Some(&declaration) = spans.and_then(|spans| spans.get(at)) {
+                self.noted.mention(name.span, declaration);
+            }
             return Ok(Literal::Enumerator(id, at as u32));
         }
         let names = values.iter().map(String::as_str);
@@ -267,8 +281,14 @@ impl Parser<'_> {
         let name = self.name("a variable")?;
         let local = if hidden { None } else { self.locals.numbers.get(&name.name) };
         match (local, self.globals.numbers.get(&name.name)) {
-            (Some(&local), _) => Ok(Variable::Local(Id::from_index(local))),
-            (None, Some(&global)) => Ok(Variable::Global(Id::from_index(global))),
+            (Some(&local), _) => {
+                self.noted.mention_in(name.span, &self.locals, local);
+                Ok(Variable::Local(Id::from_index(local)))
+            }
+            (None, Some(&global)) => {
+                self.noted.mention_in(name.span, &self.globals, global);
+                Ok(Variable::Global(Id::from_index(global)))
+            }
             (None, None) => {
                 let tables = [&self.locals, &self.globals];
                 let seen = &tables[usize::from(hidden)..];

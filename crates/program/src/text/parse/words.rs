@@ -168,6 +168,7 @@ impl Parser<'_> {
         what: &str,
     ) -> Read<usize> {
         if let Some(&at) = table.numbers.get(&name.name) {
+            self.noted.mention_in(name.span, table, at);
             return Ok(at);
         }
         let names = table.declared.iter().map(|(name, _)| name.as_str());
