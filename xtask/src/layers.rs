@@ -56,8 +56,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
+    ("selvedge-lsp", &["base", "syntax", "program", "findings", "report", "library"]),
     ("selvedge-testkit", &["base", "program", "replay"]),
-    ("selvedge", &["base", "program", "analysis", "replay", "findings", "report", "library"]),
+    ("selvedge", &["base", "program", "analysis", "replay", "findings", "report", "library", "lsp"]),
     (
         "xtask",
         &[

@@ -87,6 +87,14 @@ Examples:
   selvedge man | man -l -
   selvedge man --out-dir /usr/local/share/man/man1";
 
+const LSP_EXAMPLES: &str = "\
+Examples:
+  selvedge lsp                          what an editor runs
+
+Exit codes:
+  0  the editor asked for the end
+  1  the editor is gone, or what it sends cannot be read";
+
 const PATTERNS_EXAMPLES: &str = "\
 Examples:
   selvedge patterns
@@ -188,6 +196,13 @@ pub enum Command {
     /// inclusion, Boolean operations, conversions.
     #[command(after_help = nwa::NWA_EXAMPLES)]
     Nwa(Deferred<NwaArgs>),
+    /// Serves an editor over standard input and output.
+    ///
+    /// A language server for EML programs, Boolean programs and models in text form: mistakes as you type,
+    /// findings after a pause, each with its fix, what a lock protects and which threads reach a function,
+    /// definitions, new names. Editors start it; the book says how.
+    #[command(after_help = LSP_EXAMPLES)]
+    Lsp,
     /// Prints the 32 access patterns.
     ///
     /// They are the shapes in which two units of work of two threads can conflict in a cycle over

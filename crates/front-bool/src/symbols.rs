@@ -99,10 +99,8 @@ impl<'a> Walk<'a, '_> {
         }
         self.locals = Table::default();
         self.labels = Table::default();
-        let kinds = [
-            (NameKind::Parameter, &function.parameters),
-            (NameKind::Local, &function.locals),
-        ];
+        let kinds =
+            [(NameKind::Parameter, &function.parameters), (NameKind::Local, &function.locals)];
         for (kind, names) in kinds {
             for &name in names {
                 let own = self.declare(name, kind, Some(id));
@@ -270,7 +268,8 @@ void f(a) begin assert(a => x); ASYNC_1: f(F); end
 
     #[test]
     fn names_are_looked_up_from_the_inside() {
-        let parsed = crate::parse(TEXT, &crate::Options { starts_per_site: Some(1), dialect: None });
+        let parsed =
+            crate::parse(TEXT, &crate::Options { starts_per_site: Some(1), dialect: None });
         assert!(parsed.program.is_some(), "{:?}", parsed.diagnostics);
         assert_eq!(lines(TEXT, "x, {"), [1, 4, 6, 6, 13]);
         assert_eq!(lines(TEXT, "{y > 0};"), [1, 4]);

@@ -11,7 +11,7 @@
 //! # Invariants
 //! 1. A lock that is said to be held is held in every run that comes there. The converse need not hold.
 
-use selvedge_base::{Budget, Id, IdVec, StopReason};
+use selvedge_base::{Budget, IdVec, StopReason};
 use selvedge_program::{
     Action, EdgeId, LocationId, LockId, NodeId, ProcedureId, Program, Start, Successors, ThreadId,
 };
@@ -299,6 +299,7 @@ fn least(known: &mut Change, other: &Change) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selvedge_base::Id as _;
 
     fn protected(text: &str) -> Vec<String> {
         let program = selvedge_front_eml::parse(text).program.expect("a program");

@@ -145,7 +145,7 @@ fn keeps_meaning(
     let moved = |at: u32| {
         let before = changes.iter().take_while(|(span, _)| span.start < at);
         before.fold(i64::from(at), |at, (span, new)| {
-            at + new.len() as i64 - i64::from(span.end - span.start)
+            at + i64::from(new.len() as u32) - i64::from(span.end - span.start)
         })
     };
     same_symbols

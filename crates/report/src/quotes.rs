@@ -117,7 +117,7 @@ pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> Stri
 
 /// The bytes of the statement that begins at a place, or `None` if the text has no such place. Where
 /// the column is not known, that is the line without the blanks at its ends.
-fn statement(text: &str, place: Place) -> Option<Span> {
+pub fn statement(text: &str, place: Place) -> Option<Span> {
     let line_start = match place.line()? {
         0 => return None,
         1 => 0,

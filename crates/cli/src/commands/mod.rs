@@ -4,6 +4,7 @@ mod atomicity;
 mod check;
 mod demo;
 mod inquiry;
+mod lsp;
 mod manual;
 mod meeting;
 mod merge;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Demo(args) => demo::run(*args.0, output),
         Command::Show(args) => show::run(&args, output),
         Command::Nwa(args) => nwa::run(&args, output),
+        Command::Lsp => return lsp::run(),
         Command::Patterns => patterns::run(output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { out_dir } => manual::pages(out_dir.as_deref(), output),

@@ -1,0 +1,187 @@
+//! The server as a function of its messages: what is cancelled, what is out of date, and messages that
+//! nobody would send.
+
+use selvedge_base::Budget;
+use selvedge_lsp::frame::Incoming;
+use selvedge_lsp::{CheckJob, Server, ServerEffect};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn frames(messages: &[Value]) -> Vec<Incoming> {
+    messages.iter().map(|message| Incoming::of_body(message.to_string().as_bytes())).collect()
+}
+
+fn sent(effects: &[ServerEffect]) -> Vec<&Value> {
+    let sent = effects.iter().filter_map(|effect| match effect {
+        ServerEffect::Send(message) => Some(message),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn jobs(effects: Vec<ServerEffect>) -> Vec<CheckJob> {
+    let jobs = effects.into_iter().filter_map(|effect| match effect {
+        ServerEffect::Check(job) => Some(*job),
+        _ => None,
+    });
+    jobs.collect()
+}
+
+fn started() -> Server {
+    let mut server = Server::new();
+    server.receive(frames(&[
+        json!({ "id": 0, "method": "initialize", "params": { "capabilities": {} } }),
+    ]));
+    server
+}
+
+fn open(text: &str, version: i32) -> Value {
+    let document =
+        json!({ "uri": "file:///a.eml", "languageId": "eml", "version": version, "text": text });
+    json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } })
+}
+
+fn change(text: &str, version: i32) -> Value {
+    let document = json!({ "uri": "file:///a.eml", "version": version });
+    let changes = json!([{ "text": text }]);
+    json!({ "method": "textDocument/didChange", "params": { "textDocument": document, "contentChanges": changes } })
+}
+
+fn hover(id: i32, line: u32, character: u32) -> Value {
+    let document = json!({ "uri": "file:///a.eml" });
+    let position = json!({ "line": line, "character": character });
+    json!({ "id": id, "method": "textDocument/hover", "params": { "textDocument": document, "position": position } })
+}
+
+const RACE: &str = "var : x;\nprocess P { main { write x; } }\nprocess Q { main { write x; } }\n";
+
+#[test]
+fn a_request_that_is_cancelled_already_is_not_answered() {
+    let mut server = started();
+    let cancel = json!({ "method": "$/cancelRequest", "params": { "id": 2 } });
+    let effects = server.receive(frames(&[
+        open(RACE, 1),
+        hover(1, 0, 6),
+        hover(2, 0, 6),
+        cancel,
+        hover(3, 0, 6),
+    ]));
+    let answers: Vec<(&Value, &Value)> = sent(&effects)
+        .into_iter()
+        .filter(|message| message.get("id").is_some())
+        .map(|message| (&message["id"], &message["error"]["code"]))
+        .collect();
+    let (none, cancelled) = (Value::Null, Value::from(-32800));
+    assert_eq!(answers, [(&1.into(), &none), (&2.into(), &cancelled), (&3.into(), &none)]);
+}
+
+#[test]
+fn of_changes_that_come_together_the_last_is_shown_and_checked() {
+    let mut server = started();
+    let effects = server.receive(frames(&[
+        open("lock", 1),
+        change("lock :", 2),
+        hover(1, 0, 0),
+        change(RACE, 3),
+    ]));
+    let shown: Vec<&Value> = sent(&effects)
+        .into_iter()
+        .filter(|message| message["method"] == "textDocument/publishDiagnostics")
+        .map(|message| &message["params"]["version"])
+        .collect();
+    assert_eq!(shown, [&Value::from(3)]);
+    let jobs = jobs(effects);
+    assert_eq!(jobs.iter().map(|job| job.version).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn findings_of_an_old_version_are_dropped() {
+    let mut server = started();
+    let old = jobs(server.receive(frames(&[open(RACE, 1)]))).remove(0);
+    let new = jobs(server.receive(frames(&[change(RACE, 2)]))).remove(0);
+    assert!(server.finished(old.run(&Budget::new())).is_empty());
+    let effects = server.finished(new.run(&Budget::new()));
+    let found = &sent(&effects)[0]["params"]["diagnostics"];
+    let races: Vec<&Value> =
+        found.as_array().into_iter().flatten().filter(|one| one["code"] == "data-race").collect();
+    assert_eq!(races.len(), 1);
+    assert_eq!(races[0]["relatedInformation"].as_array().map(Vec::len), Some(2));
+    // A budget that is raised says that somebody does not want to know.
+    let budget = Budget::new();
+    budget.raise(selvedge_base::StopReason::Cancelled);
+    assert!(server.finished(new.run(&budget)).is_empty());
+    let close = json!({ "method": "textDocument/didClose", "params": { "textDocument": { "uri": "file:///a.eml" } } });
+    let effects = server.receive(frames(&[close]));
+    assert!(effects.iter().any(|effect| matches!(effect, ServerEffect::Drop(_))));
+    assert!(server.finished(new.run(&Budget::new())).is_empty());
+}
+
+#[test]
+fn findings_can_be_left_out_and_asked_for_later() {
+    let mut server = started();
+    let settings = |on: bool| json!({ "method": "workspace/didChangeConfiguration", "params": { "settings": { "selvedge": { "findings": on } } } });
+    assert_eq!(jobs(server.receive(frames(&[settings(false), open(RACE, 1)]))).len(), 0);
+    assert_eq!(jobs(server.receive(frames(&[settings(true)]))).len(), 1);
+}
+
+/// A small random number generator (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % most as u64).expect("it fits")
+    }
+}
+
+#[test]
+fn no_message_is_the_end_of_the_server() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/lsp");
+    let mut recorded: Vec<String> = Vec::new();
+    for entry in fs::read_dir(folder).expect("the transcripts are there") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("a transcript");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("--> "));
+        recorded.extend(lines.map(str::to_owned));
+    }
+    recorded.sort();
+    assert!(recorded.len() > 50);
+    let mut answered = 0;
+    for seed in 1..=150_u64 {
+        let mut random = Random(seed * 0x9E37_79B9_7F4A_7C15);
+        let mut server = started();
+        for _ in 0..12 {
+            let mut body = recorded[random.below(recorded.len())].clone().into_bytes();
+            if body.windows(8).any(|part| part == b"shutdown") {
+                continue;
+            }
+            for _ in 0..random.below(4) {
+                let at = random.below(body.len());
+                match random.below(4) {
+                    0 => body[at] = b"0123456789{}[]\",:-eml\\\xF0"[random.below(23)],
+                    1 => body.truncate(at.max(1)),
+                    2 => body.insert(at, body[random.below(body.len())]),
+                    _ => {
+                        body.remove(at);
+                        if body.is_empty() {
+                            body.push(b' ');
+                        }
+                    }
+                }
+            }
+            for effect in server.receive(vec![Incoming::of_body(&body)]) {
+                match effect {
+                    ServerEffect::Send(_) => answered += 1,
+                    ServerEffect::Check(job) => {
+                        let outcome = job.run(&Budget::with_steps(2000));
+                        server.finished(outcome);
+                    }
+                    ServerEffect::Drop(_) | ServerEffect::Exit(_) => {}
+                }
+            }
+        }
+    }
+    assert!(answered > 500, "{answered}");
+}
