@@ -102,19 +102,20 @@ impl About<'_> {
             sentences.push("It protects no location: it is held at no access.".to_owned());
         }
         if !always.is_empty() {
-            let names = self.listed(always.iter().map(|one| name(one.location)));
+            let names = listed(always.iter().map(|one| name(one.location)));
             sentences.push(format!("It protects {names}: it is held at every access."));
         }
         if !mostly.is_empty() {
             let names = mostly
                 .iter()
                 .map(|one| format!("{} ({} of {})", name(one.location), one.held, one.all));
-            sentences.push(format!("It is held at some accesses of {}.", self.listed(names)));
+            sentences.push(format!("It is held at some accesses of {}.", listed(names)));
         }
         let takers = held.takers(program, lock);
-        sentences.push(match takers.is_empty() {
-            true => "No thread takes it.".to_owned(),
-            false => format!("It is taken by {}.", self.threads(&takers, program)),
+        sentences.push(if takers.is_empty() {
+            "No thread takes it.".to_owned()
+        } else {
+            format!("It is taken by {}.", self.threads(&takers, program))
         });
         self.element(&program.locks[lock].name, symbol) + &sentences.join(" ")
     }
@@ -134,18 +135,20 @@ impl About<'_> {
         };
         let mut sentences = Vec::new();
         for (verb, threads) in [("read", who(false)), ("written", who(true))] {
-            sentences.push(match threads.is_empty() {
-                true => format!("It is never {verb}."),
-                false => format!("It is {verb} by {}.", self.threads(&threads, program)),
+            sentences.push(if threads.is_empty() {
+                format!("It is never {verb}.")
+            } else {
+                format!("It is {verb} by {}.", self.threads(&threads, program))
             });
         }
         let mut locks = accesses.iter().map(|(.., locks)| (*locks).clone());
         if let Some(first) = locks.next() {
             let common = locks.fold(first, |common, locks| &common & &locks);
             let names = common.iter().map(|&lock| self.code(&program.locks[lock].name));
-            sentences.push(match common.is_empty() {
-                true => "No lock is held at every access.".to_owned(),
-                false => format!("Every access holds {}.", self.listed(names)),
+            sentences.push(if common.is_empty() {
+                "No lock is held at every access.".to_owned()
+            } else {
+                format!("Every access holds {}.", listed(names))
             });
         }
         self.element(&program.locations[location].name, symbol) + &sentences.join(" ")
@@ -158,16 +161,16 @@ impl About<'_> {
         if threads.is_empty() {
             return vec!["No thread reaches it.".to_owned()];
         }
-        let mut said = format!("It is reached by {}.", self.threads(&threads, program));
+        let mut said = vec![format!("It is reached by {}.", self.threads(&threads, program))];
         let mut entered = own.iter().filter_map(|&procedure| held.at_entry(procedure).cloned());
         if let Some(first) = entered.next() {
             let common = entered.fold(first, |common, locks| &common & &locks);
             if !common.is_empty() {
                 let names = common.iter().map(|&lock| self.code(&program.locks[lock].name));
-                said += &format!(" Whoever calls it holds {}.", self.listed(names));
+                said.push(format!("Whoever calls it holds {}.", listed(names)));
             }
         }
-        vec![said]
+        vec![said.join(" ")]
     }
 
     /// The procedures that a function has become.
@@ -214,22 +217,22 @@ impl About<'_> {
     }
 
     fn threads(&self, threads: &BTreeSet<ThreadId>, program: &Program) -> String {
-        self.listed(threads.iter().map(|&thread| self.code(&program.threads[thread].name)))
+        listed(threads.iter().map(|&thread| self.code(&program.threads[thread].name)))
     }
+}
 
-    /// Names in a sentence, not too many of them.
-    fn listed(&self, names: impl Iterator<Item = String>) -> String {
-        let mut names: Vec<String> = names.collect();
-        let more = names.len().saturating_sub(MOST_NAMES);
-        names.truncate(MOST_NAMES);
-        if more > 0 {
-            names.push(format!("{more} more"));
-        }
-        match &names[..] {
-            [] => String::new(),
-            [one] => one.clone(),
-            [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        }
+/// Names in a sentence, not too many of them.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    match &names[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
