@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// A message that has not come by then does not come.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Where messages are recorded, nothing more is expected after such a silence.
 const SILENCE: Duration = Duration::from_millis(2500);
 
@@ -95,7 +95,7 @@ fn folder() -> PathBuf {
 }
 
 /// Plays a transcript, and gives back what it would be if what has come were expected.
-fn play(text: &str, bless: bool) -> String {
+fn play(name: &str, text: &str, bless: bool) -> String {
     let mut session = Session::new();
     let mut shown = String::new();
     let lines: Vec<&str> = text.lines().collect();
@@ -107,8 +107,8 @@ fn play(text: &str, bless: bool) -> String {
             }
             let expected: Value = serde_json::from_str(expected).expect("JSON in a transcript");
             let came = session.next(PATIENCE);
-            let came = came.unwrap_or_else(|_| panic!("line {}: nothing comes", at + 1));
-            assert_eq!(came, expected, "line {}: {came}", at + 1);
+            let came = came.unwrap_or_else(|_| panic!("{name}:{}: nothing comes", at + 1));
+            assert_eq!(came, expected, "{name}:{}: {came}", at + 1);
             continue;
         }
         let _ = writeln!(shown, "{line}");
@@ -122,7 +122,7 @@ fn play(text: &str, bless: bool) -> String {
         } else if let Some(code) = line.strip_prefix("exit ") {
             exit = Some(code.parse::<i32>().expect("an exit code"));
         } else {
-            assert!(line.is_empty() || line.starts_with('#'), "line {}: {line}", at + 1);
+            assert!(line.is_empty() || line.starts_with('#'), "{name}:{}: {line}", at + 1);
             continue;
         }
         let more = lines
@@ -137,11 +137,11 @@ fn play(text: &str, bless: bool) -> String {
     if !bless {
         // Nothing comes that is not expected.
         if let Ok(message) = session.next(Duration::from_millis(100)) {
-            panic!("not expected: {message}");
+            panic!("{name}: not expected: {message}");
         }
     }
     let code = session.exit();
-    assert_eq!(Some(code), exit);
+    assert_eq!(Some(code), exit, "{name}");
     shown
 }
 
@@ -156,8 +156,8 @@ fn recorded_messages() {
     assert!(paths.len() >= 5);
     for path in paths {
         let text = fs::read_to_string(&path).expect("a transcript");
-        println!("{}", path.display());
-        let shown = play(&text, bless);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shown = play(&name, &text, bless);
         if bless {
             fs::write(&path, shown).expect("it can be written");
         }
@@ -196,7 +196,7 @@ fn a_check_that_is_out_of_date_is_stopped() {
     let found = session.next(PATIENCE).expect("findings");
     assert_eq!(found["params"]["version"], 2);
     assert_eq!(found["params"]["diagnostics"][1]["code"], "data-race");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
     session.send(r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#);
     session.next(PATIENCE).expect("an answer");
     session.send(r#"{"jsonrpc":"2.0","method":"exit"}"#);
