@@ -58,7 +58,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("selvedge-lsp", &["base", "syntax", "program", "findings", "report", "library"]),
     ("selvedge-testkit", &["base", "program", "replay"]),
-    ("selvedge", &["base", "program", "analysis", "replay", "findings", "report", "library", "lsp"]),
+    (
+        "selvedge",
+        &["base", "program", "analysis", "replay", "findings", "report", "library", "lsp"],
+    ),
     (
         "xtask",
         &[

@@ -17,7 +17,7 @@ use crate::parser;
 use crate::token::Kind;
 use selvedge_base::{LineIndex, Place, Span};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::symbols::{NameId, NameKind, NameIndex};
+use selvedge_syntax::symbols::{NameId, NameIndex, NameKind};
 use selvedge_syntax::tokens::{TokenKind as _, Tokens};
 use std::collections::HashMap;
 
@@ -505,8 +505,6 @@ process Q {
         for wrong in ["", " x", "x ", "1x", "é", "x y", "lock", "self", "x;", "x//", "a-b", "\0"] {
             assert!(!is_name(wrong), "{wrong:?}");
         }
-        assert!(
-            has_meaning(NameKind::Function, "main") && !has_meaning(NameKind::Lock, "main")
-        );
+        assert!(has_meaning(NameKind::Function, "main") && !has_meaning(NameKind::Lock, "main"));
     }
 }

@@ -66,10 +66,9 @@ fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// The page of the book about something, if it is known where the book is.
+/// The page of the book about something.
 fn page(settings: &EditorSettings, page: &str, anchor: &str) -> Option<Uri> {
-    let book = settings.book.as_ref()?;
-    Uri::from_str(&format!("{book}/reference/{page}.html#{anchor}")).ok()
+    Uri::from_str(&format!("{}/reference/{page}.html#{anchor}", settings.book)).ok()
 }
 
 /// What a check has found, each finding with its number, and what is to be said about the check itself.

@@ -3,6 +3,7 @@
 //! change, what to look for. What is wrong with it is said, and the usual value taken.
 
 use selvedge_findings::FindingKind;
+use selvedge_report::sarif::BOOK;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub struct EditorSettings {
     /// The kinds of findings that are looked for.
     pub kinds: Vec<FindingKind>,
     /// Where the book can be read, without a slash at the end.
-    pub book: Option<String>,
+    pub book: String,
 }
 
 impl Default for EditorSettings {
@@ -28,7 +29,7 @@ impl Default for EditorSettings {
             time_limit: Duration::from_secs(10),
             pause: Duration::from_millis(400),
             kinds: FindingKind::CHECKED.to_vec(),
-            book: None,
+            book: BOOK.to_owned(),
         }
     }
 }
@@ -62,7 +63,7 @@ impl EditorSettings {
                     let is_address =
                         |it: &&str| it.starts_with("https://") || it.starts_with("file://");
                     let book = value.as_str().filter(is_address);
-                    book.map(|it| settings.book = Some(it.trim_end_matches('/').to_owned()))
+                    book.map(|it| settings.book = it.trim_end_matches('/').to_owned())
                 }
                 // An editor may say more than we know.
                 _ => Some(()),
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!((settings.findings, settings.pause), (false, Duration::ZERO));
         assert_eq!(settings.time_limit, Duration::from_millis(2500));
         assert_eq!(settings.kinds, [FindingKind::Race]);
-        assert_eq!(settings.book.as_deref(), Some("https://example.org/book"));
+        assert_eq!(settings.book, "https://example.org/book");
         let (settings, wrong) = EditorSettings::new(&json!({
             "findings": 1, "timeLimitSeconds": 0, "pauseMilliseconds": -1, "only": ["x"], "book": "x",
         }));

@@ -32,7 +32,7 @@ fn rule(kind: FindingKind) -> Rule {
 }
 
 /// Where the book is published. Whoever publishes it elsewhere says so when building.
-const BOOK: &str = match option_env!("SELVEDGE_BOOK_URL") {
+pub const BOOK: &str = match option_env!("SELVEDGE_BOOK_URL") {
     Some(address) => address,
     None => "https://selvedge.example/book",
 };
