@@ -83,7 +83,9 @@ impl CheckJob {
                 outcome.stopped = answer.stopped;
                 outcome.remarks = self.loaded.afterwards(&answer.checked);
                 let lines = LineIndex::new(&self.loaded.text.text);
-                let findings = answer.checked.findings.into_iter().map(|finding| {
+                // The report knows which fixes are changes of the text.
+                let findings = self.loaded.report(answer.checked).findings;
+                let findings = findings.into_iter().map(|finding| {
                     let edits = finding.fix.as_ref().and_then(|fix| edits(fix, &lines));
                     FindingInText { finding, edits }
                 });
