@@ -63,7 +63,7 @@ impl EditorSettings {
                     let is_address =
                         |it: &&str| it.starts_with("https://") || it.starts_with("file://");
                     let book = value.as_str().filter(is_address);
-                    book.map(|it| settings.book = it.trim_end_matches('/').to_owned())
+                    book.map(|it| it.trim_end_matches('/').clone_into(&mut settings.book))
                 }
                 // An editor may say more than we know.
                 _ => Some(()),
