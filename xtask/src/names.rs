@@ -27,8 +27,6 @@ const SHARED: &[(&str, &str)] = &[
     ("Relations", "weight domains of relations: over diagrams, and over pairs"),
     ("Shape", "of a diagram's node, and of what a generator makes"),
     ("State", "of a pushdown system, of a run, and of a machine in a test model"),
-    ("Symbol", "of a stack, and what a name in a text means, which editors call so"),
-    ("SymbolId", "the number of a symbol, of a stack or of a text"),
     ("Transition", "of an automaton, and of a machine in a test model"),
     ("Variable", "of a program, and of a machine in a test model"),
     ("Witnesses", "which interleavings a format shows; used with the module of the format"),
