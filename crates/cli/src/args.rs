@@ -46,6 +46,8 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   selvedge check models/               find failing assertions, deadlocks, broken atomicity, races
   selvedge demo                        see a finding in a built-in example
+  selvedge init models                 write a model to start from
+  selvedge explain data-race           what a rule, a pattern or a diagnostic means
   selvedge atomicity program.eml       find atomicity violations, or prove that there are none
   selvedge reach program.bp            can an assertion fail within a few contexts?
   selvedge show program.eml            print what was understood of a program
@@ -100,6 +102,18 @@ Examples:
   selvedge patterns
   selvedge atomicity program.eml --patterns 12,17";
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  selvedge init
+  selvedge init models && selvedge check models";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  selvedge explain
+  selvedge explain data-race
+  selvedge explain pattern-12
+  selvedge explain missing-colon";
+
 /// Verifies concurrent programs with recursion and locks.
 ///
 /// Selvedge reads a model of a concurrent program and decides whether the units of work in it are
@@ -115,7 +129,7 @@ pub struct Cli {
     #[arg(long, value_enum, global = true, default_value_t = Color::Auto, value_name = "WHEN")]
     #[arg(display_order = 100)]
     pub color: Color,
-    /// How many characters fit into a line [default: the terminal's, or 100].
+    /// How many characters fit into a line [default: COLUMNS, the terminal's, or 100].
     #[arg(long, global = true, value_name = "CHARACTERS", display_order = 101)]
     pub width: Option<u16>,
 }
@@ -209,6 +223,25 @@ pub enum Command {
     /// at most two locations; 1 to 14 are those of Vaziri et al.
     #[command(after_help = PATTERNS_EXAMPLES)]
     Patterns,
+    /// Writes a model to start from, and settings, into a folder.
+    ///
+    /// The model has comments, and one mistake that they explain. Nothing is overwritten.
+    #[command(after_help = INIT_EXAMPLES)]
+    Init {
+        /// The folder; it is made if it is not there.
+        #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath, default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Explains a rule, an access pattern or a diagnostic.
+    ///
+    /// What it means, an example, and how to fix it; without a name, the list of what can be
+    /// explained.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain {
+        /// A rule (`data-race`), a pattern (`pattern-12`) or the code of a diagnostic
+        /// (`missing-colon`).
+        name: Option<String>,
+    },
     /// Prints a completion script for a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

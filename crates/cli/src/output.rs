@@ -6,7 +6,7 @@ use crate::args::{Cli, Color};
 use crate::exit::Exit;
 use anstream::{AutoStream, ColorChoice};
 use selvedge_base::Diagnostic;
-use selvedge_report::{Source, Terminal, diagnostic};
+use selvedge_report::{Source, Terminal, diagnostic, wrap_lines};
 use std::io::{self, BufWriter, Write};
 
 /// Where a command prints.
@@ -14,6 +14,8 @@ use std::io::{self, BufWriter, Write};
 pub struct Output {
     color: ColorChoice,
     width: usize,
+    /// Whether the width is that of something: a terminal, or what the user says.
+    has_edge: bool,
 }
 
 /// The width of a line if nothing says otherwise.
@@ -31,8 +33,10 @@ impl Output {
             Color::Never => ColorChoice::Never,
         };
         let terminal = || terminal_size::terminal_size().map(|(width, _)| width.0);
-        let width = cli.width.or_else(terminal).map_or(DEFAULT_WIDTH, usize::from);
-        Self { color, width }
+        let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0);
+        let width = cli.width.or_else(columns).or_else(terminal);
+        let has_edge = width.is_some();
+        Self { color, width: width.map_or(DEFAULT_WIDTH, usize::from), has_edge }
     }
 
     /// What standard output can do.
@@ -94,7 +98,7 @@ impl Output {
         let message = selvedge_report::escape::visible(message);
         let error =
             if self.wants_color(&io::stderr()) { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-        self.to_stderr(&format!("{error}: {message}\n"));
+        self.remark(&format!("{error}: {message}\n"));
     }
 
     /// Prints a warning that is not about a place in a source.
@@ -105,12 +109,17 @@ impl Output {
         } else {
             "warning"
         };
-        self.to_stderr(&format!("{warning}: {message}\n"));
+        self.remark(&format!("{warning}: {message}\n"));
     }
 
-    /// Prints a text beside the output, as it is.
+    /// Prints a text beside the output. Where nothing says how wide a line is, it stays whole, so that
+    /// logs can be searched.
     pub fn remark(self, text: &str) {
-        self.to_stderr(text);
+        if self.has_edge {
+            self.to_stderr(&wrap_lines(text, self.width));
+        } else {
+            self.to_stderr(text);
+        }
     }
 
     fn to_stderr(self, text: &str) {

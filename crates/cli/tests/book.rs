@@ -5,7 +5,8 @@
 //! it prints, standard error first. A line `...` stands for any number of lines. `$ echo $?` prints
 //! the exit code of the run before, and `> NAME` at the end of a command writes its standard output
 //! to a file. A block in another language with `file=NAME` is first written to that file. All runs
-//! of a page share one folder, which also has the folders `examples` and `corpus`.
+//! of a page share one folder, which also has the folders `examples` and `corpus`. The pages that
+//! `selvedge explain` shows are run for a screen on which they fit behind its indentation.
 //!
 //! `SELVEDGE_BLESS=1 cargo test -p selvedge --test book` writes the real output into blocks that
 //! have no `...`, so that a page can be written as a list of commands.
@@ -90,7 +91,26 @@ fn folder_of(page: &Path) -> PathBuf {
             fs::copy(&path, target.join(name)).expect("a copy");
         }
     }
+    // Class files stand beside the reader of them.
+    let classes = "crates/front-java/tests/classes";
+    if text.contains(classes) {
+        copy_folder(&root().join(classes), &folder.join(classes));
+    }
     folder
+}
+
+/// Copies a folder and everything in it.
+fn copy_folder(source: &Path, target: &Path) {
+    fs::create_dir_all(target).expect("a folder");
+    for entry in fs::read_dir(source).expect("a folder of the project") {
+        let path = entry.expect("an entry").path();
+        let target = target.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            fs::copy(&path, target).expect("a copy");
+        }
+    }
 }
 
 /// The words of a command line; what stands between single quotes is one word.
@@ -111,7 +131,21 @@ fn words(line: &str) -> Vec<&str> {
 /// The state of a page's session.
 struct Session {
     folder: PathBuf,
+    /// How wide the screen is, if it is not as wide as usual.
+    columns: Option<&'static str>,
     code: i32,
+}
+
+/// The pages that `selvedge explain` shows.
+const EXPLAINED: [&str; 3] = ["diagnostics.md", "patterns.md", "rules.md"];
+
+impl Session {
+    fn new(page: &Path) -> Self {
+        let in_reference = page.parent().is_some_and(|folder| folder.ends_with("reference"));
+        let is_explained = EXPLAINED.iter().any(|name| page.ends_with(name));
+        let columns = (in_reference && is_explained).then_some("78");
+        Self { folder: folder_of(page), columns, code: 0 }
+    }
 }
 
 impl Session {
@@ -128,7 +162,9 @@ impl Session {
             .strip_prefix("selvedge ")
             .or_else(|| line.strip_prefix("cargo run --release -p selvedge -- "))?;
         let arguments = words(arguments);
-        let output = command(&arguments).current_dir(&self.folder).output().expect("it runs");
+        let mut command = command(&arguments);
+        command.envs(self.columns.map(|columns| ("COLUMNS", columns)));
+        let output = command.current_dir(&self.folder).output().expect("it runs");
         self.code = output.status.code().expect("no signal");
         let stdout = String::from_utf8(output.stdout).expect("UTF-8");
         let mut shown = String::from_utf8(output.stderr).expect("UTF-8");
@@ -218,7 +254,7 @@ fn commands_print_what_is_shown() {
     let mut commands = 0;
     let mut wrong = Vec::new();
     for page in pages() {
-        let mut session = Session { folder: folder_of(&page), code: 0 };
+        let mut session = Session::new(&page);
         let (mut complaints, mut blessed): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for piece in pieces(&text_of(&page)) {
             let (info, lines) = match piece {
@@ -250,6 +286,32 @@ fn commands_print_what_is_shown() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(commands > 40, "the book has commands");
+}
+
+/// The page that translates code shows the models that its commands check, but for what is expected of
+/// them.
+#[test]
+fn the_translated_models_are_the_examples() {
+    let page = text_of(&root().join("book/src/code.md"));
+    let (mut shown, mut checked) = (Vec::new(), Vec::new());
+    for piece in pieces(&page) {
+        let Piece::Block { info, lines } = piece else { continue };
+        if info == "eml" {
+            shown.push(lines.join("\n"));
+        }
+        let commands = lines.iter().filter_map(|line| line.strip_prefix("$ selvedge check "));
+        checked.extend(commands.filter_map(|rest| rest.split(' ').next().map(str::to_owned)));
+    }
+    assert_eq!((shown.len(), checked.len()), (20, 20), "ten pairs");
+    for (model, file) in shown.iter().zip(&checked) {
+        let text = text_of(&root().join(file));
+        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("//! ")).collect();
+        assert_eq!(model, text.join("\n").trim(), "{file}");
+    }
+    let fixed = checked.iter().filter(|file| file.ends_with("-fixed.eml")).count();
+    assert_eq!(fixed, 10);
+    // The mistake is found, and the repair is proved.
+    assert_eq!(page.matches("\nsafe: for all executions").count(), 10, "{checked:?}");
 }
 
 #[test]
@@ -409,9 +471,19 @@ fn every_diagnostic_is_described_with_an_example() {
     // constructor or a name.
     let doors = ["crates/cli/src", "crates/library/src"].map(|folder| root().join(folder));
     for file in doors.iter().flat_map(|folder| files(folder, "rs")) {
+        if file.ends_with("tests.rs") {
+            continue;
+        }
         let text = text_of(&file);
-        let starts = ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = "];
-        for start in starts.into_iter().chain(["self.complain(", "reader.complain(", "refused("]) {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let starts = ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = ", "let code = "];
+        for start in starts.into_iter().chain([
+            "self.complain(",
+            "self.complain(name, ",
+            "self.complain(file, ",
+            "reader.complain(",
+            "refused(",
+        ]) {
             let after = text.split(start).skip(1);
             let literals = after.filter_map(|after| after.trim_start().strip_prefix('"'));
             known.extend(literals.filter_map(|text| Some(text.split_once('"')?.0.to_owned())));

@@ -387,6 +387,41 @@ fn watching() {
     assert_eq!(status.code(), Some(0), "the exit code is that of the last round");
 }
 
+/// Far more states than can be visited while the test runs.
+const SLOW: &str = "int 0..99999 : a, b, c;
+process T1 { main { while (true) { a = (a + 7) % 99991; } } }
+process T2 { main { while (true) { b = (b + 5) % 99989; } } }
+process T3 { main { while (true) { c = (c + 3) % 99971; } } }
+process T4 { main { assert(a + b + c < 299900); } }
+";
+
+/// A run whose files change while it works is stopped, and nothing of it is shown.
+#[test]
+fn watching_drops_what_is_out_of_date() {
+    let project = Project::new("watch-outdated");
+    project.write("m/a.eml", SLOW);
+    // Without the change this run would go on until its limit, far behind that of the test.
+    let mut watched =
+        Watched::new(project.command(&["--watch", "--watch-iterations", "1", "--timeout", "600"]));
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(watched.child.try_wait().expect("it can be asked").is_none(), "it still works");
+    let changed = Instant::now();
+    project.write("m/a.eml", SAFE);
+    let mut shown = Vec::new();
+    loop {
+        let line = watched.lines.recv_timeout(Duration::from_mins(1)).expect("a line");
+        if line.contains("=== check 2 ===") {
+            break;
+        }
+        shown.push(line);
+    }
+    assert!(shown.iter().all(String::is_empty), "{shown:?}");
+    assert!(changed.elapsed() < Duration::from_secs(20), "{:?}", changed.elapsed());
+    watched.wait_for("2 files");
+    // A run that was dropped is not the last one.
+    assert_eq!(watched.child.wait().expect("it ends").code(), Some(0));
+}
+
 /// Files that did not change are answered from the cache, and the page is written again.
 #[test]
 fn watching_uses_the_cache() {

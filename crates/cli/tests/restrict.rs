@@ -138,7 +138,7 @@ fn several_restrictions_hold_together() {
     let even = format!("Worker={even}");
     let outcome = run(&["atomicity", JOB, "--restrict", ONCE, "--restrict", &even]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("examples/no-retry.nwa, "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("examples/no-retry.nwa,"), "{}", outcome.stdout);
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub struct Scope<'a> {
 struct Help<'n> {
     /// The name that was probably meant.
     meant: Option<&'n str>,
-    otherwise: &'static str,
+    otherwise: &'n str,
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -95,7 +95,14 @@ impl<'a> Checker<'_, 'a> {
         }
         let message = format!("{} where {} is needed", self.show(own), self.show(sort));
         let remark = format!("this is {}", self.show(own));
-        self.error("type-mismatch", message, expr.span, remark, "");
+        let help = match (&expr.kind, own, sort) {
+            (ExprKind::Number(number), _, Sort::Bool) => {
+                format!("write `{}`", *number != 0)
+            }
+            (_, Sort::Int, Sort::Bool) => "compare it, as in `x != 0`".to_owned(),
+            _ => String::new(),
+        };
+        self.error("type-mismatch", message, expr.span, remark, &help);
         None
     }
 
@@ -266,12 +273,13 @@ impl<'a> Checker<'_, 'a> {
     pub fn ty(&mut self, ty: &ast::Type<'a>) -> Option<Type> {
         let (context, process) = (self.context, self.process.take());
         self.context = Context::Constant;
-        let ty = self.ty_of_constants(ty);
+        let ty = self.ty_of_constants(ty, context == Context::Code);
         (self.context, self.process) = (context, process);
         ty
     }
 
-    fn ty_of_constants(&mut self, ty: &ast::Type<'a>) -> Option<Type> {
+    /// A type whose bounds are constants; what is declared by it may be local.
+    fn ty_of_constants(&mut self, ty: &ast::Type<'a>, local: bool) -> Option<Type> {
         match ty {
             ast::Type::Bool => Some(Type::Bool),
             ast::Type::Thread => Some(Type::Thread),
@@ -279,8 +287,10 @@ impl<'a> Checker<'_, 'a> {
                 let found = self.names.enumeration(*name);
                 if found.is_none() && self.file.locations_complete {
                     let meant = nearest(name.text, self.names.enumerations());
-                    let otherwise = "types are `bool`, `int 0..7`, `int mod 8`, `thread` and \
-                                     enumerations: `enum Colour { Red, Green };`";
+                    let types = "types are `bool`, `int 0..7`, `int mod 8`, `thread` and \
+                                 enumerations: `enum Colour { Red, Green };`";
+                    let label = format!("{types}; a label is written `label {}: ..`", name.text);
+                    let otherwise = if local { &label } else { types };
                     let help = Help { meant, otherwise };
                     let what = "is not a type";
                     self.unknown(*name, "unknown-type", what, "unknown type", help);
@@ -373,7 +383,11 @@ impl<'a> Checker<'_, 'a> {
             None if self.file.locks_complete => {
                 let locks = self.file.locks.iter().map(|lock| lock.item.name.text);
                 let meant = nearest(name.text, locks);
-                let help = Help { meant, otherwise: "declare it with `lock : ..;`" };
+                let otherwise = match name.text {
+                    "this" => "a lock has a name: declare `lock : l;` and write `synchronized(l)`",
+                    _ => "declare it with `lock : ..;`",
+                };
+                let help = Help { meant, otherwise };
                 let what = "is not declared as a lock";
                 self.unknown(name, "unknown-lock", what, "unknown lock", help);
             }
@@ -546,6 +560,17 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
+    /// Whether an expression is a location without a value, and nothing else.
+    pub fn is_valueless(&self, expr: &ast::Expr<'a>) -> bool {
+        let ExprKind::Ref(reference) = &expr.kind else { return false };
+        let name = reference.name;
+        let is_local = self.scope.visible.contains_key(name.text);
+        match self.symbol(name) {
+            Some((Symbol::Shared(at), _)) => !is_local && self.file.shared[at].ty.is_none(),
+            _ => false,
+        }
+    }
+
     /// A process, or one of its copies, as a value.
     fn thread_value(&mut self, reference: &ast::Ref<'a>) -> Option<(Expr, Sort)> {
         let name = reference.name;
@@ -556,6 +581,8 @@ impl<'a> Checker<'_, 'a> {
                 let locals = self.scope.visible.keys().copied();
                 let meant = nearest(name.text, shared.chain(constants).chain(locals));
                 let otherwise = match self.context {
+                    _ if name.text == "null" => "write `none` for no thread",
+                    _ if name.text == "this" => "write `me` for the thread",
                     Context::Constant => "declare it with `const n = 3;`",
                     _ => "declare it with a type, as in `int 0..7 : x;`",
                 };
@@ -712,17 +739,22 @@ impl<'a> Checker<'_, 'a> {
                 return None;
             }
             if self.file.shared[at].ty.is_none() {
-                let message = format!("{} is a location without a value", quote(name.text));
+                if std::mem::replace(&mut self.used.valueless[at], true) {
+                    return None;
+                }
+                let name_of = name.text;
+                let message = format!("{} is a location without a value", quote(name_of));
                 let diagnostic = Diagnostic::error("no-value", message, name.span, "no value");
                 let help = match purpose {
-                    Purpose::Read => {
-                        "declare it with a type, as in `int 0..7 : x;`, or write \
-                                      `read x;`"
-                    }
-                    Purpose::Write => {
-                        "declare it with a type, as in `int 0..7 : x;`, or write \
-                                       `write x;`"
-                    }
+                    Purpose::Read => format!(
+                        "declare it with a type, `int 0..7 : {name_of};`, or write `read {name_of};` \
+                         and leave open what depends on it, as in `if (*)`"
+                    ),
+                    Purpose::Write => format!(
+                        "declare it with a type, `int 0..7 : {name_of};`, or write `write \
+                         {name_of};` in the place of the assignment, behind `read {name_of};` if it \
+                         is read"
+                    ),
                 };
                 let diagnostic = diagnostic.with_label(declared, "declared here").with_help(help);
                 self.complaints.push(diagnostic);

@@ -161,6 +161,8 @@ pub struct Used {
     /// Whether something is sent over each channel, and whether something is received.
     pub channels: Vec<[bool; 2]>,
     pub shared: Vec<bool>,
+    /// Whether it was said of a location that it has no value: once is enough.
+    pub valueless: Vec<bool>,
     /// The functions of each process.
     pub functions: Vec<Vec<bool>>,
     /// Whether each process is started somewhere.
@@ -171,6 +173,7 @@ impl Used {
     fn nothing(file: &File<'_>) -> Self {
         Self {
             locks: vec![false; file.locks.len()],
+            valueless: vec![false; file.shared.len()],
             channels: vec![[false; 2]; file.channels.len()],
             shared: vec![false; file.shared.len()],
             functions: file.processes.iter().map(|one| vec![false; one.functions.len()]).collect(),

@@ -12,6 +12,7 @@
 
 mod declaration;
 mod expression;
+mod habit;
 mod process;
 mod statement;
 
@@ -33,6 +34,8 @@ pub fn parse<'a>(text: &'a str, complaints: &mut Complaints) -> File<'a> {
         pending: Pending::default(),
         expression_depth: 0,
         in_condition: false,
+        foreign_parameters: false,
+        after_try: false,
     };
     parser.file()
 }
@@ -53,6 +56,10 @@ struct Parser<'a, 'c> {
     expression_depth: usize,
     /// Whether an `=` behind an expression is meant to compare.
     in_condition: bool,
+    /// Whether the parameters of the function that follows are those of another language.
+    foreign_parameters: bool,
+    /// Whether a `try` was reported, to which `catch` and `finally` belong.
+    after_try: bool,
 }
 
 impl<'a> Parser<'a, '_> {

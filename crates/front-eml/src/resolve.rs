@@ -460,6 +460,11 @@ impl<'a> Body<'_, 'a> {
             (Some(value), Some(ty)) => self.check(|check| check.sorted(value, ty.sort())).map(Some),
             (Some(value), None) => {
                 self.check(|check| {
+                    // A location without a value could not be returned with a result either.
+                    if check.is_valueless(value) {
+                        check.expr(value);
+                        return;
+                    }
                     let message = "a function without a result returns a value";
                     let help = "write the type of the result: `f() : bool { .. }`";
                     check.error("return-value", message, value.span, "goes nowhere", help);
@@ -601,12 +606,30 @@ impl<'a> Body<'_, 'a> {
         let message = format!("{} is not a function of {}", quote(name.text), quote(process_name));
         let help = match meant {
             Some(meant) => format!("did you mean {}?", quote(meant)),
-            None => "write it into this process".to_owned(),
+            None => foreign_function(name.text).unwrap_or("write it into this process").to_owned(),
         };
         let diagnostic =
             Diagnostic::error("unknown-function", message, name.span, "unknown function");
         self.complaints.push(diagnostic.with_help(help));
     }
+}
+
+/// What to write in the place of a function that other languages have.
+fn foreign_function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "pthread_mutex_lock" | "mtx_lock" => "write `acquire(l);`",
+        "unlock" | "pthread_mutex_unlock" | "mtx_unlock" => "write `release(l);`",
+        "pthread_cond_wait" | "await" => "write `wait(l);`",
+        "pthread_cond_signal" | "signal" => "write `notify(l);`",
+        "pthread_cond_broadcast" | "signalAll" => "write `notifyAll(l);`",
+        "pthread_create" | "pthread_join" | "fork" => {
+            "a thread is a process: `process T waits { main { .. } }`, which `start T;` starts and \
+             `join T;` waits for"
+        }
+        "print" | "println" | "printf" => "remove it: a model prints nothing",
+        "sleep" | "usleep" => "remove it: a thread may stop anywhere",
+        _ => return None,
+    })
 }
 
 fn scalar(at: usize, name: Name<'_>) -> Ref {

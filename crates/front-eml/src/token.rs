@@ -180,6 +180,12 @@ pub enum Kind {
     #[token("^=")]
     #[token("<<")]
     #[token(">>")]
+    #[token(".")]
+    #[token("->")]
+    #[token("::")]
+    #[token(":=")]
+    #[token("#")]
+    #[regex(r#""[^"\n]*""#)]
     Foreign,
     /// A comment that is not closed; comments that are do not become tokens.
     #[token("//", comment)]

@@ -23,6 +23,7 @@
 //! - [`java`]: what is in class files and archives.
 //! - [`names`]: what the names of a text mean, and new ones for them; [`held`]: which locks are held where,
 //!   and which threads reach a procedure. An editor shows both.
+//! - [`explain`]: the rule, pattern or diagnostic that a name means; [`starter`]: what a new user begins with.
 //! - [`render`]: answers and findings in every format; [`replay`]: the interleavings of a report once
 //!   more.
 //!
@@ -65,6 +66,7 @@ pub mod cache;
 pub mod check;
 pub mod config;
 mod edits;
+pub mod explain;
 pub mod file;
 mod fixes;
 pub mod glob;
@@ -82,6 +84,7 @@ pub mod restrict;
 pub mod select;
 pub mod sequentialize;
 pub mod shard;
+pub mod starter;
 pub mod suppress;
 pub mod target;
 pub mod temporal;

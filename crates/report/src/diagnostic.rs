@@ -4,7 +4,8 @@
 //!
 //! The drawing is done by `annotate-snippets`. It gets only the few lines that matter, because a
 //! source may have ten megabytes; it trims long lines around the remark by itself, which needs the
-//! part of a line before the remark to count its columns.
+//! part of a line before the remark to count its columns. Headlines, remarks and advice that are wider
+//! than the screen are broken at blanks by `fit`.
 //!
 //! # Requires
 //! Spans lie within the source or end at its end; spans beyond it are clipped.
@@ -15,6 +16,7 @@
 //!    and headlines only.
 
 use crate::escape::visible;
+use crate::fit::fit;
 use crate::terminal::Terminal;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
@@ -37,6 +39,9 @@ const SPAN_LIMIT: usize = 120;
 const LINE_TAIL: usize = 400;
 /// Remarks at most this many lines apart are drawn in one piece.
 const LINE_GAP: usize = 3;
+
+/// What a drawing has beside the source: line numbers, and the signs of lines that are trimmed.
+const MARGIN: usize = 24;
 
 /// Renders at most `limit` diagnostics, and says how many were left out.
 pub fn render(
@@ -72,10 +77,13 @@ pub(crate) fn quote(
     let lines = Lines::new(source.text);
     let name = visible(source.name);
     let remarks = remarks(primary, secondary, &lines);
-    let pieces = pieces(&remarks).into_iter().map(|piece| draw(piece, &lines).path(name.clone()));
-    let group = Group::with_level(Level::ERROR).elements(pieces);
+    let pieces = pieces(&remarks, terminal.width)
+        .into_iter()
+        .map(|piece| draw(piece, &lines).path(name.clone()));
+    let group = [Group::with_level(Level::ERROR).elements(pieces)];
     let renderer = if terminal.color { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(terminal.width).hyperlink(false).render(&[group])
+    let renderer = renderer.hyperlink(false);
+    fit(|width| renderer.clone().term_width(width).render(&group), terminal.width)
 }
 
 fn render_one(
@@ -94,7 +102,7 @@ fn render_one(
     match &diagnostic.primary {
         Some(primary) => {
             let remarks = remarks(primary, &diagnostic.secondary, lines);
-            for piece in pieces(&remarks) {
+            for piece in pieces(&remarks, terminal.width) {
                 elements.push(draw(piece, lines).path(name.clone()).into());
             }
         }
@@ -106,7 +114,9 @@ fn render_one(
         elements.push(Level::HELP.message(help.join("\n")).into());
     }
     let renderer = if terminal.color { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(terminal.width).hyperlink(false).render(&[title.elements(elements)])
+    let renderer = renderer.hyperlink(false);
+    let title = [title.elements(elements)];
+    fit(|width| renderer.clone().term_width(width).render(&title), terminal.width)
 }
 
 /// A label at its line.
@@ -136,11 +146,15 @@ fn remarks<'a>(
     remarks
 }
 
-/// Splits remarks, sorted by line, where they are too far apart to be drawn together. The piece
-/// with the primary remark comes first, because its place is the one in the headline.
-fn pieces<'a, 'b>(remarks: &'b [Remark<'a>]) -> Vec<&'b [Remark<'a>]> {
-    let mut pieces: Vec<_> =
-        remarks.chunk_by(|above, below| below.line - above.line <= LINE_GAP).collect();
+/// Splits remarks, sorted by line, where they are too far apart to be drawn together on a screen of this
+/// width. The piece with the primary remark comes first, because its place is the one in the headline.
+fn pieces<'a, 'b>(remarks: &'b [Remark<'a>], width: usize) -> Vec<&'b [Remark<'a>]> {
+    let together = |above: &Remark<'_>, below: &Remark<'_>| {
+        below.line - above.line <= LINE_GAP
+            && above.start.min(below.start) + width.saturating_sub(MARGIN)
+                >= above.end.max(below.end)
+    };
+    let mut pieces: Vec<_> = remarks.chunk_by(together).collect();
     pieces.sort_by_key(|piece| !piece.iter().any(|remark| remark.primary));
     pieces
 }

@@ -11,6 +11,7 @@ use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
+use crate::fit::wrap_lines;
 use crate::interleaving::{self, Detail};
 use crate::places::{first_place, located, within};
 use crate::quotes;
@@ -52,7 +53,7 @@ pub fn render(checks: &Checks<'_>, options: Options, terminal: Terminal) -> Stri
     }
     coverage(&mut out, checks, terminal);
     left_out(&mut out, checks, terminal);
-    out
+    wrap_lines(&out, terminal.width)
 }
 
 /// One finding in full: reason, quoted source, interleaving, fix.
@@ -73,7 +74,7 @@ pub fn render_finding(
         let text = fill(&format!("Fix: {}", visible(&fix.text)), terminal.width);
         let _ = write!(out, "\n{}", text.replacen("Fix:", &terminal.paint(Tone::Good, "Fix:"), 1));
     }
-    out
+    wrap_lines(&out, terminal.width)
 }
 
 /// What was found where, on one screen for any number of files.

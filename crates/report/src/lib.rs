@@ -13,6 +13,7 @@
 //! quoted source of [`quotes`]), [`findings_json`], [`sarif`], [`junit`] and [`html`]; [`lock_order`]
 //! and [`witness_dot`] draw graphs. [`describe`] has the words they share, [`escape`] keeps control
 //! characters of the input away from the terminal, and [`places`] says how a place is written.
+//! [`explain`] has what rules, patterns and diagnostics mean, from the book's own pages.
 //!
 //! ```
 //! use selvedge_base::{Diagnostic, Span};
@@ -30,9 +31,11 @@ pub mod describe;
 pub mod diagnostic;
 pub mod dot;
 pub mod escape;
+pub mod explain;
 pub mod extent;
 pub mod findings_json;
 pub mod findings_text;
+mod fit;
 pub mod html;
 pub mod interleaving;
 pub mod json;
@@ -56,5 +59,6 @@ pub mod witness_dot;
 pub use answers::{Answers, Asked, AskedFormula, Counts, Patterns, Projection, Reach, Sought};
 pub use checks::{Checks, RunSettings};
 pub use diagnostic::Source;
+pub use fit::wrap_lines;
 pub use interleaving::Detail;
 pub use terminal::Terminal;

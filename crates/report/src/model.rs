@@ -4,6 +4,7 @@
 
 use crate::describe::{count, list};
 use crate::escape::visible;
+use crate::fit::wrap_lines;
 use crate::outline::{ProcedureOutline, outline};
 use crate::places::short;
 use crate::statement::ShownValue;
@@ -49,7 +50,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     locks(&mut out, program, &outlines, terminal);
     channels(&mut out, program, terminal);
     locations(&mut out, program, &outlines, terminal);
-    out
+    wrap_lines(&out, terminal.width)
 }
 
 fn describe_thread(

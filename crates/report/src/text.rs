@@ -14,6 +14,7 @@ mod temporal;
 use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties, restrictions};
 use crate::escape::visible;
+use crate::fit::{FIXED_BLANK, wrap_lines};
 use crate::interleaving::{self, Detail, OwnershipStyle};
 use crate::places::located;
 use crate::terminal::{Terminal, Tone};
@@ -64,7 +65,7 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
     if options.statistics {
         statistics(&mut out, answers);
     }
-    out
+    wrap_lines(&out, terminal.width)
 }
 
 fn violations(out: &mut String, answers: &Answers<'_>, options: Options, terminal: Terminal) {
@@ -129,7 +130,11 @@ fn headers(found: &[(&Answer, &Trace)], answers: &Answers<'_>, terminal: Termina
     let header = |(parts, (answer, trace)): (&Vec<String>, &(&Answer, &Trace))| {
         let mut line = verdict.clone();
         for (part, &width) in parts.iter().zip(&widths) {
-            let _ = write!(line, "  {}", padded(part, width));
+            let part = padded(part, width);
+            // Who takes part stays in one line.
+            let is_short = columns(&part) <= terminal.width / 2;
+            let part = if is_short { part.replace(' ', &FIXED_BLANK.to_string()) } else { part };
+            let _ = write!(line, "  {part}");
         }
         let place = located(answers.source.name, first_place(trace), answers.program);
         format!("{line}  {place}{}", known(answer))

@@ -68,6 +68,22 @@ fn long_lines_are_trimmed_around_the_place() {
     assert!(whole.lines().all(|line| line.chars().count() <= 200), "{whole}");
 }
 
+/// Wherever the place is in a long line, whatever the remarks and the advice say.
+#[test]
+fn everything_fits_the_screen() {
+    let text = "process P { main { acquire(l); x = x + 1; release(l); } } ".repeat(4);
+    let sentence = "a sentence about it that is itself so long that it does not fit into the line";
+    for start in (0..text.len()).step_by(3) {
+        let span = Span::new(start as u32, (start + 4) as u32);
+        let diagnostic = Diagnostic::error("some-code", sentence.repeat(2), span, sentence)
+            .with_label(Span::new(12, 16), "another remark")
+            .with_help(sentence.repeat(3));
+        let out = shown(&text, diagnostic);
+        let wide = out.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{start}: {out}");
+    }
+}
+
 #[test]
 fn a_span_over_several_lines_is_cut_to_its_first() {
     assert_snapshot!(

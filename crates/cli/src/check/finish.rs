@@ -91,6 +91,8 @@ pub struct Ended {
     pub exit: Exit,
     /// Whether somebody reads what is printed.
     pub somebody_reads: bool,
+    /// Whether it was stopped because a file changed meanwhile; nothing was shown then.
+    pub outdated: bool,
 }
 
 /// Ends a run.
@@ -149,7 +151,7 @@ pub fn finish(run: Run<'_>, telling: &Telling<'_>, output: Output) -> Ended {
     if telling.stats {
         output.remark(&statistics(&checks, &analysed, peak_memory));
     }
-    Ended { exit: worst(&exits), somebody_reads }
+    Ended { exit: worst(&exits), somebody_reads, outdated: false }
 }
 
 /// A file of which nothing is known, because a limit was met before it was read.

@@ -42,7 +42,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     if !args.watch {
-        return Ok(once(args, output, Round::Only).exit);
+        return Ok(once(args, output, Round::Only, None).exit);
     }
     if args.paths.iter().any(|path| path.as_os_str() == "-") {
         output.complain("standard input cannot be watched");
@@ -52,8 +52,11 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
     loop {
         let look = Look::new(args);
         rounds += 1;
-        let ended =
-            once(args, output, if rounds == 1 { Round::First } else { Round::Later(rounds) });
+        let round = if rounds == 1 { Round::First } else { Round::Later(rounds) };
+        let ended = once(args, output, round, Some(&look));
+        if ended.outdated && !interrupt::requested() {
+            continue;
+        }
         let last = args.watch_iterations.is_some_and(|most| rounds >= most.get());
         if last || !ended.somebody_reads || interrupt::requested() {
             return Ok(ended.exit);
@@ -73,7 +76,8 @@ enum Round {
     Later(usize),
 }
 
-fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
+/// One run; with a look at the files it ends as soon as they look different.
+fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> Ended {
     let start = Instant::now();
     let mut somebody_reads = true;
     if let (Round::Later(number), Format::Text, None) =
@@ -95,13 +99,14 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
                 }
                 _ => Vec::new(),
             };
-            return Ended { exit: nothing_read(exit, &files, args, start, output), somebody_reads };
+            let exit = nothing_read(exit, &files, args, start, output);
+            return Ended { exit, somebody_reads, outdated: false };
         }
     };
     let watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
     drop(first);
     if let Err(exit) = refuse_outputs(args, &settings, output) {
-        return Ended { exit, somebody_reads: false };
+        return Ended { exit, somebody_reads: false, outdated: false };
     }
     let Read { loaded, identities, other_files } = read(args, &settings, output, watch.budget());
     let cache = cache(args, output);
@@ -114,7 +119,14 @@ fn once(args: &CheckArgs, output: Output, round: Round) -> Ended {
         cache: cache.as_ref(),
         jobs: args.jobs,
     };
-    let analysed = analyse(&loaded, &analysis);
+    let work = || analyse(&loaded, &analysis);
+    let analysed = match look {
+        Some(look) => look.during(args, watch.budget(), work),
+        None => Some(work()),
+    };
+    let Some(analysed) = analysed else {
+        return Ended { exit: Exit::Unknown, somebody_reads, outdated: true };
+    };
     let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
     let config = settings.config.as_ref();
     let config_folder = config.map(|config| folder(&config.path)).unwrap_or_default();

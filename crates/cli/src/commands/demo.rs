@@ -71,6 +71,8 @@ fn show_finding(args: &DemoArgs, output: Output) -> Result<Exit, Exit> {
     let heading = describe::kind_name(finding.kind);
     let place = places::located(NAME, places::first_place(finding), &report.program);
     let shown = findings_text::render_finding(finding, &report, Detail::Events, terminal);
+    // All of it is to fit a screen of fifty lines.
+    let shown = shown.replacen("\n\n", "\n", 1);
     output.print(&format!("{heading}  {place}\n{shown}{NEXT}"))?;
     Ok(Exit::Success)
 }

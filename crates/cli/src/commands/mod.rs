@@ -3,6 +3,8 @@
 mod atomicity;
 mod check;
 mod demo;
+mod explain;
+mod init;
 mod inquiry;
 mod lsp;
 mod manual;
@@ -38,6 +40,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Show(args) => show::run(&args, output),
         Command::Nwa(args) => nwa::run(&args, output),
         Command::Lsp => return lsp::run(),
+        Command::Init { folder } => init::run(&folder, output),
+        Command::Explain { name } => explain::run(name.as_deref(), output),
         Command::Patterns => patterns::run(output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { out_dir } => manual::pages(out_dir.as_deref(), output),

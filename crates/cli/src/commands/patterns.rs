@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 /// Runs the command.
 pub fn run(output: Output) -> Result<Exit, Exit> {
     let mut table = String::from(
-        "Accesses of the unit under test, and with a prime those of a unit of another thread, to\n\
-         locations x and y of one atomic set. Patterns 1 to 14 are those of Vaziri et al.\n\n",
+        "Accesses of the unit under test, and with a prime those of a unit of another\n\
+         thread, to locations x and y of one atomic set. Patterns 1 to 14 are those of\n\
+         Vaziri et al.\n\n",
     );
     let half = PATTERNS.len().div_ceil(2);
     for (left, right) in PATTERNS[..half].iter().zip(&PATTERNS[half..]) {

@@ -7,7 +7,7 @@
 use super::Parser;
 use crate::ast::{Annotation, AtomicSet, Enum, Expr, File, Invariant, Lock, Shared};
 use crate::token::{Kind, quote};
-use selvedge_base::Diagnostic;
+use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::TokenKind;
 use std::rc::Rc;
@@ -20,6 +20,9 @@ impl<'a> Parser<'a, '_> {
         let mut file = File { locks_complete: true, locations_complete: true, ..File::default() };
         while !self.cursor.at(Kind::End) {
             self.cursor.unwinding = false;
+            if self.habit_at_top(&mut file) {
+                continue;
+            }
             // A misspelt `process` is read as one, which saves everything inside.
             let mut kind = self.cursor.current.kind;
             if kind == Kind::Name {
@@ -90,8 +93,8 @@ impl<'a> Parser<'a, '_> {
 
     /// `lock : l, m;` or `mutex : l;`, at the keyword.
     fn locks(&mut self, kind: Kind, file: &mut File<'a>) {
-        self.cursor.bump();
-        let colon = self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword");
+        let word = self.cursor.bump();
+        let colon = self.colon_of_keyword(word.text);
         let reentrant = kind == Kind::Lock;
         let whole = self.list(|parser| {
             let item = parser.item("a lock")?;
@@ -129,8 +132,8 @@ impl<'a> Parser<'a, '_> {
             };
             (Some(Rc::new(ty)), true)
         } else {
-            self.cursor.bump();
-            (None, self.cursor.expect(Kind::Colon, "missing-colon", ":", "after the keyword"))
+            let word = self.cursor.bump();
+            (None, self.colon_of_keyword(word.text))
         };
         let what = if typed { "a variable" } else { "a location" };
         let whole = self.list(|parser| {
@@ -147,6 +150,20 @@ impl<'a> Parser<'a, '_> {
             })
         });
         file.locations_complete &= whole && colon;
+    }
+
+    /// The `:` behind a keyword.
+    fn colon_of_keyword(&mut self, word: &str) -> bool {
+        if self.cursor.eat(Kind::Colon) {
+            return true;
+        }
+        let behind = Span::new(self.cursor.previous().end, self.cursor.previous().end);
+        let message = format!("expected `:` after the keyword, found {}", self.cursor.found());
+        let diagnostic = Diagnostic::error("missing-colon", message, behind, "`:` is missing here");
+        let name = if self.cursor.at(Kind::Name) { self.cursor.current.text } else { "x" };
+        let help = format!("write {}", quote(&format!("{word} : {name};")));
+        self.cursor.report(diagnostic.with_help(help));
+        false
     }
 
     /// The first value of a variable, and what protects it; whether they could be read.

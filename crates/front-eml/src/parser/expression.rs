@@ -45,9 +45,13 @@ pub(super) fn instead_of(sign: &str) -> &'static str {
         "?" => "there is no `?:`; write `if (..) { .. } else { .. }`",
         "++" => "write `x = x + 1;`, which reads and then writes",
         "--" => "write `x = x - 1;`, which reads and then writes",
-        "&" => "write `&&`",
-        "|" => "write `||`",
+        "&" | "and" => "write `&&`",
+        "|" | "or" => "write `||`",
         "<<" | ">>" => "there are no shifts; multiply or divide",
+        "." | "->" | "::" => "there are no objects; write the name of the variable alone",
+        "#" | ":=" => "remove it",
+        "not" => "write `!`",
+        sign if sign.starts_with('"') => "there are no texts; an enumeration has names for values",
         _ => "write `x = x + ..;`, which reads and then writes",
     }
 }
@@ -111,6 +115,12 @@ impl<'a> Parser<'a, '_> {
     fn foreign(&mut self, left: Expr<'a>) -> Option<Expr<'a>> {
         match self.cursor.current.kind {
             Kind::Foreign => {
+                let message = format!("there is no {}", quote(self.cursor.current.text));
+                let help = instead_of(self.cursor.current.text);
+                self.cursor.report_here("foreign-operator", message, "not EML", help);
+                None
+            }
+            Kind::Name if matches!(self.cursor.current.text, "and" | "or") => {
                 let message = format!("there is no {}", quote(self.cursor.current.text));
                 let help = instead_of(self.cursor.current.text);
                 self.cursor.report_here("foreign-operator", message, "not EML", help);
@@ -369,11 +379,16 @@ impl<'a> Parser<'a, '_> {
                     self.cursor.bump();
                     return self.expr().map(Type::Mod);
                 }
-                let low = if self.cursor.at(Kind::Colon) { None } else { Some(self.expr()?) };
+                let name = self.cursor.current;
+                let no_range = matches!(name.kind, Kind::Colon | Kind::OpenBracket);
+                let low = if no_range { None } else { Some(self.expr()?) };
                 if low.is_none() || !self.cursor.at(Kind::Dots) {
                     let message =
                         format!("expected the range of an `int`, found {}", self.cursor.found());
-                    let help = "write `int 0..7 : x;` or `int mod 8 : x;`";
+                    let name = if name.kind == Kind::Name { name.text } else { "x" };
+                    let help = &quote(&format!("int 0..7 : {name};"));
+                    let help =
+                        &format!("write {help} or {}", quote(&format!("int mod 8 : {name};")));
                     let remark = "a range is missing before this";
                     self.cursor.report_here("missing-range", message, remark, help);
                     return None;

@@ -46,6 +46,7 @@ impl<'a> Parser<'a, '_> {
         }
         loop {
             self.cursor.unwinding &= self.cursor.at(Kind::End);
+            self.habit_in_process();
             match self.cursor.current.kind {
                 Kind::CloseBrace => {
                     self.cursor.bump();
@@ -196,7 +197,9 @@ impl<'a> Parser<'a, '_> {
             return None;
         };
         let mut parameters = Vec::new();
-        if self.cursor.eat(Kind::OpenParen) && !self.cursor.eat(Kind::CloseParen) {
+        if std::mem::take(&mut self.foreign_parameters) && self.cursor.eat(Kind::OpenParen) {
+            self.skip_parentheses();
+        } else if self.cursor.eat(Kind::OpenParen) && !self.cursor.eat(Kind::CloseParen) {
             loop {
                 let Some(parameter) = self.parameter() else {
                     self.skip_parentheses();

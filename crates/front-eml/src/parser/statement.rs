@@ -41,7 +41,11 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open.span);
                     return block;
                 }
-                kind if kind.declares_shared() => self.misplaced_declaration(file),
+                kind if kind.declares_shared() => {
+                    if !self.habit_of_statement() {
+                        self.misplaced_declaration(file);
+                    }
+                }
                 _ => {
                     let before = self.cursor.current.span.start;
                     block.statements.extend(self.statement(depth, file));
@@ -74,6 +78,9 @@ impl<'a> Parser<'a, '_> {
             return None;
         }
         if self.cursor.at(Kind::Name) {
+            if self.habit_of_statement() {
+                return None;
+            }
             self.correct_spelling();
         }
         let first = self.cursor.current;
@@ -220,9 +227,10 @@ impl<'a> Parser<'a, '_> {
             "break" | "continue" => matches!(next, Kind::Semicolon | Kind::CloseBrace),
             "for" => {
                 let first = ahead.next().kind;
-                let assigns = first == Kind::Name && ahead.next().kind == Kind::Assign;
-                next == Kind::OpenParen
-                    && (assigns || first.starts_type() || first == Kind::Semicolon)
+                // `i = 0`, `Item i` and `auto i`; a call has no such arguments.
+                let second = ahead.next().kind;
+                let head = first == Kind::Name && matches!(second, Kind::Assign | Kind::Name);
+                next == Kind::OpenParen && (head || first.starts_type() || first == Kind::Semicolon)
             }
             _ => false,
         }
@@ -314,8 +322,13 @@ impl<'a> Parser<'a, '_> {
         let message = format!("there is no {}", quote(sign));
         let help = match sign.chars().next() {
             Some(first) if sign == "++" || sign == "--" => {
-                format!("write `{0} = {0} {first} 1;`, which reads and then writes", name.text)
+                format!(
+                    "write `{0} = {0} {first} 1;`, which reads and then writes; or `read {0}; write \
+                     {0};` if it has no value",
+                    name.text
+                )
             }
+            _ if sign == ":=" => format!("write `{} = ..;`", name.text),
             Some(first) if sign.ends_with('=') => {
                 format!("write `{0} = {0} {first} ..;`, which reads and then writes", name.text)
             }
