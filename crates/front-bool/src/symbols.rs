@@ -3,7 +3,7 @@
 //! has a tree as well, of what could be read.
 //!
 //! # Source
-//! The scopes are those of [`crate::names`]: globals and functions for the whole text; parameters, locals
+//! The scopes are those of `names`: globals and functions for the whole text; parameters, locals
 //! and labels for one function, where a local hides a global of the same name.
 //!
 //! # Invariants

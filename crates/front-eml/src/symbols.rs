@@ -3,7 +3,7 @@
 //! has a tree as well, of what could be read.
 //!
 //! # Source
-//! The scopes are those of [`crate::check`]: a local hides a variable of the process, and that one hides
+//! The scopes are those of `check`: a local hides a variable of the process, and that one hides
 //! what all processes share; types, processes, atomic sets and functions have names of their own.
 //!
 //! # Invariants
