@@ -160,7 +160,7 @@ impl Session {
         };
         let arguments = line
             .strip_prefix("selvedge ")
-            .or_else(|| line.strip_prefix("cargo run --release -p selvedge -- "))?;
+            .or_else(|| line.strip_prefix("cargo run -p selvedge -- "))?;
         let arguments = words(arguments);
         let mut command = command(&arguments);
         command.envs(self.columns.map(|columns| ("COLUMNS", columns)));
