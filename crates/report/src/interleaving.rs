@@ -20,19 +20,17 @@
 //! 1. A row of the pattern is never left out or folded.
 
 pub mod run;
+mod table;
 
 use crate::describe::{list, object, verb};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
-use crate::places::short;
 use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
-use crate::width::{self, clip, padded};
 use selvedge_base::{IdVec, Place};
 use selvedge_findings::{Finding, FindingKind};
 use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceReceiver, TraceStep};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// How much of an interleaving to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +82,7 @@ pub fn render_with(
         OwnershipStyle::Remarks => Bars::none(rows.len()),
         OwnershipStyle::Bars => Bars::new(&rows, &columns, program),
     };
-    lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
+    table::lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
 }
 
 /// The interleaving of a finding, in the form that suits its kind.
@@ -111,46 +109,6 @@ pub(crate) fn finding_rows<'a>(finding: &Finding, program: &'a Program) -> Vec<R
     }
 }
 
-/// Rows in columns, one for each of `columns`, or as a list if the screen is too narrow for that.
-pub(crate) fn lay_out(
-    rows: &[Row<'_>],
-    columns: &[ThreadId],
-    program: &Program,
-    terminal: Terminal,
-) -> String {
-    lay_out_with(rows, columns, &[Bars::none(rows.len())], program, terminal)
-}
-
-/// As [`lay_out`], with the first of the `bars` for which there is room.
-fn lay_out_with(
-    rows: &[Row<'_>],
-    columns: &[ThreadId],
-    bars: &[Bars],
-    program: &Program,
-    terminal: Terminal,
-) -> String {
-    let names = columns
-        .iter()
-        .map(|&thread| MARK + width::columns(&visible(&program.threads[thread].name)));
-    let widest = rows.iter().map(|row| Cell::needed(row, program)).chain(names).max().unwrap_or(0);
-    let available = terminal.width.saturating_sub(MARGIN) / columns.len().max(1);
-    for bars in bars {
-        let width = widest.min(available.saturating_sub(GAP + bars.width));
-        if width == widest || width >= NARROWEST {
-            return table(rows, columns, width, bars, program, terminal);
-        }
-    }
-    listing(rows, program, terminal)
-}
-
-/// Blanks before the first column.
-const MARGIN: usize = 2;
-/// Blanks between columns.
-const GAP: usize = 2;
-/// Characters for the mark of a matched access.
-const MARK: usize = 4;
-/// Columns narrower than this are not worth having.
-const NARROWEST: usize = 24;
 /// Deeper calls are not indented further.
 const DEEPEST: usize = 8;
 /// Blocks of at most this many rows are recognised as repetitions.
@@ -442,112 +400,6 @@ fn columns(rows: &[Row<'_>], threads: &[ThreadId]) -> Vec<ThreadId> {
     columns
 }
 
-fn table(
-    rows: &[Row<'_>],
-    columns: &[ThreadId],
-    width: usize,
-    bars: &Bars,
-    program: &Program,
-    terminal: Terminal,
-) -> String {
-    let mut out = String::new();
-    let heads: Vec<Cell> = columns
-        .iter()
-        .map(|&thread| {
-            let name = clip(&visible(&program.threads[thread].name), width - MARK);
-            Cell { mark: String::new(), text: name, place: String::new() }
-        })
-        .collect();
-    let no_bars = " ".repeat(bars.width);
-    let cells =
-        heads.iter().map(|head| no_bars.clone() + &head.draw(width, Some(Tone::Heading), terminal));
-    line(&mut out, &cells.collect::<Vec<_>>());
-    for (row, bars) in rows.iter().zip(&bars.rows) {
-        let cells = columns.iter().enumerate().map(|(at, &thread)| {
-            let cell = match row.across().find(|row| row.thread == thread) {
-                Some(row) => Cell::new(row, width, program).draw(width, row.tone(), terminal),
-                None => " ".repeat(width),
-            };
-            match bars.get(at) {
-                Some(bars) if !bars.trim().is_empty() => terminal.paint(Tone::Marked, bars) + &cell,
-                Some(bars) => format!("{bars}{cell}"),
-                None => cell,
-            }
-        });
-        line(&mut out, &cells.collect::<Vec<_>>());
-    }
-    out
-}
-
-/// Without columns: each row with the name of its thread, indented alike.
-fn listing(rows: &[Row<'_>], program: &Program, terminal: Terminal) -> String {
-    let names = program.threads.iter().map(|thread| width::columns(&visible(&thread.name)));
-    let name_width = names.max().unwrap_or(0).min(terminal.width / 4);
-    let available = terminal.width.saturating_sub(MARGIN + name_width + GAP).max(NARROWEST);
-    let needed = rows.iter().map(|row| Cell::needed(row, program));
-    let width = needed.max().unwrap_or(0).min(available);
-    let mut out = String::new();
-    let mut last = None;
-    for row in rows.iter().flat_map(Row::across) {
-        // The name stands where the running thread changes.
-        let name = if last == Some(row.thread) { "" } else { &program.threads[row.thread].name };
-        last = Some(row.thread);
-        let name = padded(&clip(&visible(name), name_width), name_width);
-        let cell = Cell::new(row, width, program).draw(width, row.tone(), terminal);
-        line(&mut out, &[terminal.paint(Tone::Heading, name), cell]);
-    }
-    out
-}
-
-fn line(out: &mut String, cells: &[String]) {
-    let joined = cells.join(&" ".repeat(GAP));
-    let _ = writeln!(out, "{}{}", " ".repeat(MARGIN), joined.trim_end());
-}
-
-/// A row in its column: mark, indented text, place at the right.
-struct Cell {
-    mark: String,
-    text: String,
-    place: String,
-}
-
-impl Cell {
-    fn new(row: &Row<'_>, width: usize, program: &Program) -> Self {
-        let mark = match (row.role, row.matched) {
-            (RowRole::Pending, _) => "=>".to_owned(),
-            (RowRole::Received, _) => "<-".to_owned(),
-            (_, Some(number)) => format!("*{number}"),
-            (_, None) => String::new(),
-        };
-        let place = short(row.place, program);
-        let room =
-            width.saturating_sub(MARK + width::columns(&place) + usize::from(!place.is_empty()));
-        Self { mark, text: clip(&row.indented(), room), place }
-    }
-
-    /// The width at which nothing of a row is clipped.
-    fn needed(row: &Row<'_>, program: &Program) -> usize {
-        let needed = |row: &Row<'_>| {
-            MARK + width::columns(&row.indented()) + 2 + width::columns(&short(row.place, program))
-        };
-        row.across().map(needed).max().unwrap_or(0)
-    }
-
-    /// The cell, filled up with blanks to `width`.
-    fn draw(&self, width: usize, tone: Option<Tone>, terminal: Terminal) -> String {
-        let used = MARK + width::columns(&self.text) + width::columns(&self.place);
-        let fill = " ".repeat(width.saturating_sub(used));
-        let paint = |tone: Option<Tone>, text: &str| match tone {
-            Some(tone) if !text.is_empty() => terminal.paint(tone, text),
-            _ => text.to_owned(),
-        };
-        let mark = format!("{:MARK$}", self.mark);
-        let mark = if self.mark.is_empty() { mark } else { paint(tone, &mark) };
-        let place = paint(Some(Tone::Faint), &self.place);
-        format!("{mark}{}{fill}{place}", paint(tone, &self.text))
-    }
-}
-
 impl<'a> Row<'a> {
     /// The row itself, and then those of whoever receives in the same step.
     pub fn across(&self) -> impl Iterator<Item = &Self> {
@@ -562,8 +414,9 @@ impl<'a> Row<'a> {
             && self.across().zip(other.across()).all(|(one, other)| same(one, other))
     }
 
-    fn indented(&self) -> String {
-        format!("{}{}", "  ".repeat(self.depth.min(DEEPEST)), self.text)
+    /// The blanks before its text.
+    fn indent(&self) -> usize {
+        2 * self.depth.min(DEEPEST)
     }
 
     fn tone(&self) -> Option<Tone> {

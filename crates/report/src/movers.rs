@@ -3,15 +3,16 @@
 //! procedure.
 
 use crate::escape::visible;
+use crate::fit::wrap_lines;
 use crate::places::short;
 use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
-use crate::width::{clip, columns, padded};
+use crate::width::{columns, padded, wrapped};
 use selvedge_program::{Program, StepMover};
 use std::fmt::Write as _;
 
-/// Statements longer than this are clipped.
-const WIDEST: usize = 48;
+/// Statements have at least this many columns; on narrower screens lines are too long.
+const NARROWEST: usize = 24;
 
 /// Renders the table.
 pub fn render(name: &str, program: &Program, steps: &[StepMover], terminal: Terminal) -> String {
@@ -26,19 +27,27 @@ pub fn render(name: &str, program: &Program, steps: &[StepMover], terminal: Term
             rows.iter().map(|row| columns(part(row))).max().unwrap_or(0)
         };
         let (places, texts) = (widest(|row| &row.0), widest(|row| &row.1));
-        for ((place, text), step) in rows.iter().zip(own) {
-            let (place, text) = (padded(place, places), padded(text, texts));
-            let (word, phase) = (step.word(), step.phase());
-            let _ = writeln!(out, "  {place}  {text}  {word:<5}  {phase}");
+        let ends = own.iter().map(|step| format!("  {:<5}  {}", step.word(), step.phase()));
+        let ends: Vec<String> = ends.collect();
+        let behind = ends.iter().map(|end| columns(end)).max().unwrap_or(0);
+        let room = terminal.width.saturating_sub(2 + places + 2 + behind).max(NARROWEST);
+        let texts = texts.min(room);
+        for ((place, text), end) in rows.iter().zip(&ends) {
+            let mut lines = wrapped(text, texts, texts.saturating_sub(2)).into_iter();
+            let first = padded(&lines.next().unwrap_or_default(), texts);
+            let _ = writeln!(out, "  {}  {first}{end}", padded(place, places));
+            for line in lines {
+                let _ = writeln!(out, "  {}    {line}", padded("", places));
+            }
         }
     }
-    out
+    wrap_lines(&out, terminal.width)
 }
 
 fn row(step: &StepMover, program: &Program) -> (String, String) {
     if let Some(edge) = step.edge.map(|edge| &program.edges[edge]) {
         let text = statement(program, edge);
-        (short(edge.place, program), clip(&visible(&text), WIDEST))
+        (short(edge.place, program), visible(&text).into_owned())
     } else {
         let end = program.procedures[program.nodes[step.node]].end;
         (short(end, program), "return".to_owned())

@@ -125,3 +125,12 @@ impl Bars {
         Self { width: widest + 1, rows }
     }
 }
+
+/// The bars of a row in a further line of it.
+pub(crate) fn goes_on(bars: &str) -> String {
+    let shape = |bar: char| match bar {
+        '┌' | '│' => '│',
+        _ => ' ',
+    };
+    bars.chars().map(shape).collect()
+}

@@ -6,7 +6,9 @@ use common::{FIGURE_1, stack, trace};
 use insta::assert_snapshot;
 use selvedge_base::{Id, Place};
 use selvedge_program::{Program, Thread, ThreadId};
+use selvedge_report::interleaving::OwnershipStyle;
 use selvedge_report::{Detail, Terminal, interleaving};
+use std::collections::BTreeSet;
 
 fn both() -> [ThreadId; 2] {
     [ThreadId::from_index(0), ThreadId::from_index(1)]
@@ -75,8 +77,43 @@ fn rows_of_the_pattern_are_not_folded() {
     assert_snapshot!("pattern_not_folded", shown(&program, steps, Detail::Events, 80));
 }
 
+/// The words of a table; bars that go on beside a further line are none.
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split_whitespace().filter(|word| word.chars().any(|c| c != '│')).collect()
+}
+
 #[test]
-fn names_are_escaped_and_clipped() {
+fn nothing_is_cut_on_any_screen() {
+    let mut program = stack();
+    for lock in &mut program.locks {
+        lock.name += " of all the things in the whole wide world";
+    }
+    let steps = trace(&stack(), FIGURE_1);
+    for style in [OwnershipStyle::Remarks, OwnershipStyle::Bars] {
+        let shown = |width| {
+            let terminal = Terminal::plain(width);
+            interleaving::render_with(&steps, &both(), &program, Detail::Events, style, terminal)
+        };
+        let whole = shown(400);
+        for width in 32..=140 {
+            let out = shown(width);
+            let widest = out.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(widest <= width, "{widest} > {width}\n{out}");
+            let bars = |word: &&str| word.contains(['┌', '└', '│']);
+            let without_bars = |text| words(text).into_iter().filter(|word| !bars(word)).collect();
+            let (known, seen): (BTreeSet<&str>, BTreeSet<&str>) =
+                (without_bars(&whole), without_bars(&out));
+            assert_eq!(seen, known, "{width}\n{out}");
+        }
+    }
+    let terminal = Terminal::plain(90);
+    let style = OwnershipStyle::Bars;
+    let out = interleaving::render_with(&steps, &both(), &program, Detail::Events, style, terminal);
+    assert_snapshot!("long_names_in_columns", out);
+}
+
+#[test]
+fn names_are_escaped_and_fit() {
     let mut program = stack();
     program.threads[ThreadId::from_index(0)].name = "T\u{1b}[31m".to_owned();
     let long = "a".repeat(300);
@@ -87,6 +124,7 @@ fn names_are_escaped_and_clipped() {
     });
     let mut interleaving = trace(&stack(), FIGURE_1);
     interleaving.steps[0].thread = ThreadId::from_index(2);
+    let whole = shown(&stack(), FIGURE_1, Detail::Everything, 100);
     for width in [40, 80, 100] {
         let out = interleaving::render(
             &interleaving,
@@ -97,6 +135,8 @@ fn names_are_escaped_and_clipped() {
         );
         assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out:?}");
         assert!(out.lines().all(|line| line.chars().count() <= width), "{out}");
+        // Even a name that is wider than the screen is there as a whole.
+        assert_eq!(out.matches('a').count() - whole.matches('a').count(), 300, "{out}");
     }
 }
 

@@ -11,11 +11,10 @@
 //! them.
 
 use crate::escape::visible;
-use crate::interleaving::{
-    Cell, Detail, MARGIN, Row, RowRole, lay_out, line, received, with_calls,
-};
+use crate::interleaving::table::{lay_out, section, section_width};
+use crate::interleaving::{Detail, Row, RowRole, received, with_calls};
 use crate::statement::{self, ShownValue};
-use crate::terminal::{Terminal, Tone};
+use crate::terminal::Terminal;
 use crate::text::fill;
 use selvedge_base::{Id, Place};
 use selvedge_program::{
@@ -73,9 +72,8 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         let depth = values.stack(step.thread).len().saturating_sub(1);
         add(None, vec![Row { role: RowRole::Pending, ..row(step, depth, program) }]);
     }
-    let needed = sections.iter().flat_map(|(_, rows)| rows);
-    let needed = needed.map(|row| Cell::needed(row, program)).max().unwrap_or(0);
-    let width = needed.min(terminal.width.saturating_sub(MARGIN));
+    let all = sections.iter().flat_map(|(_, rows)| rows);
+    let width = section_width(all, program, terminal);
     let mut out = String::new();
     for (transaction, rows) in &sections {
         let Some(first) = rows.first() else { continue };
@@ -84,11 +82,7 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
             Some(number) => format!("transaction {number}  {thread}"),
             None => format!("about to  {thread}"),
         };
-        line(&mut out, &[terminal.paint(Tone::Heading, header)]);
-        for row in rows {
-            let cell = Cell::new(row, width, program).draw(width, row.tone(), terminal);
-            line(&mut out, &[cell]);
-        }
+        section(&mut out, header, rows, width, program, terminal);
     }
     out
 }
