@@ -72,6 +72,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["channels"],
     ),
     (
+        "abstraction",
+        "formulas with the upper frames of stacks, against a search with few open calls",
+        "selvedge-analysis",
+        &["abstraction"],
+    ),
+    (
         "transactions",
         "the search of states, in all reductions, against all interleavings",
         "selvedge-states",

@@ -20,10 +20,10 @@ use selvedge_lower::Events;
 use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
     Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
-    Statistics, Target, Verdict, Wait,
+    Statistics, Target, Unknown, Verdict, Wait, Witness,
 };
-use selvedge_replay::Exhaustive;
-use selvedge_replay::exhaustive::temporal::search_run;
+use selvedge_replay::exhaustive::temporal::{search_abstractly, search_run};
+use selvedge_replay::{Exhaustive, replay_within};
 use selvedge_states::SearchOptions;
 
 /// An engine.
@@ -36,6 +36,8 @@ pub enum EngineKind {
     TuplingBdd,
     /// Breadth-first search over all interleavings.
     Exhaustive,
+    /// The same with the upper frames of the stacks.
+    Abstraction,
     /// A monitor in shared state, within a bound on rounds.
     ContextBounded,
     /// Communicating pushdown systems, approximated and refined.
@@ -155,10 +157,11 @@ const EXPLICIT_COUNTS: &[&str] =
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Tupling,
         Self::TuplingBdd,
         Self::Exhaustive,
+        Self::Abstraction,
         Self::ContextBounded,
         Self::Cpds,
         Self::Lazy,
@@ -222,6 +225,16 @@ impl EngineKind {
                 with_events: LEFT_OUT,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
+                counts: &["states"],
+            },
+            Self::Abstraction => Declaration {
+                name: "abstraction",
+                summary: "all interleavings with the upper frames of the stacks, more and more of them",
+                questions: &[Temporal],
+                features: OVER_DATA,
+                with_events: &[],
+                unnested: false,
+                covers: ALL_RUNS,
                 counts: &["states"],
             },
             Self::ContextBounded => Declaration {
@@ -447,6 +460,7 @@ impl EngineKind {
             Self::Tupling
             | Self::TuplingBdd
             | Self::Exhaustive
+            | Self::Abstraction
             | Self::ContextBounded
             | Self::Cpds
             | Self::Transactions => None,
@@ -590,6 +604,12 @@ pub(crate) fn make<'p>(
                 pairs: 0,
             })
         }
+        EngineKind::Abstraction => Box::new(StackAbstraction {
+            program,
+            max_known: options.max_known,
+            budget: budget.clone(),
+            pairs: 0,
+        }),
         EngineKind::ContextBounded => {
             let rounds = options.limit.unwrap_or(Options::FEW_ROUNDS);
             bounded(None, Measure::Rounds, Some(rounds))
@@ -680,5 +700,46 @@ impl Engine for ExhaustiveSearch<'_> {
     }
     fn statistics(&self) -> Statistics {
         Statistics { counts: vec![("states", self.engine.states() + self.pairs)] }
+    }
+}
+
+/// The program with the upper frames of its stacks, times the automaton of a formula.
+struct StackAbstraction<'p> {
+    program: &'p Program,
+    max_known: u32,
+    budget: Budget,
+    /// How many pairs of a state and one of an automaton were seen.
+    pairs: u64,
+}
+
+impl Engine for StackAbstraction<'_> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        let Question::Temporal(temporal) = question else {
+            return Err(Fault("it was asked about no formula".to_owned()));
+        };
+        let Self { program, max_known, budget, .. } = self;
+        let automaton = match automaton(&temporal.sought(), budget) {
+            Ok(automaton) => automaton,
+            Err(why) => return Ok(Verdict::Unknown(why).into()),
+        };
+        // What is found may go below the frames that are known: then it is no run of the program.
+        let mut accept =
+            |witness: &Witness| replay_within(program, question, witness, budget).is_ok();
+        let mut known = 1;
+        loop {
+            let fair = &temporal.fair;
+            let (verdict, pairs) =
+                search_abstractly(program, &automaton, fair, known, &mut accept, budget);
+            self.pairs += pairs;
+            match verdict {
+                Verdict::Unknown(Unknown::Stacks(_)) if known < *max_known => {
+                    known = (known * 2).min(*max_known);
+                }
+                decided => return Ok(decided.into()),
+            }
+        }
+    }
+    fn statistics(&self) -> Statistics {
+        Statistics { counts: vec![("states", self.pairs)] }
     }
 }

@@ -19,6 +19,7 @@ fn table() -> String {
         QuestionKind::Deadlock,
         QuestionKind::Reach,
         QuestionKind::Stuck,
+        QuestionKind::Temporal,
     ];
     let mut table = "| engine | questions about | decides by | programs with | locks and units | \
                      `safe` covers | counts |\n|---|---|---|---|---|---|---|\n"
@@ -37,7 +38,11 @@ fn table() -> String {
         let mut features = names(declared.features);
         if !declared.with_events.is_empty() {
             let more = names(declared.with_events);
-            write!(features, "; for atomicity and races also {more}").expect("strings take text");
+            let about = [QuestionKind::Atomicity, QuestionKind::Race, QuestionKind::Temporal];
+            let about = about.iter().filter(|kind| declared.questions.contains(kind));
+            let about: Vec<&str> = about.map(|kind| kind.name()).collect();
+            let about = about.join(", ");
+            write!(features, "; for {about} also {more}").expect("strings take text");
         }
         let counts: Vec<String> = declared.counts.iter().map(|one| format!("`{one}`")).collect();
         let locks = if declared.unnested { "any" } else { "nested" };
@@ -88,12 +93,19 @@ fn engines_count_what_they_declare() {
     let all = pattern_questions(&locks, &[1, 2, 12], Units::Exact, &threads, &locations);
     let patterns: Vec<Question> = all.into_iter().map(Question::Pattern).collect();
     let reach = vec![Question::Reach(Target::Assertion)];
+    let (formulas, _) = selvedge_logic::parse("A G !deadlock", &locks, &[]);
+    let formulas: Vec<Question> = formulas.into_iter().map(Question::Temporal).collect();
     let mut wrong = Vec::new();
     for engine in EngineKind::ALL {
         let declared = engine.declaration();
         let about_data = declared.features.contains(&Feature::Values)
             && declared.questions.contains(&QuestionKind::Reach);
-        let (program, questions) = if about_data { (&data, &reach) } else { (&locks, &patterns) };
+        let about_formulas = declared.questions == [QuestionKind::Temporal];
+        let (program, questions) = match (about_data, about_formulas) {
+            (true, _) => (&data, &reach),
+            (_, true) => (&locks, &formulas),
+            _ => (&locks, &patterns),
+        };
         let (prepared, options) = (Prepared::new(program), Options::new(Some(engine)));
         let report = answer(&prepared, questions, &options, &Budget::new(), &mut |_| {});
         let counted = report.expect("no contradiction").statistics.counts;

@@ -137,13 +137,10 @@ fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedForm
                  by exploring them"
                     .to_owned()
             }
-            (false, Fragment::Chains) => {
-                "the program is recursive: runs are looked for with so many open calls as --depth says, so a \
-                 run that is found is one, and that there is none is not found out"
-                    .to_owned()
-            }
             (false, _) => {
-                "the program is recursive: only runs with so many open calls as --depth says are looked at"
+                "the program is recursive: runs are looked for with so many open calls as --depth says, and a \
+                 proof with so many frames of each stack as --max-k says; what is found is so, and what is \
+                 not found stays open"
                     .to_owned()
             }
         });

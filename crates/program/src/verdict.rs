@@ -47,6 +47,9 @@ pub enum Unknown {
     Stopped(StopReason),
     /// No violation with at most this many open calls per thread; deeper ones were not explored.
     CallDepth(u32),
+    /// No proof with so many frames of each stack known and any below, and no run that was found so is
+    /// one of the program.
+    Stacks(u32),
     /// A violation exists, but its shortest known interleaving has more steps than the limit.
     WitnessTooLong {
         /// How many steps the interleaving has, at least.
@@ -163,6 +166,9 @@ impl fmt::Display for Unknown {
             Self::Stopped(reason) => reason.fmt(f),
             Self::CallDepth(depth) => {
                 write!(f, "no violation with at most {depth} open calls per thread")
+            }
+            Self::Stacks(known) => {
+                write!(f, "no proof with stacks known to depth {known}, and no loop that repeats")
             }
             Self::WitnessTooLong { steps, limit } => write!(
                 f,

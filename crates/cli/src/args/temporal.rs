@@ -23,7 +23,8 @@ Exit codes:
   0  every formula holds
   1  a formula fails: a run shows it, or it is proved that none does what it asks for
   2  bad input or usage
-  3  unknown: a limit was met, or runs need more open calls than --depth
+  3  unknown: a limit was met, or there is neither a proof nor a run with so much of the stacks
+     as --depth and --max-k say
   4  internal error, never a verdict";
 
 /// The arguments of `temporal`.
@@ -51,6 +52,9 @@ pub struct TemporalArgs {
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,
+    /// How many frames of each stack the abstraction knows at most: 1, 2, 4 and so on up to this.
+    #[arg(long, value_name = "FRAMES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_k: u32,
     /// How far to go, and how much to show.
     #[command(flatten)]
     pub extent: ExtentOptions,

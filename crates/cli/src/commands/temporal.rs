@@ -43,7 +43,8 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         }
         Exit::BadInput
     })?;
-    let options = Options { call_depth: args.depth, ..Options::new(args.engine) };
+    let options =
+        Options { call_depth: args.depth, max_known: args.max_k, ..Options::new(args.engine) };
     let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
     let report = std::thread::scope(|scope| {
         if wanted {

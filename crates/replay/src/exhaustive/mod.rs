@@ -31,6 +31,7 @@ mod monitor;
 mod participants;
 mod reachable;
 mod space;
+mod stacks;
 pub mod temporal;
 mod valued;
 mod visits;

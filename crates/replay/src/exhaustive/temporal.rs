@@ -8,6 +8,10 @@
 //! Fairness is a mark more for each thread that a run is to be fair to: met where the thread moves, and
 //! where it has ended.
 //!
+//! Of a recursive program either the runs with few open calls are searched ([`search_run`]), or the runs
+//! of all depths with some others ([`search_abstractly`]): if none of these does, none of the program
+//! does, and one that does has to be tried on the program.
+//!
 //! # Source
 //! Automata-theoretic model checking as in paper 003 §3; components by Tarjan's algorithm, without
 //! recursion. A run that ends repeats its last configuration (SEMANTICS), so a state in which nobody can
@@ -18,10 +22,11 @@
 //! the question.
 //!
 //! # Invariants
-//! 1. `Safe` is answered only if no call was left out, if all initial states were looked at, and if no
-//!    step fails: a run that fails is cut off, so nothing is known of what the formula is to say of it.
+//! 1. `Safe` is answered only if no call was left out, if no run was found that is not accepted, if all
+//!    initial states were looked at, and if no step fails: a run that fails is cut off, so nothing is known of what the formula is to say of it.
 //! 2. An atomic section is one edge; no state between two edges lies inside one.
 
+use super::stacks::KnownStacks;
 use crate::run::{Refusal, State};
 use crate::step::Scheduled;
 use crate::temporal::atoms::{Moment, Taken};
@@ -31,11 +36,14 @@ use selvedge_base::Budget;
 use selvedge_program::{
     Action, OmegaAutomaton, Program, Proposition, Successors, ThreadId, Unknown, Verdict, Witness,
 };
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 /// How many pairs are explored before the first look for a cycle.
 const FIRST_LOOK: usize = 1 << 10;
+/// How many components are tried where a run has to be accepted, and from how many of their pairs.
+const MOST_TRIED: usize = 8;
 /// How many states one atomic section may have inside.
 const MOST_INSIDE: usize = 1 << 16;
 
@@ -48,19 +56,36 @@ pub fn search_run(
     call_depth: u32,
     budget: &Budget,
 ) -> (Verdict<Witness>, u64) {
-    let mut search = Search::new(program, automaton, fair, call_depth);
-    let verdict = match search.run(budget) {
-        Ok(Some(witness)) => Verdict::Violation(witness),
-        Err(why) => Verdict::Unknown(why),
-        Ok(None) if search.limit_met => Verdict::Unknown(Unknown::CallDepth(call_depth)),
-        Ok(None) if search.failing => Verdict::Unknown(Unknown::Unsupported(
-            "a step can fail, and what a formula says of a run that fails is not defined; `selvedge \
-             reach` shows it"
-                .to_owned(),
-        )),
-        Ok(None) => Verdict::Safe,
+    let mut search = Search::new(program, automaton, fair, Stacks::UpTo(call_depth));
+    let end = search.run(budget, &mut |_| true);
+    (search.verdict(end, Unknown::CallDepth(call_depth)), search.pairs.len() as u64)
+}
+
+/// Like [`search_run`], with stacks of which so many frames are known and any may be below; a run that
+/// is found counts if it is accepted.
+pub fn search_abstractly(
+    program: &Program,
+    automaton: &OmegaAutomaton,
+    fair: &[ThreadId],
+    known: u32,
+    accept: &mut dyn FnMut(&Witness) -> bool,
+    budget: &Budget,
+) -> (Verdict<Witness>, u64) {
+    let stacks = match KnownStacks::new(program, &Successors::new(program), known) {
+        Ok(stacks) => Stacks::Known(Box::new(stacks)),
+        Err(why) => return (Verdict::Unknown(why), 0),
     };
-    (verdict, search.pairs.len() as u64)
+    let mut search = Search::new(program, automaton, fair, stacks);
+    let end = search.run(budget, accept);
+    (search.verdict(end, Unknown::Stacks(known)), search.pairs.len() as u64)
+}
+
+/// How much of the stacks is followed.
+enum Stacks {
+    /// So many open calls per thread; deeper ones are left out.
+    UpTo(u32),
+    /// The upper frames; any may be below.
+    Known(Box<KnownStacks>),
 }
 
 /// An edge between states: one step, or an atomic section.
@@ -106,14 +131,15 @@ struct Search<'a> {
     successors: Successors,
     automaton: &'a OmegaAutomaton,
     fair: &'a [ThreadId],
-    call_depth: u32,
+    stacks: Stacks,
     states: Vec<Rc<State>>,
     numbers: FxHashMap<Rc<State>, u32>,
     expanded: Vec<Option<Expanded>>,
     pairs: Vec<Pair>,
     found: FxHashMap<(u32, u32), u32>,
     edges: Vec<PairEdge>,
-    limit_met: bool,
+    /// Whether a call was left out, or a run that was found is not accepted.
+    incomplete: bool,
     failing: bool,
 }
 
@@ -122,21 +148,21 @@ impl<'a> Search<'a> {
         program: &'a Program,
         automaton: &'a OmegaAutomaton,
         fair: &'a [ThreadId],
-        call_depth: u32,
+        stacks: Stacks,
     ) -> Self {
         Self {
             program,
             successors: Successors::new(program),
             automaton,
             fair,
-            call_depth,
+            stacks,
             states: Vec::new(),
             numbers: FxHashMap::default(),
             expanded: Vec::new(),
             pairs: Vec::new(),
             found: FxHashMap::default(),
             edges: Vec::new(),
-            limit_met: false,
+            incomplete: false,
             failing: false,
         }
     }
@@ -152,7 +178,30 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(&mut self, budget: &Budget) -> Result<Option<Witness>, Unknown> {
+    /// What the end of a search says, where something was left out for this reason.
+    fn verdict(
+        &self,
+        end: Result<Option<Witness>, Unknown>,
+        incomplete: Unknown,
+    ) -> Verdict<Witness> {
+        match end {
+            Ok(Some(witness)) => Verdict::Violation(witness),
+            Err(why) => Verdict::Unknown(why),
+            Ok(None) if self.incomplete => Verdict::Unknown(incomplete),
+            Ok(None) if self.failing => Verdict::Unknown(unsupported(
+                "a step can fail, and what a formula says of a run that fails is not defined; \
+                 `selvedge reach` shows it",
+            )),
+            Ok(None) => Verdict::Safe,
+        }
+    }
+
+    /// A run that is found and accepted.
+    fn run(
+        &mut self,
+        budget: &Budget,
+        accept: &mut dyn FnMut(&Witness) -> bool,
+    ) -> Result<Option<Witness>, Unknown> {
         let all = self.all_marks()?;
         for state in State::all_initial(self.program)? {
             self.failing |= state.fails_at_first(self.program).is_some();
@@ -167,8 +216,16 @@ impl<'a> Search<'a> {
             at += 1;
             if at == look || at == self.pairs.len() {
                 look = look.max(at) * 2;
-                if let Some(component) = self.accepting(at, all, budget)? {
-                    return Ok(Some(self.witness(&component, all)));
+                let components = self.accepting(at, all, budget)?;
+                self.incomplete |= at == self.pairs.len() && !components.is_empty();
+                for component in components.iter().take(MOST_TRIED) {
+                    for &entry in component.iter().take(MOST_TRIED) {
+                        budget.check()?;
+                        let witness = self.witness(component, entry, all);
+                        if accept(&witness) {
+                            return Ok(Some(witness));
+                        }
+                    }
                 }
             }
         }
@@ -299,29 +356,39 @@ impl<'a> Search<'a> {
         for step in state.moves(self.program, &self.successors, thread) {
             self.failing |= state.can_fail(self.program, thread, step.clone()).is_ok();
             let action = step.step.edge().map(|edge| self.program.edges[edge].action);
-            if matches!(action, Some(Action::Call(_))) && open >= self.call_depth as usize {
-                self.limit_met = true;
+            if let Stacks::UpTo(depth) = self.stacks
+                && matches!(action, Some(Action::Call(_)))
+                && open >= depth as usize
+            {
+                self.incomplete = true;
                 continue;
             }
+            let mut reached = Vec::new();
             let taken = state.outcomes(self.program, thread, step.clone(), None, &mut |next| {
-                found.push((step.clone(), next));
+                reached.push(next);
                 ControlFlow::Continue(())
             });
             if let Err(Refusal::TooManyChoices) = taken {
                 return Err(unsupported("a step has more outcomes than are tried"));
             }
+            if let Stacks::Known(stacks) = &self.stacks {
+                for next in std::mem::take(&mut reached) {
+                    reached.extend(stacks.settle(self.program, next)?);
+                }
+            }
+            found.extend(reached.into_iter().map(|next| (step.clone(), next)));
         }
         Ok(found)
     }
 
-    /// The pairs of a component of the first `explored` pairs on whose edges all marks are met: of
-    /// several the one that is reached first.
+    /// The pairs of each component of the first `explored` pairs on whose edges all marks are met, the
+    /// component that is reached first before the others.
     fn accepting(
         &self,
         explored: usize,
         all: u64,
         budget: &Budget,
-    ) -> Result<Option<Vec<u32>>, Unknown> {
+    ) -> Result<Vec<Vec<u32>>, Unknown> {
         let edges = |pair: u32| &self.edges[self.pairs[pair as usize].edges.clone()];
         let component = components(explored, &|pair| edges(pair), budget)?;
         let mut marks: FxHashMap<u32, (u64, u32)> = FxHashMap::default();
@@ -336,16 +403,18 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let accepting = marks.into_iter().filter(|(_, (marks, _))| *marks == all);
-        let chosen = accepting.min_by_key(|(_, (_, first))| *first).map(|(chosen, _)| chosen);
-        Ok(chosen.map(|chosen| {
-            (0..explored as u32).filter(|&pair| component[pair as usize] == chosen).collect()
-        }))
+        marks.retain(|_, (marks, _)| *marks == all);
+        let mut accepting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for pair in 0..explored as u32 {
+            if let Some((_, first)) = marks.get(&component[pair as usize]) {
+                accepting.entry(*first).or_default().push(pair);
+            }
+        }
+        Ok(accepting.into_values().collect())
     }
 
-    /// The run to a component, and then a cycle in it that meets all marks.
-    fn witness(&self, component: &[u32], all: u64) -> Witness {
-        let entry = component[0];
+    /// The run to a pair of a component, and then a cycle in it that meets all marks.
+    fn witness(&self, component: &[u32], entry: u32, all: u64) -> Witness {
         let mut way = Vec::new();
         let mut pair = entry;
         while let Some((before, edge)) = self.pairs[pair as usize].before {
