@@ -13,7 +13,7 @@ use selvedge_analysis::{
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::normal::NormalForm;
 use selvedge_logic::show::{chain, show};
-use selvedge_logic::{Fragment, NoChains, chains, fragment, parse};
+use selvedge_logic::{NoChains, chains, fragment, parse};
 use selvedge_program::{Feature, Formula, Question, TemporalQuestion, ThreadId};
 use selvedge_report::{Answers, Asked, AskedFormula};
 use std::time::Duration;
@@ -131,19 +131,15 @@ fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedForm
         explanation.push(format!("fragment {}: {}", shape.word(), shape.theorem()));
         explanation.extend(as_chains(&sought, model));
         let finite = !model.program.features().contains(Feature::Recursion);
-        explanation.push(match (finite, shape) {
-            (true, _) => {
-                "the program has no recursion, so its states are finitely many and every formula is decided \
-                 by exploring them"
-                    .to_owned()
-            }
-            (false, _) => {
-                "the program is recursive: runs are looked for with so many open calls as --depth says, and a \
-                 proof with so many frames of each stack as --max-k says; what is found is so, and what is \
-                 not found stays open"
-                    .to_owned()
-            }
-        });
+        let known = if finite {
+            "the program has no recursion, so its states are finitely many and every formula is decided \
+             by exploring them"
+        } else {
+            "the program is recursive: runs are looked for with so many open calls as --depth says, and a \
+             proof with so many frames of each stack as --max-k says; what is found is so, and what is not \
+             found stays open"
+        };
+        explanation.push(known.to_owned());
     }
     AskedFormula { fragment: shape.word(), explanation }
 }
