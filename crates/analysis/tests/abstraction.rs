@@ -11,6 +11,7 @@ use selvedge_program::{
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
+use std::fmt::Write as _;
 
 fn program(source: &str) -> Program {
     let read = selvedge_front_eml::parse(source);
@@ -145,20 +146,24 @@ fn propositions(program: &Program) -> Vec<Proposition> {
     let mut text = String::from("E end; E deadlock; ");
     for thread in &program.threads {
         let name = &thread.name;
-        text += &format!(
+        write!(
+            text,
             "E ended({name}); E blocked({name}); E unit({name}); E X[{name}] true; \
              E X[{name}: call main] true; E X[{name}: return main] true; "
-        );
+        )
+        .expect("strings take text");
         for lock in &program.locks {
             let lock = &lock.name;
-            text += &format!(
+            write!(
+                text,
                 "E holds({name}, {lock}); E X[{name}: acquire {lock}] true; E next({name}, release {lock}); "
-            );
+            )
+            .expect("strings take text");
         }
         for location in &program.locations {
             let location = &location.name;
-            text +=
-                &format!("E next({name}, read {location}); E X[{name}: write {location}] true; ");
+            write!(text, "E next({name}, read {location}); E X[{name}: write {location}] true; ")
+                .expect("strings take text");
         }
     }
     let (questions, _) = parse(&text, program, &[]);
@@ -169,6 +174,7 @@ fn propositions(program: &Program) -> Vec<Proposition> {
 /// What the abstraction proves no search with few open calls refutes, and what it finds was replayed;
 /// on programs without recursion it is the search itself once it knows enough frames.
 #[test]
+#[expect(clippy::print_stderr, reason = "the figures of a large run")]
 fn against_few_open_calls() {
     let programs: u64 =
         std::env::var("SELVEDGE_PROGRAMS").ok().and_then(|value| value.parse().ok()).unwrap_or(150);
