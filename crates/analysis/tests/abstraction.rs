@@ -82,6 +82,34 @@ fn locks_of_dropped_frames() {
     }
 }
 
+/// Whoever can have called is put back, and whatever those below can hold: with one frame known, runs
+/// that unwind many frames are still among those that are looked at.
+#[test]
+fn every_caller_is_put_back() {
+    let callers = program(
+        "lock : l;
+         process A {
+             f { if (*) { f(); label p: skip; } else if (*) { f(); label q: skip; } }
+             g { synchronized(l) { if (*) g(); label a: skip; } }
+             main { f(); label done: skip; g(); }
+         }
+         process B { main { skip; } }",
+    );
+    for text in [
+        "E F (A@p && F A@q)",
+        "E F (A@q && F A@p)",
+        "E F (A@p && X[A] F (A@p && F A@done))",
+        "E F (A@a && X[A] F (A@a && X[A] F (A@a && X[A] F (A@a && F ended(A)))))",
+    ] {
+        for known in [1, 2, 8] {
+            let asked = question(&callers, text);
+            let answer = decide(&callers, asked, Some(EngineKind::Abstraction), known);
+            assert_ne!(answer.is_good(), Some(false), "{text} with {known} frames");
+        }
+        assert_eq!(holds(&callers, text), Some(true), "{text}");
+    }
+}
+
 /// A unit that a dropped frame has begun is open, however deep the stack is.
 #[test]
 fn units_of_dropped_frames() {

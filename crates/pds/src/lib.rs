@@ -49,7 +49,8 @@
 //! configurations), [`mod@pre_star`] (the shortest of the algorithms), [`mod@post_star`],
 //! [`reason`] and [`witness`] (runs), [`mod@unfold`] (rules on demand). Then [`weight`] with [`domains`], [`weighted`],
 //! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]; [`merging`] for what a call and its
-//! caller do together. [`nwa`] has nested-word automata. [`oracle`] has the naive versions
+//! caller do together. [`alternating`] and [`branching`] are about properties that branch, [`nwa`] has
+//! nested-word automata. [`oracle`] has the naive versions
 //! that everything is tested against.
 
 pub mod system;
@@ -75,13 +76,20 @@ pub mod weighted_post_star;
 pub mod weighted_pre_star;
 pub mod weighted_witness;
 
+pub mod alternating;
+pub mod branching;
+
 pub mod nwa;
 
 pub mod generate;
 pub mod oracle;
 pub mod random;
 
+pub use alternating::{
+    AlternatingAutomaton, AlternatingPds, AlternatingRule, alternating_pre_star,
+};
 pub use automaton::{Node, PAutomaton, Transition, TransitionId};
+pub use branching::{MuFormula, MuNode, satisfying};
 pub use merging::{Extend, Merging, WitnessMerging, check_merging};
 pub use post_star::{PostStar, post_star};
 pub use pre_star::{PreStar, pre_star};
