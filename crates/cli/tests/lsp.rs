@@ -226,6 +226,61 @@ fn a_check_says_that_its_time_is_over() {
     assert_eq!(session.exit(), 1);
 }
 
+/// The `selvedge.toml` above a text is read as `check` reads it, and again when the editor says that it changed.
+#[test]
+fn the_project_of_a_text() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lsp project#1");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("models")).expect("a folder");
+    let config = folder.join("selvedge.toml");
+    let quiet = "[[suppress]]\nrule = \"data-race\"\nfile = \"models/*\"\nreason = \"known\"\n";
+    fs::write(&config, quiet).expect("written");
+    let path = folder.to_str().expect("UTF-8").replace(' ', "%20").replace('#', "%23");
+    let uri = format!("file://{path}/models/a.eml");
+    let mut session = Session::new();
+    session.send(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"initializationOptions":{"pauseMilliseconds":0}}}"#,
+    );
+    session.next(PATIENCE).expect("an answer");
+    let text = "var : x;\nprocess P { main { write x; } }\nprocess Q { main { write x; } }\n";
+    let document =
+        serde_json::json!({ "uri": uri, "languageId": "eml", "version": 1, "text": text });
+    let open = serde_json::json!({
+        "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": document },
+    });
+    session.send(&open.to_string());
+    let codes = |session: &Session, of: &str| {
+        let said = session.next(PATIENCE).expect("a message");
+        assert_eq!(said["params"]["uri"], of, "{said}");
+        let all = said["params"]["diagnostics"].as_array().expect("a list");
+        all.iter().map(|one| one["code"].as_str().expect("a code").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&session, &uri), ["no-units"]);
+    assert_eq!(codes(&session, &uri), ["no-units"], "the race does not count");
+    let changed =
+        r#"{"jsonrpc":"2.0","method":"workspace/didChangeWatchedFiles","params":{"changes":[]}}"#;
+    // Every way in which it can be wrong is shown in it, and the text is checked with nothing left out.
+    let project = format!("file://{path}/selvedge.toml");
+    for (bytes, code) in [
+        (&b"[[suppress]]\n"[..], "empty-suppression"),
+        (b"reason = \"\xff\"\n", "bad-configuration"),
+        (&vec![b'#'; 2 << 20], "bad-configuration"),
+    ] {
+        fs::write(&config, bytes).expect("written");
+        session.send(changed);
+        assert!(codes(&session, &project).contains(&code.to_owned()), "{code}");
+        codes(&session, &uri);
+        assert_eq!(codes(&session, &uri), ["no-units", "data-race"]);
+    }
+    fs::remove_file(&config).expect("removed");
+    session.send(changed);
+    assert_eq!(codes(&session, &project), [""; 0]);
+    codes(&session, &uri);
+    assert_eq!(codes(&session, &uri), ["no-units", "data-race"]);
+    drop(session.input.take());
+    assert_eq!(session.exit(), 1);
+}
+
 /// A program with more states than can be searched.
 fn endless() -> String {
     let mut text = String::from("int 0..1000000 : x, y, z;\n");

@@ -1,7 +1,12 @@
-//! Every name of every example gets another one: the program is the same up to this name.
+//! Every name of every example gets another one: the program is the same up to this name, and so is what is
+//! found in it.
 
+use selvedge_base::{Budget, Place};
+use selvedge_findings::{FindingKind, Tally};
+use selvedge_library::check::Fixes;
+use selvedge_library::file::Loaded;
 use selvedge_library::load::{Reading, Text, Texts, load};
-use selvedge_library::{Language, names};
+use selvedge_library::{CheckOptions, Language, names};
 use selvedge_program::Program;
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,6 +57,32 @@ fn printed(program: &Program) -> String {
     selvedge_program::text::print(program).replace('"', "")
 }
 
+/// What is found in a text, without its names: the verdicts, and of each finding its kind, its places and where
+/// its run goes; `None` if that takes too long.
+type Outcome = (Vec<(FindingKind, Tally)>, Vec<(FindingKind, Vec<Place>, Vec<Place>)>);
+
+fn outcome(name: &str, text: &str) -> Option<Outcome> {
+    let options = CheckOptions { fixes: Fixes::Skip, ..CheckOptions::default() };
+    let mut loaded = Loaded::new(Text::new(name, text), true);
+    loaded.prepare(&options);
+    let budget = Budget::with_steps(WORK);
+    let answer = loaded.check(&options, None, &budget, &mut |_, _, _| {})?;
+    let answer = answer.expect("no engine contradicts itself");
+    let findings = answer.checked.findings.iter().map(|finding| {
+        let run = finding.trace.steps.iter().map(|step| step.place).collect();
+        (finding.kind, finding.places.clone(), run)
+    });
+    // Names may decide which of two findings comes first.
+    let mut findings: Vec<_> = findings.collect();
+    findings.sort_by_key(|one| format!("{one:?}"));
+    answer.stopped.is_none().then_some((answer.checked.tallies, findings))
+}
+
+/// A check that takes longer is not compared.
+const WORK: u64 = 30_000;
+/// So many names of each file get their verdicts compared.
+const COMPARED: usize = 3;
+
 fn models() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -72,6 +103,7 @@ fn models() -> Vec<PathBuf> {
 #[test]
 fn every_name_of_every_example_can_be_another_one() {
     let (mut renamed, mut refused, mut kept) = (0, Vec::new(), 0);
+    let (mut compared, mut found) = (0, 0);
     for path in models() {
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
         let text = fs::read_to_string(&path).expect("a text");
@@ -81,6 +113,8 @@ fn every_name_of_every_example_can_be_another_one() {
         let language = Language::of(&name, &text);
         let index = names::index(&text, language);
         assert!(!index.symbols.is_empty(), "{name}");
+        let outcome_before = outcome(&name, &text);
+        let every = index.symbols.len().div_ceil(COMPARED);
         for (id, symbol) in index.symbols.iter_enumerated() {
             let at = symbol.span.start;
             if names::renamed_at(&index, language, at).is_err() {
@@ -111,8 +145,17 @@ fn every_name_of_every_example_can_be_another_one() {
             let after = with_word(&printed(&after), &new, &old);
             assert_eq!(after, before, "{name}: {} `{}`", symbol.kind.what(), symbol.name);
             renamed += 1;
+            if renamed % every == 0
+                && let Some(before) = &outcome_before
+            {
+                let after = outcome(&name, &changed);
+                assert_eq!(after.as_ref(), Some(before), "{name}: `{}` to `{new}`", symbol.name);
+                compared += 1;
+                found += before.1.len();
+            }
         }
     }
     assert_eq!(refused, [""; 0]);
     assert!(renamed > 1500 && kept > 100, "{renamed} {kept}");
+    assert!(compared > 200 && found > 100, "{compared} {found}");
 }

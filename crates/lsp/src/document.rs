@@ -27,6 +27,8 @@ pub struct OpenDocument {
     /// Where the lines are.
     pub lines: Utf16Lines,
     text: Text,
+    /// What is asked about it, which says what it lacks.
+    options: CheckOptions,
     loaded: OnceCell<Loaded>,
     names: OnceCell<NameIndex>,
     held: OnceCell<Option<HeldLocks>>,
@@ -58,7 +60,16 @@ impl OpenDocument {
     fn read(uri: Uri, version: i32, language: Option<Language>, text: Text) -> Self {
         let lines = Utf16Lines::new(&text.text);
         let (loaded, names, held) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { uri, version, language, lines, text, loaded, names, held }
+        let options = CheckOptions::default();
+        Self { uri, version, language, lines, text, options, loaded, names, held }
+    }
+
+    /// Says what is asked about it.
+    pub fn ask(&mut self, options: &CheckOptions) {
+        if self.options != *options {
+            self.options = options.clone();
+            (self.loaded, self.held) = (OnceCell::new(), OnceCell::new());
+        }
     }
 
     /// The next version of it. Each change is made to what the changes before it have left.
@@ -73,7 +84,9 @@ impl OpenDocument {
                 }
             }
         }
-        *self = Self::read(self.uri.clone(), version, self.language, Text { name, text });
+        let options = self.options.clone();
+        let next = Self::read(self.uri.clone(), version, self.language, Text { name, text });
+        *self = Self { options, ..next };
     }
 
     /// The text.
@@ -90,7 +103,7 @@ impl OpenDocument {
                 return Loaded { complaints: Vec::new(), ..refused };
             }
             let mut loaded = Loaded::new(self.text.clone(), true);
-            loaded.prepare(&CheckOptions::default());
+            loaded.prepare(&self.options);
             loaded
         })
     }
@@ -115,7 +128,7 @@ impl OpenDocument {
 
 /// The last part of what an editor calls a text.
 fn shown_name(uri: &Uri) -> String {
-    let path = uri.path().as_str();
+    let path = uri.path().as_estr().decode().into_string_lossy();
     let last = path.rsplit('/').next().unwrap_or_default();
     if last.is_empty() { "untitled".to_owned() } else { last.to_owned() }
 }

@@ -3,12 +3,13 @@
 //! and what was found. Whoever has threads runs it, with a budget that can be raised.
 
 use crate::document::OpenDocument;
+use crate::project::ProjectSettings;
 use crate::settings::EditorSettings;
 use lsp_types::Uri;
 use selvedge_base::{Budget, Diagnostic, LineIndex, Span, StopReason};
 use selvedge_findings::{Edit, Finding, Fix};
-use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
+use selvedge_library::suppress;
 use std::time::Duration;
 
 /// A check to be run.
@@ -23,7 +24,7 @@ pub struct CheckJob {
     /// How long it may take.
     pub time_limit: Duration,
     loaded: Loaded,
-    options: CheckOptions,
+    project: ProjectSettings,
 }
 
 /// A finding with the change of the text that is its fix, if there is one.
@@ -42,6 +43,8 @@ pub struct CheckOutcome {
     pub uri: Uri,
     /// Its version.
     pub version: i32,
+    /// How long it could take.
+    pub time_limit: Duration,
     /// The findings, the most important first.
     pub findings: Vec<FindingInText>,
     /// What there is to say about the model after it was checked.
@@ -56,18 +59,21 @@ pub struct CheckOutcome {
 
 impl CheckJob {
     /// The check of a text, if there is something to check.
-    pub fn new(document: &OpenDocument, settings: &EditorSettings) -> Option<Self> {
+    pub fn new(
+        document: &OpenDocument,
+        settings: &EditorSettings,
+        project: ProjectSettings,
+    ) -> Option<Self> {
         if !settings.findings || document.loaded().program.is_none() {
             return None;
         }
-        let options = CheckOptions { kinds: settings.kinds.clone(), ..CheckOptions::default() };
         Some(Self {
             uri: document.uri.clone(),
             version: document.version,
             pause: settings.pause,
-            time_limit: settings.time_limit,
+            time_limit: project.time_limit,
             loaded: document.loaded().clone(),
-            options,
+            project,
         })
     }
 
@@ -75,7 +81,7 @@ impl CheckJob {
     pub fn run(&self, budget: &Budget) -> CheckOutcome {
         let mut outcome = self.failed(String::new());
         outcome.bug = None;
-        match self.loaded.check(&self.options, None, budget, &mut |_, _, _| {}) {
+        match self.loaded.check(&self.project.options, None, budget, &mut |_, _, _| {}) {
             None => {}
             Some(Err(bug)) => outcome.bug = Some(bug.to_string()),
             Some(Ok(answer)) => {
@@ -84,8 +90,12 @@ impl CheckJob {
                 outcome.remarks = self.loaded.afterwards(&answer.checked);
                 let lines = LineIndex::new(&self.loaded.text.text);
                 // The report knows which fixes are changes of the text.
-                let findings = self.loaded.report(answer.checked).findings;
-                let findings = findings.into_iter().map(|finding| {
+                let mut report = [self.loaded.report(answer.checked)];
+                // That a suppression is not used says nothing: other texts may need it.
+                let name = |_: &str| self.project.document.clone();
+                suppress::apply(&self.project.suppressions, &mut report, &name);
+                let [report] = report;
+                let findings = report.findings.into_iter().map(|finding| {
                     let edits = finding.fix.as_ref().and_then(|fix| edits(fix, &lines));
                     FindingInText { finding, edits }
                 });
@@ -100,6 +110,7 @@ impl CheckJob {
         CheckOutcome {
             uri: self.uri.clone(),
             version: self.version,
+            time_limit: self.time_limit,
             findings: Vec::new(),
             remarks: Vec::new(),
             stopped: None,

@@ -8,6 +8,7 @@
 //! - [`frame`]: bytes to messages, damaged ones among them.
 //! - [`server`](mod@server): what becomes of each message; [`settings`]: what an editor can say about it.
 //! - [`document`](mod@document): a text that is open, with what is known of it; [`position`]: lines and UTF-16 units.
+//! - [`project`](mod@project): what the `selvedge.toml` above a text asks for.
 //! - [`job`](mod@job): one check of one version of a text, and what it found.
 //! - [`report`](mod@report): mistakes and findings as diagnostics; [`hover`]: what a lock protects and which threads
 //!   reach a function; [`outline`]: what a text declares; [`action`]: fixes as edits.
@@ -30,11 +31,14 @@ pub mod hover;
 pub mod job;
 pub mod outline;
 pub mod position;
+pub mod project;
 pub mod report;
 pub mod server;
 pub mod settings;
 
 pub use document::OpenDocument;
 pub use job::{CheckJob, CheckOutcome};
+pub use lsp_types::Uri as TextUri;
+pub use project::{FindProject, ProjectFile, ProjectSettings, file_path};
 pub use server::{Server, ServerEffect};
 pub use settings::EditorSettings;

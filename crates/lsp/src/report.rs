@@ -4,6 +4,8 @@
 
 use crate::document::OpenDocument;
 use crate::job::{CheckOutcome, FindingInText};
+use crate::position::Utf16Lines;
+use crate::project::ProjectFile;
 use crate::settings::EditorSettings;
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location,
@@ -14,6 +16,7 @@ use selvedge_findings::Finding;
 use selvedge_library::Language;
 use selvedge_program::Program;
 use selvedge_report::quotes::{Remark, remarks, statement};
+use selvedge_report::sarif::book_page;
 use serde_json::json;
 use std::str::FromStr as _;
 
@@ -23,21 +26,46 @@ const SOURCE: &str = "selvedge";
 /// The mistakes of a text.
 pub fn mistakes(document: &OpenDocument, settings: &EditorSettings) -> Vec<Diagnostic> {
     let own = document.loaded().complaints.iter();
-    own.map(|complaint| mistake(document, complaint, settings)).collect()
+    own.map(|complaint| mistake(&document.into(), complaint, settings)).collect()
+}
+
+/// The mistakes of a project.
+pub fn project_mistakes(
+    file: &ProjectFile,
+    wrong: &[selvedge_base::Diagnostic],
+    settings: &EditorSettings,
+) -> Vec<Diagnostic> {
+    let text = file.text.as_deref().unwrap_or_default();
+    let lines = Utf16Lines::new(text);
+    let written = Written { uri: &file.uri, text, lines: &lines };
+    wrong.iter().map(|one| mistake(&written, one, settings)).collect()
+}
+
+/// What a mistake is in.
+struct Written<'a> {
+    uri: &'a Uri,
+    text: &'a str,
+    lines: &'a Utf16Lines,
+}
+
+impl<'a> From<&'a OpenDocument> for Written<'a> {
+    fn from(document: &'a OpenDocument) -> Self {
+        Self { uri: &document.uri, text: document.text(), lines: &document.lines }
+    }
 }
 
 fn mistake(
-    document: &OpenDocument,
+    written: &Written<'_>,
     complaint: &selvedge_base::Diagnostic,
     settings: &EditorSettings,
 ) -> Diagnostic {
-    let range = |span| document.lines.range(document.text(), span);
+    let range = |span| written.lines.range(written.text, span);
     let mut message = complaint.message.clone();
     if let Some(help) = &complaint.help {
         message = format!("{message}\nhelp: {help}");
     }
     let related = complaint.secondary.iter().map(|label| DiagnosticRelatedInformation {
-        location: Location::new(document.uri.clone(), range(label.span)),
+        location: Location::new(written.uri.clone(), range(label.span)),
         message: label.text.clone(),
     });
     let severity = match complaint.severity {
@@ -68,7 +96,7 @@ fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
 
 /// The page of the book about something.
 fn page(settings: &EditorSettings, page: &str, anchor: &str) -> Option<Uri> {
-    Uri::from_str(&format!("{}/reference/{page}.html#{anchor}", settings.book)).ok()
+    Uri::from_str(&book_page(&settings.book, page, anchor)).ok()
 }
 
 /// What a check has found, each finding with its number, and what is to be said about the check itself.
@@ -80,8 +108,9 @@ pub fn findings(
     let places = Places::new(document);
     let mut all: Vec<Diagnostic> =
         outcome.findings.iter().map(|one| finding(document, &places, one, settings)).collect();
-    all.extend(outcome.remarks.iter().map(|remark| mistake(document, remark, settings)));
-    all.extend(unfinished(outcome, settings));
+    let written = document.into();
+    all.extend(outcome.remarks.iter().map(|remark| mistake(&written, remark, settings)));
+    all.extend(unfinished(outcome));
     all
 }
 
@@ -116,7 +145,7 @@ fn finding(
 }
 
 /// What is to be said about a check that did not decide everything.
-fn unfinished(outcome: &CheckOutcome, settings: &EditorSettings) -> Option<Diagnostic> {
+fn unfinished(outcome: &CheckOutcome) -> Option<Diagnostic> {
     if let Some(bug) = &outcome.bug {
         let message = format!("the check failed, which is a mistake of Selvedge: {bug}");
         let severity = Some(DiagnosticSeverity::WARNING);
@@ -125,7 +154,7 @@ fn unfinished(outcome: &CheckOutcome, settings: &EditorSettings) -> Option<Diagn
     let (open, why) = &outcome.open;
     let message = match outcome.stopped {
         Some(StopReason::Timeout) => {
-            let seconds = settings.time_limit.as_secs_f64();
+            let seconds = outcome.time_limit.as_secs_f64();
             format!(
                 "the check was stopped after {seconds} s; {open} questions are open (`selvedge check` has no \
                  such limit)"

@@ -9,7 +9,8 @@
 //! # Invariants
 //! 1. Every request has one response, also a damaged one whose id can be read.
 //! 2. What is said of a text is about the version that the server has last seen.
-//! 3. The findings of a text go when it changes; its check is stopped then, and when it is closed.
+//! 3. What is said of a `selvedge.toml` goes when no open text belongs to it.
+//! 4. The findings of a text go when it changes; its check is stopped then, and when it is closed.
 
 use crate::action::{fixes, workspace_edit};
 use crate::document::OpenDocument;
@@ -17,7 +18,8 @@ use crate::frame::Incoming;
 use crate::hover::hover;
 use crate::job::{CheckJob, CheckOutcome, FindingInText};
 use crate::outline::{definition, highlights, outline, references};
-use crate::report::{findings, mistakes};
+use crate::project::{FindProject, ProjectFile, ProjectSettings};
+use crate::report::{findings, mistakes, project_mistakes};
 use crate::settings::EditorSettings;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use lsp_types::{
@@ -30,7 +32,7 @@ use lsp_types::{
     TextDocumentSyncKind, TextDocumentSyncOptions, Uri, WorkDoneProgressOptions,
 };
 use selvedge_base::StopReason;
-use selvedge_library::names;
+use selvedge_library::{config, names};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -74,6 +76,8 @@ struct Abilities {
 #[derive(Debug)]
 struct Entry {
     document: OpenDocument,
+    /// The `selvedge.toml` that it belongs to.
+    project: Option<String>,
     mistakes: Vec<Diagnostic>,
     found: Vec<Diagnostic>,
     /// The findings among them.
@@ -85,9 +89,15 @@ struct Entry {
 pub struct Server {
     phase: Phase,
     abilities: Abilities,
+    /// The editor tells of changed files if it is asked to.
+    watches: bool,
     settings: EditorSettings,
+    /// Finds the project of a text.
+    find: FindProject,
     /// The open texts, by what the editor calls them.
     entries: BTreeMap<String, Entry>,
+    /// What was last said of each `selvedge.toml`.
+    projects: BTreeMap<String, (Uri, Vec<Diagnostic>)>,
 }
 
 /// Why a request has no result.
@@ -109,11 +119,20 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server to which nobody has spoken yet.
+    /// A server to which nobody has spoken yet, of texts that belong to no project.
     pub fn new() -> Self {
+        Self::with_projects(|_| None)
+    }
+
+    /// A server to which nobody has spoken yet; `find` is asked for the project of a text whenever the text
+    /// is to be checked.
+    pub fn with_projects(find: FindProject) -> Self {
         Self {
+            find,
+            projects: BTreeMap::new(),
             phase: Phase::Before,
             abilities: Abilities::default(),
+            watches: false,
             settings: EditorSettings::default(),
             entries: BTreeMap::new(),
         }
@@ -147,7 +166,7 @@ impl Server {
                         uri.is_none_or(|uri| last_change.get(&uri).is_none_or(|&last| last <= at));
                     self.notification(notification, is_last, &mut effects);
                 }
-                // Nothing is ever asked of the editor.
+                // Whether it watches files changes nothing here.
                 Incoming::Message(Message::Response(_)) => {}
                 Incoming::Damaged { id, is_json, why } => {
                     let code =
@@ -286,13 +305,15 @@ impl Server {
         effects.extend(wrong.into_iter().map(|wrong| said(MessageType::WARNING, &wrong)));
         let text = params.capabilities.text_document.unwrap_or_default();
         let symbols = text.document_symbol.unwrap_or_default();
-        let edits = params.capabilities.workspace.unwrap_or_default().workspace_edit;
+        let workspace = params.capabilities.workspace.unwrap_or_default();
+        let (edits, watched) = (workspace.workspace_edit, workspace.did_change_watched_files);
         let shown = text.hover.unwrap_or_default().content_format.unwrap_or_default();
         self.abilities = Abilities {
             tree: symbols.hierarchical_document_symbol_support.unwrap_or(false),
             versioned: edits.unwrap_or_default().document_changes.unwrap_or(false),
             markdown: shown.contains(&lsp_types::MarkupKind::Markdown),
         };
+        self.watches = watched.and_then(|files| files.dynamic_registration).unwrap_or(false);
         self.phase = Phase::Running;
         written(json!({
             "capabilities": capabilities(),
@@ -329,6 +350,14 @@ impl Server {
                 read(params).and_then(|params| self.change(params, is_last, effects))
             }
             "textDocument/didClose" => read(params).map(|params| self.close(&params, effects)),
+            "initialized" => {
+                effects.extend(self.watches.then(watch));
+                Ok(())
+            }
+            "workspace/didChangeWatchedFiles" => {
+                self.show_all(effects);
+                Ok(())
+            }
             "workspace/didChangeConfiguration" => {
                 self.configure(&params, effects);
                 Ok(())
@@ -380,6 +409,7 @@ impl Server {
         if self.entries.remove(uri.as_str()).is_some() {
             effects.push(ServerEffect::Drop(uri.clone()));
             effects.push(published(uri, Vec::new(), None));
+            self.forget_projects(effects);
         }
     }
 
@@ -390,6 +420,10 @@ impl Server {
         let (settings, wrong) = EditorSettings::new(settings);
         self.settings = settings;
         effects.extend(wrong.into_iter().map(|wrong| said(MessageType::WARNING, &wrong)));
+        self.show_all(effects);
+    }
+
+    fn show_all(&mut self, effects: &mut Vec<ServerEffect>) {
         let keys: Vec<String> = self.entries.keys().cloned().collect();
         for key in keys {
             self.show(&key, effects);
@@ -399,11 +433,49 @@ impl Server {
     /// Says what is wrong with a text, and has it checked.
     fn show(&mut self, key: &str, effects: &mut Vec<ServerEffect>) {
         let Some(entry) = self.entries.get_mut(key) else { return };
+        let file = (self.find)(&entry.document.uri);
+        let (project, wrong) = ProjectSettings::new(file.as_ref(), &self.settings);
+        entry.project = file.as_ref().map(|file| file.uri.as_str().to_owned());
+        if let Some(file) = file {
+            self.show_project(&file, &wrong, effects);
+        }
+        self.forget_projects(effects);
+        let Some(entry) = self.entries.get_mut(key) else { return };
+        entry.document.ask(&project.options);
         entry.mistakes = mistakes(&entry.document, &self.settings);
         effects.push(entry.publish());
-        effects.push(match CheckJob::new(&entry.document, &self.settings) {
+        effects.push(match CheckJob::new(&entry.document, &self.settings, project) {
             Some(job) => ServerEffect::Check(Box::new(job)),
             None => ServerEffect::Drop(entry.document.uri.clone()),
+        });
+    }
+
+    /// Says what is wrong with a project, if that is not what was said last.
+    fn show_project(
+        &mut self,
+        file: &ProjectFile,
+        wrong: &[selvedge_base::Diagnostic],
+        effects: &mut Vec<ServerEffect>,
+    ) {
+        let said = project_mistakes(file, wrong, &self.settings);
+        let key = file.uri.as_str().to_owned();
+        let (_, last) = self.projects.entry(key).or_insert_with(|| (file.uri.clone(), Vec::new()));
+        if *last != said {
+            last.clone_from(&said);
+            effects.push(published(&file.uri, said, None));
+        }
+    }
+
+    /// Takes back what was said of projects to which no open text belongs.
+    fn forget_projects(&mut self, effects: &mut Vec<ServerEffect>) {
+        let used: BTreeSet<&str> =
+            self.entries.values().filter_map(|entry| entry.project.as_deref()).collect();
+        self.projects.retain(|key, (uri, said)| {
+            let is_used = used.contains(key.as_str());
+            if !is_used && !said.is_empty() {
+                effects.push(published(uri, Vec::new(), None));
+            }
+            is_used
         });
     }
 
@@ -420,7 +492,8 @@ impl Server {
 
 impl Entry {
     fn new(document: OpenDocument) -> Self {
-        Self { document, mistakes: Vec::new(), found: Vec::new(), findings: Vec::new() }
+        let (mistakes, found, findings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { document, project: None, mistakes, found, findings }
     }
 
     fn publish(&self) -> ServerEffect {
@@ -498,6 +571,21 @@ fn response(id: Option<&RequestId>, answer: Result<Value, Refusal>) -> Value {
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         }
     }
+}
+
+/// Asks the editor to tell of changed projects.
+fn watch() -> ServerEffect {
+    let watchers = json!([{ "globPattern": format!("**/{}", config::NAME) }]);
+    let registration = json!({
+        "id": "projects",
+        "method": "workspace/didChangeWatchedFiles",
+        "registerOptions": { "watchers": watchers },
+    });
+    let params = json!({ "registrations": [registration] });
+    let method = "client/registerCapability";
+    ServerEffect::Send(
+        json!({ "jsonrpc": "2.0", "id": "watch-projects", "method": method, "params": params }),
+    )
 }
 
 fn said(kind: MessageType, message: &str) -> ServerEffect {

@@ -16,8 +16,8 @@ pub struct EditorSettings {
     pub time_limit: Duration,
     /// How long to wait after the last change.
     pub pause: Duration,
-    /// The kinds of findings that are looked for.
-    pub kinds: Vec<FindingKind>,
+    /// The kinds of findings that are looked for, if the editor says that.
+    pub kinds: Option<Vec<FindingKind>>,
     /// Where the book can be read, without a slash at the end.
     pub book: String,
 }
@@ -28,7 +28,7 @@ impl Default for EditorSettings {
             findings: true,
             time_limit: Duration::from_secs(10),
             pause: Duration::from_millis(400),
-            kinds: FindingKind::CHECKED.to_vec(),
+            kinds: None,
             book: BOOK.to_owned(),
         }
     }
@@ -58,7 +58,8 @@ impl EditorSettings {
                     let pause = value.as_f64().filter(|&it| (0.0..=LONGEST_SECONDS).contains(&it));
                     pause.map(|it| settings.pause = Duration::from_secs_f64(it / 1000.0))
                 }
-                "only" => kinds(value).map(|kinds| settings.kinds = kinds),
+                "only" => kinds(value)
+                    .map(|kinds| settings.kinds = Some(kinds).filter(|kinds| !kinds.is_empty())),
                 "book" => {
                     let is_address =
                         |it: &&str| it.starts_with("https://") || it.starts_with("file://");
@@ -76,16 +77,13 @@ impl EditorSettings {
     }
 }
 
-/// The kinds of findings that some words mean; all for none.
+/// The kinds of findings that some words mean.
 fn kinds(value: &Value) -> Option<Vec<FindingKind>> {
     let mut kinds = Vec::new();
     for word in value.as_array()? {
         let word = word.as_str()?;
         let (_, own) = FindingKind::TOPICS.iter().find(|(topic, _)| *topic == word)?;
         kinds.extend_from_slice(own);
-    }
-    if kinds.is_empty() {
-        kinds = FindingKind::CHECKED.to_vec();
     }
     Some(kinds)
 }
@@ -104,7 +102,7 @@ mod tests {
         assert_eq!(wrong, [""; 0]);
         assert_eq!((settings.findings, settings.pause), (false, Duration::ZERO));
         assert_eq!(settings.time_limit, Duration::from_millis(2500));
-        assert_eq!(settings.kinds, [FindingKind::Race]);
+        assert_eq!(settings.kinds, Some(vec![FindingKind::Race]));
         assert_eq!(settings.book, "https://example.org/book");
         let (settings, wrong) = EditorSettings::new(&json!({
             "findings": 1, "timeLimitSeconds": 0, "pauseMilliseconds": -1, "only": ["x"], "book": "x",

@@ -3,7 +3,7 @@
 
 use selvedge_base::Budget;
 use selvedge_lsp::frame::Incoming;
-use selvedge_lsp::{CheckJob, Server, ServerEffect};
+use selvedge_lsp::{CheckJob, ProjectFile, Server, ServerEffect, TextUri, file_path};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -184,4 +184,103 @@ fn no_message_is_the_end_of_the_server() {
         }
     }
     assert!(answered > 500, "{answered}");
+}
+
+/// What `selvedge.toml` says in these tests, by the folder of the text.
+fn project(uri: &TextUri) -> Option<ProjectFile> {
+    let (above, says) = match file_path(uri)?.as_str() {
+        "/quiet/deep/a.eml" => {
+            (1, "[[suppress]]\nrule = \"data-race\"\nfile = \"deep/*.eml\"\nreason = \"known\"\n")
+        }
+        "/other/a.eml" => {
+            (0, "[[suppress]]\nrule = \"data-race\"\nfile = \"deep/*.eml\"\nreason = \"known\"\n")
+        }
+        "/only/a.eml" => (0, "only = [\"deadlock\"]\n"),
+        "/units/a.eml" => (0, "add-units = \"functions\"\n"),
+        "/broken/a.eml" => (0, "only = [\"race\"]\nonyl = 1\n"),
+        _ => return None,
+    };
+    ProjectFile::new(uri, above, Ok(says.to_owned()))
+}
+
+fn in_project() -> Server {
+    let mut server = Server::with_projects(project);
+    let hello = json!({ "id": 0, "method": "initialize", "params": { "capabilities": {} } });
+    server.receive(frames(&[hello]));
+    server
+}
+
+fn open_at(uri: &str, text: &str) -> Value {
+    let document = json!({ "uri": uri, "languageId": "eml", "version": 1, "text": text });
+    json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } })
+}
+
+/// The codes of what is said at last of a text in a server that knows projects.
+fn codes(uri: &str, text: &str) -> Vec<String> {
+    let mut server = in_project();
+    let job = jobs(server.receive(frames(&[open_at(uri, text)]))).remove(0);
+    let effects = server.finished(job.run(&Budget::new()));
+    let all = sent(&effects)[0]["params"]["diagnostics"].as_array().expect("a list").clone();
+    all.iter().map(|one| one["code"].as_str().expect("a code").to_owned()).collect()
+}
+
+#[test]
+fn a_project_says_what_is_asked_and_what_does_not_count() {
+    let race = ["no-units", "data-race"];
+    assert_eq!(codes("file:///nowhere/a.eml", RACE), race);
+    assert_eq!(codes("file:///quiet/deep/a.eml", RACE), ["no-units"]);
+    // The pattern is about files below its own folder.
+    assert_eq!(codes("file:///other/a.eml", RACE), race);
+    // What is not asked needs no units.
+    assert_eq!(codes("file:///only/a.eml", RACE), [""; 0]);
+    let calls = RACE.replace("main { write x; }", "f() { read x; write x; } main { f(); }");
+    assert!(!codes("file:///nowhere/a.eml", &calls).contains(&"atomicity-violation".to_owned()));
+    assert!(codes("file:///units/a.eml", &calls).contains(&"atomicity-violation".to_owned()));
+    // A text that is no file belongs to no project.
+    assert_eq!(codes("untitled:Untitled-1", RACE), race);
+}
+
+#[test]
+fn mistakes_of_a_project_are_shown_in_it_and_go_with_the_last_text() {
+    let mut server = in_project();
+    let about = |effects: &[ServerEffect], uri: &str| -> Vec<Value> {
+        let own = sent(effects).into_iter().filter(|one| one["params"]["uri"] == uri);
+        own.map(|one| one["params"]["diagnostics"].clone()).collect()
+    };
+    let effects = server.receive(frames(&[open_at("file:///broken/a.eml", RACE)]));
+    let said = about(&effects, "file:///broken/selvedge.toml");
+    assert_eq!(said.len(), 1, "{effects:?}");
+    assert_eq!(
+        (&said[0][0]["code"], &said[0][0]["range"]["start"]["line"]),
+        (&"unknown-key".into(), &1.into())
+    );
+    // It is said once, and the text is checked all the same, with everything asked.
+    let changed =
+        json!({ "method": "workspace/didChangeWatchedFiles", "params": { "changes": [] } });
+    let effects = server.receive(frames(&[changed]));
+    assert_eq!(about(&effects, "file:///broken/selvedge.toml"), [Value::Null; 0]);
+    assert_eq!(jobs(effects).len(), 1);
+    let document = json!({ "uri": "file:///broken/a.eml" });
+    let close =
+        json!({ "method": "textDocument/didClose", "params": { "textDocument": document } });
+    let effects = server.receive(frames(&[close]));
+    assert_eq!(about(&effects, "file:///broken/selvedge.toml"), [json!([])]);
+}
+
+#[test]
+fn an_editor_that_can_watch_files_is_asked_to() {
+    for can in [true, false] {
+        let watched = json!({ "didChangeWatchedFiles": { "dynamicRegistration": can } });
+        let capabilities = json!({ "workspace": watched });
+        let mut server = Server::new();
+        let hello =
+            json!({ "id": 0, "method": "initialize", "params": { "capabilities": capabilities } });
+        server.receive(frames(&[hello]));
+        let effects = server.receive(frames(&[json!({ "method": "initialized", "params": {} })]));
+        let asked = sent(&effects).iter().any(|one| one["method"] == "client/registerCapability");
+        assert_eq!(asked, can);
+        // The answer needs none.
+        let answer = json!({ "id": "watch-projects", "result": null });
+        assert!(server.receive(frames(&[answer])).is_empty());
+    }
 }

@@ -9,12 +9,14 @@
 
 use crate::exit::Exit;
 use selvedge_base::{Budget, StopReason};
+use selvedge_library::config;
 use selvedge_lsp::frame::Incoming;
-use selvedge_lsp::{CheckJob, CheckOutcome, Server, ServerEffect};
+use selvedge_lsp::{CheckJob, CheckOutcome, ProjectFile, Server, ServerEffect, TextUri, file_path};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -75,7 +77,7 @@ struct Door {
 impl Door {
     /// Serves until the editor ends; the exit code that the protocol wants.
     fn serve(&mut self, received: &Receiver<Event>) -> u8 {
-        let mut server = Server::new();
+        let mut server = Server::with_projects(project);
         loop {
             let first = match received.recv_timeout(self.rest(Instant::now())) {
                 Ok(event) => Some(event),
@@ -171,6 +173,34 @@ impl Door {
         if let Some(running) = &self.running {
             running.budget.raise(StopReason::Cancelled);
         }
+    }
+}
+
+/// No `selvedge.toml` has more bytes.
+const LARGEST_PROJECT: u64 = 1 << 20;
+
+/// The project of a text: the nearest `selvedge.toml` in its folder or above.
+fn project(text: &TextUri) -> Option<ProjectFile> {
+    let path = file_path(text)?;
+    let path = Path::new(&path);
+    let mut folders = path.ancestors().skip(1).enumerate();
+    let (above, file) = folders.find_map(|(above, folder)| {
+        let file = folder.join(config::NAME);
+        file.is_file().then_some((above, file))
+    })?;
+    ProjectFile::new(text, above, read_project(&file))
+}
+
+fn read_project(file: &Path) -> Result<String, String> {
+    let bytes = std::fs::metadata(file).and_then(|known| {
+        if known.len() > LARGEST_PROJECT { Ok(None) } else { std::fs::read(file).map(Some) }
+    });
+    match bytes {
+        Ok(None) => Err("the file is too large for a configuration".to_owned()),
+        Ok(Some(bytes)) => {
+            String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())
+        }
+        Err(error) => Err(format!("the file cannot be read: {error}")),
     }
 }
 

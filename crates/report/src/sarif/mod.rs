@@ -26,7 +26,7 @@ mod log;
 mod rules;
 mod uri;
 
-pub use rules::{BOOK, RuleWords, rule_words};
+pub use rules::{BOOK, RuleWords, book_page, rule_words};
 pub use uri::uri_reference;
 
 use crate::checks::{Checks, Standing, all_findings};

@@ -29,15 +29,24 @@ fn rule(kind: FindingKind) -> Rule {
     }
 }
 
-/// Where the book is published. Whoever publishes it elsewhere says so when building.
+/// Where the book can be read. Whoever publishes it says so when building; until then it is an address that
+/// is reserved for examples, so that it leads to nobody else's page.
 pub const BOOK: &str = match option_env!("SELVEDGE_BOOK_URL") {
-    Some(address) => address,
-    None => "https://selvedge.example/book",
+    Some(address) if !address.is_empty() => address,
+    _ => "https://selvedge.example/book",
 };
+
+/// The part of a page of the book's reference about something, in a book that can be read there. The sources
+/// of the book can be read as they are, too.
+pub fn book_page(book: &str, page: &str, anchor: &str) -> String {
+    let book = book.trim_end_matches('/');
+    let extension = if book.ends_with("/book/src") { "md" } else { "html" };
+    format!("{book}/reference/{page}.{extension}#{anchor}")
+}
 
 /// The part of the book about a rule.
 fn help_uri(rule: &str) -> String {
-    format!("{BOOK}/reference/rules.html#{rule}")
+    book_page(BOOK, "rules", rule)
 }
 
 /// What is said of a rule.
@@ -72,5 +81,23 @@ fn name(kind: FindingKind) -> &'static str {
         FindingKind::Temporal => "TemporalProperty",
         FindingKind::Property => "PropertyViolation",
         FindingKind::Deadlock => "Deadlock",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_book_can_be_read_as_pages_or_as_its_sources() {
+        for (book, expected) in [
+            ("https://a.example/book/", "https://a.example/book/reference/rules.html#stuck"),
+            (
+                "https://forge.example/o/r/blob/v1/book/src",
+                "https://forge.example/o/r/blob/v1/book/src/reference/rules.md#stuck",
+            ),
+        ] {
+            assert_eq!(book_page(book, "rules", "stuck"), expected);
+        }
     }
 }
