@@ -1,6 +1,6 @@
 //! # Idea
 //! A report never destroys what somebody wrote: an output that is an input, another output, or an existing
-//! file of another kind is refused. A file is written beside its place and renamed when it is complete, so
+//! file of another kind is refused, and so is a place where no file can be. A file is written beside its place and renamed when it is complete, so
 //! a full disk leaves the old one.
 //!
 //! # Invariants
@@ -117,6 +117,17 @@ pub fn refusal(outputs: &[OutputFile<'_>], inputs: &[PathBuf]) -> Option<String>
     for (at, output) in outputs.iter().enumerate() {
         let OutputFile { option, path, kind } = *output;
         let shown = path.display();
+        // Better said now than after the work is done.
+        if path.is_dir() {
+            return Some(format!(
+                "cannot write {shown}: {option} names a file, and this is a folder"
+            ));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            return Some(format!("cannot write {shown}: there is no folder {folder}"));
+        }
         if !may_be_file(path) {
             continue;
         }

@@ -16,17 +16,20 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
-use selvedge_base::Budget;
+use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
 use selvedge_library::file::Loaded;
 use selvedge_library::render::{Extent, Format};
 use selvedge_report::{Checks, RunSettings};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// With so many complaints about files printed, those about further ones are counted.
 const SHOWN_COMPLAINTS: usize = 40;
+/// A warning that so many files have got is counted for further ones.
+const SHOWN_ALIKE: usize = 3;
 
 /// How long the analysis of a file with data may take if nothing is said about time.
 pub const TIME_FOR_DATA: Duration = Duration::from_mins(1);
@@ -268,23 +271,37 @@ fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) 
 /// Prints what there is to say about the files.
 pub fn say(loaded: &[Loaded], output: Output) {
     let (mut printed, mut errors, mut warnings) = (0, 0, 0);
+    // How many files have got a warning.
+    let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
     for file in loaded {
         let beside = file.beside.iter().map(|(text, said)| (text, said));
         for (text, said) in std::iter::once((&file.text, &file.complaints)).chain(beside) {
             // A file that is wrong in many ways has a limit of its own.
-            if printed < SHOWN_COMPLAINTS {
-                output.diagnostics(said, &text.source());
-                printed += said.len();
-                continue;
+            let is_new = |one: &&Diagnostic| {
+                one.is_error() || alike.get(one.code).is_none_or(|&files| files < SHOWN_ALIKE)
+            };
+            let mut shown: Vec<Diagnostic> = said.iter().filter(is_new).cloned().collect();
+            if printed >= SHOWN_COMPLAINTS {
+                shown.clear();
             }
-            let wrong = said.iter().filter(|one| one.is_error()).count();
-            (errors, warnings) = (errors + wrong, warnings + said.len() - wrong);
+            let wrong = |all: &[Diagnostic]| all.iter().filter(|one| one.is_error()).count();
+            let (all_wrong, shown_wrong) = (wrong(said), wrong(&shown));
+            errors += all_wrong - shown_wrong;
+            warnings += (said.len() - all_wrong) - (shown.len() - shown_wrong);
+            printed += shown.len();
+            output.diagnostics(&shown, &text.source());
+            let codes: BTreeSet<&str> = said.iter().map(|one| one.code).collect();
+            for code in codes {
+                *alike.entry(code).or_default() += 1;
+            }
         }
     }
     if errors + warnings > 0 {
-        let [errors, warnings] = [(errors, "more error"), (warnings, "more warning")]
-            .map(|(number, what)| selvedge_report::describe::count(number, what));
-        output.warn(&format!("{errors} and {warnings}; --format json lists all"));
+        let more = [(errors, "more error"), (warnings, "more warning")].into_iter();
+        let more = more.filter(|(number, _)| *number > 0);
+        let more = more.map(|(number, what)| selvedge_report::describe::count(number, what));
+        let more = more.collect::<Vec<_>>().join(" and ");
+        output.warn(&format!("{more}; --format json lists all"));
     }
 }
 

@@ -76,6 +76,7 @@ fn opening_the_page() {
 fn outputs_destroy_nothing() {
     let files = [("a.eml", RACY), ("b.eml", SAFE), ("notes.txt", "mine"), ("known.json", "{}")];
     let project = Project::new("outputs", &files);
+    std::fs::create_dir(project.0.join("folder")).expect("a folder");
     for (arguments, said) in [
         (&["--html", "a.eml", "b.eml"][..], "--html a.eml would overwrite a file of another kind"),
         (&["a.eml", "--html", "./a.eml"], "would overwrite a file that is read"),
@@ -84,6 +85,8 @@ fn outputs_destroy_nothing() {
             &["a.eml", "--output", "new", "--html", "./new"],
             "--html and --output name the same file",
         ),
+        (&["a.eml", "--output", "folder"], "--output names a file, and this is a folder"),
+        (&["a.eml", "--html", "no/r.html"], "cannot write no/r.html: there is no folder no"),
         (&["a.eml", "--output", "b.eml"], "of another kind"),
         (&["a.eml", "--output", "known.json"], "of another kind"),
         (&["a.eml", "--write-baseline", "notes.txt"], "of another kind"),
@@ -156,6 +159,15 @@ fn many_files_are_one_screen() {
     let outcome = project.check(&[".", "--max-findings", "2"]);
     assert!(outcome.stdout.contains("1 of 123: assertion failure"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("121 more findings without interleavings (--max-findings 123"));
+    // What is said of many files alike is said of a few.
+    for at in 0..60 {
+        let race = RACY.replace("unit { read x; write x; }", "read x; write x;");
+        project.write(&format!("w/racy{at}.eml"), &race);
+    }
+    let outcome = project.check(&["w", "--no-witness"]);
+    assert_eq!(outcome.stderr.matches("warning[no-units]").count(), 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("57 more warnings; --format json lists all\n"));
+    assert!(outcome.stderr.lines().count() <= 40, "{}", outcome.stderr);
     let graph = project.check(&["m", "--format", "dot"]);
     assert_eq!(graph.stdout.matches("digraph").count(), 1);
     assert_eq!(graph.stdout.matches("subgraph cluster_f").count(), 360);
