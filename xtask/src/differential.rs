@@ -36,6 +36,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-analysis",
         &["cpds"],
     ),
+    (
+        "temporal",
+        "formulas that are chains of moments, against exhaustive search",
+        "selvedge-analysis",
+        &["chains"],
+    ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     ("shards", "checks in parts against checks in one run", "selvedge-library", &["shards"]),
     (

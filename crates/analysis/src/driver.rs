@@ -77,11 +77,16 @@ pub struct Options {
     /// With more facts than this about the explicit tuples of one role, the tupling engine puts a
     /// question to decision diagrams instead.
     pub max_facts: u64,
+    /// A formula that is a union of more chains of moments than this is not decided by them.
+    pub max_chains: usize,
 }
 
 impl Options {
     /// How many rounds the context-bounded engine explores if nothing else is said.
     pub(crate) const FEW_ROUNDS: u32 = 2;
+
+    /// How many chains of moments a formula may be a union of, if nothing else is said.
+    pub const MOST_CHAINS: usize = 10_000;
 
     /// This engine, or the one that fits, with the default limits.
     pub fn new(engine: Option<EngineKind>) -> Self {
@@ -108,6 +113,7 @@ impl Options {
             max_witness_steps: 1_000_000,
             cpds: CpdsOptions::default(),
             max_facts: 20_000,
+            max_chains: Self::MOST_CHAINS,
         }
     }
 }

@@ -13,9 +13,10 @@ use crate::prepared::{Prepared, PreparedEvents};
 use selvedge_base::Budget;
 use selvedge_bounded::{Bounded, BoundedOptions, Kind};
 use selvedge_cpds::Cpds;
+use selvedge_locks::chains::ChainTupling;
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
-use selvedge_logic::automaton;
+use selvedge_logic::{NoChains, automaton, chains};
 use selvedge_lower::Events;
 use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
@@ -132,6 +133,9 @@ const COMPLETE: &str = "all executions if the search closes, else all within the
 /// What the engines for locks and units take.
 const OVER_LOCKS: &[Feature] = &[Recursion, Starts, Joins, Volatile, Mutexes, Restrictions];
 
+/// What the engine for chains of moments takes.
+const OVER_CHAINS: &[Feature] = &[Recursion, Volatile, Mutexes];
+
 /// What the searches over truth values take.
 const OVER_TRUTH_VALUES: &[Feature] =
     &[Values, Recursion, Starts, Joins, AtomicSections, Volatile, Channels];
@@ -178,7 +182,7 @@ impl EngineKind {
             Self::Tupling => Declaration {
                 name: "tupling",
                 summary: "lock histories of each thread alone, joined tuple by tuple",
-                questions: &[Atomicity, Race, Deadlock],
+                questions: &[Atomicity, Race, Deadlock, Temporal],
                 features: OVER_LOCKS,
                 with_events: LEFT_OUT,
                 unnested: false,
@@ -393,10 +397,14 @@ impl EngineKind {
         {
             return Err(format!("{name} decides of what can be reached only labels"));
         }
+        // What decides formulas by chains looks at the tops of all stacks.
+        let chains = self == Self::Tupling && kind == Temporal;
+        let taken = if chains { OVER_CHAINS } else { taken };
         let with_events =
-            with_events.iter().filter(|_| matches!(kind, Atomicity | Race | Temporal));
+            with_events.iter().filter(|_| !chains && matches!(kind, Atomicity | Race | Temporal));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());
-        if features.contains(Restrictions)
+        if !chains
+            && features.contains(Restrictions)
             && (missing.contains(Restrictions) || self.leaves_out(features, question))
         {
             // Without values some steps are others, so that an automaton would read another word.
@@ -431,6 +439,9 @@ impl EngineKind {
                 } else {
                     format!("{why}; use {}", others.join(", "))
                 })
+            }
+            Some(feature) if chains => {
+                Err(format!("{name} decides no formula about a program with {}", feature.name()))
             }
             Some(feature) => Err(format!("{name} takes no program with {}", feature.name())),
         }
@@ -488,7 +499,7 @@ pub(crate) fn choose(
     bounded: bool,
 ) -> (Vec<EngineKind>, Option<&'static str>) {
     match (named, QuestionKind::of(question)) {
-        (Some(EngineKind::Tupling), kind) if kind != Reach => {
+        (Some(EngineKind::Tupling), kind) if kind != Reach && kind != Temporal => {
             (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
         }
         (Some(engine), _) => (vec![engine], None),
@@ -587,7 +598,14 @@ pub(crate) fn make<'p>(
         EngineKind::Tupling => {
             let behaviours = prepared.behaviours(budget);
             let facts = options.max_facts;
-            Box::new(Direct(Tupling::prepared(program, behaviours, steps, facts, budget.clone())))
+            // There is no second form for what explodes.
+            let most = facts.saturating_mul(CHAIN_FACTS);
+            Box::new(LocksAndChains {
+                tupling: Tupling::prepared(program, behaviours, steps, facts, budget.clone()),
+                chains: ChainTupling::new(program, steps, most, budget.clone()),
+                max_chains: options.max_chains,
+                budget: budget.clone(),
+            })
         }
         EngineKind::TuplingBdd => {
             let behaviours = prepared.behaviours(budget);
@@ -650,6 +668,38 @@ pub(crate) fn make_for_events<'e>(
     }
     let facts = options.max_facts;
     Box::new(Direct(Tupling::prepared(program, behaviours, steps, facts, budget.clone())))
+}
+
+/// How many times as many facts about a thread of a chain are kept as about a role.
+const CHAIN_FACTS: u64 = 100;
+
+/// Tupling, and for formulas its form with points.
+struct LocksAndChains<'p> {
+    tupling: Tupling<'p>,
+    chains: ChainTupling<'p>,
+    max_chains: usize,
+    budget: Budget,
+}
+
+impl Engine for LocksAndChains<'_> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        let Question::Temporal(temporal) = question else {
+            return self.tupling.decide(question).map(Decision::from);
+        };
+        let unknown = match chains(&temporal.sought(), self.max_chains, &self.budget) {
+            Ok(found) => return self.chains.decide(&found, &temporal.fair).map(Decision::from),
+            Err(NoChains::Stopped(reason)) => Unknown::Stopped(reason),
+            Err(why @ (NoChains::Shape | NoChains::TooMany(_))) => {
+                Unknown::Unsupported(why.to_string())
+            }
+        };
+        Ok(Verdict::Unknown(unknown).into())
+    }
+    fn statistics(&self) -> Statistics {
+        let mut statistics = self.tupling.statistics();
+        statistics.add(&self.chains.statistics());
+        statistics
+    }
 }
 
 /// An engine that needs no bound.

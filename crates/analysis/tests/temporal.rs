@@ -31,8 +31,12 @@ fn questions(program: &Program, text: &str, fair: &[&str]) -> Vec<TemporalQuesti
 }
 
 fn decide(program: &Program, question: TemporalQuestion) -> Answer {
+    decide_by(program, question, None)
+}
+
+fn decide_by(program: &Program, question: TemporalQuestion, engine: Option<EngineKind>) -> Answer {
     let prepared = Prepared::new(program);
-    let options = Options::new(None);
+    let options = Options::new(engine);
     let question = [Question::Temporal(question)];
     let report = answer(&prepared, &question, &options, &Budget::new(), &mut |_| {});
     report.expect("every run replays").answers.remove(0)
@@ -144,17 +148,18 @@ fn recursion_leaves_what_is_not_found_to_the_abstraction() {
         "process A { f { if (*) f(); label out: skip; } main { f(); } } process B { main { skip; } }",
     );
     assert_eq!(holds(&deep, "E F A@out", &[]), Some(true));
+    let searched = |text: &str| {
+        let question = questions(&deep, text, &[]).remove(0);
+        decide_by(&deep, question, Some(EngineKind::Exhaustive)).verdict
+    };
     // A run that calls for ever comes back to no state.
+    assert_eq!(searched("A F ended(A)"), Verdict::Unknown(Unknown::CallDepth(8)));
+    assert_eq!(searched("E F deadlock"), Verdict::Unknown(Unknown::CallDepth(8)));
     assert_eq!(holds(&deep, "A F ended(A)", &[]), Some(false));
+    // Lock histories need no such limit.
     assert_eq!(holds(&deep, "E F deadlock", &[]), Some(false));
-    let searched = Options::new(Some(EngineKind::Exhaustive));
-    for text in ["A F ended(A)", "E F deadlock"] {
-        let question = [Question::Temporal(questions(&deep, text, &[]).remove(0))];
-        let prepared = Prepared::new(&deep);
-        let report = answer(&prepared, &question, &searched, &Budget::new(), &mut |_| {});
-        let verdict = &report.expect("nothing is claimed").answers[0].verdict;
-        assert_eq!(verdict, &Verdict::Unknown(Unknown::CallDepth(8)), "{text}");
-    }
+    assert_eq!(holds(&deep, "E G F in(A, f)", &[]), Some(true));
+    assert_eq!(holds(&deep, "E (G F in(A, f) && F A@out)", &[]), Some(false));
 }
 
 /// A step that can fail leaves open what is not found.
@@ -321,10 +326,9 @@ fn a_part_that_does_not_repeat_is_refused() {
     let spool = program(SPOOL);
     let question = questions(&spool, "E true", &[]).remove(0);
     let text = "E (G F T1@put && G F T2@get)";
-    let Verdict::Violation(trace) = decide(&spool, questions(&spool, text, &[]).remove(0)).verdict
-    else {
-        panic!("there is a run");
-    };
+    let both = questions(&spool, text, &[]).remove(0);
+    let found = decide_by(&spool, both, Some(EngineKind::Exhaustive)).verdict;
+    let Verdict::Violation(trace) = found else { panic!("there is a run") };
     let witness = trace.witness(&spool);
     let repeats = witness.repeats.expect("it repeats");
     let check = |repeats: Option<usize>, question: &TemporalQuestion| {
@@ -333,9 +337,15 @@ fn a_part_that_does_not_repeat_is_refused() {
     };
     assert!(check(Some(repeats), &question).is_ok());
     let end = witness.steps.len();
-    for other in (0..=end).filter(|&at| at != repeats).map(Some).chain([None, Some(end + 1)]) {
+    for other in (0..=end).filter(|&at| at != repeats).map(Some).chain([Some(end + 1)]) {
         assert!(check(other, &question).is_err(), "{other:?} of {end}, not {repeats}");
     }
+    // A run that does not say how it goes on shows only what is true whatever comes then.
+    assert!(check(None, &question).is_ok());
+    assert!(check(None, &questions(&spool, text, &[]).remove(0)).is_err());
+    assert!(check(None, &questions(&spool, "E F T1@put", &[]).remove(0)).is_ok());
+    assert!(check(None, &questions(&spool, "E G !T1@put", &[]).remove(0)).is_err());
+    assert!(check(None, &questions(&spool, "E F T1@put", &["T1"]).remove(0)).is_err());
     // Nor is it fair to a thread that does not move in it.
     let alone = questions(&spool, "E G !T1@put", &["T1"]).remove(0);
     let stays = decide(&spool, questions(&spool, "E (G !T1@put && G F T2@get)", &[]).remove(0));

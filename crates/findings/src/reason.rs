@@ -213,6 +213,9 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
         FindingKind::Temporal => {
             let steps = trace.steps.len();
             match trace.repeats {
+                None if steps > 0 || !trace.points.is_empty() => {
+                    format!("`{subject}` does not hold: this run cannot satisfy it any more")
+                }
                 None => format!("`{subject}` does not hold: no run satisfies it"),
                 Some(first) if first == steps => {
                     format!("`{subject}` does not hold: nobody can move at the end of this run")

@@ -97,7 +97,7 @@ pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};
 pub use restrict::ThreadRestriction;
-pub use temporal::Temporal;
+pub use temporal::{Explain, Temporal};
 
 /// The book's page about doors, as tests.
 #[cfg(doctest)]

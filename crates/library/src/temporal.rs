@@ -8,7 +8,7 @@
 use crate::load::{Model, Text};
 use crate::select;
 use selvedge_analysis::{
-    Instance, InternalError, Options, Prepared, Progress, Report, answer, instance,
+    EngineKind, Instance, InternalError, Options, Prepared, Progress, Report, answer, instance,
 };
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::normal::NormalForm;
@@ -18,12 +18,17 @@ use selvedge_program::{Feature, Formula, Question, TemporalQuestion, ThreadId};
 use selvedge_report::{Answers, Asked, AskedFormula};
 use std::time::Duration;
 
-/// More chains than this are not made.
-const MOST_CHAINS: usize = 10_000;
 /// How much work may go into making chains only to explain them.
 const CHAINS_WORK: u64 = 1_000_000;
 /// How many chains an explanation lists.
 const SHOWN_CHAINS: usize = 4;
+
+/// What an explanation of a formula depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Explain {
+    /// A formula that is a union of more chains than this is not decided by them.
+    pub max_chains: usize,
+}
 
 /// Formulas about a model.
 #[derive(Clone, Debug)]
@@ -47,7 +52,7 @@ impl Temporal {
         texts: Vec<Text>,
         fair: Option<&[String]>,
         copies: u32,
-        explain: bool,
+        explain: Option<Explain>,
     ) -> Result<Self, Vec<(Text, Vec<Diagnostic>)>> {
         let Instance { program, limit } = instance(given.program, &[], copies);
         let model = Model { program, ..given };
@@ -121,16 +126,29 @@ impl Temporal {
 }
 
 /// What is known of a formula by its shape. An `A` is decided by runs that satisfy its negation.
-fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedFormula {
+fn about(question: &TemporalQuestion, model: &Model, explain: Option<Explain>) -> AskedFormula {
     let sought = question.sought();
     let shape = fragment(&sought);
     let mut explanation = Vec::new();
-    if explain {
+    if let Some(Explain { max_chains }) = explain {
         let form = NormalForm::new(&sought);
         explanation.push(format!("looks for a run with {}", show(&form, &model.program)));
         explanation.push(format!("fragment {}: {}", shape.word(), shape.theorem()));
-        explanation.extend(as_chains(&sought, model));
-        let finite = !model.program.features().contains(Feature::Recursion);
+        let (lines, are_chains) = as_chains(&sought, model, max_chains);
+        explanation.extend(lines);
+        let features = model.program.features();
+        let question = Question::Temporal(question.clone());
+        let taken = EngineKind::Tupling.takes(features, &question);
+        let finite = !features.contains(Feature::Recursion);
+        explanation.push(match (are_chains, taken) {
+            (true, Ok(())) => {
+                "decided by lock histories along the chains, for every number of open calls, if locks and \
+                 units are nested"
+                    .to_owned()
+            }
+            (true, Err(why)) => format!("not decided by its chains: {why}"),
+            (false, _) => "it has no such chains that lock histories could be followed along".to_owned(),
+        });
         let known = if finite {
             "the program has no recursion, so its states are finitely many and every formula is decided \
              by exploring them"
@@ -144,11 +162,12 @@ fn about(question: &TemporalQuestion, model: &Model, explain: bool) -> AskedForm
     AskedFormula { fragment: shape.word(), explanation }
 }
 
-/// The chains of moments that a formula is a union of, if it is one; the first of them, if there are many.
-fn as_chains(sought: &Formula, model: &Model) -> Vec<String> {
-    match chains(sought, MOST_CHAINS, &Budget::with_steps(CHAINS_WORK)) {
-        Err(NoChains::Shape) => Vec::new(),
-        Err(why) => vec![why.to_string()],
+/// The chains of moments that a formula is a union of, if it is one: the first of them, if there are many;
+/// and whether it is a union of no more than so many.
+fn as_chains(sought: &Formula, model: &Model, most: usize) -> (Vec<String>, bool) {
+    match chains(sought, most, &Budget::with_steps(CHAINS_WORK)) {
+        Err(NoChains::Shape) => (Vec::new(), false),
+        Err(why) => (vec![why.to_string()], false),
         Ok(found) => {
             let mut lines: Vec<String> = found
                 .iter()
@@ -158,7 +177,7 @@ fn as_chains(sought: &Formula, model: &Model) -> Vec<String> {
             if found.len() > SHOWN_CHAINS {
                 lines.push(format!("and {} more chains", found.len() - SHOWN_CHAINS));
             }
-            lines
+            (lines, true)
         }
     }
 }

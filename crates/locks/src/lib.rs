@@ -9,11 +9,13 @@
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
+//! - [`chains`]: temporal formulas that are chains of moments, by tupling.
 //!
 //! Engines propose; the replayer, which knows none of this, disposes.
 
 pub mod behaviour;
 mod bordered;
+pub mod chains;
 pub mod deadlock;
 pub mod lock_history;
 pub mod may_wait;

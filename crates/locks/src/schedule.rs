@@ -182,7 +182,7 @@ fn push(schedule: &mut Witness, runs: &[LocalRun], done: &mut [usize], participa
 type Block = (usize, usize);
 
 /// Interleaves the parts of one phase as blocks, and moves `held` from its start to its end.
-fn interleave_phase(
+pub(crate) fn interleave_phase(
     parts: &[&[LocalStep]],
     held: &mut [LockSet],
     budget: &Budget,

@@ -424,6 +424,7 @@ impl<'a> Product<'a> {
             held_of: self.base.iter().map(|&symbol| thread.held_of[symbol]).collect(),
             held_sets: held.collect(),
             in_unit: self.base.iter().map(|&symbol| thread.in_unit[symbol]).collect(),
+            nodes: self.base.iter().map(|&symbol| thread.nodes[symbol]).collect(),
             context_starts: self.context_starts,
             procedures: self.contexts.iter().map(entry_of).collect(),
         }

@@ -60,6 +60,8 @@ pub struct LoweredThread {
     pub(crate) held_of: IdVec<Symbol, u32>,
     pub(crate) held_sets: Vec<LockSet>,
     pub(crate) in_unit: IdVec<Symbol, bool>,
+    /// The node that each symbol stands for.
+    pub(crate) nodes: IdVec<Symbol, NodeId>,
     /// The first symbol of each context, and one past the last symbol.
     pub(crate) context_starts: Vec<u32>,
     /// The procedure of each context.
@@ -84,6 +86,11 @@ impl LoweredThread {
     /// Whether the thread is inside a unit of work at `symbol`.
     pub fn in_unit(&self, symbol: Symbol) -> bool {
         self.in_unit[symbol]
+    }
+
+    /// The node that `symbol` stands for.
+    pub fn node(&self, symbol: Symbol) -> NodeId {
+        self.nodes[symbol]
     }
 
     /// The symbols of the context that `symbol` belongs to: one procedure, entered in one way.
@@ -268,6 +275,7 @@ struct Lowering<'a> {
     first_rule: Vec<u32>,
     held_of: Vec<u32>,
     in_unit: Vec<bool>,
+    nodes: Vec<NodeId>,
     context_of: Vec<u32>,
 }
 
@@ -285,6 +293,7 @@ impl<'a> Lowering<'a> {
             first_rule: Vec::new(),
             held_of: Vec::new(),
             in_unit: Vec::new(),
+            nodes: Vec::new(),
             context_of: Vec::new(),
         }
     }
@@ -310,6 +319,7 @@ impl<'a> Lowering<'a> {
             held_of: IdVec::from_vec(self.held_of),
             held_sets: self.held_sets,
             in_unit: IdVec::from_vec(self.in_unit),
+            nodes: IdVec::from_vec(self.nodes),
             context_starts: self.context_starts,
             procedures: self.contexts.iter().map(|context| context.procedure).collect(),
         })
@@ -417,6 +427,7 @@ impl<'a> Lowering<'a> {
             });
             self.held_of.push(index);
             self.in_unit.push(in_unit);
+            self.nodes.push(node);
             self.context_of.push(at);
         }
     }

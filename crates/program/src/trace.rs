@@ -145,6 +145,8 @@ pub struct Trace {
     pub transactions: Vec<u32>,
     /// How many steps come before those that are repeated for ever, as the witness has it.
     pub repeats: Option<usize>,
+    /// After how many steps each point of a chain but the first is reached, as the witness has it.
+    pub points: Vec<usize>,
     /// How it fails, if it does: in its last step, or at first if it has none.
     pub fails: Option<FailureKind>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
@@ -227,6 +229,7 @@ impl Trace {
             steps,
             fails,
             repeats: self.repeats,
+            points: self.points.clone(),
             transactions: self.transactions.clone(),
         }
     }

@@ -67,8 +67,12 @@ pub struct Witness {
     /// Whether the last step fails: an assertion, or as [`FailureKind`](crate::FailureKind) says.
     pub fails: bool,
     /// How many steps come before those that are repeated for ever, for questions about infinite runs.
-    /// If that is all of them, nobody can move at the end.
+    /// If that is all of them, nobody can move at the end. Without it, whatever follows the steps, the
+    /// run is one that was asked for.
     pub repeats: Option<usize>,
+    /// After how many steps each point of a chain of moments but the first is reached, if the witness is
+    /// one for a chain. It is for reports: the replayer does not look at it.
+    pub points: Vec<usize>,
     /// The transaction that each step belongs to, from 1, if the engine knows of transactions; else
     /// empty. It is for reports: the replayer does not look at it.
     pub transactions: Vec<u32>,

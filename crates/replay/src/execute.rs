@@ -237,8 +237,9 @@ pub(crate) fn run_with(
         None => None,
     };
     let transactions = witness.transactions.clone();
-    let repeats = witness.repeats;
-    let trace = Trace { globals, locals, steps, transactions, repeats, fails, next: Vec::new() };
+    let (repeats, points) = (witness.repeats, witness.points.clone());
+    let next = Vec::new();
+    let trace = Trace { globals, locals, steps, transactions, repeats, points, fails, next };
     Ok((trace, states))
 }
 

@@ -179,19 +179,31 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
         }
     };
     let mut rows: Vec<Row<'a>> = trace.steps.iter().zip(shown).map(row).collect();
-    if let Some(first) = trace.repeats.and_then(|at| rows.get(at)) {
-        let remark = Row {
-            thread: first.thread,
-            depth: first.depth,
-            text: "(from here on for ever)".into(),
-            place: Place::NONE,
-            matched: None,
-            shown: true,
-            held: Vec::new(),
-            with: Vec::new(),
-            role: RowRole::Remark,
-        };
-        rows.insert(trace.repeats.unwrap_or_default(), remark);
+    // Remarks stand between steps, those that come last are put in first.
+    let remark = |row: &Row<'a>, text: String| Row {
+        thread: row.thread,
+        depth: row.depth,
+        text: text.into(),
+        place: Place::NONE,
+        matched: None,
+        shown: true,
+        held: Vec::new(),
+        with: Vec::new(),
+        role: RowRole::Remark,
+    };
+    let mut remarks: Vec<(usize, Row<'a>)> = Vec::new();
+    for (at, &after) in trace.points.iter().enumerate() {
+        // The point is seen behind this step.
+        let Some(row) = rows.get(after.saturating_sub(1)) else { continue };
+        remarks.push((after, remark(row, format!("(point {})", at + 1))));
+    }
+    if let Some((at, first)) = trace.repeats.and_then(|at| Some((at, rows.get(at)?))) {
+        remarks.push((at, remark(first, "(from here on for ever)".to_owned())));
+    }
+    // Of several at one place the first stays before the others.
+    remarks.sort_by_key(|&(at, _)| at);
+    for (at, remark) in remarks.into_iter().rev() {
+        rows.insert(at, remark);
     }
     rows
 }

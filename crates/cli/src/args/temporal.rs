@@ -4,7 +4,7 @@
 use super::reach::Input;
 use super::{ExtentOptions, ReportOptions, engines};
 use clap::{Args, ValueHint};
-use selvedge_analysis::{EngineKind, QuestionKind};
+use selvedge_analysis::{EngineKind, Options, QuestionKind};
 use std::path::PathBuf;
 
 /// Shown after the help of `temporal`.
@@ -55,6 +55,9 @@ pub struct TemporalArgs {
     /// How many frames of each stack the abstraction knows at most: 1, 2, 4 and so on up to this.
     #[arg(long, value_name = "FRAMES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_k: u32,
+    /// Formulas that are unions of more chains of moments than this are not decided by chains.
+    #[arg(long, value_name = "N", default_value_t = Options::MOST_CHAINS)]
+    pub max_chains: usize,
     /// How far to go, and how much to show.
     #[command(flatten)]
     pub extent: ExtentOptions,

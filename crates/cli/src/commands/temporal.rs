@@ -11,7 +11,7 @@ use crate::progress::{self, Position};
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Options};
-use selvedge_library::Temporal;
+use selvedge_library::{Explain, Temporal};
 use selvedge_report::Asked;
 use std::time::Instant;
 
@@ -36,15 +36,20 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         texts.push(input::text(path, output, budget)?);
     }
     let copies = args.extent.copies.copies;
-    let temporal = Temporal::new(model, texts, args.fair.as_deref(), copies, args.explain);
+    let explain = args.explain.then_some(Explain { max_chains: args.max_chains });
+    let temporal = Temporal::new(model, texts, args.fair.as_deref(), copies, explain);
     let temporal = temporal.map_err(|wrong| {
         for (text, diagnostics) in &wrong {
             output.diagnostics(diagnostics, &text.source());
         }
         Exit::BadInput
     })?;
-    let options =
-        Options { call_depth: args.depth, max_known: args.max_k, ..Options::new(args.engine) };
+    let options = Options {
+        call_depth: args.depth,
+        max_known: args.max_k,
+        max_chains: args.max_chains,
+        ..Options::new(args.engine)
+    };
     let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
     let report = std::thread::scope(|scope| {
         if wanted {

@@ -8,6 +8,8 @@
 //! that was held all the time may be held more often afterwards, and so with units: no event depends on
 //! by how many.
 //!
+//! A run that does not say how it goes on must satisfy the formula whatever comes behind its steps.
+//!
 //! # Invariants
 //! 1. Both ends of the round lie outside of every atomic section.
 //! 2. The moments of the second and the third round have the same atoms as those of the first.
@@ -15,7 +17,7 @@
 use crate::execute::{ReplayError, run_with};
 use crate::run::State;
 use crate::temporal::atoms::{Moment, Taken};
-use crate::temporal::evaluate::evaluate;
+use crate::temporal::evaluate::{evaluate, evaluate_prefix};
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
     LockId, Program, Proposition, Successors, TemporalQuestion, ThreadId, Trace, Unknown, Witness,
@@ -31,9 +33,14 @@ pub(crate) fn replay_temporal(
 ) -> Result<Trace, ReplayError> {
     let whole = |message: &str| Err(ReplayError::whole(message.to_owned()));
     let steps = witness.steps.len();
-    let Some(repeats) = witness.repeats.filter(|&at| at <= steps) else {
-        return whole("the run does not say from where on it repeats");
-    };
+    let goes_on = witness.repeats.is_none();
+    let repeats = witness.repeats.unwrap_or(steps);
+    if repeats > steps {
+        return whole("the run says that it repeats from behind its end on");
+    }
+    if goes_on && !question.fair.is_empty() {
+        return whole("the run does not say how it goes on, so it may not be fair");
+    }
     if witness.fails {
         return whole("the run ends with an assertion that fails, which was not asked for");
     }
@@ -54,6 +61,20 @@ pub(crate) fn replay_temporal(
     let [Some(first), Some(second), Some(third), Some(_)] = begins else {
         return whole("the part that repeats begins or ends inside an atomic section");
     };
+    let at = |atom: &Proposition| atoms.iter().position(|one| one == atom).unwrap_or_default();
+    if goes_on {
+        let last = moments.len() - 1;
+        let known = |moment: usize, atom: &Proposition| {
+            // Of the step behind the last moment nothing is known.
+            let open = moment == last && matches!(atom, Proposition::Takes(..));
+            (!open).then(|| moments[moment][at(atom)])
+        };
+        return match evaluate_prefix(&sought, moments.len(), &known) {
+            Some(true) => Ok(trace),
+            Some(false) => whole("the run does not satisfy what was sought"),
+            None => whole("whether the run satisfies what was sought depends on how it goes on"),
+        };
+    }
     let moments = if round.is_empty() {
         let end = Moment { program, successors: &successors, state: last };
         if program.threads.ids().any(|thread| end.can_move(thread)) {
@@ -90,7 +111,6 @@ pub(crate) fn replay_temporal(
         }
         moments[..second].to_vec()
     };
-    let at = |atom: &Proposition| atoms.iter().position(|one| one == atom).unwrap_or_default();
     if evaluate(&sought, moments.len(), first, &|moment, atom| moments[moment][at(atom)]) {
         Ok(trace)
     } else {
@@ -237,8 +257,13 @@ impl Lowest {
             let touched = self.frames[id].saturating_sub(1);
             let deeper = new.stack.len().checked_sub(old.stack.len());
             let repeats = deeper.is_some_and(|deeper| {
+                let (had, has) = (&had[touched..], &has[touched + deeper..]);
+                // The lowest of them is never left, so it does not matter which call opened it.
+                let lowest =
+                    had.first().map(|one| &one.locals) == has.first().map(|one| &one.locals);
                 old.stack[touched..] == new.stack[touched + deeper..]
-                    && had[touched..] == has[touched + deeper..]
+                    && lowest
+                    && had.iter().skip(1).eq(has.iter().skip(1))
             });
             if !repeats
                 || old.waits != new.waits

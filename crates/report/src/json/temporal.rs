@@ -42,9 +42,15 @@ struct RunEntry<'a> {
     #[serde(rename = "loop")]
     round: Vec<Step<'a>>,
     ends: bool,
-    points: [(); 0],
+    points: Vec<PointEntry>,
     growth: BTreeMap<&'a str, i64>,
     replay: Replay,
+}
+
+#[derive(Serialize)]
+struct PointEntry {
+    point: usize,
+    after_step: usize,
 }
 
 impl<'a> RunEntry<'a> {
@@ -52,7 +58,9 @@ impl<'a> RunEntry<'a> {
         let repeats = trace.repeats.unwrap_or(trace.steps.len());
         let steps: Vec<Step<'a>> =
             trace.steps.iter().map(|step| Step::new(step, program)).collect();
-        let ends = repeats == steps.len();
+        let ends = trace.repeats == Some(steps.len());
+        let point = |(at, &after_step): (usize, &usize)| PointEntry { point: at + 1, after_step };
+        let points = trace.points.iter().enumerate().map(point).collect();
         let mut steps = steps;
         let round = steps.split_off(repeats.min(steps.len()));
         let growth = trace.growth(program).into_iter();
@@ -61,7 +69,7 @@ impl<'a> RunEntry<'a> {
             steps,
             round,
             ends,
-            points: [],
+            points,
             growth: growth.map(name).collect(),
             replay: Replay::new(question, trace, program),
         }

@@ -67,16 +67,19 @@ fn shown(answer: &Answer) -> String {
 
 /// How the verdict was found.
 fn how(temporal: &TemporalQuestion, answer: &Answer, formula: &AskedFormula) -> String {
-    let engine = answer.engine;
+    let says = |what: String| match answer.engine {
+        "tupling" => format!("decided: {}, {what}", formula.fragment),
+        engine => format!("{engine}: {what}"),
+    };
     match (&answer.verdict, temporal.quantifier) {
         (Verdict::Violation(trace), PathQuantifier::Some) => {
-            format!("{engine}: a run of {}", length(trace))
+            says(format!("a run of {}", length(trace)))
         }
         (Verdict::Violation(trace), PathQuantifier::Every) => {
-            format!("{engine}: a run on which it is false: {}", length(trace))
+            says(format!("a run on which it is false: {}", length(trace)))
         }
-        (Verdict::Safe, PathQuantifier::Some) => format!("{engine}: no run, proved for all runs"),
-        (Verdict::Safe, PathQuantifier::Every) => format!("{engine}: proved for all runs"),
+        (Verdict::Safe, PathQuantifier::Some) => says("no run, proved for all runs".to_owned()),
+        (Verdict::Safe, PathQuantifier::Every) => says("proved for all runs".to_owned()),
         (Verdict::Unknown(why), _) => {
             format!("{} over several threads: {}", formula.fragment, visible(&why.to_string()))
         }
@@ -85,7 +88,9 @@ fn how(temporal: &TemporalQuestion, answer: &Answer, formula: &AskedFormula) -> 
 
 /// `9 steps, then a loop of 14 steps; T2's stack grows by 1 in each round`.
 fn length(trace: &Trace) -> String {
-    let repeats = trace.repeats.unwrap_or(trace.steps.len());
+    let Some(repeats) = trace.repeats else {
+        return format!("{}, and then anything", count(trace.steps.len(), "step"));
+    };
     let before = count(repeats, "step");
     match trace.steps.len() - repeats {
         0 => format!("{before}, then nobody can move"),
@@ -109,7 +114,8 @@ fn run(
         let _ = writeln!(out, "  {line}");
     }
     if trace.steps.is_empty() {
-        let _ = writeln!(out, "  nobody can move at first\n");
+        let what = if trace.repeats.is_some() { "nobody can move" } else { "it can be seen" };
+        let _ = writeln!(out, "  {what} at first\n");
         return;
     }
     // Where threads are matters here, so a run that is not too long is shown with all of its steps.

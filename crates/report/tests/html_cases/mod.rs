@@ -355,7 +355,7 @@ pub fn lasso() -> CheckedFile {
     let texts = Texts::from(Text::new("examples/spool.eml", SPOOL));
     let (model, _) = load(&texts, Reading::default());
     let formula = Text::new("examples/spool.ltl", "served: A G F T2@get;");
-    let asked = Temporal::new(model.expect("a model"), vec![formula], None, 2, false);
+    let asked = Temporal::new(model.expect("a model"), vec![formula], None, 2, None);
     let asked = asked.expect("a formula");
     let report = asked.decide(Options::new(None), &Budget::new(), &mut |_| {});
     let answers = report.expect("no fault").answers;

@@ -1,0 +1,277 @@
+//! Temporal formulas that are chains of moments: lock histories against exhaustive search on random
+//! programs. Where there is recursion, what the search finds within its depth must be found, and what is
+//! found is replayed in any case.
+
+#![expect(clippy::print_stdout, reason = "the large run shows its counts")]
+
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
+use selvedge_base::Budget;
+use selvedge_program::{
+    Action, Deed, Formula, NodeId, PathQuantifier, Program, Proposition, Question,
+    TemporalQuestion, ThreadId, Unknown, Verdict,
+};
+use selvedge_testkit::Rng;
+use selvedge_testkit::generate::{Emphasis, Shape, random_model};
+use std::collections::BTreeSet;
+
+const CALL_DEPTH: u32 = 3;
+const FORMULAS: usize = 6;
+
+/// Small enough that pairs of states and states of automata can be tried for many formulas.
+const MINI: Shape = Shape {
+    processes: (2, 3),
+    locks: 3,
+    locations: 1,
+    functions: 2,
+    statements: 4,
+    nesting: 3,
+    emphasis: Emphasis::Units,
+};
+const MINI_LOCKS: Shape = Shape { emphasis: Emphasis::Locks, ..MINI };
+const FOUR: Shape = Shape { processes: (4, 4), statements: 2, ..MINI_LOCKS };
+
+fn programs(default: u64) -> u64 {
+    let asked = std::env::var("SELVEDGE_PROGRAMS").ok();
+    asked.and_then(|count| count.parse().ok()).unwrap_or(default)
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    formulas: usize,
+    holds: usize,
+    fails: usize,
+    cut: usize,
+    beyond: usize,
+    left_out: usize,
+}
+
+/// The nodes of a thread that its main reaches.
+fn nodes(program: &Program, thread: ThreadId) -> Vec<NodeId> {
+    let mut procedures = BTreeSet::from([program.threads[thread].main]);
+    loop {
+        let called: Vec<_> = program
+            .edges
+            .iter()
+            .filter(|edge| procedures.contains(&program.nodes[edge.source]))
+            .filter_map(|edge| match edge.action {
+                Action::Call(callee) => Some(callee),
+                _ => None,
+            })
+            .collect();
+        let before = procedures.len();
+        procedures.extend(called);
+        if procedures.len() == before {
+            break;
+        }
+    }
+    program.nodes.ids().filter(|&node| procedures.contains(&program.nodes[node])).collect()
+}
+
+struct Maker<'a> {
+    program: &'a Program,
+    rng: Rng,
+    nodes: Vec<Vec<NodeId>>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(program: &'a Program, rng: Rng) -> Self {
+        let nodes = program.threads.ids().map(|thread| nodes(program, thread)).collect();
+        Self { program, rng, nodes }
+    }
+
+    fn thread(&mut self) -> ThreadId {
+        let threads: Vec<ThreadId> = self.program.threads.ids().collect();
+        *self.rng.pick(&threads)
+    }
+
+    fn deed(&mut self, thread: ThreadId) -> Deed {
+        let program = self.program;
+        let at = program.threads.ids().position(|id| id == thread).expect("a thread");
+        let node = *self.rng.pick(&self.nodes[at]);
+        let edges: Vec<Action> = program
+            .edges
+            .iter()
+            .filter(|edge| edge.source == node)
+            .map(|edge| edge.action)
+            .collect();
+        let procedure = program.nodes[node];
+        match edges.first() {
+            Some(Action::Read(location)) => Deed::Read(*location),
+            Some(Action::Write(location)) => Deed::Write(*location),
+            Some(Action::Acquire(lock)) => Deed::Acquire(*lock),
+            Some(Action::Release(lock)) => Deed::Release(*lock),
+            Some(Action::BeginUnit) => Deed::Begin,
+            Some(Action::EndUnit) => Deed::End,
+            Some(Action::Call(callee)) => Deed::Call(*callee),
+            _ => Deed::Return(procedure),
+        }
+    }
+
+    fn atom(&mut self) -> Proposition {
+        let thread = self.thread();
+        let at = self.program.threads.ids().position(|id| id == thread).expect("a thread");
+        let node = *self.rng.pick(&self.nodes[at]);
+        let locks: Vec<_> = self.program.locks.ids().collect();
+        match self.rng.below(16) {
+            0..=5 => Proposition::At(thread, vec![node]),
+            6 => Proposition::In(thread, self.program.nodes[node]),
+            7 | 8 if !locks.is_empty() => Proposition::Holds(thread, *self.rng.pick(&locks)),
+            9 => Proposition::Unit(thread),
+            10 => Proposition::About(thread, self.deed(thread)),
+            11 | 12 => Proposition::Ended(thread),
+            13 => Proposition::Blocked(thread),
+            14 => Proposition::Deadlock,
+            _ => Proposition::End,
+        }
+    }
+
+    /// A Boolean combination of atoms.
+    fn condition(&mut self, depth: u32) -> Formula {
+        if depth == 0 || self.rng.percent(30) {
+            let atom = Formula::Proposition(self.atom());
+            return if self.rng.percent(25) { Formula::not(atom) } else { atom };
+        }
+        let (f, g) = (self.condition(depth - 1), self.condition(depth - 1));
+        if self.rng.percent(70) { Formula::and(f, g) } else { Formula::or(f, g) }
+    }
+
+    /// A step that is said to be one of a thread, and what is true behind it.
+    fn step(&mut self, then: Formula) -> Formula {
+        let thread = self.thread();
+        let deed = self.rng.percent(50).then(|| self.deed(thread));
+        let takes = Formula::Proposition(Proposition::Takes(thread, deed));
+        Formula::and(takes, Formula::next(then))
+    }
+
+    /// A formula with `F`, `X` and, if windows are wanted, `GF`.
+    fn formula(&mut self, depth: u32, windows: bool) -> Formula {
+        if depth == 0 {
+            return self.condition(1);
+        }
+        let now = self.condition(1);
+        let later = self.formula(depth - 1, windows);
+        match self.rng.below(if windows { 10 } else { 7 }) {
+            0 | 1 => Formula::finally(Formula::and(now, later)),
+            2 => Formula::finally(later),
+            3 => Formula::and(now, Formula::next(later)),
+            4 => Formula::finally(self.step(later)),
+            5 => Formula::and(Formula::finally(now), later),
+            6 => Formula::or(Formula::finally(Formula::and(now, later.clone())), later),
+            7 | 8 => Formula::and(Formula::globally(Formula::finally(now)), later),
+            _ => {
+                let next = self.condition(0);
+                let window =
+                    if self.rng.percent(50) { Formula::next(next) } else { self.step(next) };
+                let window = Formula::globally(Formula::finally(Formula::and(now, window)));
+                if self.rng.percent(50) { Formula::and(window, later) } else { window }
+            }
+        }
+    }
+
+    fn question(&mut self, windows: bool) -> TemporalQuestion {
+        let depth = self.rng.between(1, 3) as u32;
+        let formula = self.formula(depth, windows);
+        let all: Vec<ThreadId> = self.program.threads.ids().collect();
+        let fair = if windows && self.rng.percent(40) {
+            all.into_iter().filter(|_| self.rng.percent(60)).collect()
+        } else {
+            Vec::new()
+        };
+        let every = self.rng.percent(20);
+        let (quantifier, formula) = if every {
+            (PathQuantifier::Every, Formula::not(formula))
+        } else {
+            (PathQuantifier::Some, formula)
+        };
+        let (text, definitions) = (String::new(), String::new());
+        TemporalQuestion { name: None, text, definitions, quantifier, formula, fair }
+    }
+}
+
+fn compare(source: &str, questions: &[Question], program: &Program, tally: &mut Tally) {
+    let answers = |engine: EngineKind| {
+        let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
+        let budget = match engine {
+            EngineKind::Exhaustive => Budget::with_steps(100_000),
+            _ => Budget::new(),
+        };
+        let report = answer(&Prepared::new(program), questions, &options, &budget, &mut |_| {});
+        report.unwrap_or_else(|error| panic!("{error} in\n{source}{questions:?}")).answers
+    };
+    let expected = answers(EngineKind::Exhaustive);
+    for (expected, found) in expected.iter().zip(answers(EngineKind::Tupling)) {
+        tally.formulas += 1;
+        let agree = match (&expected.verdict, &found.verdict) {
+            (Verdict::Violation(_), Verdict::Violation(_)) => {
+                tally.holds += 1;
+                true
+            }
+            (Verdict::Safe, Verdict::Safe) => {
+                tally.fails += 1;
+                true
+            }
+            (Verdict::Unknown(Unknown::CallDepth(_)), verdict) => {
+                tally.cut += 1;
+                tally.beyond += usize::from(matches!(verdict, Verdict::Violation(_)));
+                !matches!(verdict, Verdict::Unknown(_))
+            }
+            (Verdict::Unknown(Unknown::Stopped(_)), _) => {
+                tally.left_out += 1;
+                true
+            }
+            _ => false,
+        };
+        assert!(
+            agree,
+            "exhaustive says {:?}, tupling says {:?}: {:?}\nof\n{source}",
+            expected.verdict, found.verdict, expected.question
+        );
+    }
+}
+
+fn run(name: &str, shape: &Shape, windows: bool, count: u64) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let mut rng = Rng::new(seed);
+        let source = random_model(&mut rng, shape).to_eml();
+        let program = selvedge_front_eml::parse(&source).program.expect("a program");
+        let mut maker = Maker::new(&program, rng);
+        let questions: Vec<Question> =
+            (0..FORMULAS).map(|_| Question::Temporal(maker.question(windows))).collect();
+        compare(&source, &questions, &program, &mut tally);
+    }
+    println!("{name}: {tally:?}");
+    tally
+}
+
+#[test]
+fn points_and_links() {
+    let count = programs(60);
+    let mut all = Tally::default();
+    for (name, shape, count) in [
+        ("points", &MINI, count),
+        ("points and locks", &MINI_LOCKS, count),
+        ("points of four threads", &FOUR, count.div_ceil(4)),
+    ] {
+        let tally = run(name, shape, false, count);
+        all.holds += tally.holds;
+        all.fails += tally.fails;
+    }
+    assert!(all.holds > 50 && all.fails > 50, "{all:?}");
+}
+
+#[test]
+fn windows_and_fairness() {
+    let count = programs(60);
+    let mut all = Tally::default();
+    for (name, shape, count) in [
+        ("windows", &MINI, count),
+        ("windows and locks", &MINI_LOCKS, count),
+        ("windows of four threads", &FOUR, count.div_ceil(4)),
+    ] {
+        let tally = run(name, shape, true, count);
+        all.holds += tally.holds;
+        all.fails += tally.fails;
+    }
+    assert!(all.holds > 50 && all.fails > 50, "{all:?}");
+}

@@ -1,0 +1,305 @@
+//! # Idea
+//! What a point of a chain can see of one thread is its *class*: which of the atoms about the thread that
+//! stand there are true, by the symbol on top of its stack, and, where the point asks who can move, what the
+//! thread waits for. From the classes of all threads and the locks that they hold the point's condition is
+//! evaluated. From the class of one thread alone it can often be seen that the condition is false, and then
+//! the thread does not pass the point there.
+//!
+//! # Source
+//! [`selvedge_program::formula::Proposition`] for what atoms mean.
+//!
+//! # Invariants
+//! 1. Symbols of one class cannot be told apart by the point.
+
+use super::tuples::Mark;
+use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, Id, StopReason};
+use selvedge_lower::{LockSet, LoweredThread, RuleLabel};
+use selvedge_pds::{Rhs, Rule, Symbol};
+use selvedge_program::{
+    Action, Deed, Event, Formula, LockId, Observable, Program, Proposition, ThreadId,
+};
+use std::rc::Rc;
+
+/// What a thread waits for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Waits {
+    /// It has ended.
+    Ended,
+    /// For nothing: it can move whatever the others hold.
+    Free,
+    /// For one of these locks, or for ever.
+    For(Vec<LockId>),
+}
+
+/// What a point can see of one thread.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Class {
+    /// Which of the thread's atoms are true.
+    truth: Vec<bool>,
+    /// What it waits for, if the point asks.
+    waits: Option<Waits>,
+}
+
+/// The thread that an atom is about, unless it is about what several threads do.
+fn own_thread(atom: &Proposition) -> Option<ThreadId> {
+    match atom {
+        Proposition::At(thread, _)
+        | Proposition::In(thread, _)
+        | Proposition::Holds(thread, _)
+        | Proposition::Unit(thread)
+        | Proposition::About(thread, _)
+        | Proposition::Ended(thread) => Some(*thread),
+        Proposition::Blocked(_)
+        | Proposition::End
+        | Proposition::Deadlock
+        | Proposition::Condition(_)
+        | Proposition::Takes(..) => None,
+    }
+}
+
+/// Whether an atom asks who can move.
+pub(super) fn asks_who_moves(atom: &Proposition) -> bool {
+    matches!(atom, Proposition::Blocked(_) | Proposition::End | Proposition::Deadlock)
+}
+
+/// The thread that an atom names.
+pub(super) fn named(atom: &Proposition) -> Option<ThreadId> {
+    match atom {
+        Proposition::Blocked(thread) => Some(*thread),
+        _ => own_thread(atom),
+    }
+}
+
+/// A condition with the classes of the threads that take part.
+pub(super) struct Point {
+    condition: Formula,
+    /// For each thread, in the order of those that take part.
+    threads: Vec<OfThread>,
+}
+
+struct OfThread {
+    thread: ThreadId,
+    atoms: Vec<Proposition>,
+    /// Whether the point asks what the thread waits for.
+    waits: bool,
+    classes: Vec<Class>,
+    index: FxHashMap<Class, Mark>,
+}
+
+impl Point {
+    /// The point with this condition.
+    pub fn new(condition: Formula, participants: &[ThreadId]) -> Self {
+        let atoms = condition.propositions();
+        let everybody =
+            atoms.iter().any(|atom| matches!(atom, Proposition::End | Proposition::Deadlock));
+        let of_thread = |&thread: &ThreadId| {
+            let own = atoms.iter().filter(|atom| own_thread(atom) == Some(thread));
+            let blocked = atoms.contains(&&Proposition::Blocked(thread));
+            OfThread {
+                thread,
+                atoms: own.map(|&atom| atom.clone()).collect(),
+                waits: everybody || blocked,
+                classes: Vec::new(),
+                index: FxHashMap::default(),
+            }
+        };
+        let threads = participants.iter().map(of_thread).collect();
+        Self { condition, threads }
+    }
+
+    /// Whether the condition is one that classes can say.
+    pub fn is_about_tops(condition: &Formula) -> bool {
+        let beyond = |atom: &&Proposition| {
+            matches!(atom, Proposition::Condition(_) | Proposition::Takes(..))
+        };
+        !condition.propositions().iter().any(|atom| beyond(&atom))
+    }
+
+    /// The class of each symbol of a participant, and of the empty stack; none where the condition is
+    /// false whatever the others do.
+    pub fn marks(
+        &mut self,
+        at: usize,
+        program: &Program,
+        thread: &LoweredThread,
+        budget: &Budget,
+    ) -> Result<Rc<[Option<Mark>]>, StopReason> {
+        let mut marks = Vec::with_capacity(thread.pds.symbols + 1);
+        let mut possible: Vec<bool> = Vec::new();
+        for index in 0..=thread.pds.symbols {
+            budget.check()?;
+            let symbol = (index < thread.pds.symbols).then(|| Symbol::from_index(index));
+            let mark = self.class(at, program, thread, symbol);
+            if possible.len() <= mark as usize {
+                possible.push(self.is_possible(at, mark));
+            }
+            marks.push(possible[mark as usize].then_some(mark));
+        }
+        Ok(marks.into())
+    }
+
+    /// The class of one symbol, or of the empty stack.
+    pub fn class(
+        &mut self,
+        at: usize,
+        program: &Program,
+        thread: &LoweredThread,
+        symbol: Option<Symbol>,
+    ) -> Mark {
+        let of = &mut self.threads[at];
+        let truth = of.atoms.iter().map(|atom| holds(atom, program, thread, symbol)).collect();
+        let class = Class { truth, waits: of.waits.then(|| waits(thread, symbol)) };
+        if let Some(&known) = of.index.get(&class) {
+            return known;
+        }
+        let mark = of.classes.len() as Mark;
+        of.classes.push(class.clone());
+        of.index.insert(class, mark);
+        mark
+    }
+
+    /// Whether the condition can be true if one participant is in this class.
+    fn is_possible(&self, at: usize, mark: Mark) -> bool {
+        let of = &self.threads[at];
+        let class = &of.classes[mark as usize];
+        let free = class.waits == Some(Waits::Free);
+        let known = |atom: &Proposition| match atom {
+            Proposition::End | Proposition::Deadlock if free => Some(false),
+            Proposition::Blocked(thread) if *thread == of.thread => {
+                matches!(class.waits, Some(Waits::Free | Waits::Ended)).then_some(false)
+            }
+            _ => of.atoms.iter().position(|own| own == atom).map(|own| class.truth[own]),
+        };
+        evaluate(&self.condition, &known) != Some(false)
+    }
+
+    /// Whether the condition is true if the participants are in these classes and hold these locks.
+    pub fn holds(&self, marks: &[Mark], held: &[LockSet]) -> bool {
+        let class = |at: usize| &self.threads[at].classes[marks[at] as usize];
+        let can_move = |at: usize| match &class(at).waits {
+            Some(Waits::Free) => true,
+            Some(Waits::For(locks)) => locks.iter().any(|&lock| {
+                held.iter().enumerate().all(|(other, held)| other == at || !held.contains(lock))
+            }),
+            Some(Waits::Ended) | None => false,
+        };
+        let everybody = || 0..self.threads.len();
+        let ended = |at: usize| class(at).waits == Some(Waits::Ended);
+        let known = |atom: &Proposition| match atom {
+            Proposition::End => Some(!everybody().any(can_move)),
+            Proposition::Deadlock => {
+                Some(!everybody().any(can_move) && everybody().any(|at| !ended(at)))
+            }
+            Proposition::Blocked(thread) => {
+                let at = self.threads.iter().position(|of| of.thread == *thread)?;
+                Some(!ended(at) && !can_move(at))
+            }
+            _ => {
+                let thread = own_thread(atom)?;
+                let at = self.threads.iter().position(|of| of.thread == thread)?;
+                let own = self.threads[at].atoms.iter().position(|own| own == atom)?;
+                Some(class(at).truth[own])
+            }
+        };
+        evaluate(&self.condition, &known) == Some(true)
+    }
+}
+
+/// The truth of a condition of which some atoms are known.
+fn evaluate(condition: &Formula, known: &impl Fn(&Proposition) -> Option<bool>) -> Option<bool> {
+    match condition {
+        Formula::Constant(value) => Some(*value),
+        Formula::Proposition(atom) => known(atom),
+        Formula::Not(f) => evaluate(f, known).map(|value| !value),
+        Formula::And(f, g) => match (evaluate(f, known), evaluate(g, known)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), other) | (other, Some(true)) => other,
+            (None, None) => None,
+        },
+        Formula::Or(f, g) => match (evaluate(f, known), evaluate(g, known)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), other) | (other, Some(false)) => other,
+            (None, None) => None,
+        },
+        Formula::Next(_) | Formula::Until(..) | Formula::Release(..) => None,
+    }
+}
+
+/// What a thread with this symbol on top of its stack waits for.
+fn waits(thread: &LoweredThread, symbol: Option<Symbol>) -> Waits {
+    let Some(symbol) = symbol else { return Waits::Ended };
+    let mut locks = Vec::new();
+    for (_, rule) in thread.rules_of(symbol) {
+        match rule.label.event {
+            Some(Event::Acquire(lock)) => locks.push(lock),
+            _ => return Waits::Free,
+        }
+    }
+    locks.sort_unstable();
+    locks.dedup();
+    Waits::For(locks)
+}
+
+/// Whether an atom about a thread is true with this symbol on top of its stack.
+fn holds(
+    atom: &Proposition,
+    program: &Program,
+    thread: &LoweredThread,
+    symbol: Option<Symbol>,
+) -> bool {
+    let Some(symbol) = symbol else { return matches!(atom, Proposition::Ended(_)) };
+    match atom {
+        Proposition::At(_, nodes) => nodes.contains(&thread.node(symbol)),
+        Proposition::In(_, procedure) => thread.procedure(symbol) == *procedure,
+        Proposition::Holds(_, lock) => thread.held(symbol).contains(*lock),
+        Proposition::Unit(_) => thread.in_unit(symbol),
+        Proposition::About(_, wanted) => {
+            thread.rules_of(symbol).any(|(_, rule)| deed(program, thread, rule) == Some(*wanted))
+        }
+        Proposition::Ended(_)
+        | Proposition::Blocked(_)
+        | Proposition::End
+        | Proposition::Deadlock
+        | Proposition::Condition(_)
+        | Proposition::Takes(..) => false,
+    }
+}
+
+/// What a rule does, if it is something that formulas can name.
+pub(super) fn deed(
+    program: &Program,
+    thread: &LoweredThread,
+    rule: &Rule<RuleLabel>,
+) -> Option<Deed> {
+    let returns = || Some(Deed::Return(thread.procedure(rule.symbol)));
+    if rule.rhs == Rhs::Pop {
+        return returns();
+    }
+    match rule.label.event {
+        Some(Event::Acquire(lock)) => return Some(Deed::Acquire(lock)),
+        Some(Event::Release(lock)) => return Some(Deed::Release(lock)),
+        Some(Event::Observable(Observable::Read(location))) => return Some(Deed::Read(location)),
+        Some(Event::Observable(Observable::Write(location))) => return Some(Deed::Write(location)),
+        Some(Event::Observable(Observable::BeginUnit)) => return Some(Deed::Begin),
+        Some(Event::Observable(Observable::EndUnit)) => return Some(Deed::End),
+        Some(Event::Start(started)) => return Some(Deed::Start(started)),
+        Some(Event::Join(joined)) => return Some(Deed::Join(joined)),
+        None => {}
+    }
+    match program.edges[rule.label.step.edge()?].action {
+        Action::Call(procedure) => Some(Deed::Call(procedure)),
+        Action::Return(_) => returns(),
+        _ => None,
+    }
+}
+
+/// The locks that a condition names.
+pub(super) fn locks_of(condition: &Formula) -> Vec<LockId> {
+    let named = |atom: &Proposition| match atom {
+        Proposition::Holds(_, lock)
+        | Proposition::About(_, Deed::Acquire(lock) | Deed::Release(lock)) => Some(*lock),
+        _ => None,
+    };
+    condition.propositions().into_iter().filter_map(named).collect()
+}
