@@ -113,6 +113,8 @@ pub struct Declaration {
     pub features: &'static [Feature],
     /// Further ones, if a question is about events: sequences of accesses, and races.
     pub with_events: &'static [Feature],
+    /// The features that it takes if a question is a temporal formula, if they are others.
+    pub for_formulas: Option<&'static [Feature]>,
     /// Whether it takes locks and units that are not nested.
     pub unnested: bool,
     /// What `safe` covers.
@@ -185,6 +187,7 @@ impl EngineKind {
                 questions: &[Atomicity, Race, Deadlock, Temporal],
                 features: OVER_LOCKS,
                 with_events: LEFT_OUT,
+                for_formulas: Some(OVER_CHAINS),
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &[
@@ -205,6 +208,7 @@ impl EngineKind {
                 questions: &[Atomicity, Race, Deadlock],
                 features: OVER_LOCKS,
                 with_events: LEFT_OUT,
+                for_formulas: None,
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &[
@@ -227,6 +231,7 @@ impl EngineKind {
                 questions: &[Atomicity, Race, Deadlock, Temporal],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels, Restrictions],
                 with_events: LEFT_OUT,
+                for_formulas: None,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states"],
@@ -237,6 +242,7 @@ impl EngineKind {
                 questions: &[Temporal],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["states"],
@@ -247,6 +253,7 @@ impl EngineKind {
                 questions: &[Atomicity, Race],
                 features: OVER_TRUTH_VALUES,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: EXPLICIT_COUNTS,
@@ -258,6 +265,7 @@ impl EngineKind {
                 questions: &[Atomicity, Race, Reach],
                 features: &[Recursion, Starts, Joins, Volatile, Mutexes, Channels, Restrictions],
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["refinements", "automaton-nodes", "prefix-strings", "product-states"],
@@ -268,6 +276,7 @@ impl EngineKind {
                 questions: &[Reach],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["relational-products", "peak-nodes"],
@@ -278,6 +287,7 @@ impl EngineKind {
                 questions: &[Reach],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["relational-products", "peak-nodes"],
@@ -288,6 +298,7 @@ impl EngineKind {
                 questions: &[Reach],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: EXPLICIT_COUNTS,
@@ -298,6 +309,7 @@ impl EngineKind {
                 questions: &[Reach],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: &[
@@ -315,6 +327,7 @@ impl EngineKind {
                 questions: &[Reach],
                 features: OVER_DATA,
                 with_events: &[],
+                for_formulas: None,
                 unnested: false,
                 covers: COMPLETE,
                 counts: &["rules", "shared-states", "stack-symbols", "diagram-nodes"],
@@ -337,6 +350,7 @@ impl EngineKind {
                     Channels,
                 ],
                 with_events: &[],
+                for_formulas: None,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
                 counts: &["states", "nodes", "transitions", "depth", "sweeps", "bytes_per_state"],
@@ -397,9 +411,9 @@ impl EngineKind {
         {
             return Err(format!("{name} decides of what can be reached only labels"));
         }
-        // What decides formulas by chains looks at the tops of all stacks.
-        let chains = self == Self::Tupling && kind == Temporal;
-        let taken = if chains { OVER_CHAINS } else { taken };
+        let only = self.declaration().for_formulas.filter(|_| kind == Temporal);
+        let chains = only.is_some();
+        let taken = only.unwrap_or(taken);
         let with_events =
             with_events.iter().filter(|_| !chains && matches!(kind, Atomicity | Race | Temporal));
         let missing = features.without(taken.iter().chain(with_events).copied().collect());

@@ -39,10 +39,17 @@ fn table() -> String {
         if !declared.with_events.is_empty() {
             let more = names(declared.with_events);
             let about = [QuestionKind::Atomicity, QuestionKind::Race, QuestionKind::Temporal];
-            let about = about.iter().filter(|kind| declared.questions.contains(kind));
+            let about = about.iter().filter(|kind| {
+                let other = **kind == QuestionKind::Temporal && declared.for_formulas.is_some();
+                declared.questions.contains(kind) && !other
+            });
             let about: Vec<&str> = about.map(|kind| kind.name()).collect();
             let about = about.join(", ");
             write!(features, "; for {about} also {more}").expect("strings take text");
+        }
+        if let Some(only) = declared.for_formulas {
+            let (about, only) = (QuestionKind::Temporal.name(), names(only));
+            write!(features, "; for {about} only {only}").expect("strings take text");
         }
         let counts: Vec<String> = declared.counts.iter().map(|one| format!("`{one}`")).collect();
         let locks = if declared.unnested { "any" } else { "nested" };

@@ -113,7 +113,7 @@ impl Point {
         let beyond = |atom: &&Proposition| {
             matches!(atom, Proposition::Condition(_) | Proposition::Takes(..))
         };
-        !condition.propositions().iter().any(|atom| beyond(&atom))
+        !condition.propositions().iter().any(beyond)
     }
 
     /// The class of each symbol of a participant, and of the empty stack; none where the condition is

@@ -192,7 +192,7 @@ impl<'p> ChainTupling<'p> {
         }
         let cast = Cast { participants: &participants, threads: &threads };
         match &query.after {
-            After::Anything | After::Nothing => self.to_last_point(query, &parts, &cast),
+            After::Anything | After::Nothing => self.through_points(query, &parts, &cast),
             After::Rounds(windows) => {
                 let mut in_rounds = Vec::new();
                 for window in windows {
@@ -296,7 +296,7 @@ impl<'p> ChainTupling<'p> {
     }
 
     /// Whether the threads fit together up to the last point.
-    fn to_last_point(
+    fn through_points(
         &mut self,
         query: &ChainQuery,
         links: &[SharedLink],
