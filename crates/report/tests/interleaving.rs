@@ -77,39 +77,40 @@ fn rows_of_the_pattern_are_not_folded() {
     assert_snapshot!("pattern_not_folded", shown(&program, steps, Detail::Events, 80));
 }
 
-/// The words of a table; bars that go on beside a further line are none.
+/// The words of a table without its bars, which a list has not.
 fn words(text: &str) -> BTreeSet<&str> {
-    text.split_whitespace().filter(|word| word.chars().any(|c| c != '│')).collect()
+    text.split_whitespace().filter(|word| !word.contains(['┌', '└', '│'])).collect()
 }
+
+const MANY_WORDS: &str = " of all the things in the whole wide world";
+/// A list has room for it, and columns have not.
+const LONG_WORD: &str = "_of_all_the_things_in_the_whole_wide_world";
 
 #[test]
 fn nothing_is_cut_on_any_screen() {
-    let mut program = stack();
-    for lock in &mut program.locks {
-        lock.name += " of all the things in the whole wide world";
-    }
-    let steps = trace(&stack(), FIGURE_1);
-    for style in [OwnershipStyle::Remarks, OwnershipStyle::Bars] {
-        let shown = |width| {
-            let terminal = Terminal::plain(width);
-            interleaving::render_with(&steps, &both(), &program, Detail::Events, style, terminal)
-        };
-        let whole = shown(400);
-        for width in 32..=140 {
-            let out = shown(width);
-            let widest = out.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-            assert!(widest <= width, "{widest} > {width}\n{out}");
-            let bars = |word: &&str| word.contains(['┌', '└', '│']);
-            let without_bars = |text| words(text).into_iter().filter(|word| !bars(word)).collect();
-            let (known, seen): (BTreeSet<&str>, BTreeSet<&str>) =
-                (without_bars(&whole), without_bars(&out));
-            assert_eq!(seen, known, "{width}\n{out}");
+    for (more, narrowest) in [(MANY_WORDS, 32), (LONG_WORD, 68)] {
+        for style in [OwnershipStyle::Remarks, OwnershipStyle::Bars] {
+            let whole = with_long_names(more, style, 400);
+            for width in narrowest..=140 {
+                let out = with_long_names(more, style, width);
+                let widest = out.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+                assert!(widest <= width, "{widest} > {width}\n{out}");
+                assert_eq!(words(&out), words(&whole), "{width}\n{out}");
+            }
         }
     }
-    let terminal = Terminal::plain(90);
-    let style = OwnershipStyle::Bars;
-    let out = interleaving::render_with(&steps, &both(), &program, Detail::Events, style, terminal);
+    let out = with_long_names(MANY_WORDS, OwnershipStyle::Bars, 90);
     assert_snapshot!("long_names_in_columns", out);
+}
+
+/// Figure 1 on such a screen, with more behind the name of each lock.
+fn with_long_names(more: &str, style: OwnershipStyle, width: usize) -> String {
+    let mut program = stack();
+    for lock in &mut program.locks {
+        lock.name += more;
+    }
+    let (steps, terminal) = (trace(&stack(), FIGURE_1), Terminal::plain(width));
+    interleaving::render_with(&steps, &both(), &program, Detail::Events, style, terminal)
 }
 
 #[test]
