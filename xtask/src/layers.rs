@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-front-pds", &["base", "syntax", "program"]),
     ("selvedge-front-property", &["base", "syntax", "program"]),
     ("selvedge-front-nwa", &["base", "syntax", "pds"]),
-    ("selvedge-front-java", &["base"]),
+    ("selvedge-front-java", &["base", "program"]),
     ("selvedge-logic", &["base", "syntax", "program"]),
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),

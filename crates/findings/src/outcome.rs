@@ -74,6 +74,8 @@ pub struct CheckedFile {
     pub open: Vec<String>,
     /// What was left out of the program wherever the rest suffices.
     pub left_out: Vec<String>,
+    /// What was asked and what is assumed, where the language does not say it.
+    pub claims: Vec<String>,
 }
 
 /// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a

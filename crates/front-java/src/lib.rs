@@ -15,9 +15,16 @@ pub mod archive;
 mod bytes;
 pub mod class;
 mod code;
+pub mod emit;
+pub mod facts;
+pub mod frames;
+pub mod library;
 pub mod names;
+pub mod points_to;
 mod pool;
+pub mod questions;
 pub mod reader;
+pub mod tokens;
 pub mod world;
 
 pub use archive::{ArchiveDamage, Contents, read_archive};

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 use selvedge_base::{IdVec, define_id};
-use std::rc::Rc;
+use std::sync::Arc;
 
 define_id!(
     /// A name: of a class (`java/lang/Object`), a member, a type (`[I`), a file.
@@ -17,8 +17,8 @@ define_id!(
 /// All names that were read.
 #[derive(Clone, Debug, Default)]
 pub struct JavaNames {
-    texts: IdVec<JavaName, Rc<str>>,
-    numbers: FxHashMap<Rc<str>, JavaName>,
+    texts: IdVec<JavaName, Arc<str>>,
+    numbers: FxHashMap<Arc<str>, JavaName>,
 }
 
 impl JavaNames {
@@ -27,8 +27,8 @@ impl JavaNames {
         if let Some(&known) = self.numbers.get(text) {
             return known;
         }
-        let text: Rc<str> = Rc::from(text);
-        let number = self.texts.push(Rc::clone(&text));
+        let text: Arc<str> = Arc::from(text);
+        let number = self.texts.push(Arc::clone(&text));
         self.numbers.insert(text, number);
         number
     }

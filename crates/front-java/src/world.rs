@@ -49,12 +49,46 @@ pub struct World {
     /// The classes.
     pub classes: IdVec<ClassId, JavaClass>,
     by_name: FxHashMap<JavaName, ClassId>,
+    known: KnownNames,
+}
+
+/// Names that the analysis asks for, whether a class has them or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct KnownNames {
+    pub object: JavaName,
+    pub strings: JavaName,
+    pub run: JavaName,
+    pub clinit: JavaName,
+    pub init: JavaName,
+    pub nothing: JavaName,
+    pub class: JavaName,
+}
+
+impl KnownNames {
+    fn new(names: &mut JavaNames) -> Self {
+        Self {
+            object: names.intern("java/lang/Object"),
+            strings: names.intern("[Ljava/lang/String;"),
+            run: names.intern("run"),
+            clinit: names.intern("<clinit>"),
+            init: names.intern("<init>"),
+            nothing: names.intern("()V"),
+            class: names.intern("java/lang/Class"),
+        }
+    }
+}
+
+impl Default for KnownNames {
+    fn default() -> Self {
+        Self::new(&mut JavaNames::default())
+    }
 }
 
 impl World {
     /// The world of these classes.
-    pub fn new(names: JavaNames, classes: impl IntoIterator<Item = JavaClass>) -> Self {
-        let mut world = Self { names, ..Self::default() };
+    pub fn new(mut names: JavaNames, classes: impl IntoIterator<Item = JavaClass>) -> Self {
+        let known = KnownNames::new(&mut names);
+        let mut world = Self { names, known, ..Self::default() };
         for class in classes {
             if !world.by_name.contains_key(&class.name) {
                 let name = class.name;
@@ -62,7 +96,33 @@ impl World {
                 world.by_name.insert(name, id);
             }
         }
+        world.intern_arrays();
         world
+    }
+
+    /// The names of the types of arrays that the classes make.
+    fn intern_arrays(&mut self) {
+        let mut found: BTreeSet<(JavaName, u8)> = BTreeSet::new();
+        for class in &self.classes {
+            for body in class.methods.iter().filter_map(|method| method.body.as_ref()) {
+                for instruction in &body.instructions {
+                    if let JavaInstruction::NewArray(element, dimensions) = instruction {
+                        found.insert((*element, *dimensions));
+                    }
+                }
+            }
+        }
+        for (element, dimensions) in found {
+            for dimension in 1..=dimensions {
+                let element = self.names.text(element);
+                let name = format!("{}{element}", "[".repeat(usize::from(dimension)));
+                self.names.intern(&name);
+            }
+        }
+    }
+
+    pub(crate) fn known(&self) -> KnownNames {
+        self.known
     }
 
     /// The class of a name, if it is there.

@@ -7,6 +7,7 @@ use crate::cache::{Key, Store, get, put};
 use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, conclude};
 use crate::edits::add_edits;
 use crate::goals::{ERROR, Goals};
+use crate::java::{JavaChecked, JavaClasses, JavaProgram};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
@@ -19,6 +20,7 @@ use selvedge_findings::wrap::with_units;
 use selvedge_findings::{Checked, CheckedFile, FindingKind, Tally};
 use selvedge_program::copies::CopiesFor;
 use selvedge_program::{Copies, Program};
+use std::sync::Arc;
 
 /// How many threads a site may start at most that could start any number.
 pub(crate) const STARTS: u32 = 3;
@@ -43,6 +45,8 @@ pub struct Loaded {
     pub beside: Vec<(Text, Vec<Diagnostic>)>,
     /// Whether a limit was met before it was read.
     pub stopped: bool,
+    /// The program in Java, if it is one; the model has nothing in it then.
+    pub java: Option<Arc<JavaProgram>>,
 }
 
 /// What was found in a file.
@@ -56,6 +60,8 @@ pub struct FileAnswer {
     pub stopped: Option<StopReason>,
     /// The answers that a part of the questions has, where only that was asked.
     pub part: Option<AllAnswers>,
+    /// The program that the findings are about and what is claimed, if the file is many models.
+    pub about: Option<(Program, String)>,
 }
 
 impl FileAnswer {
@@ -178,7 +184,29 @@ impl Loaded {
             complaints: Vec::new(),
             beside: Vec::new(),
             stopped: false,
+            java: None,
         }
+    }
+
+    /// A program in Java; `name` is what was read.
+    pub fn java(name: String, classes: JavaClasses, main: Option<&str>) -> Self {
+        let mut loaded = Self { language: "java", ..Self::nothing(Text::new(name, "")) };
+        let said: Vec<(String, Diagnostic)> = classes.complaints.clone();
+        loaded.beside = said
+            .into_iter()
+            .map(|(file, complaint)| (Text::new(file, ""), vec![complaint]))
+            .collect();
+        let damaged = loaded.beside.iter().flat_map(|(_, said)| said).any(Diagnostic::is_error);
+        if !damaged {
+            match classes.program(main) {
+                Ok(program) => {
+                    loaded.java = Some(Arc::new(program));
+                    loaded.program = Some(Program::default());
+                }
+                Err(complaint) => loaded.complaints.push(*complaint),
+            }
+        }
+        loaded
     }
 
     /// A file of which nothing is understood.
@@ -189,6 +217,9 @@ impl Loaded {
     /// Adds the units of work that the options ask for, and says what the program lacks for the
     /// questions about it.
     pub fn prepare(&mut self, options: &CheckOptions) {
+        if self.java.is_some() {
+            return;
+        }
         let Some(program) = &mut self.program else { return };
         if let Some(units) = options.add_units {
             *program = with_units(program, units);
@@ -235,6 +266,16 @@ impl Loaded {
         budget: &Budget,
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
+        if let Some(java) = &self.java {
+            let answer = java.check(options, budget, progress);
+            return Some(answer.map(|JavaChecked { checked, program, claim }| FileAnswer {
+                checked,
+                from_cache: false,
+                stopped: budget.stopped(),
+                part: None,
+                about: Some((program, claim)),
+            }));
+        }
         let program = self.program.as_ref()?;
         let beside = self.beside.iter().map(|(text, _)| text.text.as_str());
         let texts: Vec<&str> = std::iter::once(self.text.text.as_str()).chain(beside).collect();
@@ -246,7 +287,13 @@ impl Loaded {
         if let Some((store, key)) = &cache
             && let Some(checked) = get(*store, key, program, &self.goals, budget)
         {
-            return Some(Ok(FileAnswer { checked, from_cache: true, stopped: None, part: None }));
+            return Some(Ok(FileAnswer {
+                checked,
+                from_cache: true,
+                stopped: None,
+                part: None,
+                about: None,
+            }));
         }
         let options = self.options(options);
         let checked = match check_goals(program, &self.goals, &options, budget, progress) {
@@ -260,7 +307,7 @@ impl Loaded {
         {
             put(*store, key, &checked, program);
         }
-        Some(Ok(FileAnswer { checked, from_cache: false, stopped, part: None }))
+        Some(Ok(FileAnswer { checked, from_cache: false, stopped, part: None, about: None }))
     }
 
     fn options(&self, options: &CheckOptions) -> CheckOptions {
@@ -280,6 +327,12 @@ impl Loaded {
         budget: &Budget,
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
+        if self.java.is_some() {
+            let open = vec!["a program in Java is not divided into parts".to_owned()];
+            let checked = Checked { open, ..Checked::default() };
+            let (stopped, part) = (budget.stopped(), Some(AllAnswers::default()));
+            return Some(Ok(FileAnswer { checked, from_cache: false, stopped, part, about: None }));
+        }
         let prepared = Prepared::new(self.program.as_ref()?);
         let options = CheckOptions { fixes: Fixes::Skip, ..self.options(options) };
         let (goals, part) = (&self.goals, Some(part));
@@ -287,7 +340,7 @@ impl Loaded {
         Some(answered.and_then(|answers| {
             let checked = conclude(&prepared, goals, &options, answers.clone(), budget)?;
             let (stopped, part) = (budget.stopped(), Some(answers));
-            Ok(FileAnswer { checked, from_cache: false, stopped, part })
+            Ok(FileAnswer { checked, from_cache: false, stopped, part, about: None })
         }))
     }
 
@@ -304,7 +357,13 @@ impl Loaded {
         let prepared = Prepared::new(self.program.as_ref()?);
         let options = self.options(options);
         let checked = conclude(&prepared, &self.goals, &options, answers, budget);
-        let answer = |checked| FileAnswer { checked, from_cache: false, stopped: None, part: None };
+        let answer = |checked| FileAnswer {
+            checked,
+            from_cache: false,
+            stopped: None,
+            part: None,
+            about: None,
+        };
         Some(checked.map(answer))
     }
 
@@ -315,6 +374,13 @@ impl Loaded {
             complaints.iter().map(move |complaint| (text, complaint))
         });
         own.chain(beside)
+    }
+
+    /// The file with what was found in it, for the reports; with the program that the findings are about, if
+    /// that is not the one that was read.
+    pub fn report_about(&self, checked: Checked, about: Option<(Program, String)>) -> CheckedFile {
+        let Some((program, claim)) = about else { return self.report(checked) };
+        CheckedFile { program, claims: vec![claim], ..self.report(checked) }
     }
 
     /// The file with what was found in it, for the reports.
@@ -338,6 +404,7 @@ impl Loaded {
             tallies: checked.tallies,
             open: checked.open,
             left_out,
+            claims: Vec::new(),
         }
     }
 }

@@ -237,5 +237,6 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         tallies: checked.tallies,
         open: checked.open,
         left_out: left_out.clone(),
+        claims: Vec::new(),
     }
 }

@@ -24,6 +24,7 @@
 //! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
 //! | `files[].open` | why questions were left open, each reason once |
+//! | `files[].claims` | for programs in Java: what was asked and what is assumed, in words |
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
 //! | `files[].restrictions` | `thread` and `automaton` for each thread of which only those runs count that the automaton can read, if there are such |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
@@ -96,6 +97,9 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     writeln!(out, "\"tallies\":{},", json(&tallies)?)?;
     if !file.program.restrictions.is_empty() {
         writeln!(out, "\"restrictions\":{},", json(&restrictions(&file.program))?)?;
+    }
+    if !file.claims.is_empty() {
+        writeln!(out, "\"claims\":{},", json(&file.claims)?)?;
     }
     if !file.left_out.is_empty() {
         writeln!(out, "\"left_out\":{},", json(&file.left_out)?)?;

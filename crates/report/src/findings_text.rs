@@ -53,6 +53,7 @@ pub fn render(checks: &Checks<'_>, options: Options, terminal: Terminal) -> Stri
     }
     coverage(&mut out, checks, terminal);
     left_out(&mut out, checks, terminal);
+    claims(&mut out, checks, terminal);
     wrap_lines(&out, terminal.width)
 }
 
@@ -361,6 +362,16 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
             "{}: files with errors were not analysed",
             paint(1, Tone::Bad, count(checks.errors(), "error"))
         );
+    }
+}
+
+/// What was asked and what is assumed, where the language of a program does not say it.
+fn claims(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
+    for file in checks.files {
+        for claim in &file.claims {
+            let _ = writeln!(out, "{}:", visible(&file.file));
+            out.push_str(&fill(&visible(claim), terminal.width));
+        }
     }
 }
 

@@ -41,6 +41,7 @@ fn found(
         tallies: checked.tallies,
         open: checked.open,
         left_out: Vec::new(),
+        claims: Vec::new(),
     }
 }
 

@@ -23,9 +23,11 @@ Examples:
   selvedge check models/ --write-baseline baseline.json
   selvedge check models/ --baseline baseline.json
   selvedge check models/ --watch
+  selvedge check target/classes --main com.acme.Main
   selvedge check models/ --shard 3/16 --output shard-3.json
 
 Folders are searched for .eml, .slv, .bp and .pds files; hidden ones are skipped, others counted.
+All class files of a folder are one program.
 
 Configuration: the nearest selvedge.toml in the folder of the first path or above it, otherwise
 the one in the current folder. The command line is stronger than the file.
@@ -59,7 +61,7 @@ Exit codes, the first that applies:
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
     /// Programs in EML, models in text form (`.slv`), Boolean programs (`.bp`), pushdown systems
-    /// (`.pds`), or folders with such files; `-` reads standard input.
+    /// (`.pds`), class files and jars of Java, or folders with such files; `-` reads standard input.
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
     /// What becomes of the findings.
@@ -131,6 +133,9 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     #[arg(conflicts_with = "no_cache")]
     pub cache_dir: Option<PathBuf>,
+    /// How to read a program in Java.
+    #[command(flatten)]
+    pub java: JavaArgs,
     /// How much of the findings to show.
     #[command(flatten)]
     pub shown: ShownOptions,
@@ -140,6 +145,22 @@ pub struct CheckArgs {
     /// Print what the work cost, to standard error.
     #[arg(long)]
     pub stats: bool,
+}
+
+/// How to read a program in Java.
+#[derive(Args, Clone, Debug, Default)]
+pub struct JavaArgs {
+    /// Of a program in Java, begin with the `main` of this class [default: each class that has one is a
+    /// program].
+    #[arg(long, value_name = "CLASS")]
+    pub main: Option<String>,
+    /// More classes of a program in Java: a folder, a jar or a class file; may be given several times.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub classpath: Vec<PathBuf>,
+    /// Of a class for several versions of Java in a jar, take the one for this version [default: the
+    /// newest].
+    #[arg(long, value_name = "VERSION")]
+    pub release: Option<u16>,
 }
 
 /// How much of the findings to show.

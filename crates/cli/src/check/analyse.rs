@@ -170,14 +170,14 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let mut analysed = Analysed::default();
     for ((file, answer), number) in models.into_iter().zip(answers).zip(numbers) {
         match answer {
-            Some(Ok(FileAnswer { checked, from_cache, stopped, part })) => {
+            Some(Ok(FileAnswer { checked, from_cache, stopped, part, about })) => {
                 let stopped = stopped.is_some();
                 let part = part.map(|part| PartAnswers { number, answers: Ok(part), stopped });
                 analysed.parts.extend(part);
                 analysed.from_cache += usize::from(from_cache);
                 let said = file.afterwards(&checked).into_iter();
                 analysed.warnings.extend(said.map(|said| (file.text.clone(), said)));
-                analysed.files.push(file.report(checked));
+                analysed.files.push(file.report_about(checked, about));
             }
             Some(Err(bug)) => {
                 analysed.bugs.push(format!("{}: {bug}", file.text.name));

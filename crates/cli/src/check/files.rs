@@ -10,6 +10,7 @@
 
 use selvedge_library::Language;
 use selvedge_library::config::NAME;
+use selvedge_library::java;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -58,6 +59,10 @@ pub fn find(paths: &[PathBuf]) -> Found {
         }
         let before = search.seen.len();
         search.folder(path);
+        if std::mem::take(&mut search.classes) {
+            // All classes of a folder are one program.
+            search.file(path, None);
+        }
         if search.seen.len() == before && !search.already(path) {
             let languages = Language::ALL.map(|language| format!(".{}", language.extension()));
             let message =
@@ -74,6 +79,8 @@ struct Search {
     /// Files and folders by their real paths.
     seen: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
+    /// Whether there are class files.
+    classes: bool,
 }
 
 impl Search {
@@ -105,7 +112,7 @@ impl Search {
             if !path.canonicalize().is_ok_and(|real| self.folders.insert(real)) {
                 continue;
             }
-            let (mut inside, others) = match inside(&path) {
+            let (mut inside, others, classes) = match inside(&path) {
                 Ok(inside) => inside,
                 Err(error) => {
                     let message = format!("the folder cannot be read: {error}");
@@ -114,15 +121,17 @@ impl Search {
                 }
             };
             self.found.others += others;
+            self.classes |= classes;
             inside.sort();
             open.extend(inside.into_iter().rev());
         }
     }
 }
 
-/// The folders and the models in a folder, and how many files of other kinds there are.
-fn inside(folder: &Path) -> std::io::Result<(Vec<PathBuf>, usize)> {
-    let (mut found, mut others) = (Vec::new(), 0);
+/// The folders and the models in a folder, how many files of other kinds there are, and whether there are
+/// class files.
+fn inside(folder: &Path) -> std::io::Result<(Vec<PathBuf>, usize, bool)> {
+    let (mut found, mut others, mut classes) = (Vec::new(), 0, false);
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
@@ -132,6 +141,8 @@ fn inside(folder: &Path) -> std::io::Result<(Vec<PathBuf>, usize)> {
         let is_model = |extension| Language::ALL.iter().any(|one| one.extension() == extension);
         if path.is_dir() || (path.is_file() && extension.is_some_and(is_model)) {
             found.push(path);
+        } else if path.is_file() && path.to_str().is_some_and(java::is_class_file) {
+            classes = true;
         } else if path.is_file() {
             let system = path.with_extension(Language::Pushdown.extension());
             let beside = extension.is_some_and(|one| BESIDE.contains(&one)) && system.is_file();
@@ -139,7 +150,7 @@ fn inside(folder: &Path) -> std::io::Result<(Vec<PathBuf>, usize)> {
             others += usize::from(!known);
         }
     }
-    Ok((found, others))
+    Ok((found, others, classes))
 }
 
 /// The configuration for a run on `first`: the nearest one in its folder or above, otherwise that of

@@ -2,22 +2,39 @@
 //! A path becomes a file that was looked at, with what lies beside it, left behind if the budget is used up.
 
 use super::files::{InputFile, Mistake};
-use crate::input::{self, Text, Unreadable};
+use crate::args::check::JavaArgs;
+use crate::input::{self, NoBytes, Text, Unreadable};
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_library::ThreadRestriction;
 use selvedge_library::file::Loaded;
+use selvedge_library::java::{JavaClasses, is_archive, is_class_file};
 use selvedge_library::{Language, Texts};
 
 /// Reads a file.
-pub fn load(found: &InputFile, restrictions: &[ThreadRestriction], budget: &Budget) -> Loaded {
+pub fn load(
+    found: &InputFile,
+    restrictions: &[ThreadRestriction],
+    java: &JavaArgs,
+    budget: &Budget,
+) -> Loaded {
     let (inner, path, restrictions) = (budget.clone(), found.clone(), restrictions.to_vec());
-    within(budget, move || load_without_limit(&path, &restrictions, &inner)).unwrap_or_else(
-        |reason| {
-            let name = found.path.display().to_string();
-            not_read(name, reason)
-        },
-    )
+    let java = java.clone();
+    let loaded = within(budget, move || load_without_limit(&path, &restrictions, &java, &inner));
+    loaded.unwrap_or_else(|reason| not_read(found.path.display().to_string(), reason))
+}
+
+/// Reads the classes of a folder, an archive or a class file.
+fn load_java(found: &InputFile, args: &JavaArgs, budget: &Budget) -> Result<Loaded, NoBytes> {
+    let mut classes = JavaClasses::default();
+    let others = args.classpath.iter();
+    for path in std::iter::once(&found.path).chain(others) {
+        for (name, bytes) in input::class_files(path, budget)? {
+            classes.add(&name, &bytes?, args.release, budget).map_err(NoBytes::Stopped)?;
+        }
+    }
+    let name = found.path.display().to_string();
+    Ok(Loaded::java(name, classes, args.main.as_deref()))
 }
 
 /// A file whose end was not reached before a limit: no mistake, and no model.
@@ -30,8 +47,16 @@ fn not_read(name: String, reason: StopReason) -> Loaded {
 fn load_without_limit(
     found: &InputFile,
     restrictions: &[ThreadRestriction],
+    java: &JavaArgs,
     budget: &Budget,
 ) -> Loaded {
+    let name = found.path.display().to_string();
+    if is_class_file(&name) || is_archive(&name) || found.path.is_dir() {
+        return load_java(found, java, budget).unwrap_or_else(|wrong| match wrong {
+            NoBytes::Disk(error) => refused(Unreadable::Disk(name, error)),
+            NoBytes::Stopped(reason) => not_read(name, reason),
+        });
+    }
     let text = match input::read_text(&found.path, budget) {
         Ok(text) => text,
         Err(unreadable) => return refused(unreadable),

@@ -259,7 +259,7 @@ fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) 
     // A file that is not read to its end leaves time for the others, and to analyse them.
     let pieces = |at: usize| 2 * found.len() - at;
     let restrictions = &settings.restrictions;
-    let load = |(at, found)| load::load(found, restrictions, &budget.share(pieces(at)));
+    let load = |(at, found)| load::load(found, restrictions, &args.java, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
     for file in &mut loaded {
         file.prepare(&settings.options);

@@ -48,6 +48,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         tallies: checked.tallies,
         open: checked.open,
         left_out: Vec::new(),
+        claims: Vec::new(),
     }
 }
 

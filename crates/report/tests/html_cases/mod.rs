@@ -117,6 +117,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         tallies: Vec::new(),
         open: Vec::new(),
         left_out: Vec::new(),
+        claims: Vec::new(),
     }
 }
 

@@ -1,0 +1,602 @@
+//! # Idea
+//! The model of a question as a program: a procedure for each method with tokens and each way in which it can
+//! end, nodes and edges, with places in the sources. What no access lies in is left out, and steps without an
+//! event are contracted.
+//!
+//! # Invariants
+//! 1. Contraction keeps the sequences of events. A call in which no access lies is a step without an event:
+//!    the locks that it takes and frees keep nobody from anything that is asked about.
+
+use crate::class::At;
+use crate::points_to::{Origin, PointsTo, Site, ThreadKind};
+use crate::tokens::{
+    Base, ContextId, Goal, LocationKey, LockKey, LockName, Model, ModelThread, Outcome, Shared,
+    Step, Subject,
+};
+use crate::world::{ClassId, MemberId, World};
+use selvedge_base::{FileId, Id, Place};
+use selvedge_program::files::SourceFile;
+use selvedge_program::{
+    Action, AtomicSet, Copies, Edge, Frame, Location, LocationId, Lock, LockId, NodeId, Procedure,
+    ProcedureId, Program, Start, Thread,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The files of a world, as programs name them: one per source file, and one per class without one.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The files.
+    pub files: Vec<SourceFile>,
+    of: BTreeMap<ClassId, FileId>,
+}
+
+impl Sources {
+    /// The files of a world.
+    pub fn new(world: &World) -> Self {
+        let mut sources = Self::default();
+        let mut known: BTreeMap<String, FileId> = BTreeMap::new();
+        for (class, of) in world.classes.iter_enumerated() {
+            let name = world.names.text(of.name);
+            let folder =
+                name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+            let file = match of.source {
+                Some(source) => format!("{folder}{}", world.names.text(source)),
+                None => format!("{name}.class"),
+            };
+            let file: String = file.chars().filter(|one| !one.is_control()).take(1000).collect();
+            let file = if file.trim().is_empty() { "class".to_owned() } else { file };
+            let id = *known.entry(file.clone()).or_insert_with(|| {
+                sources.files.push(SourceFile { name: file });
+                FileId::from_index(sources.files.len())
+            });
+            sources.of.insert(class, id);
+        }
+        sources
+    }
+
+    /// The place of an instruction: its line, or its byte where lines are not known.
+    pub fn place(&self, world: &World, method: MemberId, at: At) -> Place {
+        let Some(body) = &world.of(method).body else { return Place::NONE };
+        let place = match body.line(at) {
+            Some(line) if line > 0 => Place::in_line(line),
+            _ => Place::at_offset(body.offsets.get(at.index()).copied().unwrap_or(0)),
+        };
+        place.in_file(self.of.get(&method.class).copied().unwrap_or(FileId::READ))
+    }
+}
+
+/// A class without its package, as Java writes it.
+pub fn short_class(world: &World, class: ClassId) -> String {
+    let text = world.names.text(world.classes[class].name);
+    text.rsplit('/').next().unwrap_or(text).replace('$', ".")
+}
+
+/// A method with its class.
+pub fn short_method(world: &World, method: MemberId) -> String {
+    let name = world.names.text(world.of(method).name);
+    let class = short_class(world, method.class);
+    match name {
+        "<init>" => format!("new {class}"),
+        "<clinit>" => format!("static {class}"),
+        _ => match name.strip_prefix("lambda$").and_then(|rest| rest.rsplit_once('$')) {
+            Some((outer, number)) => format!("{class}.{outer} lambda {number}"),
+            None => format!("{class}.{name}"),
+        },
+    }
+}
+
+/// A kind of threads in words.
+pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
+    let entry = kind.entry.map_or_else(|| "library".to_owned(), |entry| short_method(world, entry));
+    match kind.origin {
+        Origin::Main => entry,
+        Origin::Library => "library threads".to_owned(),
+        Origin::Started(thread) => match found.objects[thread].site {
+            Site::New(method, at, _) => {
+                let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
+                match line {
+                    Some(line) => format!("{entry} of line {line}"),
+                    None => entry,
+                }
+            }
+            _ => entry,
+        },
+    }
+}
+
+/// What a question is about, in words.
+pub fn subject_name(world: &World, found: &PointsTo, subject: Subject) -> String {
+    match subject {
+        Subject::Statics(class) => format!("static fields of {}", short_class(world, class)),
+        Subject::Object(object) => object_name(world, found, object),
+    }
+}
+
+/// An object in words: its class, and where it is made.
+pub fn object_name(world: &World, found: &PointsTo, object: crate::points_to::ObjectId) -> String {
+    let of = found.objects[object];
+    let text = world.names.text(of.name);
+    let class = match of.class {
+        Some(class) => short_class(world, class),
+        None => text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', "."),
+    };
+    match of.site {
+        Site::New(method, at, _)
+        | Site::Lambda(method, at)
+        | Site::Made(method, at)
+        | Site::Given(method, at)
+        | Site::Copy(method, at, _)
+        | Site::Caught(method, at) => {
+            let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
+            let place = line.map_or_else(String::new, |line| format!(":{line}"));
+            format!("{class} of {}{place}", short_method(world, method))
+        }
+        Site::Class(name) => {
+            let text = world.names.text(name);
+            format!("{}.class", text.rsplit('/').next().unwrap_or(text))
+        }
+        Site::Named(_) | Site::Passed(..) => class,
+    }
+}
+
+type Variant = (ContextId, Option<Outcome>);
+type Label = Option<(Step, At)>;
+
+/// The nodes of a procedure with what leads from each where.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    out: Vec<Vec<(Label, usize)>>,
+    entry: usize,
+    exit: usize,
+}
+
+/// The program of a model; `None` if no access is left in it that another one could get in the way of.
+pub fn emit(
+    shared: &Shared<'_>,
+    subject: Subject,
+    model: &Model,
+    threads: &[ModelThread; 2],
+    sources: &Sources,
+) -> Option<Program> {
+    let written = written(model);
+    let eventful = eventful(model, &written);
+    let mut emitter = Emitter {
+        shared,
+        subject,
+        sources,
+        program: Program { files: sources.files.clone(), ..Program::default() },
+        locations: BTreeMap::new(),
+        locks: BTreeMap::new(),
+        names: BTreeSet::new(),
+    };
+    let set = AtomicSet { name: subject_name(shared.world, shared.found, subject) };
+    emitter.program.atomic_sets.push(set);
+    // All procedures, each with a number, the roots first.
+    let mut variants: Vec<Variant> = Vec::new();
+    let mut numbers: BTreeMap<Variant, usize> = BTreeMap::new();
+    let mut open: Vec<Variant> = Vec::new();
+    for root in model.roots.iter().flatten() {
+        let variant = (*root, None);
+        if !numbers.contains_key(&variant) && eventful[root.index()] {
+            numbers.insert(variant.clone(), variants.len());
+            variants.push(variant.clone());
+            open.push(variant);
+        }
+    }
+    let mut flows: BTreeMap<Variant, Flow> = BTreeMap::new();
+    while let Some(variant) = open.pop() {
+        let flow = contract(flow(model, &variant, &eventful, &written));
+        for (label, _) in flow.out.iter().flatten() {
+            if let Some((Step::Call(context, outcome), _)) = label {
+                let callee = (*context, Some(outcome.clone()));
+                if !numbers.contains_key(&callee) {
+                    numbers.insert(callee.clone(), variants.len());
+                    variants.push(callee.clone());
+                    open.push(callee);
+                }
+            }
+        }
+        flows.insert(variant, flow);
+    }
+    for variant in &variants {
+        let flow = &flows[variant];
+        let method = model.contexts[variant.0].method;
+        emitter.procedure(method, flow, &numbers);
+    }
+    let named = |number: usize| kind_name(shared.world, shared.found, threads[number].kind);
+    for (number, thread) in threads.iter().enumerate() {
+        let roots: Vec<usize> = model.roots[number]
+            .iter()
+            .filter_map(|&root| numbers.get(&(root, None)).copied())
+            .collect();
+        let library = thread.kind.origin == Origin::Library;
+        let main = match roots[..] {
+            [] => return None,
+            [only] if !library => ProcedureId::from_index(only),
+            _ => emitter.choice(&roots, library),
+        };
+        let same = number == 1 && named(0) == named(1);
+        let name = if same { format!("{} (another)", named(number)) } else { named(number) };
+        let place = emitter.program.procedures[main].place;
+        let thread = Thread { name, place, main, start: Start::AtFirst, copies: Copies::One };
+        emitter.program.threads.push(thread);
+    }
+    emitter.conflicts().then_some(emitter.program)
+}
+
+/// The locations that are written. Nothing can happen to others.
+fn written(model: &Model) -> BTreeSet<LocationKey> {
+    let edges = model.graphs.iter().flat_map(|graph| &graph.edges);
+    let steps = edges.flat_map(|edge| &edge.steps);
+    steps
+        .filter_map(|step| match step {
+            Step::Write(location, _) => Some(location.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The contexts in which an access can happen, also in what they call.
+fn eventful(model: &Model, written: &BTreeSet<LocationKey>) -> Vec<bool> {
+    let mut eventful = vec![false; model.contexts.len()];
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); model.contexts.len()];
+    let mut open = Vec::new();
+    for (context, graph) in model.graphs.iter_enumerated() {
+        for step in graph.edges.iter().flat_map(|edge| &edge.steps) {
+            match step {
+                Step::Read(location, _) if !written.contains(location) => {}
+                Step::Read(..) | Step::Write(..) if !eventful[context.index()] => {
+                    eventful[context.index()] = true;
+                    open.push(context.index());
+                }
+                Step::Call(callee, _) => callers[callee.index()].push(context.index()),
+                _ => {}
+            }
+        }
+    }
+    while let Some(one) = open.pop() {
+        for &caller in &callers[one] {
+            if !std::mem::replace(&mut eventful[caller], true) {
+                open.push(caller);
+            }
+        }
+    }
+    eventful
+}
+
+/// What a context does, with the exits of one outcome, or of all.
+fn flow(
+    model: &Model,
+    (context, outcome): &Variant,
+    eventful: &[bool],
+    written: &BTreeSet<LocationKey>,
+) -> Flow {
+    let graph = &model.graphs[*context];
+    let exit = graph.nodes;
+    let mut out: Vec<Vec<(Label, usize)>> = vec![Vec::new(); graph.nodes + 1];
+    for edge in &graph.edges {
+        let goal = match &edge.goal {
+            Goal::Node(node) => *node,
+            Goal::Exit(one) if outcome.as_ref().is_none_or(|wanted| wanted == one) => exit,
+            // Another outcome: the thread stops there, after what happens before.
+            Goal::Exit(_) => {
+                out.push(Vec::new());
+                out.len() - 1
+            }
+        };
+        let steps: Vec<&Step> = edge
+            .steps
+            .iter()
+            .filter(|step| match step {
+                Step::Call(callee, _) => eventful[callee.index()],
+                Step::Read(location, _) => written.contains(location),
+                _ => true,
+            })
+            .collect();
+        let mut at = edge.source;
+        for (number, step) in steps.iter().enumerate() {
+            let target = if number + 1 == steps.len() {
+                goal
+            } else {
+                out.push(Vec::new());
+                out.len() - 1
+            };
+            out[at].push((Some(((*step).clone(), edge.at)), target));
+            at = target;
+        }
+        if steps.is_empty() {
+            out[at].push((None, goal));
+        }
+    }
+    Flow { out, entry: 0, exit }
+}
+
+/// The same sequences of events with fewer nodes.
+fn contract(mut flow: Flow) -> Flow {
+    const PASSES: usize = 40;
+    const WIDE: usize = 6;
+    for _ in 0..PASSES {
+        let mut changed = false;
+        for node in 0..flow.out.len() {
+            let mut edges: BTreeSet<(Label, usize)> = BTreeSet::new();
+            for (label, target) in std::mem::take(&mut flow.out[node]) {
+                if label.is_some() || target == flow.exit {
+                    edges.insert((label, target));
+                    continue;
+                }
+                if target == node {
+                    changed = true;
+                    continue;
+                }
+                let next = &flow.out[target];
+                if next.len() <= WIDE && !next.iter().any(|(_, one)| *one == target) {
+                    // A step without an event is as good as what can follow it.
+                    edges.extend(
+                        next.iter().filter(|(label, one)| label.is_some() || *one != node).cloned(),
+                    );
+                    changed = true;
+                } else {
+                    edges.insert((label, target));
+                }
+            }
+            flow.out[node] = edges.into_iter().collect();
+        }
+        changed |= merge(&mut flow);
+        if !changed {
+            break;
+        }
+    }
+    renumber(&flow)
+}
+
+/// Makes nodes one from which the same leads to the same.
+fn merge(flow: &mut Flow) -> bool {
+    let mut first: BTreeMap<Vec<(Label, usize)>, usize> = BTreeMap::new();
+    let mut into: Vec<usize> = (0..flow.out.len()).collect();
+    let mut changed = false;
+    for (node, edges) in flow.out.iter().enumerate().filter(|(node, _)| *node != flow.exit) {
+        let known = *first.entry(edges.clone()).or_insert(node);
+        changed |= known != node;
+        into[node] = known;
+    }
+    if !changed {
+        return false;
+    }
+    let mut moved = false;
+    for edges in &mut flow.out {
+        for (_, target) in edges.iter_mut() {
+            moved |= into[*target] != *target;
+            *target = into[*target];
+        }
+        edges.sort();
+        edges.dedup();
+    }
+    moved |= into[flow.entry] != flow.entry;
+    flow.entry = into[flow.entry];
+    moved
+}
+
+/// Only what can be reached, the entry first and the exit last.
+fn renumber(flow: &Flow) -> Flow {
+    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut order = vec![flow.entry];
+    numbers.insert(flow.entry, 0);
+    let mut at = 0;
+    while at < order.len() {
+        for &(_, target) in &flow.out[order[at]] {
+            if target != flow.exit && !numbers.contains_key(&target) {
+                numbers.insert(target, order.len());
+                order.push(target);
+            }
+        }
+        at += 1;
+    }
+    let exit = order.len();
+    numbers.insert(flow.exit, exit);
+    let mut out: Vec<Vec<(Label, usize)>> = order
+        .iter()
+        .map(|&node| {
+            flow.out[node].iter().map(|(label, target)| (label.clone(), numbers[target])).collect()
+        })
+        .collect();
+    out.push(Vec::new());
+    // An entry that is the exit has nothing to do.
+    Flow { out, entry: 0, exit }
+}
+
+struct Emitter<'e, 'a> {
+    shared: &'e Shared<'a>,
+    subject: Subject,
+    sources: &'e Sources,
+    program: Program,
+    locations: BTreeMap<LocationKey, LocationId>,
+    locks: BTreeMap<LockKey, LockId>,
+    names: BTreeSet<String>,
+}
+
+impl Emitter<'_, '_> {
+    fn unique(&mut self, name: &str) -> String {
+        let mut unique = name.to_owned();
+        let mut number = 1;
+        while !self.names.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{name} ({number})");
+        }
+        unique
+    }
+
+    fn procedure(&mut self, method: MemberId, flow: &Flow, numbers: &BTreeMap<Variant, usize>) {
+        let world = self.shared.world;
+        let name = self.unique(&format!("p {}", short_method(world, method)));
+        let name = name.trim_start_matches("p ").to_owned();
+        let first = At::from_index(0);
+        let place = self.sources.place(world, method, first);
+        let last = world.of(method).body.as_ref().map_or(0, |body| body.instructions.len());
+        let end = self.sources.place(world, method, At::from_index(last.saturating_sub(1)));
+        let base = self.program.nodes.len();
+        let node = |at: usize| NodeId::from_index(base + at);
+        let (entry, exit) = (node(flow.entry), node(flow.exit));
+        let procedure = self.program.procedures.push(Procedure {
+            name,
+            owner: None,
+            place,
+            end,
+            entry,
+            exit,
+            frame: Frame::default(),
+        });
+        for _ in &flow.out {
+            self.program.nodes.push(procedure);
+        }
+        for (source, edges) in flow.out.iter().enumerate() {
+            for (label, target) in edges {
+                let (action, volatile, place) = match label {
+                    None => (Action::Skip, false, place),
+                    Some((step, at)) => {
+                        let (action, volatile) = self.action(step, numbers);
+                        (action, volatile, self.sources.place(world, method, *at))
+                    }
+                };
+                self.program.edges.push(Edge {
+                    source: node(source),
+                    target: node(*target),
+                    action,
+                    update: None,
+                    passing: None,
+                    volatile,
+                    place,
+                });
+            }
+        }
+    }
+
+    fn action(&mut self, step: &Step, numbers: &BTreeMap<Variant, usize>) -> (Action, bool) {
+        match step {
+            Step::Read(location, volatile) => (Action::Read(self.location(location)), *volatile),
+            Step::Write(location, volatile) => (Action::Write(self.location(location)), *volatile),
+            Step::Acquire(key) => (Action::Acquire(self.lock(key)), false),
+            Step::Release(key) => (Action::Release(self.lock(key)), false),
+            Step::Begin => (Action::BeginUnit, false),
+            Step::End => (Action::EndUnit, false),
+            Step::Call(context, outcome) => {
+                let number = numbers.get(&(*context, Some(outcome.clone())));
+                let number = number.copied().unwrap_or_default();
+                (Action::Call(ProcedureId::from_index(number)), false)
+            }
+        }
+    }
+
+    fn location(&mut self, key: &LocationKey) -> LocationId {
+        if let Some(&known) = self.locations.get(key) {
+            return known;
+        }
+        let Shared { world, found, .. } = self.shared;
+        let owner = match self.subject {
+            Subject::Statics(class) => short_class(world, class),
+            Subject::Object(object) => {
+                let text = world.names.text(found.objects[object].name);
+                text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
+            }
+        };
+        let fields = key.path.iter().chain(&key.field);
+        let mut name = owner;
+        for field in fields {
+            let of = &world.classes[field.class].fields[field.number];
+            name = format!("{name}.{}", world.names.text(of.name));
+        }
+        if key.field.is_none() {
+            name.push_str("[]");
+        }
+        let name = self.unique(&format!("l {name}")).trim_start_matches("l ").to_owned();
+        let place = Place::NONE;
+        let atomic_set = selvedge_program::AtomicSetId::from_index(0);
+        let id = self.program.locations.push(Location { name, place, atomic_set });
+        self.locations.insert(key.clone(), id);
+        id
+    }
+
+    fn lock(&mut self, key: &LockKey) -> LockId {
+        if let Some(&known) = self.locks.get(key) {
+            return known;
+        }
+        let name = lock_name(self.shared, self.subject, key);
+        let name = self.unique(&format!("k {name}")).trim_start_matches("k ").to_owned();
+        let id = self.program.locks.push(Lock::reentrant(name, Place::NONE));
+        self.locks.insert(key.clone(), id);
+        id
+    }
+
+    /// A thread that begins with any of several procedures, again and again if it may.
+    fn choice(&mut self, roots: &[usize], again: bool) -> ProcedureId {
+        let base = self.program.nodes.len();
+        let node = |at: usize| NodeId::from_index(base + at);
+        let name = self.unique("p thread").trim_start_matches("p ").to_owned();
+        let place = Place::NONE;
+        let procedure = self.program.procedures.push(Procedure {
+            name,
+            owner: None,
+            place,
+            end: place,
+            entry: node(0),
+            exit: node(1),
+            frame: Frame::default(),
+        });
+        self.program.nodes.push(procedure);
+        self.program.nodes.push(procedure);
+        for &root in roots {
+            let target = node(usize::from(!again));
+            let callee = ProcedureId::from_index(root);
+            let place = self.program.procedures[callee].place;
+            self.program.edges.push(Edge {
+                source: node(0),
+                target,
+                action: Action::Call(callee),
+                update: None,
+                passing: None,
+                volatile: false,
+                place,
+            });
+        }
+        procedure
+    }
+
+    /// Whether a location is written, and there is more than that.
+    fn conflicts(&self) -> bool {
+        let mut written: BTreeSet<LocationId> = BTreeSet::new();
+        for edge in &self.program.edges {
+            if let Action::Write(location) = edge.action {
+                written.insert(location);
+            }
+        }
+        !written.is_empty()
+    }
+}
+
+/// A lock in words.
+pub fn lock_name(shared: &Shared<'_>, subject: Subject, key: &LockKey) -> String {
+    let Shared { world, found, .. } = shared;
+    let class_of = |object: crate::points_to::ObjectId| {
+        let text = world.names.text(found.objects[object].name);
+        text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
+    };
+    let own = || match subject {
+        Subject::Object(object) => class_of(object),
+        Subject::Statics(class) => short_class(world, class),
+    };
+    match &key.name {
+        LockName::Isolated => own(),
+        LockName::One(object) => object_name(world, found, *object),
+        LockName::Class(class) => format!("{}.class", short_class(world, *class)),
+        LockName::Part(base, path) => {
+            let mut name = match base {
+                Base::One(object) => class_of(*object),
+                _ => own(),
+            };
+            for field in path.iter() {
+                let of = &world.classes[field.class].fields[field.number];
+                name = format!("{name}.{}", world.names.text(of.name));
+            }
+            name
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! # Idea
+//! What is true of a whole program, from its call graph and its sets of objects: which methods and
+//! instructions are executed at most once, so that what they make is one object; which kinds of threads are
+//! one thread; which methods a kind runs; which objects more than one thread can reach; which fields are
+//! written once, and which own what they hold.
+//!
+//! # Source
+//! The rules are stated with each function; every one of them has a small program that breaks a weaker rule.
+//!
+//! # Invariants
+//! 1. In doubt the answer is no: often, many, shared, written again, not owned.
+
+use crate::class::{At, FieldAccess, InvokeKind, JavaConstant, JavaInstruction, JavaMember};
+use crate::frames::Definition;
+use crate::library::Gives;
+use crate::points_to::{
+    Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, is_reference,
+};
+use crate::world::{ClassId, MemberId, Resolution, World};
+use selvedge_base::Id;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a method comes to be called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum How {
+    /// By an instruction, with its operands.
+    Call,
+    /// By code outside the program, or by a lambda.
+    Outside,
+    /// As the initialiser of a class.
+    Initialiser,
+}
+
+/// What is true of a whole program.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// What each method calls, and where.
+    pub calls: BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>,
+    /// The methods that run at most once.
+    pub once: BTreeSet<MemberId>,
+    /// The objects that stand for one.
+    pub single: BTreeSet<ObjectId>,
+    /// The kinds that are one thread.
+    pub single_kinds: BTreeSet<ThreadKind>,
+    /// The methods that each kind may run.
+    pub runs: BTreeMap<ThreadKind, BTreeSet<MemberId>>,
+    /// The objects that more than one thread may reach.
+    pub escaping: BTreeSet<ObjectId>,
+    /// The reference fields that are written at most once.
+    pub write_once: BTreeSet<MemberId>,
+    /// The fields that own what they hold.
+    pub owning: BTreeSet<MemberId>,
+}
+
+impl Facts {
+    /// What is true of a program.
+    pub fn new(world: &World, found: &PointsTo) -> Self {
+        let mut facts = Self { calls: calls(world, found), ..Self::default() };
+        facts.find_once(found);
+        for &kind in &found.kinds {
+            let runs = facts.reachable(&entries(found, kind));
+            facts.runs.insert(kind, runs);
+        }
+        facts.escaping = escaping(found);
+        let stores = stores(world, found);
+        facts.write_once = stores
+            .iter()
+            .filter(|(field, places)| is_write_once(world, found, **field, places))
+            .map(|(&field, _)| field)
+            .collect();
+        facts.owning = stores
+            .iter()
+            .filter(|(field, places)| is_owning(world, found, **field, places))
+            .map(|(&field, _)| field)
+            .collect();
+        facts
+    }
+
+    /// The methods that can be reached from some.
+    pub fn reachable(&self, from: &[MemberId]) -> BTreeSet<MemberId> {
+        let mut seen: BTreeSet<MemberId> = from.iter().copied().collect();
+        let mut open: Vec<MemberId> = from.to_vec();
+        while let Some(one) = open.pop() {
+            for &(_, callee, _) in self.calls.get(&one).into_iter().flatten() {
+                if seen.insert(callee) {
+                    open.push(callee);
+                }
+            }
+        }
+        seen
+    }
+
+    /// The methods from which one of these can be reached, these among them.
+    pub fn reaching(&self, targets: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
+        let mut callers: BTreeMap<MemberId, Vec<MemberId>> = BTreeMap::new();
+        for (&caller, callees) in &self.calls {
+            for &(_, callee, _) in callees {
+                callers.entry(callee).or_default().push(caller);
+            }
+        }
+        let mut seen = targets.clone();
+        let mut open: Vec<MemberId> = targets.iter().copied().collect();
+        while let Some(one) = open.pop() {
+            for &caller in callers.get(&one).into_iter().flatten() {
+                if seen.insert(caller) {
+                    open.push(caller);
+                }
+            }
+        }
+        seen
+    }
+
+    /// *At most once*: not on a cycle, exceptions included, and its method runs at most once. A method does
+    /// if it is `main` or what one single kind runs, and nothing calls it; or a class initialiser; or all its
+    /// calls are by instructions of one method that runs at most once, none on a cycle and none after
+    /// another. What code outside may call runs often.
+    fn find_once(&mut self, found: &PointsTo) {
+        let mut callers: BTreeMap<MemberId, Vec<(MemberId, At, How)>> = BTreeMap::new();
+        for (&caller, callees) in &self.calls {
+            for &(at, callee, how) in callees {
+                callers.entry(callee).or_default().push((caller, at, how));
+            }
+        }
+        for &(_, method) in &found.callbacks {
+            callers.entry(method).or_default().push((method, At::from_index(0), How::Outside));
+        }
+        let initialisers: BTreeSet<MemberId> = found.initialisers.values().copied().collect();
+        loop {
+            let before = (self.once.len(), self.single.len(), self.single_kinds.len());
+            for &method in found.methods.keys() {
+                let entry_of: Vec<&ThreadKind> =
+                    found.kinds.iter().filter(|kind| kind.entry == Some(method)).collect();
+                let called = callers.get(&method).map_or(&[][..], Vec::as_slice);
+                let once = if initialisers.contains(&method) {
+                    true
+                } else if let [kind] = entry_of[..] {
+                    called.is_empty() && self.single_kinds.contains(kind)
+                } else {
+                    entry_of.is_empty() && self.called_once(found, called)
+                };
+                if once {
+                    self.once.insert(method);
+                }
+            }
+            for (object, of) in found.objects.iter_enumerated() {
+                let single = match of.site {
+                    Site::New(method, at, 0) => self.is_once(found, method, at),
+                    Site::Class(_) => true,
+                    _ => false,
+                };
+                if single {
+                    self.single.insert(object);
+                }
+            }
+            for &kind in &found.kinds {
+                let single = match kind.origin {
+                    // Several of them would be several programs.
+                    Origin::Main => kind.entry.is_some_and(|entry| !callers.contains_key(&entry)),
+                    Origin::Started(thread) => self.single.contains(&thread),
+                    Origin::Library => false,
+                };
+                if single {
+                    self.single_kinds.insert(kind);
+                }
+            }
+            if before == (self.once.len(), self.single.len(), self.single_kinds.len()) {
+                return;
+            }
+        }
+    }
+
+    fn called_once(&self, found: &PointsTo, called: &[(MemberId, At, How)]) -> bool {
+        let Some(&(caller, ..)) = called.first() else { return false };
+        if !self.once.contains(&caller) {
+            return false;
+        }
+        let Some(frames) = found.methods.get(&caller) else { return false };
+        let places: BTreeSet<At> = called.iter().map(|&(_, at, _)| at).collect();
+        called.iter().all(|&(other, at, how)| {
+            let after = frames.reachable_from(at);
+            other == caller && how == How::Call && !places.iter().any(|&place| after[place])
+        })
+    }
+
+    /// Whether an instruction is executed at most once.
+    pub fn is_once(&self, found: &PointsTo, method: MemberId, at: At) -> bool {
+        self.once.contains(&method)
+            && found.methods.get(&method).is_some_and(|frames| !frames.reachable_from(at)[at])
+    }
+}
+
+/// What a kind of threads begins with.
+pub fn entries(found: &PointsTo, kind: ThreadKind) -> Vec<MemberId> {
+    match kind.origin {
+        Origin::Library => found.callbacks.iter().map(|&(_, method)| method).collect(),
+        _ => kind.entry.into_iter().collect(),
+    }
+}
+
+/// The initialisers that an instruction may run.
+pub fn triggered(world: &World, found: &PointsTo, instruction: &JavaInstruction) -> Vec<MemberId> {
+    let class = match instruction {
+        JavaInstruction::New(name) | JavaInstruction::Constant(JavaConstant::Class(name)) => {
+            world.find(*name)
+        }
+        JavaInstruction::Field(FieldAccess::GetStatic | FieldAccess::PutStatic, member) => {
+            match world.field(*member) {
+                Resolution::Found(field) => Some(field.class),
+                _ => None,
+            }
+        }
+        JavaInstruction::Invoke(InvokeKind::Static, member) => match world.method(*member) {
+            Resolution::Found(method) => Some(method.class),
+            _ => None,
+        },
+        JavaInstruction::CheckCast(name) => world.find(*name).filter(|class| {
+            let above = world.classes[*class].superclass;
+            above.is_some_and(|above| world.names.text(above) == "java/lang/Enum")
+        }),
+        _ => None,
+    };
+    let Some(class) = class else { return Vec::new() };
+    let (line, _) = world.line(class);
+    line.iter().filter_map(|class| found.initialisers.get(class).copied()).collect()
+}
+
+fn calls(world: &World, found: &PointsTo) -> BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>> {
+    let mut calls: BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>> = BTreeMap::new();
+    for (&(caller, at), invocation) in &found.invocations {
+        let into = calls.entry(caller).or_default();
+        for callee in &invocation.callees {
+            let how = if callee.direct { How::Call } else { How::Outside };
+            into.insert((at, callee.method, how));
+        }
+        into.extend(invocation.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
+        if invocation.unknown {
+            into.extend(found.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
+        }
+    }
+    for (&method, frames) in &found.methods {
+        let Some(body) = &world.of(method).body else { continue };
+        for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+            for initialiser in triggered(world, found, &body.instructions[at.index()]) {
+                calls.entry(method).or_default().insert((at, initialiser, How::Initialiser));
+            }
+        }
+    }
+    calls
+}
+
+/// *Escaping*: whatever static fields, unknown code, threads and their tasks hold, and what that holds.
+fn escaping(found: &PointsTo) -> BTreeSet<ObjectId> {
+    let mut holds: BTreeMap<ObjectId, Vec<&ObjectSet>> = BTreeMap::new();
+    let mut escaping: BTreeSet<ObjectId> = BTreeSet::new();
+    for (holder, set) in found.holders() {
+        match holder {
+            Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) => {
+                holds.entry(object).or_default().push(set);
+            }
+            Holder::Static(_) | Holder::Pool => escaping.extend(set.iter()),
+            Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) | Holder::Thrown => {}
+        }
+    }
+    for kind in &found.kinds {
+        if let Origin::Started(thread) = kind.origin {
+            escaping.insert(thread);
+        }
+        escaping.extend(kind.this);
+        // What code outside passes.
+        for method in entries(found, *kind) {
+            for (holder, set) in found.holders() {
+                if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if of == method)
+                    && kind.origin == Origin::Library
+                {
+                    escaping.extend(set.iter());
+                }
+            }
+        }
+    }
+    let mut open: Vec<ObjectId> = escaping.iter().copied().collect();
+    while let Some(object) = open.pop() {
+        for set in holds.get(&object).into_iter().flatten() {
+            for held in set.iter() {
+                if escaping.insert(held) {
+                    open.push(held);
+                }
+            }
+        }
+    }
+    escaping
+}
+
+/// All fields that hold references, with the instructions that write them.
+fn stores(world: &World, found: &PointsTo) -> BTreeMap<MemberId, Vec<(MemberId, At)>> {
+    let mut stores: BTreeMap<MemberId, Vec<(MemberId, At)>> = BTreeMap::new();
+    for (class, of) in world.classes.iter_enumerated() {
+        for (number, field) in of.fields.iter().enumerate() {
+            if !field.access.is_static() && is_reference(world.names.text(field.descriptor)) {
+                stores.insert(MemberId { class, number }, Vec::new());
+            }
+        }
+    }
+    for (&method, frames) in &found.methods {
+        let Some(body) = &world.of(method).body else { continue };
+        for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+            if let JavaInstruction::Field(FieldAccess::Put, member) = &body.instructions[at.index()]
+                && let Resolution::Found(field) = world.field(*member)
+                && let Some(places) = stores.get_mut(&field)
+            {
+                places.push((method, at));
+            }
+        }
+    }
+    stores
+}
+
+/// *Written once*: only in constructors of the class that declares the field, on `this`, never on a cycle or
+/// after another write of it, and not in constructors that begin with `this(…)`.
+fn is_write_once(
+    world: &World,
+    found: &PointsTo,
+    field: MemberId,
+    places: &[(MemberId, At)],
+) -> bool {
+    places.iter().all(|&(method, at)| {
+        let Some(frames) = found.methods.get(&method) else { return false };
+        let of = world.of(method);
+        let on_this =
+            frames.operands[at].first().is_some_and(|one| one[..] == [Definition::Parameter(0)]);
+        let after = frames.reachable_from(at);
+        let again = places.iter().any(|&(other, place)| other == method && after[place]);
+        method.class == field.class
+            && world.names.text(of.name) == "<init>"
+            && on_this
+            && !again
+            && !calls_own_constructor(world, found, method)
+    })
+}
+
+fn calls_own_constructor(world: &World, found: &PointsTo, method: MemberId) -> bool {
+    let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
+        return true;
+    };
+    frames.next.ids().any(|at| {
+        matches!(
+            &body.instructions[at.index()],
+            JavaInstruction::Invoke(InvokeKind::Special, JavaMember { class, name, .. })
+                if *class == world.classes[method.class].name && world.names.text(*name) == "<init>"
+        ) && frames.operands[at].first().is_some_and(|one| one.contains(&Definition::Parameter(0)))
+    })
+}
+
+/// *Owning*: all writes store, on `this`, `null` or what the same method makes; nothing else holds these
+/// objects; and objects of the class are not copied.
+fn is_owning(world: &World, found: &PointsTo, field: MemberId, places: &[(MemberId, At)]) -> bool {
+    if places.is_empty() {
+        return false;
+    }
+    let made_here = |method: MemberId, at: At| {
+        let Some(body) = &world.of(method).body else { return false };
+        match &body.instructions[at.index()] {
+            JavaInstruction::Constant(JavaConstant::Null)
+            | JavaInstruction::New(_)
+            | JavaInstruction::NewArray(_, 1) => true,
+            JavaInstruction::Invoke(..) => {
+                found.invocations.get(&(method, at)).is_some_and(|invocation| {
+                    let mut effects = invocation.library.values();
+                    invocation.callees.is_empty()
+                        && !invocation.unknown
+                        && !invocation.library.is_empty()
+                        && effects.all(|one| one.is_some_and(|one| one.gives == Gives::Copy))
+                })
+            }
+            _ => false,
+        }
+    };
+    // A copy that has passed a cast is one.
+    let made = |method: MemberId, definition: Definition| {
+        let Definition::Result(at) = definition else { return false };
+        let Some(body) = &world.of(method).body else { return false };
+        if let JavaInstruction::CheckCast(_) = body.instructions[at.index()] {
+            let Some(frames) = found.methods.get(&method) else { return false };
+            return frames.operands[at].iter().flat_map(|one| one.iter()).all(
+                |one| matches!(one, Definition::Result(before) if made_here(method, *before)),
+            );
+        }
+        made_here(method, at)
+    };
+    let stored_well = places.iter().all(|&(method, at)| {
+        let Some(frames) = found.methods.get(&method) else { return false };
+        let operands = &frames.operands[at];
+        let own = world.extends(method.class, field.class) != Some(false)
+            && !world.of(method).access.is_static();
+        own && operands.first().is_some_and(|one| one[..] == [Definition::Parameter(0)])
+            && operands.get(1).is_some_and(|all| all.iter().all(|&one| made(method, one)))
+    });
+    if !stored_well {
+        return false;
+    }
+    let mut owned = ObjectSet::default();
+    for (holder, set) in found.holders() {
+        if matches!(holder, Holder::Field(_, of) if of == field) {
+            set.iter().for_each(|object| {
+                owned.insert(object);
+            });
+        }
+    }
+    let elsewhere = found.holders().any(|(holder, set)| {
+        let held = match holder {
+            Holder::Field(_, of) => of != field,
+            Holder::Static(_)
+            | Holder::Held(_)
+            | Holder::Captured(..)
+            | Holder::Pool
+            | Holder::Thrown => true,
+            Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => false,
+        };
+        held && set.meets(&owned)
+    });
+    let copied = found.objects.iter().any(|object| {
+        matches!(object.site, Site::Copy(..))
+            && object
+                .class
+                .is_some_and(|class: ClassId| world.extends(class, field.class) != Some(false))
+            && object.class.is_some_and(|class| world.line(class).0.contains(&field.class))
+    });
+    // What threads run is theirs, too.
+    let run = found.kinds.iter().any(|kind| {
+        let thread = match kind.origin {
+            Origin::Started(thread) => Some(thread),
+            _ => None,
+        };
+        kind.this.into_iter().chain(thread).any(|object| owned.contains(object))
+    });
+    !elsewhere && !copied && !run
+}

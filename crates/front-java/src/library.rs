@@ -1,0 +1,247 @@
+//! # Idea
+//! What is known of methods outside the classes of a program, from a table that people can read
+//! (`models.txt`). What is not in the table is unknown code, of which everything has to be assumed.
+//!
+//! # Invariants
+//! 1. A line for a method counts before one for all methods of its class.
+
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// What a call gives back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gives {
+    /// Something new, or a value that nothing changes.
+    Fresh,
+    /// What the receiver holds.
+    Held,
+    /// The receiver, or a view of it.
+    Receiver,
+    /// What was passed.
+    Passed,
+    /// Something new that holds what the receiver or what was passed holds.
+    Copy,
+}
+
+/// What a call does to threads and locks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// Starts the receiver as a thread.
+    Starts,
+    /// Waits for its end.
+    Joins,
+    /// Runs what it holds, in this thread.
+    Runs,
+    /// Frees the monitor of the receiver for a while.
+    Waits,
+    /// Frees the lock that the receiver was made from for a while.
+    Awaits,
+    /// Takes the receiver.
+    Locks,
+    /// Takes it or not, and says so.
+    Tries,
+    /// Frees it.
+    Unlocks,
+}
+
+/// What a method does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a verb of the table")]
+pub struct Effect {
+    /// Reads what the receiver holds.
+    pub reads: bool,
+    /// Writes it.
+    pub writes: bool,
+    /// What is passed becomes what the receiver holds.
+    pub stores: bool,
+    /// What the things passed hold becomes what the receiver holds, and what they hold.
+    pub adds: bool,
+    /// Reads what the things passed hold.
+    pub reads_passed: bool,
+    /// Writes it.
+    pub writes_passed: bool,
+    /// Calls `toString` of what is passed.
+    pub shows: bool,
+    /// Calls `equals`, `hashCode`, `compareTo` of what is passed and held.
+    pub compares: bool,
+    /// May take long.
+    pub blocks: bool,
+    /// May interrupt a thread.
+    pub interrupts: bool,
+    /// What it does to threads and locks.
+    pub control: Option<Control>,
+    /// What it gives back.
+    pub gives: Gives,
+}
+
+/// A method that does nothing that matters.
+pub const PURE: Effect = Effect {
+    reads: false,
+    writes: false,
+    stores: false,
+    adds: false,
+    reads_passed: false,
+    writes_passed: false,
+    shows: false,
+    compares: false,
+    blocks: false,
+    interrupts: false,
+    control: None,
+    gives: Gives::Fresh,
+};
+
+/// The table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    immutable: BTreeSet<String>,
+    safe: BTreeSet<String>,
+    types: FxHashMap<String, Vec<String>>,
+    methods: FxHashMap<(String, String), Effect>,
+}
+
+/// A line of a table that says nothing that is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableMistake {
+    /// The line, from 1.
+    pub line: usize,
+    /// The word.
+    pub word: String,
+}
+
+impl Table {
+    /// The table that comes with this crate.
+    pub fn standard() -> Self {
+        Self::parse(include_str!("models.txt")).unwrap_or_default()
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// The first word that is not understood.
+    pub fn parse(text: &str) -> Result<Self, TableMistake> {
+        let mut table = Self::default();
+        let mut groups: FxHashMap<String, Vec<String>> = FxHashMap::default();
+        for (at, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let slashed = |name: &&str| name.replace('.', "/");
+            match words[..] {
+                [] => {}
+                ["immutable", ref rest @ ..] => table.immutable.extend(rest.iter().map(slashed)),
+                ["safe", ref rest @ ..] => table.safe.extend(rest.iter().map(slashed)),
+                ["type", class, ref rest @ ..] => {
+                    let methods = rest.iter().map(|&one| one.to_owned()).collect();
+                    table.types.insert(slashed(&class), methods);
+                }
+                ["group", name, ref rest @ ..] => {
+                    let group = groups.entry(name.to_owned()).or_default();
+                    group.extend(rest.iter().map(slashed));
+                }
+                [class, method, ref verbs @ ..] => {
+                    let wrong = |word: &str| TableMistake { line: at + 1, word: word.to_owned() };
+                    let effect = effect(verbs).map_err(wrong)?;
+                    let one = vec![slashed(&class)];
+                    for class in groups.get(class).unwrap_or(&one) {
+                        table.methods.insert((class.clone(), method.to_owned()), effect);
+                    }
+                }
+                [word] => {
+                    return Err(TableMistake { line: at + 1, word: word.to_owned() });
+                }
+            }
+        }
+        Ok(table)
+    }
+
+    /// What a method of a class does, if the table says so.
+    pub fn effect(&self, class: &str, method: &str) -> Option<Effect> {
+        let of = |method: &str| self.methods.get(&(class.to_owned(), method.to_owned())).copied();
+        of(method).or_else(|| of("*"))
+    }
+
+    /// Whether nothing changes objects of a class.
+    pub fn is_immutable(&self, class: &str) -> bool {
+        self.immutable.contains(class)
+    }
+
+    /// Whether calls on objects of a class do not race with each other.
+    pub fn is_safe(&self, class: &str) -> bool {
+        self.safe.contains(class)
+    }
+
+    /// What the library calls on objects of a type, if that is known.
+    pub fn called(&self, class: &str) -> Option<&[String]> {
+        self.types.get(class).map(Vec::as_slice)
+    }
+}
+
+fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
+    let mut effect = PURE;
+    let mut verbs = verbs.iter();
+    while let Some(&verb) = verbs.next() {
+        match verb {
+            "pure" => {}
+            "reads" => effect.reads = true,
+            "writes" => effect.writes = true,
+            "stores" => effect.stores = true,
+            "adds" => effect.adds = true,
+            "reads-passed" => effect.reads_passed = true,
+            "writes-passed" => effect.writes_passed = true,
+            "shows" => effect.shows = true,
+            "compares" => effect.compares = true,
+            "blocks" => effect.blocks = true,
+            "interrupts" => effect.interrupts = true,
+            "starts" => effect.control = Some(Control::Starts),
+            "joins" => effect.control = Some(Control::Joins),
+            "runs" => effect.control = Some(Control::Runs),
+            "waits" => effect.control = Some(Control::Waits),
+            "awaits" => effect.control = Some(Control::Awaits),
+            "locks" => effect.control = Some(Control::Locks),
+            "tries" => effect.control = Some(Control::Tries),
+            "unlocks" => effect.control = Some(Control::Unlocks),
+            "gives" => {
+                effect.gives = match verbs.next() {
+                    Some(&"fresh") => Gives::Fresh,
+                    Some(&"held") => Gives::Held,
+                    Some(&"receiver") => Gives::Receiver,
+                    Some(&"passed") => Gives::Passed,
+                    Some(&"copy") => Gives::Copy,
+                    other => return Err(other.copied().unwrap_or(verb)),
+                };
+            }
+            other => return Err(other),
+        }
+    }
+    Ok(effect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_that_comes_along_is_understood() {
+        let table = Table::parse(include_str!("models.txt")).expect("every word is known");
+        let start = table.effect("java/lang/Thread", "start").expect("it is there");
+        assert_eq!(start.control, Some(Control::Starts));
+        let add = table.effect("java/util/ArrayList", "add").expect("it is there");
+        assert!(add.writes && add.stores && !add.reads_passed);
+        assert_eq!(table.effect("java/util/ArrayList", "forEach"), None);
+        assert!(table.is_immutable("java/lang/String") && !table.is_safe("java/util/ArrayList"));
+        assert_eq!(table.called("java/lang/Runnable"), Some(&["run".to_owned()][..]));
+    }
+
+    #[test]
+    fn words_that_are_not_known_are_mistakes() {
+        let wrong = Table::parse("java.A m reads\njava.A n gives nothing").unwrap_err();
+        assert_eq!(wrong, TableMistake { line: 2, word: "nothing".to_owned() });
+        assert!(Table::parse("java.A").is_err() && Table::parse("java.A m reeds").is_err());
+    }
+
+    #[test]
+    fn a_line_for_a_method_counts_before_one_for_all() {
+        let table = Table::parse("a.B * reads\na.B m writes").expect("it is right");
+        assert!(table.effect("a/B", "m").is_some_and(|one| one.writes && !one.reads));
+        assert!(table.effect("a/B", "other").is_some_and(|one| one.reads));
+    }
+}

@@ -1,0 +1,366 @@
+//! # Idea
+//! From classes to models: what values can be, what is true of the program, which objects two threads share
+//! that one of them changes, and for each of them and each two kinds of threads the program of that question.
+//! The models go to whoever asks, one after the other, and are not kept.
+//!
+//! # Source
+//! Two threads are enough for races and for patterns of two units: whoever takes no part can be left out of an
+//! execution, because locks only become freer.
+//!
+//! # Invariants
+//! 1. Whatever was not understood is in [`Understood::doubts`] when all models have been given.
+
+use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
+use crate::emit::{Sources, emit, kind_name, lock_name, short_method, subject_name};
+use crate::facts::Facts;
+use crate::library::Table;
+use crate::points_to::{
+    Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, ThreadKind, points_to,
+};
+use crate::tokens::{Mask, ModelThread, Shared, Subject, model};
+use crate::world::{MemberId, Resolution, World};
+use selvedge_base::{Budget, Id, StopReason};
+use selvedge_program::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The program of one question.
+#[derive(Clone, Debug)]
+pub struct JavaModel {
+    /// The program: two threads, one atomic set.
+    pub program: Program,
+    /// What it is about.
+    pub subject: String,
+    /// Locks that are left out of it.
+    pub ignored: Vec<String>,
+}
+
+/// What was understood of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Understood {
+    /// The kinds of threads, and whether each is one.
+    pub kinds: Vec<(String, bool)>,
+    /// The objects, and the classes with static fields, that two kinds share and one changes.
+    pub shared: Vec<String>,
+    /// How many models there are.
+    pub models: usize,
+    /// How many methods are reached, of how many.
+    pub methods: (usize, usize),
+    /// Methods outside that nothing is known of, with how many calls there are.
+    pub unknown: BTreeMap<String, usize>,
+    /// Locks that some model leaves out.
+    pub ignored: BTreeSet<String>,
+    /// What was not understood, in words.
+    pub doubts: BTreeSet<String>,
+}
+
+/// Finds the questions about a program that begins with `main` and gives the model of each to `each`.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn questions(
+    world: &World,
+    table: &Table,
+    main: MemberId,
+    budget: &Budget,
+    each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
+) -> Result<Understood, StopReason> {
+    let found = points_to(world, table, &[main], budget)?;
+    let facts = Facts::new(world, &found);
+    let shared = Shared::new(world, table, &found, &facts);
+    let sources = Sources::new(world);
+    let mut understood = Understood {
+        kinds: found
+            .kinds
+            .iter()
+            .map(|&kind| (kind_name(world, &found, kind), facts.single_kinds.contains(&kind)))
+            .collect(),
+        methods: (found.methods.len(), world.classes.iter().map(|class| class.methods.len()).sum()),
+        unknown: found.unknown.clone(),
+        doubts: found.doubts.iter().map(|doubt| in_words(world, doubt)).collect(),
+        ..Understood::default()
+    };
+    let accesses: BTreeMap<ThreadKind, Accesses> = facts
+        .runs
+        .iter()
+        .map(|(&kind, runs)| (kind, accesses(world, &found, &facts, runs)))
+        .collect();
+    let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
+    let mut named = BTreeSet::new();
+    for (at, &first) in kinds.iter().enumerate() {
+        for &second in &kinds[at..] {
+            if first == second && facts.single_kinds.contains(&first) {
+                continue;
+            }
+            for subject in conflicting(&accesses[&first], &accesses[&second], &facts, &found) {
+                budget.check()?;
+                let threads = threads(&found, &facts, first, second, subject);
+                let built = model(&shared, subject, &threads, budget)?;
+                let name = subject_name(world, &found, subject);
+                named.insert(name.clone());
+                if built.cut {
+                    let why = format!("the model of {name} grew too large");
+                    understood.doubts.insert(why);
+                    continue;
+                }
+                let ignored: Vec<String> =
+                    built.dropped.iter().map(|key| lock_name(&shared, subject, key)).collect();
+                understood.ignored.extend(ignored.iter().cloned());
+                if let Some(program) = emit(&shared, subject, &built, &threads, &sources) {
+                    understood.models += 1;
+                    each(JavaModel { program, subject: name, ignored })?;
+                }
+            }
+        }
+    }
+    understood.shared = named.into_iter().collect();
+    Ok(understood)
+}
+
+/// Something that was not understood, in words.
+fn in_words(world: &World, doubt: &Doubt) -> String {
+    let place = |method: MemberId, at: At| {
+        let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
+        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+        format!("{}{line}", short_method(world, method))
+    };
+    match doubt {
+        Doubt::Body(method) => {
+            format!("the instructions of {} were not understood", short_method(world, *method))
+        }
+        Doubt::Orphan(method, at) => {
+            format!("no object is known for what {} works on", place(*method, *at))
+        }
+        Doubt::Lambda(method, at) => {
+            format!("what the function of {} does is not known", place(*method, *at))
+        }
+        Doubt::Model(what) => what.clone(),
+        Doubt::Assumption(what) => format!("the program uses {what}"),
+    }
+}
+
+/// What a kind of threads reads and writes, by subject and field; elements have no field.
+#[derive(Default)]
+struct Accesses {
+    reads: BTreeSet<(Subject, Option<MemberId>)>,
+    writes: BTreeSet<(Subject, Option<MemberId>)>,
+}
+
+fn accesses(world: &World, found: &PointsTo, facts: &Facts, runs: &BTreeSet<MemberId>) -> Accesses {
+    let owners = owners(found, facts);
+    let mut all = Accesses::default();
+    let mut note = |objects: &ObjectSet, field: Option<MemberId>, reads: bool, writes: bool| {
+        for object in objects.iter() {
+            // What is owned is a location of its owner.
+            for &subject in owners.get(&object).unwrap_or(&BTreeSet::from([object])) {
+                let field = if subject == object { field } else { None };
+                if reads {
+                    all.reads.insert((Subject::Object(subject), field));
+                }
+                if writes {
+                    all.writes.insert((Subject::Object(subject), field));
+                }
+            }
+        }
+    };
+    let mut statics = Vec::new();
+    for &method in runs {
+        let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body)
+        else {
+            continue;
+        };
+        for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+            match &body.instructions[at.index()] {
+                JavaInstruction::Field(access, member) => {
+                    let field = match world.field(*member) {
+                        Resolution::Found(field) => Some(field),
+                        _ => None,
+                    };
+                    let writes = matches!(access, FieldAccess::Put | FieldAccess::PutStatic);
+                    match (access, field) {
+                        (FieldAccess::GetStatic | FieldAccess::PutStatic, Some(field)) => {
+                            statics.push((field, writes));
+                        }
+                        (FieldAccess::Get | FieldAccess::Put, field) => {
+                            note(&found.operand(method, at, 0), field, !writes, writes);
+                        }
+                        _ => {}
+                    }
+                }
+                JavaInstruction::ArrayLoad(_) => {
+                    note(&found.operand(method, at, 0), None, true, false);
+                }
+                JavaInstruction::ArrayStore(_) => {
+                    note(&found.operand(method, at, 0), None, false, true);
+                }
+                JavaInstruction::Invoke(how, _) => {
+                    let Some(invocation) = found.invocations.get(&(method, at)) else { continue };
+                    for effect in invocation.library.values() {
+                        let first = usize::from(*how != InvokeKind::Static);
+                        for number in 0..frames.operands[at].len() {
+                            let objects = found.operand(method, at, number);
+                            let (reads, writes) = match effect {
+                                None => (true, true),
+                                Some(effect) if number < first => (effect.reads, effect.writes),
+                                Some(effect) => {
+                                    (effect.reads_passed || effect.adds, effect.writes_passed)
+                                }
+                            };
+                            note(&objects, None, reads, writes);
+                        }
+                    }
+                }
+                JavaInstruction::InvokeDynamic(..) => {
+                    let unknown =
+                        found.invocations.get(&(method, at)).is_some_and(|one| one.unknown);
+                    for number in 0..frames.operands[at].len() {
+                        note(&found.operand(method, at, number), None, unknown, unknown);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for (field, writes) in statics {
+        let subject = Subject::Statics(field.class);
+        if writes {
+            all.writes.insert((subject, Some(field)));
+        } else {
+            all.reads.insert((subject, Some(field)));
+        }
+    }
+    all
+}
+
+/// For what is owned within a few fields, the objects that own it.
+fn owners(found: &PointsTo, facts: &Facts) -> BTreeMap<ObjectId, BTreeSet<ObjectId>> {
+    const DEPTH: usize = 3;
+    let mut above: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
+    for (holder, set) in found.holders() {
+        if let Holder::Field(owner, field) = holder
+            && facts.owning.contains(&field)
+        {
+            for object in set.iter() {
+                above.entry(object).or_default().insert(owner);
+            }
+        }
+    }
+    let mut owners = BTreeMap::new();
+    for &object in above.keys() {
+        let mut layer = BTreeSet::from([object]);
+        let mut roots = BTreeSet::new();
+        for _ in 0..DEPTH {
+            let mut next = BTreeSet::new();
+            for one in &layer {
+                match above.get(one) {
+                    Some(more) => next.extend(more.iter().copied()),
+                    None => {
+                        roots.insert(*one);
+                    }
+                }
+            }
+            layer = next;
+        }
+        // What is left is owned through too many fields: it stands for itself, too.
+        for one in &layer {
+            roots.insert(if above.contains_key(one) { object } else { *one });
+        }
+        owners.insert(object, roots);
+    }
+    owners
+}
+
+/// What two kinds access, one of them by writing, and can both reach.
+fn conflicting(
+    first: &Accesses,
+    second: &Accesses,
+    facts: &Facts,
+    found: &PointsTo,
+) -> BTreeSet<Subject> {
+    let mut subjects = BTreeSet::new();
+    for (one, other) in [(first, second), (second, first)] {
+        for key in &one.writes {
+            if other.writes.contains(key) || other.reads.contains(key) {
+                subjects.insert(key.0);
+            }
+        }
+    }
+    subjects.retain(|subject| match subject {
+        Subject::Statics(_) => true,
+        Subject::Object(object) => {
+            facts.escaping.contains(object) && found.objects.len() > object.index()
+        }
+    });
+    subjects
+}
+
+/// The two threads of a question, the one whose accesses can be put in order first.
+fn threads(
+    found: &PointsTo,
+    facts: &Facts,
+    first: ThreadKind,
+    second: ThreadKind,
+    subject: Subject,
+) -> [ModelThread; 2] {
+    let plain = |kind| ModelThread { kind, mask: None, is_another: false };
+    if first == second {
+        // Of two threads at most one is the object.
+        let own = match (first.origin, first.this, subject) {
+            (Origin::Started(thread), Some(this), Subject::Object(object)) => {
+                thread == this && this == object
+            }
+            _ => false,
+        };
+        return [plain(first), ModelThread { is_another: own, ..plain(second) }];
+    }
+    for (one, other) in [(first, second), (second, first)] {
+        if let Some(mask) = mask(found, facts, one, other) {
+            let one = ModelThread { mask: Some(mask), ..plain(one) };
+            return [one, plain(other)];
+        }
+    }
+    [plain(first), plain(second)]
+}
+
+/// When threads of kind `other` run, seen from the one thread of kind `one`: it has to be the only one from
+/// which they, and those that start them, come.
+fn mask(found: &PointsTo, facts: &Facts, one: ThreadKind, other: ThreadKind) -> Option<Mask> {
+    if !facts.single_kinds.contains(&one) || other.origin == Origin::Main {
+        return None;
+    }
+    let mut family = BTreeSet::from([other]);
+    let mut open = vec![other];
+    let mut starts = BTreeSet::new();
+    while let Some(kind) = open.pop() {
+        if kind.origin == Origin::Library {
+            return None;
+        }
+        let places = found.starts.get(&kind)?;
+        for &(method, at) in places {
+            // An initialiser may be run by anybody.
+            if found.initialisers.values().any(|&one| facts.reachable(&[one]).contains(&method)) {
+                return None;
+            }
+            for (&starter, runs) in &facts.runs {
+                if !runs.contains(&method) {
+                    continue;
+                }
+                if starter == one {
+                    starts.insert((method, at));
+                } else if family.insert(starter) {
+                    open.push(starter);
+                }
+            }
+        }
+    }
+    if family.contains(&one) {
+        return None;
+    }
+
+    let ends = match other.origin {
+        Origin::Started(thread) if family.len() == 1 && facts.single_kinds.contains(&other) => {
+            Some(thread)
+        }
+        _ => None,
+    };
+    Some(Mask { starts, ends })
+}

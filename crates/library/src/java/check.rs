@@ -1,0 +1,364 @@
+//! # Idea
+//! A Java program becomes many small models, one for each question about an object and two threads. Each is
+//! asked about like any other program; the findings of all of them are those of one program that has the
+//! threads of all models in which something was found.
+//!
+//! # Invariants
+//! 1. Whatever was not understood is a reason why the verdict is open: a program is `safe` only if every
+//!    model is, nothing was left out but what the claim names, and there was something to ask.
+
+use crate::check::{CheckOptions, Fixes, check_goals};
+use crate::goals::Goals;
+use selvedge_analysis::InternalError;
+use selvedge_base::{Budget, Id, IdVec};
+use selvedge_findings::outcome::rank;
+use selvedge_findings::{Checked, Finding, FindingKind, Tally};
+use selvedge_front_java::World;
+use selvedge_front_java::library::Table;
+use selvedge_front_java::questions::{Understood, questions};
+use selvedge_front_java::world::MemberId;
+use selvedge_program::{
+    EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId, Program, Question,
+    Race, StepKind, ThreadId, Trace, TraceStep, Valuation,
+};
+use selvedge_report::describe::count;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// What is asked of a program in Java.
+const KINDS: [FindingKind; 2] = [FindingKind::Atomicity, FindingKind::Race];
+
+/// How many reasons of one kind are named.
+const NAMED: usize = 5;
+
+/// A program in Java.
+#[derive(Clone, Debug)]
+pub struct JavaProgram {
+    /// Its classes.
+    pub world: World,
+    /// Where it can begin.
+    pub mains: Vec<MemberId>,
+}
+
+/// What was found in a program in Java.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JavaChecked {
+    /// The findings, and what was asked.
+    pub checked: Checked,
+    /// The program that the findings are about.
+    pub program: Program,
+    /// What was asked and what is assumed, in words.
+    pub claim: String,
+}
+
+impl JavaProgram {
+    /// Asks everything about the program.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn check(
+        &self,
+        options: &CheckOptions,
+        budget: &Budget,
+        progress: &mut dyn FnMut(FindingKind, usize, usize),
+    ) -> Result<JavaChecked, InternalError> {
+        let kinds: Vec<FindingKind> =
+            KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect();
+        let own = CheckOptions { kinds: kinds.clone(), fixes: Fixes::Skip, ..options.clone() };
+        let table = Table::standard();
+        let mut joined = Joined::default();
+        for &main in &self.mains {
+            let mut bug = None;
+            let mut models = 0;
+            let understood = questions(&self.world, &table, main, budget, &mut |model| {
+                models += 1;
+                progress(FindingKind::Race, models, models);
+                let goals = Goals::default();
+                match check_goals(&model.program, &goals, &own, budget, &mut |_, _, _| {}) {
+                    Ok(checked) => joined.add(&model.program, checked),
+                    Err(wrong) => bug = Some(wrong),
+                }
+                budget.check()
+            });
+            if let Some(bug) = bug {
+                return Err(bug);
+            }
+            match understood {
+                Ok(understood) => joined.understand(understood),
+                Err(reason) => {
+                    joined.open.insert(reason.to_string());
+                }
+            }
+        }
+        Ok(joined.conclude(&kinds))
+    }
+}
+
+#[derive(Default)]
+struct Joined {
+    program: Program,
+    findings: BTreeMap<(FindingKind, Vec<selvedge_base::Place>), Finding>,
+    tallies: BTreeMap<FindingKind, Tally>,
+    open: BTreeSet<String>,
+    shared: usize,
+    kinds: usize,
+    can_meet: bool,
+    models: usize,
+    unknown: BTreeMap<String, usize>,
+    ignored: BTreeSet<String>,
+    methods: (usize, usize),
+}
+
+impl Joined {
+    fn add(&mut self, model: &Program, checked: Checked) {
+        for (kind, tally) in checked.tallies {
+            *self.tallies.entry(kind).or_default() += tally;
+        }
+        self.open.extend(checked.open);
+        if checked.findings.is_empty() {
+            return;
+        }
+        let mut shift = None;
+        for finding in checked.findings {
+            let mut places = finding.places.clone();
+            places.sort_unstable();
+            let key = (finding.kind, places);
+            let steps = |one: &Finding| one.trace.steps.len();
+            if let Some(known) = self.findings.get_mut(&key) {
+                let tags: BTreeSet<String> =
+                    known.tags.iter().chain(&finding.tags).cloned().collect();
+                known.tags = tags.into_iter().collect();
+                if steps(known) <= steps(&finding) {
+                    continue;
+                }
+            }
+            let shift = *shift.get_or_insert_with(|| Shift::append(&mut self.program, model));
+            let tags = self.findings.get(&key).map(|known| known.tags.clone());
+            let mut finding = shift.finding(finding);
+            finding.tags = tags.unwrap_or(finding.tags);
+            self.findings.insert(key, finding);
+        }
+    }
+
+    fn understand(&mut self, understood: Understood) {
+        let Understood { kinds, shared, models, methods, unknown, ignored, doubts } = understood;
+        self.can_meet |= kinds.len() > 1 || kinds.iter().any(|(_, single)| !single);
+        self.kinds = self.kinds.max(kinds.len());
+        self.shared += shared.len();
+        self.models += models;
+        self.methods = (self.methods.0.max(methods.0), methods.1);
+        for (name, count) in unknown {
+            *self.unknown.entry(name).or_default() += count;
+        }
+        self.ignored.extend(ignored);
+        let more = doubts.len().saturating_sub(NAMED);
+        self.open.extend(doubts.into_iter().take(NAMED));
+        if more > 0 {
+            self.open.insert(format!("{} like these", count(more, "more reason")));
+        }
+    }
+
+    fn conclude(mut self, kinds: &[FindingKind]) -> JavaChecked {
+        if !self.can_meet {
+            self.open.insert("nothing to check: one thread was found".to_owned());
+        } else if self.shared == 0 {
+            self.open.insert(
+                "nothing to check: no object was found that two threads share and one changes"
+                    .to_owned(),
+            );
+        }
+        let claim = self.claim();
+        let threads = self.program.threads.len();
+        let mut findings: Vec<Finding> = self.findings.into_values().collect();
+        for finding in &mut findings {
+            finding.trace.locals = IdVec::filled(Valuation::default(), threads);
+        }
+        rank(&mut findings);
+        let tallies = kinds
+            .iter()
+            .map(|kind| (*kind, self.tallies.get(kind).copied().unwrap_or_default()))
+            .collect();
+        let open = self.open.into_iter().collect();
+        let checked = Checked { findings, tallies, open, unreached: Vec::new() };
+        JavaChecked { checked, program: self.program, claim }
+    }
+
+    /// What was asked, and what is assumed.
+    fn claim(&self) -> String {
+        let mut text = format!(
+            "asked: data races and atomicity of {} that threads of {} share, one object at a time, for \
+             any number of threads of each kind, in {}; {} of {} are reached",
+            count(self.shared, "object"),
+            count(self.kinds, "kind"),
+            count(self.models, "model"),
+            self.methods.0,
+            count(self.methods.1, "method"),
+        );
+        text.push_str(
+            "; assumed: the classes given are all there are (A1), no reflection, native code or Unsafe \
+             touches what is shared (A2), memory is sequentially consistent (A3), constructors publish \
+             `this` only as seen (A5), nothing stops a thread from outside (A7)",
+        );
+        if !self.unknown.is_empty() {
+            let calls: usize = self.unknown.values().sum();
+            let mut most: Vec<(&String, &usize)> = self.unknown.iter().collect();
+            most.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+            let names: Vec<&str> = most.iter().take(10).map(|(name, _)| name.as_str()).collect();
+            let _ = write!(
+                text,
+                ", {} touch only what they are given, arrays and containers among it (A4: {})",
+                count(calls, "unknown call"),
+                names.join(", ")
+            );
+        }
+        if !self.ignored.is_empty() {
+            let names: Vec<&str> = self.ignored.iter().take(10).map(String::as_str).collect();
+            let _ = write!(
+                text,
+                "; {} ignored where no name or no nesting is known: {}",
+                count(self.ignored.len(), "lock"),
+                names.join(", ")
+            );
+        }
+        text.push_str(
+            "; not asked: values, missed notifications, deadlocks, invariants across objects, cycles \
+             through three units",
+        );
+        text
+    }
+}
+
+/// By how much the numbers of a model change where it is put behind others.
+#[derive(Clone, Copy)]
+struct Shift {
+    threads: usize,
+    locations: usize,
+    locks: usize,
+    procedures: usize,
+    edges: usize,
+}
+
+fn by<I: Id>(id: I, shift: usize) -> I {
+    I::from_index(id.index() + shift)
+}
+
+impl Shift {
+    /// Puts a model behind a program.
+    fn append(program: &mut Program, model: &Program) -> Self {
+        let shift = Self {
+            threads: program.threads.len(),
+            locations: program.locations.len(),
+            locks: program.locks.len(),
+            procedures: program.procedures.len(),
+            edges: program.edges.len(),
+        };
+        let nodes = program.nodes.len();
+        let sets = program.atomic_sets.len();
+        program.files.clone_from(&model.files);
+        for set in &model.atomic_sets {
+            program.atomic_sets.push(set.clone());
+        }
+        for lock in &model.locks {
+            program.locks.push(lock.clone());
+        }
+        for location in &model.locations {
+            let mut location = location.clone();
+            location.atomic_set = by(location.atomic_set, sets);
+            program.locations.push(location);
+        }
+        for procedure in &model.procedures {
+            let mut procedure = procedure.clone();
+            procedure.entry = by::<NodeId>(procedure.entry, nodes);
+            procedure.exit = by(procedure.exit, nodes);
+            program.procedures.push(procedure);
+        }
+        for &procedure in &model.nodes {
+            program.nodes.push(by::<ProcedureId>(procedure, shift.procedures));
+        }
+        for edge in &model.edges {
+            let mut edge = edge.clone();
+            edge.source = by(edge.source, nodes);
+            edge.target = by(edge.target, nodes);
+            edge.action = shift.action(edge.action);
+            program.edges.push(edge);
+        }
+        for thread in &model.threads {
+            let mut thread = thread.clone();
+            thread.main = by(thread.main, shift.procedures);
+            program.threads.push(thread);
+        }
+        shift
+    }
+
+    fn action(self, action: selvedge_program::Action) -> selvedge_program::Action {
+        use selvedge_program::Action;
+        match action {
+            Action::Read(one) => Action::Read(by(one, self.locations)),
+            Action::Write(one) => Action::Write(by(one, self.locations)),
+            Action::Acquire(one) => Action::Acquire(by(one, self.locks)),
+            Action::Release(one) => Action::Release(by(one, self.locks)),
+            Action::Call(one) => Action::Call(by(one, self.procedures)),
+            // The models have no other actions with numbers.
+            other => other,
+        }
+    }
+
+    fn thread(self, id: ThreadId) -> ThreadId {
+        by(id, self.threads)
+    }
+
+    fn location(self, id: LocationId) -> LocationId {
+        by(id, self.locations)
+    }
+
+    fn lock(self, id: LockId) -> LockId {
+        by(id, self.locks)
+    }
+
+    fn finding(self, mut finding: Finding) -> Finding {
+        finding.threads.iter_mut().for_each(|one| *one = self.thread(*one));
+        finding.locations.iter_mut().for_each(|one| *one = self.location(*one));
+        finding.locks.iter_mut().for_each(|one| *one = self.lock(*one));
+        finding.question = match finding.question {
+            Question::Pattern(one) => Question::Pattern(PatternQuestion {
+                unit_thread: self.thread(one.unit_thread),
+                other_thread: self.thread(one.other_thread),
+                locations: one.locations.iter().map(|&one| self.location(one)).collect(),
+                ..one
+            }),
+            Question::Race(one) => Question::Race(Race {
+                location: self.location(one.location),
+                threads: one.threads.map(|one| self.thread(one)),
+            }),
+            other => other,
+        };
+        finding.trace = self.trace(finding.trace);
+        finding
+    }
+
+    fn trace(self, mut trace: Trace) -> Trace {
+        for step in trace.steps.iter_mut().chain(&mut trace.next) {
+            self.step(step);
+        }
+        trace
+    }
+
+    fn step(self, step: &mut TraceStep) {
+        step.thread = self.thread(step.thread);
+        let edge = |id: EdgeId| by(id, self.edges);
+        step.step = match step.step {
+            Move::Edge(id) => Move::Edge(edge(id)),
+            Move::With(id, thread) => Move::With(edge(id), self.thread(thread)),
+            Move::Return => Move::Return,
+        };
+        step.kind = match step.kind {
+            StepKind::Acquire(id) => StepKind::Acquire(self.lock(id)),
+            StepKind::Release(id) => StepKind::Release(self.lock(id)),
+            StepKind::Read(id) => StepKind::Read(self.location(id)),
+            StepKind::Write(id) => StepKind::Write(self.location(id)),
+            StepKind::Call(id) => StepKind::Call(by(id, self.procedures)),
+            StepKind::Return(id) => StepKind::Return(by(id, self.procedures)),
+            other => other,
+        };
+    }
+}

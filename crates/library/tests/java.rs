@@ -1,0 +1,109 @@
+//! Small programs in Java, each wrong in one way or right, with the verdict that they must have. Their sources
+//! are in `front-java/tests/programs`; `front-java/tests/classes/programs.jar` has them compiled by javac 17.
+//!
+//! A class whose name ends with `Wrong` must have a finding at one of its lines with the comment `// wrong`; a
+//! class whose name ends with `Right` must be proved safe.
+
+use selvedge_base::Budget;
+use selvedge_library::CheckOptions;
+use selvedge_library::file::{FileAnswer, Loaded};
+use selvedge_library::java::JavaClasses;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/programs.jar");
+
+/// Programs about which nothing is claimed, because they visibly break what is assumed.
+const OPEN: [&str; 1] = ["HandleWrong"];
+
+/// Each class that begins a program, with its file and its lines that are wrong.
+fn programs() -> BTreeMap<String, (String, BTreeSet<u32>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../front-java/tests/programs");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_none_or(|extension| extension != "java") {
+            continue;
+        }
+        let file = path.file_name().expect("it has a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("it is a text");
+        let mut class = String::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some(rest) = text.strip_prefix("class ") {
+                rest.split_whitespace().next().unwrap_or_default().clone_into(&mut class);
+                found.insert(class.clone(), (file.clone(), BTreeSet::new()));
+            }
+            if text.contains("// wrong") {
+                found.get_mut(&class).expect("it is in a class").1.insert(line);
+            }
+        }
+    }
+    found
+}
+
+fn check(main: &str) -> FileAnswer {
+    let mut classes = JavaClasses::default();
+    classes.add("programs.jar", PROGRAMS, None, &Budget::new()).expect("no limit");
+    let loaded = Loaded::java("programs.jar".to_owned(), classes, Some(main));
+    assert!(loaded.complaints.is_empty(), "{:?}", loaded.complaints);
+    let answer = loaded.check(&CheckOptions::default(), None, &Budget::new(), &mut |_, _, _| {});
+    answer.expect("a program").expect("engines do not contradict the replayer")
+}
+
+#[test]
+fn wrong_programs_are_found_where_they_are_wrong() {
+    let mut missed = Vec::new();
+    for (class, (file, lines)) in programs().iter().filter(|(class, _)| class.ends_with("Wrong")) {
+        let answer = check(class);
+        if OPEN.contains(&class.as_str()) {
+            assert!(answer.checked.findings.is_empty() && !answer.checked.open.is_empty());
+            continue;
+        }
+        let (program, claim) = answer.about.expect("it is in Java");
+        assert!(claim.contains("not asked: values"));
+        let found =
+            answer.checked.findings.iter().flat_map(|finding| &finding.places).any(|place| {
+                use selvedge_base::Id as _;
+                let name = place.file.index().checked_sub(1).map(|at| &program.files[at].name);
+                name == Some(file) && place.line().is_some_and(|line| lines.contains(&line))
+            });
+        if !found {
+            missed.push(class.clone());
+        }
+    }
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+#[test]
+fn right_programs_are_proved() {
+    let mut reported = Vec::new();
+    for class in programs().keys().filter(|class| class.ends_with("Right")) {
+        let checked = check(class).checked;
+        if !checked.findings.is_empty() || !checked.open.is_empty() {
+            reported.push((class.clone(), checked.findings.len(), checked.open));
+        }
+    }
+    assert_eq!(reported, []);
+}
+
+#[test]
+fn there_are_programs_of_both_kinds() {
+    let programs = programs();
+    let count = |ending: &str| programs.keys().filter(|class| class.ends_with(ending)).count();
+    assert!(count("Wrong") >= 40 && count("Right") >= 15);
+}
+
+#[test]
+fn a_program_with_one_thread_is_not_called_safe() {
+    let checked = check("LonelyOne").checked;
+    assert_eq!(checked.open, ["nothing to check: one thread was found"]);
+}
+
+#[test]
+fn a_class_that_begins_nothing_is_a_mistake() {
+    let mut classes = JavaClasses::default();
+    classes.add("programs.jar", PROGRAMS, None, &Budget::new()).expect("no limit");
+    let loaded = Loaded::java("programs.jar".to_owned(), classes, Some("Nobody"));
+    assert_eq!(loaded.complaints[0].code, "no-java-main");
+    assert!(loaded.program.is_none());
+}
