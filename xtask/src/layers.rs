@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-front-property", &["base", "syntax", "program"]),
     ("selvedge-front-nwa", &["base", "syntax", "pds"]),
     ("selvedge-front-java", &["base", "program"]),
-    ("selvedge-logic", &["base", "syntax", "program"]),
+    ("selvedge-logic", &["base", "syntax", "program", "pds"]),
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-bounded", &["base", "bdd", "pds", "program", "lower"]),
@@ -31,7 +31,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-states", &["base", "program"]),
     (
         "selvedge-analysis",
-        &["base", "program", "logic", "lower", "locks", "bounded", "cpds", "states", "replay"],
+        &[
+            "base", "program", "pds", "logic", "lower", "locks", "bounded", "cpds", "states",
+            "replay",
+        ],
     ),
     ("selvedge-findings", &["base", "program"]),
     ("selvedge-report", &["base", "program", "findings"]),

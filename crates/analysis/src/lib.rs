@@ -23,6 +23,7 @@
 //! assert_eq!(violated.count(), 1);
 //! ```
 
+pub mod branching;
 pub mod copies;
 pub mod deadlocks;
 pub mod driver;
@@ -32,6 +33,7 @@ pub mod prepared;
 pub mod registry;
 pub mod relation;
 
+pub use branching::{decide_branching, decide_branching_of};
 pub use copies::{Instance, instance};
 pub use deadlocks::{
     DeadlockReport, PossibleDeadlocks, answer_deadlocks, answer_deadlocks_part, possible_deadlocks,

@@ -2,6 +2,7 @@
 //! What can be said on the command line. Every value is checked here as far as that is possible
 //! without the file, so that mistakes show up before any work is done.
 
+pub mod branching;
 pub mod check;
 pub mod cpds;
 pub mod deferred;
@@ -12,6 +13,7 @@ pub mod reach;
 pub mod replay;
 pub mod temporal;
 
+use branching::BranchingArgs;
 use check::CheckArgs;
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -204,6 +206,12 @@ pub enum Command {
     /// Some run, or every run: what happens in the end, again and again, until something else does.
     #[command(after_help = temporal::TEMPORAL_EXAMPLES)]
     Temporal(Deferred<TemporalArgs>),
+    /// Decides formulas about the trees of runs of a model, or of one thread alone.
+    ///
+    /// What some next step or every next step leads to: computation tree logic, least and greatest
+    /// fixpoints.
+    #[command(after_help = branching::BRANCHING_EXAMPLES)]
+    Branching(Deferred<BranchingArgs>),
     /// Answers questions about nested-word automata, and makes new ones of them.
     ///
     /// An automaton over the steps of a thread that sees which return belongs to which call: emptiness,

@@ -62,6 +62,7 @@
 
 pub mod ask;
 pub mod baseline;
+pub mod branching;
 pub mod cache;
 pub mod check;
 pub mod config;
@@ -91,6 +92,7 @@ pub mod temporal;
 pub mod vacuity;
 
 pub use ask::{Decided, Inquiry, InquiryError, Questions, Request, Subject};
+pub use branching::{Branching, BranchingAnswers};
 pub use check::{CheckOptions, Fixes, check};
 pub use goals::Goals;
 pub use language::Language;

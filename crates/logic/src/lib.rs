@@ -34,6 +34,7 @@
 //! `parser` reads formulas, with `names` and `condition` for what they speak of; [`normal`] brings them
 //! into positive normal form; [`mod@fragment`] says what is known of formulas of their shape; [`mod@automaton`]
 //! makes automata of them, and [`mod@chains`] lists of moments; [`show`](mod@show) writes them.
+//! [`mod@branching`] reads formulas about trees of runs.
 //!
 //! ```
 //! let source = "lock : l; process A { main { synchronized(l) { label inside: skip; } } }
@@ -46,6 +47,7 @@
 //! ```
 
 pub mod automaton;
+pub mod branching;
 pub mod chains;
 mod condition;
 pub mod fragment;
@@ -56,6 +58,7 @@ pub mod show;
 mod token;
 
 pub use automaton::automaton;
+pub use branching::{BranchingFormula, parse_branching};
 pub use chains::{NoChains, chains};
 pub use fragment::{Fragment, fragment};
 

@@ -52,6 +52,10 @@ const WORDS: [&str; 18] = [
     "end", "deadlock", "U", "R", "W",
 ];
 
+/// The words that are atoms or begin one.
+const PROPOSITIONS: [&str; 10] =
+    ["true", "false", "in", "holds", "unit", "next", "ended", "blocked", "end", "deadlock"];
+
 /// Reads a text; what could be read and, in `complaints`, what could not.
 pub(crate) fn parse(
     text: &str,
@@ -59,14 +63,7 @@ pub(crate) fn parse(
     fair: &[ThreadId],
     complaints: &mut Complaints,
 ) -> Vec<TemporalQuestion> {
-    let mut parser = Parser {
-        cursor: Cursor::new(text, complaints),
-        names: Names::new(program),
-        text,
-        given: BTreeMap::new(),
-        definitions: String::new(),
-        depth: 0,
-    };
+    let mut parser = Parser::new(text, program, complaints);
     let mut questions: Vec<TemporalQuestion> = Vec::new();
     while !parser.cursor.at(Kind::End) {
         match parser.item(fair) {
@@ -83,6 +80,20 @@ pub(crate) fn parse(
         );
     }
     questions
+}
+
+impl<'a, 'c> Parser<'a, 'c> {
+    /// At the beginning of a text of less than 4 GiB.
+    pub fn new(text: &'a str, program: &'a Program, complaints: &'c mut Complaints) -> Self {
+        Self {
+            cursor: Cursor::new(text, complaints),
+            names: Names::new(program),
+            text,
+            given: BTreeMap::new(),
+            definitions: String::new(),
+            depth: 0,
+        }
+    }
 }
 
 impl Parser<'_, '_> {
@@ -259,41 +270,44 @@ impl Parser<'_, '_> {
             self.expect(Kind::CloseParen, ")", "behind a formula")?;
             return Ok(inner);
         }
-        if token.kind == Kind::OpenBrace {
-            return self.condition();
+        let alone = matches!(token.kind, Kind::Name | Kind::Quoted)
+            && !matches!(self.cursor.peek(), Kind::At | Kind::OpenBracket)
+            && !PROPOSITIONS.contains(&token.text);
+        if alone {
+            return self.given(token.text);
         }
-        if !matches!(token.kind, Kind::Name | Kind::Quoted) {
+        Ok(small(match self.proposition()? {
+            Ok(atom) => Formula::Proposition(atom),
+            Err(value) => Formula::Constant(value),
+        }))
+    }
+
+    /// An atom, or a constant.
+    pub fn proposition(&mut self) -> Read<Result<Proposition, bool>> {
+        let token = self.cursor.current;
+        if token.kind == Kind::OpenBrace {
+            return self.condition().map(Ok);
+        }
+        // A thread may have a number in brackets before the `@`.
+        let names_thread = matches!(token.kind, Kind::Name | Kind::Quoted)
+            && matches!(self.cursor.peek(), Kind::At | Kind::OpenBracket);
+        if names_thread {
+            let thread = self.thread()?;
+            self.expect(Kind::At, "@", "behind a thread")?;
+            return self.place(thread).map(Ok);
+        }
+        if token.kind != Kind::Name || !PROPOSITIONS.contains(&token.text) {
             let message = format!("expected a formula, found {}", self.cursor.found());
             self.cursor.report_here("missing-formula", message, "a formula is missing here", "");
             return Err(Mistake);
         }
-        // A thread may have a number in brackets before the `@`.
-        let names_thread = matches!(self.cursor.peek(), Kind::At | Kind::OpenBracket);
-        let atom = match token.text {
-            _ if names_thread => {
-                let thread = self.thread()?;
-                self.expect(Kind::At, "@", "behind a thread")?;
-                self.place(thread)?
-            }
-            "true" | "false" => {
-                self.cursor.bump();
-                return Ok(small(Formula::Constant(token.text == "true")));
-            }
-            "end" => {
-                self.cursor.bump();
-                Proposition::End
-            }
-            "deadlock" => {
-                self.cursor.bump();
-                Proposition::Deadlock
-            }
-            "in" | "holds" | "unit" | "next" | "ended" | "blocked" => {
-                self.cursor.bump();
-                self.about_thread(token.text)?
-            }
-            name => return self.given(name),
-        };
-        Ok(small(Formula::Proposition(atom)))
+        self.cursor.bump();
+        Ok(match token.text {
+            "true" | "false" => Err(token.text == "true"),
+            "end" => Ok(Proposition::End),
+            "deadlock" => Ok(Proposition::Deadlock),
+            word => Ok(self.about_thread(word)?),
+        })
     }
 
     /// What stands in parentheses behind a word.
@@ -361,11 +375,11 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn condition(&mut self) -> Read<Sized> {
+    fn condition(&mut self) -> Read<Proposition> {
         self.cursor.bump();
         let condition = condition::parse(self)?;
         self.expect(Kind::CloseBrace, "}", "behind a condition")?;
-        Ok(small(Formula::Proposition(Proposition::Condition(condition))))
+        Ok(Proposition::Condition(condition))
     }
 
     fn given(&mut self, name: &str) -> Read<Sized> {
@@ -417,15 +431,26 @@ impl Parser<'_, '_> {
     }
 
     pub fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        self.enter()?;
+        let result = read(self);
+        self.leave();
+        result
+    }
+
+    /// Goes one level down, if that is not too deep.
+    pub fn enter(&mut self) -> Read<()> {
         // A pair of parentheses is read by three functions.
         if self.depth >= 3 * DEEPEST {
             self.too_deep();
             return Err(Mistake);
         }
         self.depth += 1;
-        let result = read(self);
+        Ok(())
+    }
+
+    /// Comes back from there.
+    pub fn leave(&mut self) {
         self.depth -= 1;
-        result
     }
 
     fn too_deep(&mut self) {

@@ -43,6 +43,8 @@ pub enum Kind {
     Arrow,
     #[token(",")]
     Comma,
+    #[token(".")]
+    Dot,
     #[token(":")]
     Colon,
     #[token(";")]

@@ -205,6 +205,75 @@ pub fn satisfying<L>(
     solver.solve(formula.nodes.len() as u32 - 1, false)
 }
 
+/// Which of finitely many configurations satisfy a formula, given those that come next: the fixpoints
+/// are computed as they are defined. Every configuration needs a next one.
+///
+/// # Errors
+/// The reason of a stopped budget.
+///
+/// # Panics
+/// If the formula [alternates](MuFormula::alternates).
+pub fn satisfying_among(
+    next: &[Vec<u32>],
+    formula: &MuFormula,
+    truth: &dyn Fn(u32, u32) -> bool,
+    budget: &Budget,
+) -> Result<Vec<bool>, StopReason> {
+    assert!(!formula.alternates(), "the fixpoints of the formula alternate");
+    let mut values = vec![vec![false; next.len()]; formula.nodes.len()];
+    let mut variables: FxHashMap<u32, Vec<bool>> = FxHashMap::default();
+    let root = formula.nodes.len() as u32 - 1;
+    evaluate(root, next, formula, truth, &mut values, &mut variables, budget)?;
+    Ok(values.pop().unwrap_or_default())
+}
+
+/// Computes the value of a part at every configuration.
+fn evaluate(
+    at: u32,
+    next: &[Vec<u32>],
+    formula: &MuFormula,
+    truth: &dyn Fn(u32, u32) -> bool,
+    values: &mut [Vec<bool>],
+    variables: &mut FxHashMap<u32, Vec<bool>>,
+    budget: &Budget,
+) -> Result<(), StopReason> {
+    let node = formula.nodes[at as usize];
+    if let MuNode::Least { variable, body } | MuNode::Greatest { variable, body } = node {
+        let least = matches!(node, MuNode::Least { .. });
+        let mut set = vec![!least; next.len()];
+        loop {
+            variables.insert(variable, set.clone());
+            evaluate(body, next, formula, truth, values, variables, budget)?;
+            if values[body as usize] == set {
+                values[at as usize] = set;
+                return Ok(());
+            }
+            set.clone_from(&values[body as usize]);
+        }
+    }
+    for part in node.parts() {
+        evaluate(part, next, formula, truth, values, variables, budget)?;
+    }
+    let all = 0..next.len();
+    let mut found = Vec::with_capacity(next.len());
+    for one in all {
+        budget.check()?;
+        let holds = |part: u32, at: usize| values[part as usize][at];
+        found.push(match node {
+            MuNode::Constant(value) => value,
+            MuNode::Atom { atom, positive } => truth(one as u32, atom) == positive,
+            MuNode::And(f, g) => holds(f, one) && holds(g, one),
+            MuNode::Or(f, g) => holds(f, one) || holds(g, one),
+            MuNode::Some(f) => next[one].iter().any(|&to| holds(f, to as usize)),
+            MuNode::Every(f) => next[one].iter().all(|&to| holds(f, to as usize)),
+            MuNode::Variable(variable) => variables[&variable][one],
+            MuNode::Least { .. } | MuNode::Greatest { .. } => unreachable!("handled above"),
+        });
+    }
+    values[at as usize] = found;
+    Ok(())
+}
+
 struct Solver<'a> {
     states: usize,
     symbols: usize,

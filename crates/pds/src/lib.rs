@@ -89,7 +89,7 @@ pub use alternating::{
     AlternatingAutomaton, AlternatingPds, AlternatingRule, alternating_pre_star,
 };
 pub use automaton::{Node, PAutomaton, Transition, TransitionId};
-pub use branching::{MuFormula, MuNode, satisfying};
+pub use branching::{MuFormula, MuNode, satisfying, satisfying_among};
 pub use merging::{Extend, Merging, WitnessMerging, check_merging};
 pub use post_star::{PostStar, post_star};
 pub use pre_star::{PreStar, pre_star};

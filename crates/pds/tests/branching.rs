@@ -5,7 +5,7 @@ use selvedge_base::{Budget, Id, StopReason};
 use selvedge_pds::random::Random;
 use selvedge_pds::{
     AlternatingAutomaton, AlternatingPds, AlternatingRule, Configuration, MuFormula, MuNode, Pds,
-    Rhs, State, Symbol, alternating_pre_star, satisfying, text,
+    Rhs, State, Symbol, alternating_pre_star, satisfying, satisfying_among, text,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -190,6 +190,18 @@ fn random_formulas_mean_what_they_say() {
         let root = random_formula(&mut random, &mut formula, depth, &mut 0);
         assert!(!formula.alternates());
         let expected = meaning(&formula, root, &graph, &truth, &mut BTreeMap::new());
+        let numbers: BTreeMap<&Configuration, u32> = graph.keys().zip(0..).collect();
+        let targets: Vec<Vec<u32>> =
+            graph.values().map(|next| next.iter().map(|one| numbers[one]).collect()).collect();
+        let listed: Vec<&Configuration> = graph.keys().collect();
+        let about = |at: u32, atom: u32| {
+            let one = listed[at as usize];
+            truth(one.state, one.stack.first().copied(), atom)
+        };
+        let among = satisfying_among(&targets, &formula, &about, &Budget::new()).expect("no limit");
+        for (one, found) in listed.iter().zip(among) {
+            assert_eq!(found, expected.contains(one), "seed {seed}: {formula:?} at {one:?}");
+        }
         let (automaton, states) = satisfying(&pds, &formula, &truth, &Budget::new()).unwrap();
         for one in graph.keys() {
             let found = automaton.accepts(states[one.state.index()], &one.stack);

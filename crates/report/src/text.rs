@@ -339,7 +339,7 @@ fn claim(asked: &Asked<'_>) -> Option<String> {
 }
 
 /// `text` as indented lines of at most `width` columns, broken at blanks.
-pub(crate) fn fill(text: &str, width: usize) -> String {
+pub fn fill(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split(' ') {

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod atomicity;
+mod branching;
 mod check;
 mod demo;
 mod explain;
@@ -33,6 +34,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Deadlock(args) => meeting::deadlock(&args, output),
         Command::Reach(args) => reach::run(&args, output),
         Command::Temporal(args) => temporal::run(&args, output),
+        Command::Branching(args) => branching::run(&args, output),
         Command::Sequentialize(args) => sequentialize::run(&args, output),
         Command::Replay(args) => replay::replay(&args, output),
         Command::Simulate(args) => replay::run_simulation(&args, output),

@@ -34,7 +34,8 @@ use crate::with_values::witness_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::Budget;
 use selvedge_program::{
-    Action, OmegaAutomaton, Program, Proposition, Successors, ThreadId, Unknown, Verdict, Witness,
+    Action, OmegaAutomaton, OmegaEdge, Program, Proposition, Successors, ThreadId, Unknown,
+    Verdict, Witness,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -78,6 +79,56 @@ pub fn search_abstractly(
     let mut search = Search::new(program, automaton, fair, stacks);
     let end = search.run(budget, accept);
     (search.verdict(end, Unknown::Stacks(known)), search.pairs.len() as u64)
+}
+
+/// All states of a program outside of atomic sections.
+#[derive(Clone, Debug)]
+pub struct StateGraph {
+    /// The states that a run can begin with.
+    pub initial: Vec<u32>,
+    /// The states that come next; a state in which nobody can move has itself.
+    pub next: Vec<Vec<u32>>,
+    /// The truth of each atom at each state.
+    pub truth: Vec<Vec<bool>>,
+}
+
+/// Explores a program in whole, and says where these atoms are true. Those about the step that is taken
+/// are true nowhere.
+///
+/// # Errors
+/// If there is a call below so many open calls, if a step can fail, or if a limit is met.
+pub fn state_graph(
+    program: &Program,
+    atoms: &[Proposition],
+    call_depth: u32,
+    budget: &Budget,
+) -> Result<StateGraph, Unknown> {
+    let anything = OmegaEdge { guard: Vec::new(), target: 0, marks: 0 };
+    let automaton =
+        OmegaAutomaton { atoms: atoms.to_vec(), states: vec![vec![anything]], marks: 0 };
+    let mut search = Search::new(program, &automaton, &[], Stacks::UpTo(call_depth));
+    search.begin()?;
+    let initial = (0..search.pairs.len() as u32).collect();
+    let mut at = 0;
+    while at < search.pairs.len() {
+        budget.check()?;
+        search.expand_pair(at as u32)?;
+        at += 1;
+    }
+    if let Verdict::Unknown(why) = search.verdict(Ok(None), Unknown::CallDepth(call_depth)) {
+        return Err(why);
+    }
+    // With one state of the automaton, pairs and states are the same.
+    let targets = |pair: &Pair| search.edges[pair.edges.clone()].iter().map(|edge| edge.target);
+    let truth = |pair: &Pair| {
+        let expanded = search.expanded[pair.state as usize].as_ref();
+        expanded.map(|one| one.truth.clone()).unwrap_or_default()
+    };
+    Ok(StateGraph {
+        initial,
+        next: search.pairs.iter().map(|pair| targets(pair).collect()).collect(),
+        truth: search.pairs.iter().map(truth).collect(),
+    })
 }
 
 /// How much of the stacks is followed.
@@ -196,6 +247,16 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Finds the states that a run can begin with.
+    fn begin(&mut self) -> Result<(), Unknown> {
+        for state in State::all_initial(self.program)? {
+            self.failing |= state.fails_at_first(self.program).is_some();
+            let state = self.number(Rc::new(state));
+            self.add(state, 0, None);
+        }
+        Ok(())
+    }
+
     /// A run that is found and accepted.
     fn run(
         &mut self,
@@ -203,11 +264,7 @@ impl<'a> Search<'a> {
         accept: &mut dyn FnMut(&Witness) -> bool,
     ) -> Result<Option<Witness>, Unknown> {
         let all = self.all_marks()?;
-        for state in State::all_initial(self.program)? {
-            self.failing |= state.fails_at_first(self.program).is_some();
-            let state = self.number(Rc::new(state));
-            self.add(state, 0, None);
-        }
+        self.begin()?;
         let mut at = 0;
         let mut look = FIRST_LOOK;
         while at < self.pairs.len() {

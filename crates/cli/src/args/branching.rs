@@ -1,0 +1,40 @@
+//! # Idea
+//! The arguments of `branching`.
+
+use super::LimitOptions;
+use super::reach::Input;
+use clap::Args;
+
+/// Shown after the help of `branching`.
+pub const BRANCHING_EXAMPLES: &str = "\
+Examples:
+  selvedge branching spool.eml 'AG EF T1@idle'
+  selvedge branching tree-walk.eml --thread Walker 'AG EF ended(Walker)'
+  selvedge branching spool.eml 'nu Y . !deadlock && AX Y'
+
+Formulas: ! && || -> EX AX EF AF EG AG, E (f U g), A (f W g), A (f R g),
+  mu Y . f, nu Y . f, over the atoms of `selvedge temporal`.
+
+Exit codes:
+  0  every formula holds
+  1  a formula fails
+  2  bad input or usage
+  3  unknown: a limit was met, or the model is recursive and no thread is named
+  4  internal error, never a verdict";
+
+/// The arguments of `branching`.
+#[derive(Args, Debug)]
+pub struct BranchingArgs {
+    /// The model.
+    #[command(flatten)]
+    pub input: Input,
+    /// A formula about the tree of runs.
+    #[arg(value_name = "FORMULA", required = true)]
+    pub asked: Vec<String>,
+    /// Ask about this thread alone: every lock is granted to it, and its stack may be of any depth.
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Option<String>,
+    /// When to stop.
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}

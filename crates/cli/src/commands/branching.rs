@@ -1,0 +1,38 @@
+//! # Idea
+//! `selvedge branching`: from a file and formulas to answers about trees of runs.
+
+use crate::args::branching::BranchingArgs;
+use crate::exit::Exit;
+use crate::input::{self, Reading, Text};
+use crate::output::Output;
+use crate::watchdog::{Limits, Watch};
+use selvedge_library::Branching;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &BranchingArgs, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let watch = Watch::new(Limits::new(args.limits, start), start);
+    let budget = watch.budget();
+    let reading = Reading { dialect: args.input.dialect(), starts_per_site: Some(1) };
+    let model = input::data_model(&args.input.files, reading, output, budget)?;
+    let texts = args.asked.iter().enumerate();
+    let texts = texts.map(|(at, text)| Text::new(format!("formula {}", at + 1), text)).collect();
+    let asked = Branching::new(model, texts, args.thread.as_deref());
+    let asked = asked.map_err(|wrong| {
+        for (text, diagnostics) in &wrong {
+            output.diagnostics(diagnostics, &text.source());
+        }
+        Exit::BadInput
+    })?;
+    let answers = asked.decide(budget);
+    output.print(&answers.render(watch.elapsed(), output.stdout().width))?;
+    let found = |wanted: Option<bool>| {
+        answers.answers.iter().any(|(_, answer)| answer.as_ref().ok().copied() == wanted)
+    };
+    Ok(match (found(Some(false)), found(None)) {
+        (true, _) => Exit::Violation,
+        (_, true) => Exit::Unknown,
+        _ => Exit::Success,
+    })
+}
