@@ -32,6 +32,8 @@ fn the_list_names_everything() {
 
 #[test]
 fn an_unknown_name_is_an_error_that_offers_others() {
+    let long = run(&["explain", &"x".repeat(50_000)]);
+    assert!(long.code == Some(2) && long.stderr.len() < 300, "{}", long.stderr);
     let near = run(&["explain", "data-rcae"]);
     assert_eq!(near.code, Some(2));
     assert!(near.stderr.contains("did you mean data-race"), "{}", near.stderr);

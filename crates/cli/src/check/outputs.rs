@@ -117,6 +117,12 @@ pub fn refusal(outputs: &[OutputFile<'_>], inputs: &[PathBuf]) -> Option<String>
     for (at, output) in outputs.iter().enumerate() {
         let OutputFile { option, path, kind } = *output;
         let shown = path.display();
+        if path == Path::new("-") {
+            return Some(format!(
+                "{option} names a file (./- if that is its name); what is printed without --output \
+                 goes to standard output"
+            ));
+        }
         // Better said now than after the work is done.
         if path.is_dir() {
             return Some(format!(

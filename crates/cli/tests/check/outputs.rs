@@ -85,6 +85,7 @@ fn outputs_destroy_nothing() {
             &["a.eml", "--output", "new", "--html", "./new"],
             "--html and --output name the same file",
         ),
+        (&["a.eml", "--output", "-"], "--output names a file (./- if that is its name)"),
         (&["a.eml", "--output", "folder"], "--output names a file, and this is a folder"),
         (&["a.eml", "--html", "no/r.html"], "cannot write no/r.html: there is no folder no"),
         (&["a.eml", "--output", "b.eml"], "of another kind"),
