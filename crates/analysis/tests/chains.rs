@@ -67,16 +67,25 @@ fn nodes(program: &Program, thread: ThreadId) -> Vec<NodeId> {
     program.nodes.ids().filter(|&node| procedures.contains(&program.nodes[node])).collect()
 }
 
+/// What is in the formulas beside points and links.
+#[derive(Clone, Copy, PartialEq)]
+enum With {
+    Nothing,
+    Windows,
+    Locals,
+}
+
 struct Maker<'a> {
     program: &'a Program,
     rng: Rng,
+    with: With,
     nodes: Vec<Vec<NodeId>>,
 }
 
 impl<'a> Maker<'a> {
-    fn new(program: &'a Program, rng: Rng) -> Self {
+    fn new(program: &'a Program, rng: Rng, with: With) -> Self {
         let nodes = program.threads.ids().map(|thread| nodes(program, thread)).collect();
-        Self { program, rng, nodes }
+        Self { program, rng, with, nodes }
     }
 
     fn thread(&mut self) -> ThreadId {
@@ -109,24 +118,51 @@ impl<'a> Maker<'a> {
 
     fn atom(&mut self) -> Proposition {
         let thread = self.thread();
+        match self.rng.below(16) {
+            13 => Proposition::Blocked(thread),
+            14 => Proposition::Deadlock,
+            15 => Proposition::End,
+            _ => self.atom_of(thread),
+        }
+    }
+
+    fn atom_of(&mut self, thread: ThreadId) -> Proposition {
         let at = self.program.threads.ids().position(|id| id == thread).expect("a thread");
         let node = *self.rng.pick(&self.nodes[at]);
         let locks: Vec<_> = self.program.locks.ids().collect();
-        match self.rng.below(16) {
+        match self.rng.below(13) {
             0..=5 => Proposition::At(thread, vec![node]),
             6 => Proposition::In(thread, self.program.nodes[node]),
             7 | 8 if !locks.is_empty() => Proposition::Holds(thread, *self.rng.pick(&locks)),
             9 => Proposition::Unit(thread),
             10 => Proposition::About(thread, self.deed(thread)),
-            11 | 12 => Proposition::Ended(thread),
-            13 => Proposition::Blocked(thread),
-            14 => Proposition::Deadlock,
-            _ => Proposition::End,
+            _ => Proposition::Ended(thread),
+        }
+    }
+
+    /// A formula without `X` about one thread.
+    fn local(&mut self, thread: ThreadId, depth: u32) -> Formula {
+        if depth == 0 {
+            let atom = Formula::Proposition(self.atom_of(thread));
+            return if self.rng.percent(40) { Formula::not(atom) } else { atom };
+        }
+        let (f, g) = (self.local(thread, depth - 1), self.local(thread, depth - 1));
+        match self.rng.below(8) {
+            0 | 1 => Formula::until(f, g),
+            2 => Formula::release(f, g),
+            3 | 4 => Formula::globally(f),
+            5 => Formula::finally(f),
+            6 => Formula::or(f, g),
+            _ => Formula::and(f, g),
         }
     }
 
     /// A Boolean combination of atoms.
     fn condition(&mut self, depth: u32) -> Formula {
+        if self.with == With::Locals && self.rng.percent(35) {
+            let (thread, depth) = (self.thread(), self.rng.between(1, 2) as u32);
+            return self.local(thread, depth);
+        }
         if depth == 0 || self.rng.percent(30) {
             let atom = Formula::Proposition(self.atom());
             return if self.rng.percent(25) { Formula::not(atom) } else { atom };
@@ -144,13 +180,13 @@ impl<'a> Maker<'a> {
     }
 
     /// A formula with `F`, `X` and, if windows are wanted, `GF`.
-    fn formula(&mut self, depth: u32, windows: bool) -> Formula {
+    fn formula(&mut self, depth: u32) -> Formula {
         if depth == 0 {
             return self.condition(1);
         }
         let now = self.condition(1);
-        let later = self.formula(depth - 1, windows);
-        match self.rng.below(if windows { 10 } else { 7 }) {
+        let later = self.formula(depth - 1);
+        match self.rng.below(if self.with == With::Nothing { 7 } else { 10 }) {
             0 | 1 => Formula::finally(Formula::and(now, later)),
             2 => Formula::finally(later),
             3 => Formula::and(now, Formula::next(later)),
@@ -168,11 +204,12 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn question(&mut self, windows: bool) -> TemporalQuestion {
-        let depth = self.rng.between(1, 3) as u32;
-        let formula = self.formula(depth, windows);
+    fn question(&mut self) -> TemporalQuestion {
+        let deepest = if self.with == With::Locals { 2 } else { 3 };
+        let depth = self.rng.between(1, deepest) as u32;
+        let formula = self.formula(depth);
         let all: Vec<ThreadId> = self.program.threads.ids().collect();
-        let fair = if windows && self.rng.percent(40) {
+        let fair = if self.with != With::Nothing && self.rng.percent(40) {
             all.into_iter().filter(|_| self.rng.percent(60)).collect()
         } else {
             Vec::new()
@@ -219,6 +256,11 @@ fn compare(source: &str, questions: &[Question], program: &Program, tally: &mut 
                 tally.left_out += 1;
                 true
             }
+            // There are limits on chains and on what is claimed at once.
+            (_, Verdict::Unknown(Unknown::Unsupported(why))) if why.contains("more than") => {
+                tally.left_out += 1;
+                true
+            }
             _ => false,
         };
         assert!(
@@ -229,15 +271,15 @@ fn compare(source: &str, questions: &[Question], program: &Program, tally: &mut 
     }
 }
 
-fn run(name: &str, shape: &Shape, windows: bool, count: u64) -> Tally {
+fn run(name: &str, shape: &Shape, with: With, count: u64) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..count {
         let mut rng = Rng::new(seed);
         let source = random_model(&mut rng, shape).to_eml();
         let program = selvedge_front_eml::parse(&source).program.expect("a program");
-        let mut maker = Maker::new(&program, rng);
+        let mut maker = Maker::new(&program, rng, with);
         let questions: Vec<Question> =
-            (0..FORMULAS).map(|_| Question::Temporal(maker.question(windows))).collect();
+            (0..FORMULAS).map(|_| Question::Temporal(maker.question())).collect();
         compare(&source, &questions, &program, &mut tally);
     }
     println!("{name}: {tally:?}");
@@ -246,32 +288,49 @@ fn run(name: &str, shape: &Shape, windows: bool, count: u64) -> Tally {
 
 #[test]
 fn points_and_links() {
-    let count = programs(60);
+    let count = programs(30);
     let mut all = Tally::default();
     for (name, shape, count) in [
         ("points", &MINI, count),
         ("points and locks", &MINI_LOCKS, count),
         ("points of four threads", &FOUR, count.div_ceil(4)),
     ] {
-        let tally = run(name, shape, false, count);
+        let tally = run(name, shape, With::Nothing, count);
         all.holds += tally.holds;
         all.fails += tally.fails;
     }
-    assert!(all.holds > 50 && all.fails > 50, "{all:?}");
+    assert!(all.holds > 30 && all.fails > 30, "{all:?}");
 }
 
 #[test]
 fn windows_and_fairness() {
-    let count = programs(60);
+    let count = programs(30);
     let mut all = Tally::default();
     for (name, shape, count) in [
         ("windows", &MINI, count),
         ("windows and locks", &MINI_LOCKS, count),
         ("windows of four threads", &FOUR, count.div_ceil(4)),
     ] {
-        let tally = run(name, shape, true, count);
+        let tally = run(name, shape, With::Windows, count);
         all.holds += tally.holds;
         all.fails += tally.fails;
     }
-    assert!(all.holds > 50 && all.fails > 50, "{all:?}");
+    assert!(all.holds > 30 && all.fails > 30, "{all:?}");
+}
+
+#[test]
+fn local_formulas() {
+    let count = programs(30);
+    let mut all = Tally::default();
+    for (name, shape, count) in [
+        ("local formulas", &MINI, count),
+        ("local formulas and locks", &MINI_LOCKS, count),
+        ("local formulas of four threads", &FOUR, count.div_ceil(4)),
+    ] {
+        let tally = run(name, shape, With::Locals, count);
+        all.holds += tally.holds;
+        all.fails += tally.fails;
+        all.left_out += tally.left_out;
+    }
+    assert!(all.holds > 30 && all.fails > 30 && all.left_out < 20, "{all:?}");
 }

@@ -4,7 +4,8 @@
 //! holds together by single steps. Two chains that are both to be true are shuffled, in every order that
 //! keeps the order of each: `X f ∧ X g = X (f ∧ g)`, `X f ∧ F g = (g ∧ X f) ∨ X (f ∧ F g)` and
 //! `F f ∧ F g = F (f ∧ F g) ∨ F (g ∧ F f)`. Combinations of atoms are not multiplied out, but for those
-//! in which something is said of a step.
+//! in which something is said of a step. A formula without `X` that is about one thread alone may stand
+//! where an atom stands, whatever its operators are.
 //!
 //! # Source
 //! Paper 003, Proposition 6, which has no case for `GF (f ∧ X g)` (ERRATA). Chains of lengths `k₁ … kₘ`
@@ -15,6 +16,7 @@
 //! 2. The constant true stands at the end of a chain only behind a single step, and between two links
 //!    only if one of them is a single step.
 
+use crate::fragment::{About, own_thread};
 use crate::normal::{NormalForm, NormalPart, PartId};
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{Chain, ChainLink, ChainWindow, Formula, Proposition, StepCondition};
@@ -154,13 +156,19 @@ impl Maker<'_> {
             }
             NormalPart::Next(f) => self.behind(f, &Link::One(BTreeSet::new())),
             NormalPart::Until(f, g) if self.is(f, true) => self.behind(g, &Link::Any),
-            NormalPart::Release(f, g) if self.is(f, false) => match self.form.parts[g] {
-                NormalPart::Until(t, h) if self.is(t, true) => {
-                    let again = self.drafts(h)?;
-                    Ok(again.into_iter().map(|draft| self.again(draft)).collect())
-                }
-                _ => Err(NoChains::Shape),
-            },
+            NormalPart::Release(f, g)
+                if self.is(f, false)
+                    && matches!(self.form.parts[g], NormalPart::Until(t, _) if self.is(t, true)) =>
+            {
+                let NormalPart::Until(_, h) = self.form.parts[g] else {
+                    return Err(NoChains::Shape);
+                };
+                let again = self.drafts(h)?;
+                Ok(again.into_iter().map(|draft| self.again(draft)).collect())
+            }
+            NormalPart::Until(..) | NormalPart::Release(..) if self.is_local(part) => {
+                Ok(vec![plain(Line::point(part))])
+            }
             NormalPart::Literal(_, false) | NormalPart::Until(..) | NormalPart::Release(..) => {
                 Err(NoChains::Shape)
             }
@@ -293,6 +301,23 @@ impl Maker<'_> {
         }
     }
 
+    /// Whether a part is a local formula: without `X`, and all of its atoms about one thread.
+    fn is_local(&self, part: PartId) -> bool {
+        self.about(part) != About::More
+    }
+
+    fn about(&self, part: PartId) -> About {
+        match self.form.parts[part] {
+            NormalPart::Constant(_) => About::Nobody,
+            NormalPart::Literal(atom, _) => own_thread(&self.form.atoms[atom as usize]),
+            NormalPart::Next(_) => About::More,
+            NormalPart::And(f, g)
+            | NormalPart::Or(f, g)
+            | NormalPart::Until(f, g)
+            | NormalPart::Release(f, g) => self.about(f).and(self.about(g)),
+        }
+    }
+
     fn finish(&self, Draft { line, windows }: Draft) -> Chain {
         let points = |line: &Line| line.points.iter().map(|&at| self.condition(at)).collect();
         let windows = windows.iter().map(|window| ChainWindow {
@@ -321,7 +346,7 @@ impl Maker<'_> {
         said.collect()
     }
 
-    /// A part about one moment, as a formula.
+    /// A part about one moment, but for local formulas, as a formula.
     fn condition(&self, part: PartId) -> Formula {
         match self.form.parts[part] {
             NormalPart::Literal(atom, positive) => {
@@ -331,9 +356,9 @@ impl Maker<'_> {
             NormalPart::And(f, g) => Formula::and(self.condition(f), self.condition(g)),
             NormalPart::Or(f, g) => Formula::or(self.condition(f), self.condition(g)),
             NormalPart::Constant(value) => Formula::Constant(value),
-            NormalPart::Next(_) | NormalPart::Until(..) | NormalPart::Release(..) => {
-                unreachable!("a condition is about one moment")
-            }
+            NormalPart::Until(f, g) => Formula::until(self.condition(f), self.condition(g)),
+            NormalPart::Release(f, g) => Formula::release(self.condition(f), self.condition(g)),
+            NormalPart::Next(_) => unreachable!("a condition is about one moment"),
         }
     }
 }

@@ -81,7 +81,7 @@ struct Shapes<'f> {
 
 /// The one thread that all atoms of a part are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum About {
+pub(crate) enum About {
     Nobody,
     One(ThreadId),
     /// Several threads, or something that `X` can see.
@@ -89,7 +89,7 @@ enum About {
 }
 
 impl About {
-    fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nobody, one) | (one, Self::Nobody) => one,
             (one, two) if one == two => one,
@@ -169,7 +169,7 @@ impl<'f> Shapes<'f> {
 }
 
 /// The thread whose own steps alone change an atom.
-fn own_thread(atom: &Proposition) -> About {
+pub(crate) fn own_thread(atom: &Proposition) -> About {
     match atom {
         Proposition::At(thread, _)
         | Proposition::In(thread, _)

@@ -164,12 +164,33 @@ fn random(rng: &mut Rng, depth: u32) -> Formula {
     }
     let mut part = || random(rng, depth - 1);
     let (f, g) = (part(), part());
-    match rng.below(8) {
+    match rng.below(9) {
         0..=2 => Formula::and(f, g),
         3 => Formula::or(f, g),
         4 => Formula::next(f),
         5 | 6 => Formula::finally(f),
-        _ => Formula::globally(Formula::finally(f)),
+        7 => Formula::globally(Formula::finally(f)),
+        _ => {
+            let thread = rng.below(2);
+            local(rng, 2, thread)
+        }
+    }
+}
+
+/// A formula without `X` about one thread.
+fn local(rng: &mut Rng, depth: u32, thread: usize) -> Formula {
+    if depth == 0 {
+        let atom = proposition(thread);
+        return if rng.below(2) == 0 { Formula::not(atom) } else { atom };
+    }
+    let mut part = || local(rng, depth - 1, thread);
+    let (f, g) = (part(), part());
+    match rng.below(5) {
+        0 => Formula::until(f, g),
+        1 => Formula::release(f, g),
+        2 => Formula::globally(f),
+        3 => Formula::finally(f),
+        _ => Formula::or(f, g),
     }
 }
 
@@ -248,13 +269,17 @@ fn what_chains_cannot_say_and_what_is_too_much() {
     let (p, q) = (proposition(0), proposition(1));
     let budget = Budget::new();
     for formula in [
-        Formula::globally(p.clone()),
+        Formula::globally(Formula::or(p.clone(), q.clone())),
+        Formula::globally(Formula::or(p.clone(), Formula::next(p.clone()))),
         Formula::until(p.clone(), q.clone()),
         Formula::not(proposition(2)),
         Formula::globally(Formula::or(p.clone(), Formula::finally(q.clone()))),
     ] {
         assert_eq!(chains(&formula, 10, &budget), Err(NoChains::Shape), "{formula:?}");
     }
+    // What is about one thread alone is one condition, unless it has an `X`.
+    let alone = Formula::globally(Formula::or(p.clone(), Formula::globally(Formula::not(p))));
+    assert_eq!(chains(&alone, 10, &budget).unwrap()[0].points.len(), 1);
     // Eight threads that are somewhere at some time: 8! orders.
     let some = (0..8).map(|at| {
         Formula::finally(Formula::Proposition(Proposition::Ended(ThreadId::from_index(at))))

@@ -7,8 +7,9 @@
 //! Paper 003 §5 (Proposition 6), with windows, for which it has no case (ERRATA).
 //!
 //! # Invariants
-//! 1. Conditions have no temporal operator and no [`Proposition::Takes`](crate::Proposition::Takes): what
-//!    is said of a step is said by its link.
+//! 1. Conditions have no temporal operator but those of *local* formulas, which have no `X` and whose atoms
+//!    are all about one thread, and no [`Proposition::Takes`](crate::Proposition::Takes): what is said of a
+//!    step is said by its link. Negations stand before atoms only.
 //! 2. There is one link fewer than there are points, and at least one point.
 
 use crate::formula::{Deed, Formula};

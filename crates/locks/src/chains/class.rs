@@ -11,6 +11,7 @@
 //! # Invariants
 //! 1. Symbols of one class cannot be told apart by the point.
 
+use super::claims::Claims;
 use super::tuples::Mark;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, StopReason};
@@ -35,7 +36,7 @@ enum Waits {
 /// What a point can see of one thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Class {
-    /// Which of the thread's atoms are true.
+    /// Which of the thread's atoms and local formulas are true.
     truth: Vec<bool>,
     /// What it waits for, if the point asks.
     waits: Option<Waits>,
@@ -80,7 +81,8 @@ pub(super) struct Point {
 
 struct OfThread {
     thread: ThreadId,
-    atoms: Vec<Proposition>,
+    /// Atoms, and local formulas with `U` or `R`.
+    parts: Vec<Formula>,
     /// Whether the point asks what the thread waits for.
     waits: bool,
     classes: Vec<Class>,
@@ -93,12 +95,14 @@ impl Point {
         let atoms = condition.propositions();
         let everybody =
             atoms.iter().any(|atom| matches!(atom, Proposition::End | Proposition::Deadlock));
+        let mut parts = Vec::new();
+        visible_parts(&condition, &mut parts);
         let of_thread = |&thread: &ThreadId| {
-            let own = atoms.iter().filter(|atom| own_thread(atom) == Some(thread));
+            let own = parts.iter().filter(|part| thread_of(part) == Some(thread));
             let blocked = atoms.contains(&&Proposition::Blocked(thread));
             OfThread {
                 thread,
-                atoms: own.map(|&atom| atom.clone()).collect(),
+                parts: own.cloned().collect(),
                 waits: everybody || blocked,
                 classes: Vec::new(),
                 index: FxHashMap::default(),
@@ -116,21 +120,28 @@ impl Point {
         !condition.propositions().iter().any(beyond)
     }
 
-    /// The class of each symbol of a participant, and of the empty stack; none where the condition is
-    /// false whatever the others do.
+    /// The class of each place of a participant; none where the condition is false whatever the others do,
+    /// and where what is claimed is not so.
     pub fn marks(
         &mut self,
         at: usize,
         program: &Program,
         thread: &LoweredThread,
+        claims: &Claims,
         budget: &Budget,
     ) -> Result<Rc<[Option<Mark>]>, StopReason> {
-        let mut marks = Vec::with_capacity(thread.pds.symbols + 1);
+        let places = (thread.pds.symbols + 1) * claims.sets();
+        let mut marks = Vec::with_capacity(places);
         let mut possible: Vec<bool> = Vec::new();
-        for index in 0..=thread.pds.symbols {
+        for place in 0..places {
             budget.check()?;
+            if !claims.is_right(place) {
+                marks.push(None);
+                continue;
+            }
+            let (index, made) = (place / claims.sets(), (place % claims.sets()) as u32);
             let symbol = (index < thread.pds.symbols).then(|| Symbol::from_index(index));
-            let mark = self.class(at, program, thread, symbol);
+            let mark = self.class(at, program, thread, claims, (symbol, made));
             if possible.len() <= mark as usize {
                 possible.push(self.is_possible(at, mark));
             }
@@ -139,16 +150,18 @@ impl Point {
         Ok(marks.into())
     }
 
-    /// The class of one symbol, or of the empty stack.
+    /// The class of one symbol, or of the empty stack, with a set of claims.
     pub fn class(
         &mut self,
         at: usize,
         program: &Program,
         thread: &LoweredThread,
-        symbol: Option<Symbol>,
+        claims: &Claims,
+        (symbol, made): (Option<Symbol>, u32),
     ) -> Mark {
         let of = &mut self.threads[at];
-        let truth = of.atoms.iter().map(|atom| holds(atom, program, thread, symbol)).collect();
+        let holds = |part: &Formula| claims.holds(part, program, thread, symbol, made);
+        let truth = of.parts.iter().map(holds).collect();
         let class = Class { truth, waits: of.waits.then(|| waits(thread, symbol)) };
         if let Some(&known) = of.index.get(&class) {
             return known;
@@ -164,12 +177,12 @@ impl Point {
         let of = &self.threads[at];
         let class = &of.classes[mark as usize];
         let free = class.waits == Some(Waits::Free);
-        let known = |atom: &Proposition| match atom {
-            Proposition::End | Proposition::Deadlock if free => Some(false),
-            Proposition::Blocked(thread) if *thread == of.thread => {
+        let known = |part: &Formula| match part {
+            Formula::Proposition(Proposition::End | Proposition::Deadlock) if free => Some(false),
+            Formula::Proposition(Proposition::Blocked(thread)) if *thread == of.thread => {
                 matches!(class.waits, Some(Waits::Free | Waits::Ended)).then_some(false)
             }
-            _ => of.atoms.iter().position(|own| own == atom).map(|own| class.truth[own]),
+            _ => of.parts.iter().position(|own| own == part).map(|own| class.truth[own]),
         };
         evaluate(&self.condition, &known) != Some(false)
     }
@@ -186,19 +199,19 @@ impl Point {
         };
         let everybody = || 0..self.threads.len();
         let ended = |at: usize| class(at).waits == Some(Waits::Ended);
-        let known = |atom: &Proposition| match atom {
-            Proposition::End => Some(!everybody().any(can_move)),
-            Proposition::Deadlock => {
+        let known = |part: &Formula| match part {
+            Formula::Proposition(Proposition::End) => Some(!everybody().any(can_move)),
+            Formula::Proposition(Proposition::Deadlock) => {
                 Some(!everybody().any(can_move) && everybody().any(|at| !ended(at)))
             }
-            Proposition::Blocked(thread) => {
+            Formula::Proposition(Proposition::Blocked(thread)) => {
                 let at = self.threads.iter().position(|of| of.thread == *thread)?;
                 Some(!ended(at) && !can_move(at))
             }
             _ => {
-                let thread = own_thread(atom)?;
+                let thread = thread_of(part)?;
                 let at = self.threads.iter().position(|of| of.thread == thread)?;
-                let own = self.threads[at].atoms.iter().position(|own| own == atom)?;
+                let own = self.threads[at].parts.iter().position(|own| own == part)?;
                 Some(class(at).truth[own])
             }
         };
@@ -206,11 +219,35 @@ impl Point {
     }
 }
 
-/// The truth of a condition of which some atoms are known.
-fn evaluate(condition: &Formula, known: &impl Fn(&Proposition) -> Option<bool>) -> Option<bool> {
+/// The thread that an atom, or a local formula, is about.
+pub(super) fn thread_of(part: &Formula) -> Option<ThreadId> {
+    part.propositions().first().and_then(|atom| own_thread(atom))
+}
+
+/// The atoms of a condition, and in the place of those of local formulas the formulas.
+fn visible_parts(condition: &Formula, found: &mut Vec<Formula>) {
+    match condition {
+        Formula::Constant(_) => {}
+        Formula::Not(f) => visible_parts(f, found),
+        Formula::And(f, g) | Formula::Or(f, g) => {
+            visible_parts(f, found);
+            visible_parts(g, found);
+        }
+        Formula::Proposition(_) | Formula::Next(_) | Formula::Until(..) | Formula::Release(..) => {
+            if !found.contains(condition) {
+                found.push(condition.clone());
+            }
+        }
+    }
+}
+
+/// The truth of a condition of which some atoms and local formulas are known.
+fn evaluate(condition: &Formula, known: &impl Fn(&Formula) -> Option<bool>) -> Option<bool> {
     match condition {
         Formula::Constant(value) => Some(*value),
-        Formula::Proposition(atom) => known(atom),
+        Formula::Proposition(_) | Formula::Next(_) | Formula::Until(..) | Formula::Release(..) => {
+            known(condition)
+        }
         Formula::Not(f) => evaluate(f, known).map(|value| !value),
         Formula::And(f, g) => match (evaluate(f, known), evaluate(g, known)) {
             (Some(false), _) | (_, Some(false)) => Some(false),
@@ -222,7 +259,6 @@ fn evaluate(condition: &Formula, known: &impl Fn(&Proposition) -> Option<bool>) 
             (Some(false), other) | (other, Some(false)) => other,
             (None, None) => None,
         },
-        Formula::Next(_) | Formula::Until(..) | Formula::Release(..) => None,
     }
 }
 
@@ -242,7 +278,7 @@ fn waits(thread: &LoweredThread, symbol: Option<Symbol>) -> Waits {
 }
 
 /// Whether an atom about a thread is true with this symbol on top of its stack.
-fn holds(
+pub(super) fn atom_holds(
     atom: &Proposition,
     program: &Program,
     thread: &LoweredThread,

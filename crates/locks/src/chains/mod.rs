@@ -26,6 +26,11 @@
 //! # Source
 //! Paper 003 §5 with its Theorem 7 corrected (ERRATA), lock histories of paper 000 §6 and §7.
 //!
+//! # Local formulas
+//! A formula without `X` whose atoms are all about one thread may stand wherever an atom does: the thread is
+//! followed together with what it claims of its own future ([`claims`]). Such a formula looks ahead, so the
+//! whole run matters.
+//!
 //! Files: [`query`] makes queries of chains, [`class`] says what a point sees, [`tabulate`] follows one
 //! thread, [`mod@join`] puts threads together, [`run`] and [`schedule`] make a run of what was found,
 //! [`heads`] says where rounds begin.
@@ -33,6 +38,7 @@
 //! # Requires
 //! A valid program without values, channels, starts and joins whose locks and units are well nested.
 
+mod claims;
 mod class;
 mod heads;
 mod join;
@@ -43,18 +49,18 @@ mod tabulate;
 mod tuples;
 
 use crate::Fault;
-use class::{Point, asks_who_moves, deed, locks_of, named};
-use heads::heads;
+use claims::{Claims, MOST_CLAIMS, claimed_parts};
+use class::{Point, asks_who_moves, deed, locks_of, named, thread_of};
 use join::{Alone, Asked, JoinLink, Part, Way, join, sort};
-use query::{After, ChainQuery, queries};
+use query::{After, ChainQuery, looks_ahead, queries};
 use rustc_hash::FxHashMap;
 use schedule::{Rounds, of_points, of_rounds};
-use selvedge_base::{Budget, Id};
+use selvedge_base::Budget;
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredProgram, LoweredThread, lower, shared_locks};
-use selvedge_pds::Symbol;
 use selvedge_program::{
-    Chain, ChainLink, Deed, Program, Statistics, Successors, ThreadId, Unknown, Verdict, Witness,
+    Chain, ChainLink, Deed, Formula, Program, Statistics, Successors, ThreadId, Unknown, Verdict,
+    Witness,
 };
 use std::rc::Rc;
 use tabulate::{Begin, ChainEndId, ChainTable, LinkSteps, ScriptLink, tabulate};
@@ -179,38 +185,71 @@ impl<'p> ChainTupling<'p> {
         }
         let threads: Vec<&LoweredThread> =
             participants.iter().map(|&id| &lowered.threads[id]).collect();
-        if !self.holds_at_first(query, &participants, &threads) {
+        let claims = self.claims(query, &participants, &threads)?;
+        let cast = Cast { participants: &participants, threads: &threads, claims: &claims };
+        let mut links = Vec::with_capacity(query.links.len() + 1);
+        // What is claimed at first is true at the first point.
+        let ahead = query.conditions().any(looks_ahead);
+        if ahead {
+            links.push(self.link(LinkLength::None, query.points[0].clone(), &cast)?);
+        } else if !self.holds_at_first(query, &cast) {
             return Ok(None);
         }
-        let mut parts = Vec::with_capacity(query.links.len());
         for (link, condition) in query.links.iter().zip(&query.points[1..]) {
-            let step = match link {
-                ChainLink::Any => None,
-                ChainLink::One(step) => Some(&step[..]),
+            let length = match link {
+                ChainLink::Any => LinkLength::Any,
+                ChainLink::One(step) => LinkLength::One(step),
             };
-            parts.push(self.link(step, condition.clone(), &participants, &threads)?);
+            links.push(self.link(length, condition.clone(), &cast)?);
         }
-        let cast = Cast { participants: &participants, threads: &threads };
-        match &query.after {
-            After::Anything | After::Nothing => self.through_points(query, &parts, &cast),
+        let found = match &query.after {
+            After::Anything | After::Nothing => self.through_points(query, links, &cast)?,
             After::Rounds(windows) => {
                 let mut in_rounds = Vec::new();
                 for window in windows {
-                    let steps = std::iter::once(None).chain(window.steps.iter().map(Some));
-                    for (step, condition) in steps.zip(&window.points) {
-                        let step = step.map(Vec::as_slice);
-                        in_rounds.push(self.link(
-                            step,
-                            condition.clone(),
-                            &participants,
-                            &threads,
-                        )?);
+                    let steps = window.steps.iter().map(|step| LinkLength::One(step));
+                    let lengths = std::iter::once(LinkLength::Any).chain(steps);
+                    for (length, condition) in lengths.zip(&window.points) {
+                        in_rounds.push(self.link(length, condition.clone(), &cast)?);
                     }
                 }
                 let fair: Vec<bool> = participants.iter().map(|id| fair.contains(id)).collect();
-                self.in_rounds(&parts, &in_rounds, &cast, &fair)
+                self.in_rounds(&links, &in_rounds, &cast, &fair)?
             }
+        };
+        Ok(found.map(|mut witness| {
+            // The first point is the beginning of the run.
+            if ahead && witness.points.len() > 1 {
+                witness.points.remove(0);
+            }
+            witness
+        }))
+    }
+
+    /// What each participant can claim of its own future.
+    fn claims(
+        &self,
+        query: &ChainQuery,
+        participants: &[ThreadId],
+        threads: &[&LoweredThread],
+    ) -> Result<Vec<Claims>, Unknown> {
+        let mut parts = Vec::new();
+        for condition in query.conditions() {
+            claimed_parts(condition, &mut parts);
         }
+        let mut found = Vec::with_capacity(threads.len());
+        for (&id, thread) in participants.iter().zip(threads) {
+            let own = parts.iter().filter(|part| thread_of(part) == Some(id));
+            let own: Vec<Formula> = own.cloned().collect();
+            if own.len() > MOST_CLAIMS {
+                return Err(Unknown::Unsupported(format!(
+                    "the formula has more than {MOST_CLAIMS} parts that look ahead along one thread"
+                )));
+            }
+            let claims = Claims::new(own, self.program, thread, &self.budget);
+            found.push(claims.map_err(Unknown::Stopped)?);
+        }
+        Ok(found)
     }
 
     /// The threads that matter. One that nobody names can stay where it begins, unless somebody's step is
@@ -235,41 +274,39 @@ impl<'p> ChainTupling<'p> {
     }
 
     /// Whether the first point's condition is true where the run begins.
-    fn holds_at_first(
-        &self,
-        query: &ChainQuery,
-        participants: &[ThreadId],
-        threads: &[&LoweredThread],
-    ) -> bool {
-        let mut point = Point::new(query.points[0].clone(), participants);
-        let begins = threads.iter().enumerate();
+    fn holds_at_first(&self, query: &ChainQuery, cast: &Cast<'_>) -> bool {
+        let mut point = Point::new(query.points[0].clone(), cast.participants);
+        let begins = cast.threads.iter().zip(cast.claims).enumerate();
         let marks: Vec<Mark> = begins
-            .map(|(at, thread)| point.class(at, self.program, thread, Some(thread.entry)))
+            .map(|(at, (thread, claims))| {
+                point.class(at, self.program, thread, claims, (Some(thread.entry), 0))
+            })
             .collect();
-        let held = vec![LockSet::new(); threads.len()];
+        let held = vec![LockSet::new(); cast.threads.len()];
         point.holds(&marks, &held)
     }
 
     /// A link with the point at its end, for every participant.
     fn link(
         &self,
-        step: Option<&Step>,
-        condition: selvedge_program::Formula,
-        participants: &[ThreadId],
-        threads: &[&LoweredThread],
+        length: LinkLength<'_>,
+        condition: Formula,
+        cast: &Cast<'_>,
     ) -> Result<SharedLink, Unknown> {
-        let mut point = Point::new(condition, participants);
-        let mut of_threads = Vec::with_capacity(threads.len());
-        for (at, (&id, thread)) in participants.iter().zip(threads).enumerate() {
-            let marks = point.marks(at, self.program, thread, &self.budget);
+        let mut point = Point::new(condition, cast.participants);
+        let mut of_threads = Vec::with_capacity(cast.threads.len());
+        for (at, (&id, thread)) in cast.participants.iter().zip(cast.threads).enumerate() {
+            let marks = point.marks(at, self.program, thread, &cast.claims[at], &self.budget);
             let marks = marks.map_err(Unknown::Stopped)?;
-            let steps = match step {
-                None => LinkSteps::Any,
-                Some(said) => LinkSteps::Single(self.allowed(said, id, thread)),
+            let steps = match length {
+                LinkLength::None => LinkSteps::Single(vec![false; thread.pds.rules.len()].into()),
+                LinkLength::One(said) => LinkSteps::Single(self.allowed(said, id, thread)),
+                LinkLength::Any => LinkSteps::Any,
             };
             of_threads.push(ScriptLink { steps, marks });
         }
-        Ok(SharedLink { single: step.is_some(), point, of_threads })
+        let single = matches!(length, LinkLength::One(_));
+        Ok(SharedLink { single, point, of_threads })
     }
 
     /// The rules by which a thread can make a step of which this is said.
@@ -286,11 +323,12 @@ impl<'p> ChainTupling<'p> {
 
     fn tabulate(
         &mut self,
-        thread: &LoweredThread,
+        (thread, claims): (&LoweredThread, &Claims),
         begin: Begin<'_>,
         links: &[ScriptLink],
     ) -> Result<ChainTable, Unknown> {
-        let table = tabulate(thread, begin, links, &mut self.tuples, self.max_facts, &self.budget)?;
+        let (tuples, limit) = (&mut self.tuples, self.max_facts);
+        let table = tabulate(thread, claims, begin, links, tuples, limit, &self.budget)?;
         self.facts += table.facts.len() as u64;
         Ok(table)
     }
@@ -299,10 +337,18 @@ impl<'p> ChainTupling<'p> {
     fn through_points(
         &mut self,
         query: &ChainQuery,
-        links: &[SharedLink],
+        mut links: Vec<SharedLink>,
         cast: &Cast<'_>,
     ) -> Result<Option<Witness>, Failure> {
         let ends = query.after == After::Nothing;
+        if ends && let Some(last) = links.last_mut() {
+            // Nobody moves any more, so what is claimed must be so for ever.
+            for (link, claims) in last.of_threads.iter_mut().zip(cast.claims) {
+                let marks = link.marks.iter().enumerate();
+                link.marks =
+                    marks.map(|(place, mark)| mark.filter(|_| claims.may_stop(place))).collect();
+            }
+        }
         if links.is_empty() {
             // All there is to see is there at first.
             let (repeats, points) = (ends.then_some(0), vec![0]);
@@ -313,7 +359,7 @@ impl<'p> ChainTupling<'p> {
         for (at, thread) in cast.threads.iter().enumerate() {
             let script: Vec<ScriptLink> =
                 links.iter().map(|link| link.of_threads[at].clone()).collect();
-            let table = self.tabulate(thread, Begin::Main, &script)?;
+            let table = self.tabulate((thread, &cast.claims[at]), Begin::Main, &script)?;
             let mut own: Vec<Way<ChainEndId>> = Vec::new();
             for &end in &table.accepted[0] {
                 self.budget.check().map_err(Unknown::Stopped)?;
@@ -365,7 +411,8 @@ impl<'p> ChainTupling<'p> {
         let mut tables = Vec::new();
         let mut ways: Vec<Vec<Way<Origin>>> = Vec::new();
         for (at, thread) in cast.threads.iter().enumerate() {
-            let (found, own) = self.endless(at, thread, links, windows, fair[at], &mut alone)?;
+            let followed = (*thread, &cast.claims[at]);
+            let (found, own) = self.endless(at, followed, links, windows, fair[at], &mut alone)?;
             if own.is_empty() {
                 return Ok(None);
             }
@@ -414,55 +461,57 @@ impl<'p> ChainTupling<'p> {
     fn endless(
         &mut self,
         at: usize,
-        thread: &LoweredThread,
+        followed: (&LoweredThread, &Claims),
         links: &[SharedLink],
         windows: &[SharedLink],
         fair: bool,
         alone: &mut AloneTable,
     ) -> Result<(EndlessTables, Vec<Way<Origin>>), Failure> {
-        let symbols = thread.pds.symbols;
+        let (thread, claims) = followed;
+        let places = (thread.pds.symbols + 1) * claims.sets();
         let chain: Vec<ScriptLink> = links.iter().map(|link| link.of_threads[at].clone()).collect();
         let round: Vec<ScriptLink> =
             windows.iter().map(|link| link.of_threads[at].clone()).collect();
         let any =
             |marks: Vec<Option<Mark>>| ScriptLink { steps: LinkSteps::Any, marks: marks.into() };
-        let anywhere = || any(vec![Some(0); symbols + 1]);
+        let anywhere = || any(vec![Some(0); places]);
         // A thread that stops is in the same class at every point of a window.
-        let stops = |symbol: usize| {
-            let ended = symbol == symbols;
-            let possible = round.iter().all(|link| link.marks[symbol].is_some());
-            (possible && (ended || !fair)).then_some(symbol as Mark)
-        };
         let mut profiles: Vec<(bool, Vec<Mark>)> = Vec::new();
         let mut known: FxHashMap<(bool, Vec<Mark>), Mark> = FxHashMap::default();
-        let mut stop_marks = Vec::with_capacity(symbols + 1);
-        for symbol in 0..=symbols {
+        let mut stop_marks = Vec::with_capacity(places);
+        for place in 0..places {
             self.budget.check().map_err(Unknown::Stopped)?;
-            let profile = stops(symbol).map(|_| {
-                let classes = round.iter().filter_map(|link| link.marks[symbol]).collect();
-                let profile = (symbol == symbols, classes);
-                *known.entry(profile).or_insert_with_key(|profile| {
+            let ended = place / claims.sets() == thread.pds.symbols;
+            let classes: Option<Vec<Mark>> = round.iter().map(|link| link.marks[place]).collect();
+            let stops = classes.filter(|_| (ended || !fair) && claims.may_stop(place));
+            stop_marks.push(stops.map(|classes| {
+                *known.entry((ended, classes)).or_insert_with_key(|profile| {
                     profiles.push(profile.clone());
                     (profiles.len() - 1) as Mark
                 })
-            });
-            stop_marks.push(profile);
+            }));
         }
         let mut script = chain.clone();
         script.push(any(stop_marks));
-        let stop = self.tabulate(thread, Begin::Main, &script)?;
-        let heads: Vec<Symbol> = heads(thread, &self.budget).map_err(Unknown::Stopped)?;
-        let mut head_marks = vec![None; symbols + 1];
-        for (number, head) in heads.iter().enumerate() {
-            head_marks[head.index()] = Some(number as Mark);
+        let stop = self.tabulate(followed, Begin::Main, &script)?;
+        let mut heads: Vec<usize> = Vec::new();
+        let mut head_marks = vec![None; places];
+        for symbol in heads::heads(thread, &self.budget).map_err(Unknown::Stopped)? {
+            for made in 0..claims.sets() as u32 {
+                let place = claims.place(symbol, made);
+                if claims.is_right(place) {
+                    head_marks[place] = Some(heads.len() as Mark);
+                    heads.push(place);
+                }
+            }
         }
         let mut script = chain.clone();
         script.extend([anywhere(), any(head_marks.clone())]);
-        let to_head = self.tabulate(thread, Begin::Main, &script)?;
+        let to_head = self.tabulate(followed, Begin::Main, &script)?;
         let mut script = vec![anywhere()];
         script.extend(round);
         script.extend([anywhere(), any(head_marks)]);
-        let round = self.tabulate(thread, Begin::Heads(&heads), &script)?;
+        let round = self.tabulate(followed, Begin::Heads(&heads), &script)?;
 
         let mut ways = Vec::new();
         let points = links.len();
@@ -544,6 +593,15 @@ fn shared(history: crate::tupling::histories::HistoryId, mark: Mark) -> Part {
 struct Cast<'a> {
     participants: &'a [ThreadId],
     threads: &'a [&'a LoweredThread],
+    claims: &'a [Claims],
+}
+
+/// How many steps a link has.
+#[derive(Clone, Copy)]
+enum LinkLength<'a> {
+    None,
+    One(&'a Step),
+    Any,
 }
 
 /// A link and the point at its end.

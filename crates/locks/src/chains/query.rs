@@ -2,8 +2,8 @@
 //! A chain says what is true at some moments of a run; a run is infinite or ends. So a chain becomes a few
 //! *queries*, one of which must have a run: points with links between them, and what comes behind the last
 //! point. Where nothing but the points is asked for, whatever comes then is as good as anything else: some
-//! maximal run begins with the steps up to the last point. Where something is to happen again and again, or
-//! runs must be fair, the run ends where nobody can move, or it is infinite.
+//! maximal run begins with the steps up to the last point. Where something is to happen again and again, where
+//! a local formula looks ahead, or where runs must be fair, the run ends where nobody can move, or it is infinite.
 //!
 //! Where nobody can move, the run repeats its last configuration, so from some point on all points may be
 //! one moment, at which nobody can move, if no link among them says whose step it is.
@@ -65,7 +65,9 @@ pub(super) fn queries(chain: &Chain, fair: bool) -> Vec<ChainQuery> {
     let Chain { points, links, windows } = chain;
     let nobody_moves = || Formula::Proposition(Proposition::End);
     let mut found = Vec::new();
-    let rounds = fair || !windows.is_empty();
+    let conditions = points.iter().chain(windows.iter().flat_map(|window| &window.points));
+    let local = conditions.into_iter().any(looks_ahead);
+    let rounds = fair || local || !windows.is_empty();
     let names_nobody = |link: &ChainLink| !matches!(link, ChainLink::One(step) if !step.is_empty());
     // Windows hold for ever in an ended run if they hold at its end.
     let at_end = windows.iter().flat_map(|window| &window.points);
@@ -99,4 +101,14 @@ pub(super) fn queries(chain: &Chain, fair: bool) -> Vec<ChainQuery> {
         found.push(ChainQuery { points, links, after: After::Rounds(windows.clone()) });
     }
     found
+}
+
+/// Whether a condition says something of what comes later: whether it has a local formula.
+pub(super) fn looks_ahead(condition: &Formula) -> bool {
+    match condition {
+        Formula::Constant(_) | Formula::Proposition(_) => false,
+        Formula::Not(f) => looks_ahead(f),
+        Formula::And(f, g) | Formula::Or(f, g) => looks_ahead(f) || looks_ahead(g),
+        Formula::Next(_) | Formula::Until(..) | Formula::Release(..) => true,
+    }
 }

@@ -24,6 +24,7 @@
 //! 2. A stage is twice the link, and one more if the one step of the link was made.
 //! 3. The tuple of an end has a point for every link from that of the entry on.
 
+use super::claims::Claims;
 use super::tuples::{Mark, MarkedShapeId, MarkedTupleId, MarkedTuples};
 use crate::lock_history::LockAction;
 use rustc_hash::FxHashMap;
@@ -62,7 +63,7 @@ pub(super) enum LinkSteps {
 pub(super) struct ScriptLink {
     /// The steps.
     pub steps: LinkSteps,
-    /// For each symbol, and then for the empty stack, the mark with which the point may be passed there.
+    /// For each place the mark with which the point may be passed there.
     pub marks: Rc<[Option<Mark>]>,
 }
 
@@ -71,8 +72,8 @@ pub(super) struct ScriptLink {
 pub(super) enum Begin<'a> {
     /// Where the thread does.
     Main,
-    /// At each of these symbols, and never below it.
-    Heads(&'a [Symbol]),
+    /// At each of these places, and never below it; every promise is kept on the way.
+    Heads(&'a [usize]),
 }
 
 /// Why a fact holds.
@@ -101,10 +102,12 @@ pub(super) enum Reason {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
     entry: ChainEntryId,
-    /// Where; behind the last symbol for the empty stack.
-    symbol: Symbol,
+    /// Where.
+    place: u32,
     /// In which stage.
     pub stage: u32,
+    /// The promises that were kept since the entry, if that is asked for.
+    kept: u32,
     tuple: MarkedTupleId,
     /// Why.
     pub reason: Reason,
@@ -145,6 +148,7 @@ pub(super) struct End {
     pub reason: EndReason,
     /// Steps of the run.
     pub length: u32,
+    kept: u32,
     dominated: bool,
     next: Option<ChainEndId>,
 }
@@ -172,6 +176,7 @@ const POLLED: u32 = 256;
 /// If the budget was raised, or if there are more facts than `limit`.
 pub(super) fn tabulate(
     thread: &LoweredThread,
+    claims: &Claims,
     begin: Begin<'_>,
     links: &[ScriptLink],
     tuples: &mut MarkedTuples,
@@ -180,6 +185,8 @@ pub(super) fn tabulate(
 ) -> Result<ChainTable, Unknown> {
     let mut ctx = Tabulate {
         thread,
+        claims,
+        promises: matches!(begin, Begin::Heads(_)),
         links,
         tuples,
         facts: IdVec::new(),
@@ -199,15 +206,19 @@ pub(super) fn tabulate(
         Begin::Main => {
             let main = ctx.entries.push(Entry::new(Bottom::Main, None));
             let tuple = ctx.tuples.empty(thread.held(thread.entry));
-            ctx.add(main, thread.entry, 0, tuple, Reason::Entry, 0);
+            for made in 0..claims.sets() as u32 {
+                let place = claims.place(thread.entry, made);
+                ctx.add(main, place, 0, (tuple, 0), Reason::Entry, 0);
+            }
             bases.push(main);
         }
         Begin::Heads(heads) => {
             for &head in heads {
                 let moved = ctx.entries.push(Entry::new(Bottom::Head, None));
                 let first = ctx.entries.push(Entry::new(Bottom::Head, Some(moved)));
-                let tuple = ctx.tuples.empty(thread.held(head));
-                ctx.add(first, head, 0, tuple, Reason::Entry, 0);
+                let symbol = Symbol::from_index(head / claims.sets());
+                let tuple = ctx.tuples.empty(thread.held(symbol));
+                ctx.add(first, head, 0, (tuple, 0), Reason::Entry, 0);
                 bases.push(moved);
             }
         }
@@ -229,7 +240,9 @@ pub(super) fn tabulate(
     }
     let accepted = bases.into_iter().map(|base| {
         let ends = ctx.entries[base].ends.iter().copied();
-        let mut ends: Vec<ChainEndId> = ends.filter(|&end| !ctx.ends[end].dominated).collect();
+        let all = if ctx.promises { claims.promises() } else { 0 };
+        let counts = |end: &ChainEndId| !ctx.ends[*end].dominated && ctx.ends[*end].kept == all;
+        let mut ends: Vec<ChainEndId> = ends.filter(counts).collect();
         ends.sort_by_key(|&end| ctx.ends[end].length);
         ends
     });
@@ -267,16 +280,20 @@ impl Entry {
 
 struct Tabulate<'a> {
     thread: &'a LoweredThread,
+    claims: &'a Claims,
+    /// Whether it matters which promises are kept.
+    promises: bool,
     links: &'a [ScriptLink],
     tuples: &'a mut MarkedTuples,
     facts: IdVec<ChainFactId, Fact>,
     ends: IdVec<ChainEndId, End>,
     entries: IdVec<ChainEntryId, Entry>,
-    entry_index: FxHashMap<(Symbol, u32), ChainEntryId>,
-    /// The newest fact at each place with a tuple of each shape; only those can dominate each other.
-    newest: FxHashMap<(ChainEntryId, Symbol, u32, MarkedShapeId), ChainFactId>,
+    entry_index: FxHashMap<(usize, u32), ChainEntryId>,
+    /// The newest fact at each place with a tuple of each shape and the same promises kept; only those can
+    /// dominate each other.
+    newest: FxHashMap<(ChainEntryId, u32, u32, u32, MarkedShapeId), ChainFactId>,
     /// Likewise for the ends of each entry.
-    newest_end: FxHashMap<(ChainEntryId, MarkedShapeId), ChainEndId>,
+    newest_end: FxHashMap<(ChainEntryId, u32, MarkedShapeId), ChainEndId>,
     /// How many places there may be.
     places: u64,
     /// Shortest first, then oldest first.
@@ -287,30 +304,42 @@ struct Tabulate<'a> {
 }
 
 impl Tabulate<'_> {
-    fn enter(&mut self, symbol: Symbol, stage: u32) -> ChainEntryId {
-        if let Some(&known) = self.entry_index.get(&(symbol, stage)) {
+    fn enter(&mut self, place: usize, stage: u32) -> ChainEntryId {
+        if let Some(&known) = self.entry_index.get(&(place, stage)) {
             return known;
         }
         let id = self.entries.push(Entry::new(Bottom::Call, None));
-        self.entry_index.insert((symbol, stage), id);
+        self.entry_index.insert((place, stage), id);
+        let symbol = self.symbol(place);
         let stages = 2 * self.links.len() as u64;
         self.places += self.thread.context_range(symbol).len() as u64 * stages;
         let tuple = self.tuples.empty(self.thread.held(symbol));
-        self.add(id, symbol, stage, tuple, Reason::Entry, 0);
+        self.add(id, place, stage, (tuple, 0), Reason::Entry, 0);
         id
     }
 
-    /// Adds a fact, unless one with as good a tuple is there.
+    /// The symbol of a place; behind the last one for the empty stack.
+    fn symbol(&self, place: usize) -> Symbol {
+        Symbol::from_index(place / self.claims.sets())
+    }
+
+    /// Adds a fact with a tuple and the promises kept before, unless what is claimed there is not so, or
+    /// one with as good a tuple is there.
     fn add(
         &mut self,
         entry: ChainEntryId,
-        symbol: Symbol,
+        place: usize,
         stage: u32,
-        tuple: MarkedTupleId,
+        (tuple, kept): (MarkedTupleId, u32),
         reason: Reason,
         length: u32,
     ) {
-        let key = (entry, symbol, stage, self.tuples.shape(tuple));
+        if !self.claims.is_right(place) {
+            return;
+        }
+        let kept = if self.promises { kept | self.claims.kept(place) } else { 0 };
+        let place = place as u32;
+        let key = (entry, place, stage, kept, self.tuples.shape(tuple));
         let next = self.newest.get(&key).copied();
         let mut at = next;
         while let Some(id) = at {
@@ -328,7 +357,8 @@ impl Tabulate<'_> {
             }
             at = next;
         }
-        let fact = Fact { entry, symbol, stage, tuple, reason, length, dominated: false, next };
+        let dominated = false;
+        let fact = Fact { entry, place, stage, kept, tuple, reason, length, dominated, next };
         let id = self.facts.push(fact);
         self.newest.insert(key, id);
         self.queue.push(Reverse((length, id)));
@@ -350,22 +380,24 @@ impl Tabulate<'_> {
         }
         let links = self.links;
         let link = &links[fact.link() as usize];
-        if let Some(mark) = link.marks[fact.symbol.index()] {
+        let place = fact.place as usize;
+        if let Some(mark) = link.marks[place] {
             let moved = fact.stage % 2;
             let tuple = self.tuples.point(fact.tuple, 2 * mark + moved);
             if fact.link() as usize + 1 == links.len() {
-                self.end(fact.entry, tuple, EndReason::Here(id), fact.length);
+                self.end(fact.entry, (tuple, fact.kept), EndReason::Here(id), fact.length);
             } else {
                 let stage = 2 * (fact.link() + 1);
-                let reason = Reason::Point(id);
-                self.add(fact.entry, fact.symbol, stage, tuple, reason, fact.length);
+                let (reason, told) = (Reason::Point(id), (tuple, fact.kept));
+                self.add(fact.entry, place, stage, told, reason, fact.length);
             }
         }
         let thread = self.thread;
-        if fact.symbol.index() == thread.pds.symbols {
+        let symbol = self.symbol(place);
+        if symbol.index() == thread.pds.symbols {
             return;
         }
-        for (rule_id, rule) in thread.rules_of(fact.symbol) {
+        for (rule_id, rule) in thread.rules_of(symbol) {
             let stage = match &link.steps {
                 LinkSteps::Any => fact.stage,
                 LinkSteps::Single(allowed) => {
@@ -375,7 +407,14 @@ impl Tabulate<'_> {
                     fact.stage + 1
                 }
             };
-            self.apply(id, fact, stage, rule_id, rule);
+            if rule.rhs == Rhs::Pop && self.entries[fact.entry].bottom == Bottom::Call {
+                self.leave(id, fact, stage, rule_id);
+                continue;
+            }
+            let claims = self.claims;
+            for made in claims.after(place) {
+                self.apply(id, fact, stage, (rule_id, rule), made);
+            }
         }
     }
 
@@ -384,13 +423,14 @@ impl Tabulate<'_> {
         self.entries[entry].behind.unwrap_or(entry)
     }
 
+    /// A step by a rule, and the claims made behind it.
     fn apply(
         &mut self,
         id: ChainFactId,
         fact: Fact,
         stage: u32,
-        rule_id: RuleId,
-        rule: &Rule<RuleLabel>,
+        (rule_id, rule): (RuleId, &Rule<RuleLabel>),
+        made: u32,
     ) {
         let length = fact.length.saturating_add(1);
         match rule.rhs {
@@ -404,11 +444,12 @@ impl Tabulate<'_> {
                     }
                     _ => fact.tuple,
                 };
-                let entry = self.behind(fact.entry);
-                self.add(entry, target, stage, tuple, Reason::Step(id, rule_id), length);
+                let (entry, place) = (self.behind(fact.entry), self.claims.place(target, made));
+                let reason = Reason::Step(id, rule_id);
+                self.add(entry, place, stage, (tuple, fact.kept), reason, length);
             }
             Rhs::Push(callee, _) => {
-                let entry = self.enter(callee, stage);
+                let entry = self.enter(self.claims.place(callee, made), stage);
                 self.entries[entry].callers.push((id, rule_id));
                 for at in 0..self.entries[entry].exits.len() {
                     let exit = self.entries[entry].exits[at];
@@ -416,27 +457,28 @@ impl Tabulate<'_> {
                 }
                 for at in 0..self.entries[entry].ends.len() {
                     let end = self.entries[entry].ends[at];
-                    let (entry, tuple, length) = self.around_end(id, end);
+                    let (entry, told, length) = self.around_end(id, end);
                     let reason = EndReason::Call { call: id, rule: rule_id, end };
-                    self.end(entry, tuple, reason, length);
+                    self.end(entry, told, reason, length);
                 }
             }
-            Rhs::Pop => match self.entries[fact.entry].bottom {
-                Bottom::Head => {}
-                Bottom::Main => {
-                    let ended = Symbol::from_index(self.thread.pds.symbols);
-                    let reason = Reason::Step(id, rule_id);
-                    self.add(fact.entry, ended, stage, fact.tuple, reason, length);
-                }
-                Bottom::Call => {
-                    let exit = (id, rule_id, stage);
-                    self.entries[fact.entry].exits.push(exit);
-                    for at in 0..self.entries[fact.entry].callers.len() {
-                        let (call, rule) = self.entries[fact.entry].callers[at];
-                        self.return_to(call, rule, exit);
-                    }
-                }
-            },
+            Rhs::Pop if self.entries[fact.entry].bottom == Bottom::Main => {
+                let ended = Symbol::from_index(self.thread.pds.symbols);
+                let (place, told) = (self.claims.place(ended, made), (fact.tuple, fact.kept));
+                self.add(fact.entry, place, stage, told, Reason::Step(id, rule_id), length);
+            }
+            // Nothing below a head is touched.
+            Rhs::Pop => {}
+        }
+    }
+
+    /// A return to whoever called.
+    fn leave(&mut self, id: ChainFactId, fact: Fact, stage: u32, rule: RuleId) {
+        let exit = (id, rule, stage);
+        self.entries[fact.entry].exits.push(exit);
+        for at in 0..self.entries[fact.entry].callers.len() {
+            let (call, rule) = self.entries[fact.entry].callers[at];
+            self.return_to(call, rule, exit);
         }
     }
 
@@ -453,7 +495,11 @@ impl Tabulate<'_> {
         let tuple = self.tuples.then(caller.tuple, callee.tuple);
         let length = caller.length.saturating_add(callee.length).saturating_add(2);
         let entry = self.behind(caller.entry);
-        self.add(entry, target, stage, tuple, Reason::Return { call, rule, exit, pop }, length);
+        let (claims, told) = (self.claims, (tuple, caller.kept | callee.kept));
+        for made in claims.after(callee.place as usize) {
+            let reason = Reason::Return { call, rule, exit, pop };
+            self.add(entry, claims.place(target, made), stage, told, reason, length);
+        }
     }
 
     /// What an end inside a call is for the caller.
@@ -461,16 +507,22 @@ impl Tabulate<'_> {
         &mut self,
         call: ChainFactId,
         end: ChainEndId,
-    ) -> (ChainEntryId, MarkedTupleId, u32) {
+    ) -> (ChainEntryId, (MarkedTupleId, u32), u32) {
         let (caller, callee) = (self.facts[call], self.ends[end]);
         let tuple = self.tuples.then(caller.tuple, callee.tuple);
         let length = caller.length.saturating_add(callee.length).saturating_add(1);
-        (self.behind(caller.entry), tuple, length)
+        (self.behind(caller.entry), (tuple, caller.kept | callee.kept), length)
     }
 
     /// Adds an end and passes it on to the callers, theirs, and so on.
-    fn end(&mut self, entry: ChainEntryId, tuple: MarkedTupleId, reason: EndReason, length: u32) {
-        let Some(id) = self.add_end(entry, tuple, reason, length) else { return };
+    fn end(
+        &mut self,
+        entry: ChainEntryId,
+        told: (MarkedTupleId, u32),
+        reason: EndReason,
+        length: u32,
+    ) {
+        let Some(id) = self.add_end(entry, told, reason, length) else { return };
         let mut pending = vec![(entry, id)];
         while let Some((entry, end)) = pending.pop() {
             if self.stopped.is_some() {
@@ -478,9 +530,9 @@ impl Tabulate<'_> {
             }
             for at in 0..self.entries[entry].callers.len() {
                 let (call, rule) = self.entries[entry].callers[at];
-                let (caller, tuple, length) = self.around_end(call, end);
+                let (caller, told, length) = self.around_end(call, end);
                 let reason = EndReason::Call { call, rule, end };
-                if let Some(id) = self.add_end(caller, tuple, reason, length) {
+                if let Some(id) = self.add_end(caller, told, reason, length) {
                     pending.push((caller, id));
                 }
             }
@@ -490,11 +542,11 @@ impl Tabulate<'_> {
     fn add_end(
         &mut self,
         entry: ChainEntryId,
-        tuple: MarkedTupleId,
+        (tuple, kept): (MarkedTupleId, u32),
         reason: EndReason,
         length: u32,
     ) -> Option<ChainEndId> {
-        let key = (entry, self.tuples.shape(tuple));
+        let key = (entry, kept, self.tuples.shape(tuple));
         let next = self.newest_end.get(&key).copied();
         let mut at = next;
         while let Some(other) = at {
@@ -512,7 +564,7 @@ impl Tabulate<'_> {
             }
             at = next;
         }
-        let id = self.ends.push(End { tuple, reason, length, dominated: false, next });
+        let id = self.ends.push(End { tuple, reason, length, kept, dominated: false, next });
         self.newest_end.insert(key, id);
         self.entries[entry].ends.push(id);
         Some(id)
