@@ -30,8 +30,6 @@ pub(super) struct Part {
 pub(super) struct Alone {
     /// Whether it goes round for ever; else it stops.
     pub moves: bool,
-    /// Whether it has ended.
-    pub ended: bool,
     /// The locks that it takes when it is alone.
     pub takes: LockSet,
 }
@@ -66,8 +64,6 @@ pub(super) struct Asked<'a> {
     pub links: Vec<JoinLink<'a>>,
     /// What [`Part::alone`] stands for.
     pub alone: &'a [Alone],
-    /// For each participant whether runs must be fair to it.
-    pub fair: &'a [bool],
 }
 
 /// How many fitting choices are compared for the shortest one.
@@ -181,13 +177,9 @@ impl<T> Join<'_, T> {
         }
         let alone: Option<Vec<&Alone>> =
             parts.iter().map(|part| Some(&self.asked.alone[part.alone? as usize])).collect();
-        if let Some(alone) = alone {
-            let fair = alone.iter().zip(self.asked.fair);
-            if !alone.iter().any(|one| one.moves)
-                || !fair.into_iter().all(|(one, &fair)| !fair || one.moves || one.ended)
-            {
-                return false;
-            }
+        // The run must not end there.
+        if alone.is_some_and(|alone| !alone.iter().any(|one| one.moves)) {
+            return false;
         }
         let Some(point) = point else { return true };
         let marks: Vec<Mark> = parts.iter().map(|part| part.mark / 2).collect();

@@ -28,12 +28,12 @@
 //!
 //! # Local formulas
 //! A formula without `X` whose atoms are all about one thread may stand wherever an atom does: the thread is
-//! followed together with what it claims of its own future ([`claims`]). Such a formula looks ahead, so the
+//! followed together with what it claims of its own future (`claims`). Such a formula looks ahead, so the
 //! whole run matters.
 //!
-//! Files: [`query`] makes queries of chains, [`class`] says what a point sees, [`tabulate`] follows one
-//! thread, [`mod@join`] puts threads together, [`run`] and [`schedule`] make a run of what was found,
-//! [`heads`] says where rounds begin.
+//! Files: `query` makes queries of chains, `class` says what a point sees, `tabulate` follows one thread,
+//! `join` puts threads together, `run` and `schedule` make a run of what was found, `heads` says where
+//! rounds begin.
 //!
 //! # Requires
 //! A valid program without values, channels, starts and joins whose locks and units are well nested.
@@ -375,8 +375,7 @@ impl<'p> ChainTupling<'p> {
             tables.push(table);
             ways.push(own);
         }
-        let asked =
-            Asked { links: links.iter().map(SharedLink::to_join).collect(), alone: &[], fair: &[] };
+        let asked = Asked { links: links.iter().map(SharedLink::to_join).collect(), alone: &[] };
         self.joins += 1;
         let found = join(&ways, &asked, &mut self.tuples.histories, &self.budget);
         let Some(found) = found.map_err(Unknown::Stopped)? else { return Ok(None) };
@@ -424,7 +423,7 @@ impl<'p> ChainTupling<'p> {
         asked.push(quiet());
         asked.extend(windows.iter().map(SharedLink::to_join));
         asked.push(quiet());
-        let asked = Asked { links: asked, alone: &alone.items, fair };
+        let asked = Asked { links: asked, alone: &alone.items };
         self.joins += 1;
         let found = join(&ways, &asked, &mut self.tuples.histories, &self.budget);
         let Some(found) = found.map_err(Unknown::Stopped)? else { return Ok(None) };
@@ -476,8 +475,8 @@ impl<'p> ChainTupling<'p> {
             |marks: Vec<Option<Mark>>| ScriptLink { steps: LinkSteps::Any, marks: marks.into() };
         let anywhere = || any(vec![Some(0); places]);
         // A thread that stops is in the same class at every point of a window.
-        let mut profiles: Vec<(bool, Vec<Mark>)> = Vec::new();
-        let mut known: FxHashMap<(bool, Vec<Mark>), Mark> = FxHashMap::default();
+        let mut profiles: Vec<Vec<Mark>> = Vec::new();
+        let mut known: FxHashMap<Vec<Mark>, Mark> = FxHashMap::default();
         let mut stop_marks = Vec::with_capacity(places);
         for place in 0..places {
             self.budget.check().map_err(Unknown::Stopped)?;
@@ -485,7 +484,7 @@ impl<'p> ChainTupling<'p> {
             let classes: Option<Vec<Mark>> = round.iter().map(|link| link.marks[place]).collect();
             let stops = classes.filter(|_| (ended || !fair) && claims.may_stop(place));
             stop_marks.push(stops.map(|classes| {
-                *known.entry((ended, classes)).or_insert_with_key(|profile| {
+                *known.entry(classes).or_insert_with_key(|profile| {
                     profiles.push(profile.clone());
                     (profiles.len() - 1) as Mark
                 })
@@ -519,11 +518,11 @@ impl<'p> ChainTupling<'p> {
             self.budget.check().map_err(Unknown::Stopped)?;
             let (parts, _) = self.tuples.components(stop.ends[end].tuple);
             let (quiet, profile) = parts[points];
-            let (ended, classes) = &profiles[profile as usize / 2];
+            let classes = &profiles[profile as usize / 2];
             let still = self.tuples.histories.next_phase(quiet);
             let mut own: Vec<Part> = parts[..points].iter().map(|&(id, m)| shared(id, m)).collect();
             let takes = LockSet::new();
-            let alone = alone.number(Alone { moves: false, ended: *ended, takes });
+            let alone = alone.number(Alone { moves: false, takes });
             own.push(Part { history: quiet, mark: 0, alone: Some(alone) });
             own.extend(classes.iter().map(|&class| shared(still, 2 * class)));
             own.push(shared(still, 0));
@@ -568,7 +567,7 @@ impl<'p> ChainTupling<'p> {
                     }
                     let first = self.tuples.histories.get(parts[points + 1].0);
                     let takes = takes.union(&first.used).union(&first.acquired);
-                    let number = alone.number(Alone { moves: true, ended: false, takes });
+                    let number = alone.number(Alone { moves: true, takes });
                     let mut own: Vec<Part> =
                         parts[..points].iter().map(|&(id, m)| shared(id, m)).collect();
                     own.push(Part { history: quiet, mark: 0, alone: Some(number) });
