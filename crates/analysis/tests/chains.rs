@@ -374,7 +374,7 @@ fn races_and_deadlocks_as_formulas() {
             let pair = |a: Deed, b: Deed| Formula::and(about(0, a), about(1, b));
             let any = Formula::or(pair(write, write), pair(write, read));
             let formula = some(Formula::or(any, pair(read, write)));
-            let found = ask(&[Question::Race(race.clone())]);
+            let found = ask(&[Question::Race(race)]);
             assert_eq!(found, ask(&[formula]), "{race:?} of\n{source}");
             races[usize::from(found)] += 1;
         }
