@@ -89,6 +89,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-states",
         &["differential"],
     ),
+    (
+        "symmetry",
+        "interchangeable copies in order against all copies and all interleavings",
+        "selvedge-states",
+        &["symmetry"],
+    ),
 ];
 
 /// The names with what they compare, one per line.

@@ -61,6 +61,8 @@ pub struct Options {
     pub protection: ProtectionRule,
     /// Which stored state it expands next.
     pub order: SearchOrder,
+    /// Whether it stores copies that are interchangeable in a fixed order.
+    pub symmetry: bool,
     /// What it keeps of a state.
     pub store: StoreKind,
     /// Whether it gives every assertion its own verdict.
@@ -106,6 +108,7 @@ impl Options {
             state_limit: None,
             protection: ProtectionRule::default(),
             order: SearchOrder::default(),
+            symmetry: true,
             store: StoreKind::default(),
             assertions: false,
             locks: false,

@@ -62,6 +62,7 @@ impl<'p> MarkedSearch<'p> {
                 depth,
                 most_states,
                 protection: search.protection,
+                symmetry: search.symmetry,
                 ..SearchOptions::default()
             },
             reduction: options.reduction,

@@ -653,6 +653,7 @@ pub(crate) fn make<'p>(
                 most_states: options.state_limit.unwrap_or(u64::from(u32::MAX - 1)),
                 protection: options.protection,
                 order: options.order,
+                symmetry: options.symmetry,
                 store: options.store,
                 states: options.states.then(|| options.list.unwrap_or(0)),
                 assertions: options.assertions,

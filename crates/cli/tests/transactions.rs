@@ -151,6 +151,77 @@ fn states_and_targets_are_not_reduced() {
     assert_eq!(list[0]["mx"], false);
 }
 
+/// Several adders and a stopper of the Bluetooth driver whose first repair fails too.
+fn bluetooth(adders: usize) -> String {
+    let starts = "    start_thread adder();\n".repeat(adders);
+    let bits: Vec<String> = (0..6).map(|bit| format!("p{bit}")).collect();
+    let all = bits.join(", ");
+    let change = |sign: &str| {
+        let next = |at: usize| match bits[..at].iter().map(|bit| format!("{sign}{bit}")) {
+            below if at > 0 => {
+                format!("{} != ({})", bits[at], below.collect::<Vec<_>>().join(" & "))
+            }
+            _ => format!("!{}", bits[at]),
+        };
+        (0..bits.len()).map(next).collect::<Vec<_>>().join(", ")
+    };
+    let (more, less) = (change(""), change("!"));
+    format!(
+        "decl {all};
+decl stopping_flag, stopping_event, stopped;
+void main() begin
+    {all} := T, F, F, F, F, F;
+    stopping_flag, stopping_event, stopped := F, F, F;
+{starts}    start_thread stopper();
+end
+void adder() begin
+    decl admitted;
+    admitted := increment();
+    if admitted then assert(!stopped); fi
+    decrement();
+end
+void stopper() begin
+    stopping_flag := T;
+    decrement();
+    assume(stopping_event);
+    stopped := T;
+end
+bool increment() begin
+    {all} := {more};
+    if stopping_flag then decrement(); return F; fi
+    return T;
+end
+void decrement() begin
+    decl last;
+    {all}, last := {less}, p0 & !p1 & !p2 & !p3 & !p4 & !p5;
+    if last then stopping_event := T; fi
+end
+"
+    )
+}
+
+#[test]
+fn copies_cost_little() {
+    let folder = scratch("transactions-copies");
+    let mut states = Vec::new();
+    for adders in [2, 4, 16] {
+        let file = folder.join(format!("bluetooth-{adders}.bp"));
+        fs::write(&file, bluetooth(adders)).expect("it can be written");
+        let file = file.to_str().expect("a path");
+        let (code, report) = json(&[file, "--engine", "transactions"]);
+        assert_eq!((code, &report["verdict"]), (1, &"violation".into()));
+        states.push(report["stats"]["counts"]["states"].as_u64().expect("a number"));
+        if adders == 4 {
+            let (code, report) = json(&[file, "--engine", "transactions", "--no-symmetry"]);
+            assert_eq!(code, 1);
+            let all = report["stats"]["counts"]["states"].as_u64().expect("a number");
+            assert!(all > 5 * states[1], "{all} without symmetry");
+        }
+    }
+    // With 16 adders, 12 more than with 4, the number of states is not even twice as large.
+    assert!(states[2] < 4 * states[1], "{states:?}");
+}
+
 #[test]
 fn options_that_do_not_go_together() {
     let file = "examples/counter.eml";
@@ -168,7 +239,8 @@ fn options_that_do_not_go_together() {
         assert_eq!(code, 2, "{options:?}");
         assert!(error.contains(reason), "{options:?}: {error}");
     }
-    for option in [&["--show-locks"][..], &["--search", "dfs"], &["--why", "x"]] {
+    for option in [&["--show-locks"][..], &["--search", "dfs"], &["--why", "x"], &["--no-symmetry"]]
+    {
         let (code, _, error) = run(&[&["reach", file, "--engine", "lazy"], option].concat());
         assert!(code == 2 && error.contains("is for engine transactions"), "{option:?}: {error}");
     }

@@ -175,7 +175,7 @@ fn searched(
         stored: counts.states,
         waiting: search.waiting(),
         depth: counts.depth,
-        assertions: options.assertions.then(|| assertions(program, &search.runs, open)),
+        assertions: options.assertions.then(|| assertions(search, open)),
         protection: options.locks.then(|| protection.table(program, kept, proved)),
         why,
     }
@@ -184,10 +184,10 @@ fn searched(
 /// The verdict of every assertion, and of every other step that fails. Assertions at one place are one:
 /// copies of a process have the same.
 fn assertions(
-    program: &Program,
-    runs: &[FailingRun],
+    search: &StateSearch<'_, '_>,
     open: Option<&Unknown>,
 ) -> Vec<AssertionVerdict<Witness>> {
+    let (program, runs) = (search.machine.code.program, &search.runs);
     let mut all: Vec<AssertionVerdict<Witness>> = Vec::new();
     let mut add = |one: AssertionVerdict<Witness>| {
         let known = all.iter_mut().find(|known| {
@@ -201,7 +201,8 @@ fn assertions(
             None => all.push(one),
         }
     };
-    for (id, edge) in program.edges.iter_enumerated() {
+    let edges = program.edges.iter_enumerated();
+    for (id, edge) in edges.filter(|&(id, _)| search.symmetry.representative(id) == id) {
         let own = runs.iter().filter(|run| run.edge == Some(id));
         if matches!(edge.action, Action::Assert(_)) && own.clone().next().is_none() {
             let verdict = open.map_or(Verdict::Safe, |why| Verdict::Unknown(why.clone()));

@@ -111,6 +111,11 @@ impl Executor {
         (&self.outcomes, &self.movers)
     }
 
+    /// The words of each of these states, to be changed.
+    pub fn outcomes_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.outcomes.chunks_exact_mut(self.layout.words)
+    }
+
     /// Takes all steps of a thread from the state that was loaded.
     ///
     /// # Errors

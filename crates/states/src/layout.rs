@@ -233,6 +233,15 @@ impl PackedLayout {
         *word = *word & !(mask << shift) | bits << shift;
     }
 
+    /// Writes the cells that differ from others.
+    pub fn write_changes(&self, words: &mut [u64], before: &[Value], after: &[Value]) {
+        for &cell in &self.packed {
+            if before[cell] != after[cell] {
+                self.write(words, cell, after[cell]);
+            }
+        }
+    }
+
     /// The words of a state.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 //!
 //! Start reading at [`search`]. [`step`] is the step relation with what each step accesses, [`eval`] the
 //! values of expressions, [`protection`] which accesses commute, [`program`] what is prepared once,
-//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`witness`] the run to what was found, [`engine`] the engine.
+//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`symmetry`] the order in which interchangeable copies are stored, [`witness`] the run to what was found, [`engine`] the engine.
 //!
 //! ```
 //! use selvedge_base::Budget;
@@ -32,6 +32,7 @@ pub mod search;
 pub mod state;
 pub mod step;
 pub mod store;
+pub mod symmetry;
 pub mod witness;
 
 pub use engine::Transactions;
@@ -42,3 +43,4 @@ pub use search::{
     StateSearch, StoreKind,
 };
 pub use step::{CellAccess, Mover, Offer, StepRelation};
+pub use symmetry::Symmetry;

@@ -34,7 +34,8 @@ pub fn movers(
         return Err(Unknown::Unsupported("the search of states takes at most 128 locks".into()));
     }
     let code = Code::new(program, &BTreeSet::new());
-    let options = SearchOptions { protection: rule, ..SearchOptions::default() };
+    // Every copy may have steps of its own.
+    let options = SearchOptions { protection: rule, symmetry: false, ..SearchOptions::default() };
     let mut search = StateSearch::new(&code, Goal::Failure, options, budget.clone());
     search.collect = true;
     search.movers = Some(BTreeMap::new());

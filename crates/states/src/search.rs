@@ -32,6 +32,7 @@ use crate::protection::{AccessClass, Protection};
 use crate::state::State;
 use crate::step::{CellAccess, Path, StepRelation};
 use crate::store::{Packing, Parent, StateStore, Stored};
+use crate::symmetry::{Image, Symmetry, Wanted};
 use crate::witness::NoWitness;
 use expansion::{Node, path_to};
 use initial::initial_states;
@@ -100,6 +101,8 @@ pub struct StateSearch<'c, 'p> {
     pub machine: StepRelation<'c, 'p>,
     /// How states are packed.
     pub packing: Packing<'c, 'p>,
+    /// Which copies are interchangeable.
+    pub symmetry: Symmetry<'p>,
     /// The stored states.
     pub store: StateStore,
     /// The initial states as they are, by the number of what was stored of them.
@@ -132,6 +135,10 @@ pub struct StateSearch<'c, 'p> {
     pub movers: Option<BTreeMap<(NodeId, Option<EdgeId>), StepMover>>,
     /// The same, of the expansion that is going on.
     recent: Vec<StepMover>,
+    /// For which copies that were started accesses of a thread are registered.
+    spread: FxHashMap<(ThreadId, CellAccess), Vec<ThreadId>>,
+    /// Scratch for the cells of a state.
+    cells: Vec<Value>,
 }
 
 /// A run to a failure that a search came by.
@@ -159,10 +166,21 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         let plain = options.reduction == Reduction::None && labels.is_empty();
         let executor = packing.layout().filter(|_| plain && exact && !says_accesses);
         let executor = executor.map(|layout| Executor::new(code, layout, &labels));
+        let wanted = Wanted {
+            from_the_beginning: options.locks,
+            globals_stay: options.states.is_some() || goal == Goal::Everything,
+        };
+        // The run to an access is one of the thread that the table names.
+        let symmetry = if options.symmetry && options.why.is_none() {
+            Symmetry::new(code.program, &goal, wanted, packing.layout())
+        } else {
+            Symmetry::none(code.program)
+        };
         Self {
             machine: StepRelation { code, depth, labels, budget: budget.clone() },
             store: if exact { packing.store() } else { StateStore::with_stride(1) },
             packing,
+            symmetry,
             executor,
             initial: FxHashMap::default(),
             protection: Protection::new(code.program, options.protection),
@@ -181,6 +199,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             fault: None,
             movers: None,
             recent: Vec::new(),
+            spread: FxHashMap::default(),
+            cells: Vec::new(),
         }
     }
 
@@ -251,9 +271,22 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         })
     }
 
+    /// The words of a state whose copies are in order, and where each thread has gone, if one has.
+    pub(crate) fn arranged(&self, state: &State) -> (Vec<u64>, Option<Image>) {
+        if let Some(layout) = self.packing.layout() {
+            let mut words = layout.pack(state);
+            let image = self.symmetry.arrange_words(layout, &mut words, &mut Vec::new());
+            return (words, image);
+        }
+        match self.symmetry.arrangement(state) {
+            None => (self.packing.pack(state), None),
+            Some(image) => (self.packing.pack(&self.symmetry.rename(state, &image)), Some(image)),
+        }
+    }
+
     /// The words under which a state is stored: all of it, or a hash.
     pub(crate) fn key(&self, state: &State) -> Vec<u64> {
-        let packed = self.packing.pack(state);
+        let packed = self.arranged(state).0;
         match self.options.store {
             StoreKind::Exact => packed,
             StoreKind::Compact => vec![hash(&packed)],
@@ -262,7 +295,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
     /// Stores a state and puts it into the queue, if it is new.
     fn insert(&mut self, state: &State, parent: impl FnOnce(Stored) -> Parent) -> (Stored, bool) {
-        let packed = self.packing.pack(state);
+        let packed = self.arranged(state).0;
         match self.options.store {
             StoreKind::Exact => {
                 let (number, new) = self.store.insert(&packed, parent);
@@ -390,9 +423,12 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     ) -> Result<(), Unknown> {
         let state = &nodes[at].state;
         for (cell, class) in std::mem::take(&mut self.protection.new) {
-            let AccessClass { write, held, .. } = self.protection.classes(cell)[class];
-            let access = CellAccess { cell, write, held };
+            let AccessClass { thread: own, write, held, .. } = self.protection.classes(cell)[class];
+            let accessed = self.symmetry.moved_global(cell, own, thread);
+            let access = CellAccess { cell: accessed, write, held };
             let (path, node, edge) = self.site(state, thread, offer, access)?;
+            let node = self.symmetry.moved_node(node, thread, own);
+            let edge = edge.map(|edge| self.symmetry.moved_edge(edge, thread, own));
             self.protection.locate(cell, class, node, edge);
             let asked = |(first, length): (GlobalId, u32)| {
                 (first.index()..first.index() + length as usize).contains(&cell.index())
@@ -426,7 +462,20 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         let mut general: Vec<ThreadId> = Vec::new();
         if let Some(executor) = executor {
             executor.load(self.store.packed(number));
+            let twins = match self.packing.layout().filter(|_| !self.symmetry.is_trivial()) {
+                Some(layout) => {
+                    let words = self.store.packed(number);
+                    self.symmetry.twins_of_words(layout, words, &mut self.cells)
+                }
+                None => Vec::new(),
+            };
+            let threads = threads.filter(|thread| !twins.contains(thread));
             general.extend(threads.filter(|&thread| executor.expand(thread).is_err()));
+            if let Some(layout) = self.packing.layout().filter(|_| !self.symmetry.is_trivial()) {
+                for words in executor.outcomes_mut() {
+                    self.symmetry.arrange_words(layout, words, &mut self.cells);
+                }
+            }
             self.counts.nodes += (self.machine.code.program.threads.len() - general.len()) as u64;
             moves = !executor.outcomes().1.is_empty();
             if let Some(found) = self.keep_outcomes(executor, number)? {
@@ -438,6 +487,8 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         if !general.is_empty() {
             let words = whole.unwrap_or_else(|| self.store.packed(number));
             let state = self.packing.unpack(words);
+            let twins = self.symmetry.twins(&state);
+            general.retain(|thread| !twins.contains(thread));
             for thread in general {
                 if let Some(found) = self.expand(number, &state, thread)? {
                     return Ok(Some(found));
@@ -506,6 +557,25 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
         }
         Ok(unfinished)
+    }
+
+    /// Registers what a thread accesses for the copies that could stand in its place.
+    fn spread(&mut self, state: &State, thread: ThreadId, accesses: &[CellAccess]) {
+        let others: Vec<ThreadId> = self.symmetry.others(state, thread).collect();
+        if others.is_empty() {
+            return;
+        }
+        for &access in accesses {
+            let known = self.spread.entry((thread, access)).or_default();
+            if *known == others {
+                continue;
+            }
+            known.clone_from(&others);
+            for &other in &others {
+                let cell = self.symmetry.moved_global(access.cell, thread, other);
+                self.protection.register(other, &[CellAccess { cell, ..access }]);
+            }
+        }
     }
 
     fn keep(

@@ -11,6 +11,7 @@ use crate::search::{Found, StateSearch, StoreKind};
 use crate::state::State;
 use crate::step::{CellAccess, Path, way_to};
 use crate::store::Stored;
+use crate::symmetry::{Image, inverse};
 use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
 use selvedge_program::{
@@ -50,19 +51,30 @@ impl StateSearch<'_, '_> {
         let mut from = self.machine.normalise(&state);
         let mut run = Run::new(self, state);
         for pair in chain.windows(2) {
-            let thread = self.store.parent(pair[1]).thread;
+            let image = self.as_executed(&from);
+            let thread = image[self.store.parent(pair[1]).thread];
             let path;
             (path, from) = self.alone(&from, thread, pair[1])?;
             run.transaction += 1;
             run.follow(thread, &path)?;
         }
         run.transaction += 1;
-        run.follow(found.thread, &found.path)?;
+        let image = self.as_executed(&from);
+        let thread = image[found.thread];
+        let path: Path = found
+            .path
+            .iter()
+            .map(|(step, state)| {
+                let step = self.symmetry.moved(*step, found.thread, &image);
+                (step, self.symmetry.rename(state, &image))
+            })
+            .collect();
+        run.follow(thread, &path)?;
         let threads: Vec<ThreadId> = self.machine.code.program.threads.ids().collect();
         let outside = |run: &Run<'_, '_, '_>, one: &ThreadId| run.state.thread(*one).atomic == 0;
         if let Some((step, _)) = found.fails {
-            run.jump(found.thread);
-            run.fail(found.thread, step);
+            run.jump(thread);
+            run.fail(thread, self.symmetry.moved(step, found.thread, &image));
         } else if !found.at_first && threads.iter().all(|one| outside(&run, one)) {
             for thread in threads {
                 run.jump(thread);
@@ -70,6 +82,12 @@ impl StateSearch<'_, '_> {
         }
         run.witness.fails |= found.at_first;
         Ok(run.witness)
+    }
+
+    /// Which thread of a state that is executed is each thread of the stored one.
+    fn as_executed(&self, state: &State) -> Image {
+        let threads = self.machine.code.program.threads.ids();
+        self.arranged(state).1.map_or_else(|| threads.collect(), |image| inverse(&image))
     }
 
     /// The way of a thread alone from one stored state to another, and that one.

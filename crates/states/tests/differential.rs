@@ -5,92 +5,19 @@
 
 #![expect(clippy::print_stdout, reason = "the large version prints its counts")]
 
-use selvedge_base::{Budget, Id};
-use selvedge_program::{FailureKind, Program, Question, Successors, Target, ThreadId, text};
+mod oracle;
+
+use oracle::oracle;
+use selvedge_base::Budget;
+use selvedge_program::{FailureKind, Program, Question, Target, text};
 use selvedge_replay::replay;
-use selvedge_replay::run::State;
 use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
-use std::collections::{BTreeSet, HashSet};
-use std::ops::ControlFlow;
-
-/// What all interleavings show.
-struct Oracle {
-    failures: BTreeSet<(Option<usize>, FailureKind)>,
-    deadlocks: bool,
-}
+use std::collections::BTreeSet;
 
 /// How many states are visited at most.
 const MOST: usize = 60_000;
-
-fn oracle(program: &Program) -> Option<Oracle> {
-    let successors = Successors::new(program);
-    let mut oracle = Oracle { failures: BTreeSet::new(), deadlocks: false };
-    let mut seen: HashSet<State> = HashSet::new();
-    let mut pending = Vec::new();
-    let _ = State::for_each_initial(program, &mut |state| {
-        if let Some(kind) = state.fails_at_first(program) {
-            oracle.failures.insert((None, kind));
-        }
-        seen.insert(state.clone());
-        pending.push(state);
-        ControlFlow::Continue(())
-    });
-    while let Some(state) = pending.pop() {
-        if seen.len() > MOST {
-            return None;
-        }
-        let mut moves = false;
-        for thread in program.threads.ids() {
-            for step in state.moves(program, &successors, thread) {
-                if let Ok(kind) = state.can_fail(program, thread, step.clone()) {
-                    oracle.failures.insert((step.step.edge().map(Id::index), kind));
-                    moves = true;
-                }
-            }
-            let flow = state.successors(program, &successors, thread, &mut |_, next| {
-                if seen.insert(next.clone()) {
-                    pending.push(next);
-                }
-                ControlFlow::Continue(())
-            });
-            assert!(flow.is_ok());
-            moves |= gets_through(program, &successors, &state, thread);
-        }
-        let unfinished = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
-        if state.in_atomic().is_none() && !moves && program.threads.ids().any(unfinished) {
-            oracle.deadlocks = true;
-        }
-    }
-    Some(oracle)
-}
-
-/// Whether a thread can take a step, where an atomic section is one.
-fn gets_through(
-    program: &Program,
-    successors: &Successors,
-    state: &State,
-    thread: ThreadId,
-) -> bool {
-    let mut seen: HashSet<State> = HashSet::new();
-    let mut pending = vec![state.clone()];
-    let mut through = false;
-    while let Some(state) = pending.pop() {
-        let _ = state.successors(program, successors, thread, &mut |_, next| {
-            if next.in_atomic().is_none() {
-                through = true;
-            } else if seen.insert(next.clone()) {
-                pending.push(next);
-            }
-            ControlFlow::Continue(())
-        });
-        for step in state.control.moves(program, successors, thread) {
-            through |= state.can_fail(program, thread, step).is_ok();
-        }
-    }
-    through
-}
 
 fn options(reduction: Reduction) -> SearchOptions {
     SearchOptions { reduction, ..SearchOptions::default() }
@@ -149,7 +76,7 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
 
 fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
     let program = random_typed(&mut Rng::new(seed), shape);
-    let Some(oracle) = oracle(&program) else {
+    let Some(oracle) = oracle(&program, MOST) else {
         tally[0] += 1;
         return;
     };

@@ -24,10 +24,10 @@ fn program(text: &str) -> Program {
 }
 
 /// Searches everything; nothing fails.
-fn counts(text: &str, reduction: Reduction) -> StateCounts {
+fn counts(text: &str, reduction: Reduction, symmetry: bool) -> StateCounts {
     let program = program(text);
     let code = Code::new(&program, &BTreeSet::new());
-    let options = SearchOptions { reduction, ..SearchOptions::default() };
+    let options = SearchOptions { reduction, symmetry, ..SearchOptions::default() };
     let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
     let end = search.run();
     assert!(matches!(end, SearchEnd::Complete), "{end:?}");
@@ -35,7 +35,7 @@ fn counts(text: &str, reduction: Reduction) -> StateCounts {
 }
 
 fn reduced(text: &str) -> u64 {
-    counts(text, Reduction::Transactions).states
+    counts(text, Reduction::Transactions, false).states
 }
 
 /// A model in another size.
@@ -55,6 +55,15 @@ fn transactions_are_found_as_they_are_made_by_hand() {
 }
 
 #[test]
+fn copies_that_are_interchangeable_are_stored_once() {
+    let orbits = |text: &str| counts(text, Reduction::Transactions, true).states;
+    assert_eq!(orbits(READERS_WRITERS), 536);
+    assert_eq!(orbits(PRODUCER_CONSUMER), 1_316);
+    // Each of these asks which copy it is.
+    assert_eq!(orbits(COUNTER), 64);
+}
+
+#[test]
 fn every_step_is_counted_as_spin_counts_it() {
     let three = [("const N = 4;", "const N = 3;")];
     let less = [("const N = 4;", "const N = 3;"), ("const MOST = 5;", "const MOST = 3;")];
@@ -67,7 +76,7 @@ fn every_step_is_counted_as_spin_counts_it() {
         (MSMIE, &two[..], 5_689, 8_042),
         (ANDERSON, &four[..], 29_641, 97_516),
     ] {
-        let counts = counts(&sized(text, changes), Reduction::None);
+        let counts = counts(&sized(text, changes), Reduction::None, false);
         assert_eq!((counts.states, counts.transitions), (states, transitions), "{changes:?}");
     }
 }

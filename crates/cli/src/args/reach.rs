@@ -169,6 +169,9 @@ pub struct ReachArgs {
     /// What the engine `transactions` keeps of a state.
     #[arg(long, value_enum, value_name = "KIND")]
     pub store: Option<StoreName>,
+    /// Let the engine `transactions` tell copies of a process apart that are interchangeable.
+    #[arg(long)]
+    pub no_symmetry: bool,
     /// Say what protects each variable, by the engine `transactions`; no assertion is needed.
     #[arg(long)]
     pub show_locks: bool,

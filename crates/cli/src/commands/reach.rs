@@ -118,6 +118,7 @@ fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
         ),
         (args.search.is_some(), "--search is for engine transactions, which bounds nothing"),
         (args.store.is_some(), "--store is for engine transactions, which bounds nothing"),
+        (args.no_symmetry, "--no-symmetry is for engine transactions, which bounds nothing"),
         (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
         (
             args.state_limit.is_some(),
@@ -170,6 +171,7 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
             store: args.store.map(Into::into).unwrap_or_default(),
             assertions: args.report.format == Format::Json,
             locks: args.show_locks,
+            symmetry: !args.no_symmetry,
             ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))
         },
     }

@@ -80,6 +80,7 @@ impl StateSearch<'_, '_> {
             for (which, offer) in offers.iter().enumerate() {
                 self.too_deep |= offer.too_deep;
                 movers.push(offer.mover.and(self.protection.register(thread, &offer.accesses)));
+                self.spread(&here, thread, &offer.accesses);
                 if !self.protection.new.is_empty() {
                     self.note_classes(number, thread, &nodes, at, which)?;
                 }
@@ -154,7 +155,7 @@ impl StateSearch<'_, '_> {
         }
         for offer in offers {
             let Some((kind, path, step)) = &offer.fails else { continue };
-            let edge = step.edge();
+            let edge = step.edge().map(|edge| self.symmetry.representative(edge));
             if self.failures.contains(&(edge.map(selvedge_base::Id::index), *kind)) {
                 continue;
             }

@@ -66,6 +66,7 @@ pub enum Goal {
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct SearchOptions {
     /// How much is left out.
     pub reduction: Reduction,
@@ -75,6 +76,8 @@ pub struct SearchOptions {
     pub most_states: u64,
     /// Whether transactions end where no lock is held and control branches or a loop begins.
     pub early_ends: bool,
+    /// Whether interchangeable copies are stored in a fixed order.
+    pub symmetry: bool,
     /// Which accesses count as protected.
     pub protection: ProtectionRule,
     /// Which state comes next.
@@ -98,6 +101,7 @@ impl Default for SearchOptions {
             depth: 64,
             most_states: u64::from(u32::MAX - 1),
             early_ends: true,
+            symmetry: true,
             protection: ProtectionRule::default(),
             order: SearchOrder::default(),
             store: StoreKind::default(),

@@ -1,0 +1,603 @@
+//! # Idea
+//! Copies of one process whose text does not ask which copy it is, and of which nobody names one, are
+//! interchangeable: what one of them can do where it stands, another one could do standing there. So a
+//! state is stored with such copies in a fixed order of their parts, once for all its permutations. A
+//! part of a copy is its stack with its locals, the variables that are its own, the locks that it
+//! owns, the lock for whose notification it waits, and the variables of others that name it; all of that
+//! goes along when it takes another place.
+//!
+//! A start names its copy. So only copies that were started are permuted, among each other: those that
+//! still wait stay where they are, and every start means the same before and after.
+//!
+//! # Source
+//! Ip and Dill, *Better verification through symmetry* (scalarsets); the deviation is that starts may
+//! name copies.
+//!
+//! # Requires
+//! A valid program in which every thread stands for one.
+//!
+//! # Invariants
+//! 1. A state and its permutations take the same steps up to the permutation, now and later: they are
+//!    bisimilar. They need not be reachable all of them: a copy that is started later may never get to
+//!    where an earlier one was.
+//! 2. Two permutations of a state have the same arrangement: copies are ordered by their parts, and
+//!    copies with equal parts can change places without any effect.
+//! 3. What one copy accesses counts as accessed by every copy that was started then. These are at least
+//!    the accesses of all permutations of a state, so classes of accesses lose their status at least
+//!    where they do without symmetry. Where all copies run from the beginning, they are exactly those.
+
+mod alike;
+
+use crate::layout::{CellId, PackedLayout};
+use crate::program::index;
+use crate::search::Goal;
+use crate::state::{Activation, State, ThreadPart};
+use alike::{Texts, thread_of};
+use selvedge_base::{Id, IdVec};
+use selvedge_program::{
+    EdgeId, GlobalId, Move, NodeId, Position, Program, Start, ThreadId, Type, Value, thread_value,
+};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where each thread goes.
+pub type Image = IdVec<ThreadId, ThreadId>;
+
+/// The permutation that undoes one.
+pub fn inverse(image: &Image) -> Image {
+    let mut inverse = image.clone();
+    for (from, &to) in image.iter_enumerated() {
+        inverse[to] = from;
+    }
+    inverse
+}
+
+/// Which copies are interchangeable.
+#[derive(Clone, Debug)]
+pub struct Symmetry<'p> {
+    program: &'p Program,
+    groups: Vec<Interchangeable>,
+    /// The group of each thread, and its place in it.
+    places: IdVec<ThreadId, Option<(usize, usize)>>,
+    /// The globals that name threads.
+    names: Vec<GlobalId>,
+    /// Whether some procedure has a local that names threads.
+    has_naming_locals: bool,
+    packed: Option<PackedParts>,
+}
+
+/// Threads that are interchangeable.
+#[derive(Clone, Debug)]
+struct Interchangeable {
+    threads: Vec<ThreadId>,
+    /// What each of them has of its own, in the same order for all.
+    own: Vec<OwnText>,
+}
+
+/// What a copy has of its own, if copies do not share their text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct OwnText {
+    nodes: Range<usize>,
+    edges: Range<usize>,
+    globals: Vec<GlobalId>,
+}
+
+/// Where the parts of copies are in packed states.
+#[derive(Clone, Debug)]
+struct PackedParts {
+    /// The cells of each copy of each group: those of the thread, then the globals of its own.
+    cells: Vec<Vec<(Range<CellId>, Vec<CellId>)>>,
+    /// The value of the position of a copy that waits, by group.
+    waiting: Vec<Value>,
+    /// The cells that name threads: owners of locks, globals and locals.
+    names: Vec<CellId>,
+}
+
+/// For which copies a search may use symmetry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// Only copies that run from the beginning: it matters who accesses what.
+    pub from_the_beginning: bool,
+    /// Only if no global is moved or renamed: the globals of all states are listed.
+    pub globals_stay: bool,
+}
+
+impl<'p> Symmetry<'p> {
+    /// No copies are interchangeable.
+    pub fn none(program: &'p Program) -> Self {
+        Self {
+            program,
+            groups: Vec::new(),
+            places: IdVec::filled(None, program.threads.len()),
+            names: Vec::new(),
+            has_naming_locals: false,
+            packed: None,
+        }
+    }
+
+    /// The interchangeable copies of a program, where something is looked for.
+    pub fn new(
+        program: &'p Program,
+        goal: &Goal,
+        wanted: Wanted,
+        layout: Option<&PackedLayout>,
+    ) -> Self {
+        let texts = Texts::new(program);
+        let mut symmetry = Self::none(program);
+        let is_thread = |ty: Type| ty == Type::Thread;
+        symmetry.names = program
+            .globals
+            .iter_enumerated()
+            .filter(|(_, global)| is_thread(global.ty))
+            .map(|(id, _)| id)
+            .collect();
+        let mut locals = program.procedures.iter().flat_map(|one| &one.frame.locals);
+        symmetry.has_naming_locals = locals.any(|local| is_thread(local.ty));
+        if wanted.globals_stay && !symmetry.names.is_empty() {
+            return Self::none(program);
+        }
+        let asked = asked(program, &texts, goal);
+        for (id, thread) in program.threads.iter_enumerated() {
+            let late = thread.start != Start::AtFirst && wanted.from_the_beginning;
+            if late
+                || texts.named.contains(&id)
+                || asked.contains(&id)
+                || program.restriction(id).is_some()
+                || texts.knows_threads(id)
+            {
+                continue;
+            }
+            symmetry.add(&texts, id);
+        }
+        let moves_globals = |group: &Interchangeable| !group.own[0].globals.is_empty();
+        let mut groups = std::mem::take(&mut symmetry.groups);
+        groups.retain(|group| {
+            group.threads.len() > 1
+                && !(wanted.globals_stay && moves_globals(group))
+                && group.is_closed(goal)
+        });
+        symmetry.groups = groups;
+        for (at, group) in symmetry.groups.iter().enumerate() {
+            for (place, &thread) in group.threads.iter().enumerate() {
+                symmetry.places[thread] = Some((at, place));
+            }
+        }
+        symmetry.packed = layout.map(|layout| symmetry.packed_parts(layout));
+        symmetry
+    }
+
+    /// Whether no copies are interchangeable.
+    pub fn is_trivial(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// How many threads are interchangeable with another one.
+    pub fn threads(&self) -> usize {
+        self.groups.iter().map(|group| group.threads.len()).sum()
+    }
+
+    fn add(&mut self, texts: &Texts<'_>, thread: ThreadId) {
+        for group in &mut self.groups {
+            let Some((first, own)) = texts.alike(group.threads[0], thread) else { continue };
+            if group.threads.len() == 1 {
+                group.own[0] = first;
+            } else if group.own[0] != first {
+                continue;
+            }
+            group.threads.push(thread);
+            group.own.push(own);
+            return;
+        }
+        self.groups.push(Interchangeable { threads: vec![thread], own: vec![OwnText::default()] });
+    }
+
+    fn packed_parts(&self, layout: &PackedLayout) -> PackedParts {
+        let program = self.program;
+        let cells = |group: &Interchangeable| {
+            let copies = group.threads.iter().zip(&group.own);
+            let cells = copies.map(|(&thread, own)| {
+                let cells = &layout.threads[thread];
+                let locals = program.procedures[cells.main].frame.locals.len();
+                let globals = own.globals.iter().map(|&global| index(global)).collect();
+                (cells.position..cells.locals + locals, globals)
+            });
+            cells.collect()
+        };
+        let owners = program.locks.ids().map(|lock| layout.owner(lock));
+        let globals = self.names.iter().map(|&global| index(global));
+        let locals = layout.threads.iter().flat_map(|own| {
+            let locals = program.procedures[own.main].frame.locals.iter_enumerated();
+            let naming = locals.filter(|(_, local)| local.ty == Type::Thread);
+            naming.map(|(id, _)| own.locals + index(id))
+        });
+        PackedParts {
+            cells: self.groups.iter().map(cells).collect(),
+            waiting: self
+                .groups
+                .iter()
+                .map(|one| layout.threads[one.threads[0]].waiting())
+                .collect(),
+            names: owners.chain(globals).chain(locals).collect(),
+        }
+    }
+
+    /// The threads that were started and are interchangeable with one that was, itself left out.
+    pub fn others<'s>(
+        &'s self,
+        state: &'s State,
+        thread: ThreadId,
+    ) -> impl Iterator<Item = ThreadId> + 's {
+        let group = self.places[thread].map(|(group, _)| &self.groups[group].threads[..]);
+        let group = group.unwrap_or_default().iter().copied();
+        group.filter(move |&other| other != thread && !state.thread(other).waits)
+    }
+
+    /// How a state is arranged: where each thread goes, if one goes anywhere.
+    pub fn arrangement(&self, state: &State) -> Option<Image> {
+        let mut image = None;
+        for (at, group) in self.groups.iter().enumerate() {
+            let started: Vec<usize> = (0..group.threads.len())
+                .filter(|&copy| !state.thread(group.threads[copy]).waits)
+                .collect();
+            self.arrange(&started, at, &mut image, |one, other| {
+                self.compare(state, group, one, other)
+            });
+        }
+        image
+    }
+
+    /// Puts copies in order.
+    fn arrange(
+        &self,
+        started: &[usize],
+        group: usize,
+        image: &mut Option<Image>,
+        mut compare: impl FnMut(usize, usize) -> Ordering,
+    ) {
+        if started.windows(2).all(|pair| compare(pair[0], pair[1]) != Ordering::Greater) {
+            return;
+        }
+        let mut sorted = started.to_vec();
+        sorted.sort_by(|&one, &other| compare(one, other));
+        let threads = &self.groups[group].threads;
+        let image = image.get_or_insert_with(|| self.places.ids().collect());
+        for (&to, &from) in started.iter().zip(&sorted) {
+            image[threads[from]] = threads[to];
+        }
+    }
+
+    /// Compares the parts of two copies of a group.
+    fn compare(
+        &self,
+        state: &State,
+        group: &Interchangeable,
+        one: usize,
+        other: usize,
+    ) -> Ordering {
+        let (first, second) = (group.threads[one], group.threads[other]);
+        let (left, right) = (state.thread(first), state.thread(second));
+        let (own, others) = (&group.own[one], &group.own[other]);
+        let flags = |part: &ThreadPart| {
+            let suspended = part.suspended.map(|one| (one.lock, one.depth, one.in_set));
+            (part.stack.len(), part.stopped, part.units, part.atomic, suspended)
+        };
+        let stacks = || {
+            let mut order = Ordering::Equal;
+            for (left, right) in left.stack.iter().zip(&right.stack) {
+                let key = |one: &Activation, own: &OwnText| {
+                    (own.relative_node(one.node), one.call.map(|call| own.relative_edge(call)))
+                };
+                order = key(left, own).cmp(&key(right, others));
+                order = order.then_with(|| left.locals.cmp(&right.locals));
+                if order.is_ne() {
+                    break;
+                }
+            }
+            order
+        };
+        let globals = || {
+            let values = |own: &OwnText| -> Vec<Value> {
+                own.globals.iter().map(|&global| state.globals[index(global)]).collect()
+            };
+            values(own).cmp(&values(others))
+        };
+        let names = || {
+            let mut order = Ordering::Equal;
+            for owner in state.locks.iter().filter_map(|lock| lock.map(|(owner, _)| owner)) {
+                order = order.then((owner == first).cmp(&(owner == second)));
+            }
+            self.for_each_name(state, &mut |name| {
+                order = order.then((name == first).cmp(&(name == second)));
+            });
+            order
+        };
+        flags(left).cmp(&flags(right)).then_with(stacks).then_with(globals).then_with(names)
+    }
+
+    /// Visits all threads that variables name, in a fixed order of the variables.
+    fn for_each_name(&self, state: &State, visit: &mut dyn FnMut(ThreadId)) {
+        for &global in &self.names {
+            thread_of(Type::Thread, state.globals[index(global)]).into_iter().for_each(&mut *visit);
+        }
+        if !self.has_naming_locals {
+            return;
+        }
+        for (at, thread) in state.threads.iter().enumerate() {
+            if self.places[ThreadId::from_index(at)].is_some() || thread.waits {
+                continue;
+            }
+            for activation in &thread.stack {
+                let frame = &self.program.procedures[self.program.nodes[activation.node]].frame;
+                for (local, &value) in frame.locals.iter().zip(&activation.locals) {
+                    thread_of(local.ty, value).into_iter().for_each(&mut *visit);
+                }
+            }
+        }
+    }
+
+    /// The copies that can do nothing that another one before them cannot do as well, in a state that
+    /// is arranged.
+    pub fn twins(&self, state: &State) -> Vec<ThreadId> {
+        let mut twins = Vec::new();
+        for group in &self.groups {
+            let mut before: Option<usize> = None;
+            for (copy, &thread) in group.threads.iter().enumerate() {
+                if state.thread(thread).waits {
+                    continue;
+                }
+                if before.is_some_and(|one| self.compare(state, group, one, copy).is_eq()) {
+                    twins.push(thread);
+                } else {
+                    before = Some(copy);
+                }
+            }
+        }
+        twins
+    }
+
+    /// The state in which every thread has gone to its image.
+    pub fn rename(&self, state: &State, image: &Image) -> State {
+        let mut globals = state.globals.to_vec();
+        let mut threads = state.threads.clone();
+        for (from, &to) in image.iter_enumerated() {
+            let (Some((group, place)), Some((_, new))) = (self.places[from], self.places[to])
+            else {
+                continue;
+            };
+            if from == to {
+                continue;
+            }
+            let group = &self.groups[group];
+            let (own, other) = (&group.own[place], &group.own[new]);
+            for (&from, &to) in own.globals.iter().zip(&other.globals) {
+                globals[index(to)] = state.globals[index(from)];
+            }
+            let mut part = Arc::clone(&state.threads[index(from)]);
+            if !own.nodes.is_empty() {
+                for activation in &mut Arc::make_mut(&mut part).stack {
+                    activation.node = own.moved_node(other, activation.node);
+                    activation.call = activation.call.map(|call| own.moved_edge(other, call));
+                }
+            }
+            threads[index(to)] = part;
+        }
+        let renamed = |ty: Type, value: Value| match thread_of(ty, value) {
+            Some(thread) => thread_value(Some(image[thread])),
+            None => value,
+        };
+        for &global in &self.names {
+            globals[index(global)] = renamed(Type::Thread, globals[index(global)]);
+        }
+        if self.has_naming_locals {
+            for thread in &mut threads {
+                let part = Arc::make_mut(thread);
+                for activation in &mut part.stack {
+                    let frame = &self.program.procedures[self.program.nodes[activation.node]].frame;
+                    for (local, value) in frame.locals.iter().zip(&mut activation.locals) {
+                        *value = renamed(local.ty, *value);
+                    }
+                }
+            }
+        }
+        let owner =
+            |lock: &Option<(ThreadId, u32)>| lock.map(|(owner, depth)| (image[owner], depth));
+        State { globals: globals.into(), locks: state.locks.iter().map(owner).collect(), threads }
+    }
+
+    /// Arranges a packed state; where each thread has gone, if one has gone anywhere.
+    pub fn arrange_words(
+        &self,
+        layout: &PackedLayout,
+        words: &mut [u64],
+        cells: &mut Vec<Value>,
+    ) -> Option<Image> {
+        let packed = self.packed.as_ref()?;
+        Self::read(layout, words, cells);
+        let mut image = None;
+        for at in 0..self.groups.len() {
+            let started = Self::started_cells(packed, at, cells);
+            self.arrange(&started, at, &mut image, |one, other| {
+                self.compare_cells(packed, at, cells, one, other)
+            });
+        }
+        let image = image?;
+        let before = cells.clone();
+        for (group, copies) in self.groups.iter().zip(&packed.cells) {
+            for (&thread, (own, globals)) in group.threads.iter().zip(copies) {
+                let to = self.places[image[thread]].map_or(0, |(_, place)| place);
+                let (other, other_globals) = &copies[to];
+                cells[other.clone()].copy_from_slice(&before[own.clone()]);
+                for (&from, &to) in globals.iter().zip(other_globals) {
+                    cells[to] = before[from];
+                }
+            }
+        }
+        for &cell in &packed.names {
+            if let Some(thread) = thread_of(Type::Thread, cells[cell]) {
+                cells[cell] = thread_value(Some(image[thread]));
+            }
+        }
+        layout.write_changes(words, &before, cells);
+        Some(image)
+    }
+
+    /// The same as [`Symmetry::twins`] for packed words.
+    pub fn twins_of_words(
+        &self,
+        layout: &PackedLayout,
+        words: &[u64],
+        cells: &mut Vec<Value>,
+    ) -> Vec<ThreadId> {
+        let Some(packed) = &self.packed else { return Vec::new() };
+        Self::read(layout, words, cells);
+        let mut twins = Vec::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            let started = Self::started_cells(packed, at, cells);
+            for pair in started.windows(2) {
+                if self.compare_cells(packed, at, cells, pair[0], pair[1]).is_eq() {
+                    twins.push(group.threads[pair[1]]);
+                }
+            }
+        }
+        twins
+    }
+
+    fn read(layout: &PackedLayout, words: &[u64], cells: &mut Vec<Value>) {
+        if cells.len() != layout.cells() {
+            *cells = layout.lowest();
+        }
+        layout.read(words, cells);
+    }
+
+    fn started_cells(packed: &PackedParts, group: usize, cells: &[Value]) -> Vec<usize> {
+        let copies = packed.cells[group].iter().enumerate();
+        let waiting = packed.waiting[group];
+        let started = copies.filter(|(_, (own, _))| cells[own.start] != waiting);
+        started.map(|(copy, _)| copy).collect()
+    }
+
+    fn compare_cells(
+        &self,
+        packed: &PackedParts,
+        group: usize,
+        cells: &[Value],
+        one: usize,
+        other: usize,
+    ) -> Ordering {
+        let ((own, globals), (others, other_globals)) =
+            (&packed.cells[group][one], &packed.cells[group][other]);
+        let threads = &self.groups[group].threads;
+        let (first, second) =
+            (thread_value(Some(threads[one])), thread_value(Some(threads[other])));
+        let values = |globals: &[CellId]| -> Vec<Value> {
+            globals.iter().map(|&cell| cells[cell]).collect()
+        };
+        let names = || {
+            let mut names = packed.names.iter().map(|&cell| cells[cell]);
+            let differ = names.find(|&name| name == first || name == second);
+            differ.map_or(Ordering::Equal, |name| (name == first).cmp(&(name == second)))
+        };
+        cells[own.clone()]
+            .cmp(&cells[others.clone()])
+            .then_with(|| values(globals).cmp(&values(other_globals)))
+            .then_with(names)
+    }
+
+    /// The global that is to one copy what another one is to another copy.
+    pub fn moved_global(&self, global: GlobalId, from: ThreadId, to: ThreadId) -> GlobalId {
+        let Some((own, other)) = self.texts(from, to) else { return global };
+        let at = own.globals.iter().position(|&one| one == global);
+        at.map_or(global, |at| other.globals[at])
+    }
+
+    /// The node at which one copy is where another one is at a node.
+    pub fn moved_node(&self, node: NodeId, from: ThreadId, to: ThreadId) -> NodeId {
+        self.texts(from, to).map_or(node, |(own, other)| own.moved_node(other, node))
+    }
+
+    /// The edge that is to one copy what another one is to another copy.
+    pub fn moved_edge(&self, edge: EdgeId, from: ThreadId, to: ThreadId) -> EdgeId {
+        self.texts(from, to).map_or(edge, |(own, other)| own.moved_edge(other, edge))
+    }
+
+    /// The move of a thread, where every thread has gone to its image.
+    pub fn moved(&self, step: Move, thread: ThreadId, image: &Image) -> Move {
+        let edge = |edge: EdgeId| self.moved_edge(edge, thread, image[thread]);
+        match step {
+            Move::Edge(one) => Move::Edge(edge(one)),
+            Move::With(one, other) => Move::With(edge(one), image[other]),
+            Move::Return => Move::Return,
+        }
+    }
+
+    /// The edge of the first copy that stands for the same edge of all.
+    pub fn representative(&self, edge: EdgeId) -> EdgeId {
+        for group in &self.groups {
+            for own in &group.own {
+                if own.edges.contains(&edge.index()) {
+                    return own.moved_edge(&group.own[0], edge);
+                }
+            }
+        }
+        edge
+    }
+
+    fn texts(&self, from: ThreadId, to: ThreadId) -> Option<(&OwnText, &OwnText)> {
+        let ((group, place), (_, other)) = (self.places[from]?, self.places[to]?);
+        let own = &self.groups[group].own;
+        Some((&own[place], &own[other])).filter(|_| !own[place].nodes.is_empty())
+    }
+}
+
+impl Interchangeable {
+    /// Whether what is looked for is the same for all copies.
+    fn is_closed(&self, goal: &Goal) -> bool {
+        let Goal::Label(nodes) = goal else { return true };
+        let relative = |own: &OwnText| -> BTreeSet<usize> {
+            let own_nodes = nodes.iter().map(|node| node.index());
+            let own_nodes = own_nodes.filter(|node| own.nodes.contains(node));
+            own_nodes.map(|node| node - own.nodes.start).collect()
+        };
+        self.own.iter().all(|own| relative(own) == relative(&self.own[0]))
+    }
+}
+
+impl OwnText {
+    fn relative_node(&self, node: NodeId) -> (bool, usize) {
+        let own = self.nodes.contains(&node.index());
+        (own, if own { node.index() - self.nodes.start } else { node.index() })
+    }
+
+    fn relative_edge(&self, edge: EdgeId) -> (bool, usize) {
+        let own = self.edges.contains(&edge.index());
+        (own, if own { edge.index() - self.edges.start } else { edge.index() })
+    }
+
+    fn moved_node(&self, other: &Self, node: NodeId) -> NodeId {
+        match self.relative_node(node) {
+            (true, at) => NodeId::from_index(other.nodes.start + at),
+            (false, _) => node,
+        }
+    }
+
+    fn moved_edge(&self, other: &Self, edge: EdgeId) -> EdgeId {
+        match self.relative_edge(edge) {
+            (true, at) => EdgeId::from_index(other.edges.start + at),
+            (false, _) => edge,
+        }
+    }
+}
+
+/// The threads that a goal names: by where they stand, as the value of a variable, or by a variable of
+/// their own.
+fn asked(program: &Program, texts: &Texts<'_>, goal: &Goal) -> BTreeSet<ThreadId> {
+    let Goal::State(pattern) = goal else { return BTreeSet::new() };
+    let positions = pattern.threads.iter_enumerated();
+    let placed = positions.filter(|(_, position)| **position != Position::Any).map(|(id, _)| id);
+    let values = pattern.globals.iter();
+    let values = values.filter_map(|&(global, value)| thread_of(program.globals[global].ty, value));
+    let users = pattern.globals.iter().filter_map(|&(global, _)| texts.user(global));
+    placed.chain(values).chain(users).collect()
+}
