@@ -90,6 +90,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["differential"],
     ),
     (
+        "scale",
+        "several workers against one, and against all interleavings",
+        "selvedge-states",
+        &["workers"],
+    ),
+    (
         "symmetry",
         "interchangeable copies in order against all copies and all interleavings",
         "selvedge-states",

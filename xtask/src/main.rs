@@ -34,6 +34,7 @@ tasks:
   bench nwa [--quick]        print what nested-word automata and merging functions cost
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
+  bench scale [--quick]      print the table of searches by one worker, two, and up to all cores
   bench transactions [--quick]
                              print the table of the search of states, beside SPIN: states, bytes, times
 ";

@@ -65,6 +65,10 @@ pub struct Options {
     pub symmetry: bool,
     /// What it keeps of a state.
     pub store: StoreKind,
+    /// How many workers search.
+    pub workers: usize,
+    /// How many states one of them stores before the others help.
+    pub alone: u64,
     /// Whether it gives every assertion its own verdict.
     pub assertions: bool,
     /// Whether it says what protects each variable.
@@ -110,6 +114,8 @@ impl Options {
             order: SearchOrder::default(),
             symmetry: true,
             store: StoreKind::default(),
+            workers: 1,
+            alone: 0,
             assertions: false,
             locks: false,
             why: None,

@@ -63,6 +63,8 @@ impl<'p> MarkedSearch<'p> {
                 most_states,
                 protection: search.protection,
                 symmetry: search.symmetry,
+                workers: search.workers,
+                alone: search.alone,
                 ..SearchOptions::default()
             },
             reduction: options.reduction,

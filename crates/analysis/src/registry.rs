@@ -353,7 +353,17 @@ impl EngineKind {
                 for_formulas: None,
                 unnested: true,
                 covers: "all executions, up to the call depth where there is recursion",
-                counts: &["states", "nodes", "transitions", "depth", "sweeps", "bytes_per_state"],
+                counts: &[
+                    "states",
+                    "nodes",
+                    "transitions",
+                    "depth",
+                    "sweeps",
+                    "bytes_per_state",
+                    "levels",
+                    "workers",
+                    "imbalance",
+                ],
             },
         }
     }
@@ -655,6 +665,8 @@ pub(crate) fn make<'p>(
                 order: options.order,
                 symmetry: options.symmetry,
                 store: options.store,
+                workers: options.workers,
+                alone: options.alone,
                 states: options.states.then(|| options.list.unwrap_or(0)),
                 assertions: options.assertions,
                 locks: options.locks,

@@ -208,18 +208,48 @@ fn copies_cost_little() {
         let file = folder.join(format!("bluetooth-{adders}.bp"));
         fs::write(&file, bluetooth(adders)).expect("it can be written");
         let file = file.to_str().expect("a path");
-        let (code, report) = json(&[file, "--engine", "transactions"]);
-        assert_eq!((code, &report["verdict"]), (1, &"violation".into()));
-        states.push(report["stats"]["counts"]["states"].as_u64().expect("a number"));
+        let stored = |more: &[&str]| {
+            let options = ["reach", file, "--engine", "transactions", "--stats", "--no-witness"];
+            let (code, out, _) = run(&[&options[..], more].concat());
+            assert_eq!(code, 1, "{out}");
+            let line = out.lines().find(|line| line.trim_start().starts_with("states "));
+            let number = line.and_then(|line| line.split_whitespace().last());
+            number.and_then(|number| number.parse::<u64>().ok()).expect("a number")
+        };
+        states.push(stored(&[]));
         if adders == 4 {
-            let (code, report) = json(&[file, "--engine", "transactions", "--no-symmetry"]);
-            assert_eq!(code, 1);
-            let all = report["stats"]["counts"]["states"].as_u64().expect("a number");
+            let all = stored(&["--no-symmetry"]);
             assert!(all > 5 * states[1], "{all} without symmetry");
         }
     }
     // With 16 adders, 12 more than with 4, the number of states is not even twice as large.
     assert!(states[2] < 4 * states[1], "{states:?}");
+}
+
+#[test]
+fn workers_give_the_same_answer() {
+    let peterson = "bench/models/peterson-4.eml";
+    let mut reports = Vec::new();
+    for workers in ["1", "2", "8"] {
+        let options = ["--reduction", "none", "--state-limit", "20000", "--workers", workers];
+        let (code, report) = json(&[&[peterson], &options[..]].concat());
+        assert_eq!((code, &report["verdict"]), (3, &"unknown".into()));
+        assert_eq!(report["stats"]["workers"].to_string(), workers);
+        let file = forgetful(&format!("transactions-workers-{workers}"));
+        let file = file.to_str().expect("a path");
+        let (code, report) = json(&[file, "--workers", workers, "--reduction", "none"]);
+        assert_eq!(code, 1);
+        let steps = report["witness"]["steps"].clone();
+        let stats = &report["stats"];
+        let counts = (stats["levels"].clone(), stats["counts"]["states"].clone());
+        let assertions = report["assertions"].as_array().expect("a list").iter();
+        let verdicts: Vec<Value> = assertions.map(|one| one["verdict"].clone()).collect();
+        reports.push((verdicts, counts, steps));
+    }
+    assert_eq!(reports[1], reports[2]);
+    assert_eq!((&reports[0].0, &reports[0].1), (&reports[1].0, &reports[1].1));
+    let (code, _, error) = run(&["reach", peterson, "--workers", "0"]);
+    assert!(code == 2 && error.contains("workers"), "{error}");
 }
 
 #[test]
@@ -234,13 +264,21 @@ fn options_that_do_not_go_together() {
         (&["--target", "x=1", "--reduction", "transactions"], "no reduction preserves states"),
         (&["--deadlocks", "--reduction", "transactions"], "do not preserve deadlocks"),
         (&["--states", "--store", "compact"], "keeps no states"),
+        (&["--workers", "2", "--search", "dfs"], "several workers search breadth first"),
+        (&["--workers", "2", "--store", "compact"], "several workers store whole states"),
+        (&["--workers", "2", "--why", "count"], "the run to an access is one worker's"),
     ] {
         let (code, _, error) = run(&[&["reach", file], &transactions[..], options].concat());
         assert_eq!(code, 2, "{options:?}");
         assert!(error.contains(reason), "{options:?}: {error}");
     }
-    for option in [&["--show-locks"][..], &["--search", "dfs"], &["--why", "x"], &["--no-symmetry"]]
-    {
+    for option in [
+        &["--show-locks"][..],
+        &["--search", "dfs"],
+        &["--why", "x"],
+        &["--no-symmetry"],
+        &["--workers", "2"],
+    ] {
         let (code, _, error) = run(&[&["reach", file, "--engine", "lazy"], option].concat());
         assert!(code == 2 && error.contains("is for engine transactions"), "{option:?}: {error}");
     }

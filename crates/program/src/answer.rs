@@ -63,6 +63,11 @@ impl Statistics {
         }
     }
 
+    /// The count of this name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.counts.iter().find(|(known, _)| *known == name).map(|&(_, count)| count)
+    }
+
     /// Adds the counts that are new.
     pub fn extend(&mut self, other: &Self) {
         let known = self.counts.len();

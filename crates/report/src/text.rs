@@ -363,7 +363,14 @@ pub fn fill(text: &str, width: usize) -> String {
 /// What the work cost, in counts.
 fn statistics(out: &mut String, answers: &Answers<'_>) {
     let memory = answers.peak_memory.map(|bytes| ("peak-memory-bytes", bytes));
-    let all = answers.statistics.counts.iter().copied().chain(memory);
+    // How many states each worker has stored in a second.
+    let speed = answers.statistics.get("states").zip(answers.statistics.get("workers"));
+    let speed = speed.map(|(states, workers)| {
+        let micros = (answers.elapsed.as_micros() * u128::from(workers)).max(1);
+        let speed = u128::from(states) * 1_000_000 / micros;
+        ("states-per-second-and-worker", u64::try_from(speed).unwrap_or(u64::MAX))
+    });
+    let all = answers.statistics.counts.iter().copied().chain(speed).chain(memory);
     let width = all.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
     let _ = writeln!(out, "\nengine {}", visible(answers.engine));
     for (name, value) in all {

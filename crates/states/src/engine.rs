@@ -9,7 +9,7 @@ use crate::program::Code;
 use crate::protection::site;
 use crate::search::{FailingRun, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use crate::witness::NoWitness;
-use selvedge_base::{Budget, Place};
+use selvedge_base::{Budget, Place, StopReason};
 use selvedge_program::{
     Action, AssertionVerdict, Bound, Decision, Engine, Explored, FailureKind, Fault, GlobalId,
     LevelCount, Measure, NodeId, Position, Program, Question, Searched, States, Statistics, Target,
@@ -94,8 +94,7 @@ impl Engine for Transactions<'_> {
         }
         let reduction = self.reduction.unwrap_or(reduction);
         let options = SearchOptions { reduction, ..self.options };
-        let mut search = StateSearch::new(&code, goal, options, self.budget.clone());
-        let end = search.run();
+        let (mut search, end) = run(&code, &goal, options, &self.budget);
         if let Some(fault) = search.fault.take() {
             return Err(fault);
         }
@@ -120,7 +119,7 @@ impl Engine for Transactions<'_> {
             Some(most) => explored(&search, most, matches!(verdict, Verdict::Safe)),
             None => None,
         };
-        let counts = search.counts();
+        let (counts, work) = (search.counts(), search.work_counts());
         self.statistics.add(&Statistics {
             counts: vec![
                 ("states", counts.states),
@@ -129,6 +128,9 @@ impl Engine for Transactions<'_> {
                 ("depth", counts.depth),
                 ("sweeps", counts.sweeps),
                 ("bytes_per_state", counts.bytes_per_state),
+                ("levels", work.levels),
+                ("workers", work.workers),
+                ("imbalance", work.imbalance),
             ],
         });
         Ok(Decision { verdict, explored, searched: Some(Box::new(searched)), refined: None })
@@ -137,6 +139,33 @@ impl Engine for Transactions<'_> {
     fn statistics(&self) -> Statistics {
         self.statistics.clone()
     }
+}
+
+/// Searches, with one worker or several. What is small is done before several have begun, so they
+/// are called where one has stored a number of states, and begin anew.
+fn run<'c, 'p>(
+    code: &'c Code<'p>,
+    goal: &Goal,
+    options: SearchOptions,
+    budget: &Budget,
+) -> (StateSearch<'c, 'p>, SearchEnd) {
+    let mut search = StateSearch::new(code, goal.clone(), options, budget.clone());
+    if options.workers < 2 || !search.takes_workers() {
+        let end = search.run();
+        return (search, end);
+    }
+    if options.alone > 0 {
+        let most_states = options.most_states.min(options.alone);
+        let few = SearchOptions { most_states, ..options };
+        let mut alone = StateSearch::new(code, goal.clone(), few, budget.clone());
+        let end = alone.run();
+        let full = alone.counts().states >= options.alone && budget.stopped().is_none();
+        if !(full && matches!(end, SearchEnd::Open(Unknown::Stopped(StopReason::Memory)))) {
+            return (alone, end);
+        }
+    }
+    let end = search.run_with(options.workers);
+    (search, end)
 }
 
 /// The shared states of a search, unless a limit is met while they are counted.

@@ -146,6 +146,32 @@ impl Protection {
         new
     }
 
+    /// Whether a class of accesses was seen.
+    pub fn knows(&self, thread: ThreadId, access: &CellAccess) -> bool {
+        let CellAccess { cell, write, held } = *access;
+        let mut classes = self.classes[cell].iter();
+        classes.any(|one| one.thread == thread && one.write == write && one.held == held)
+    }
+
+    /// Whether an access is no mover, with what was seen before it.
+    pub fn would_break(&self, thread: ThreadId, access: &CellAccess) -> bool {
+        let CellAccess { cell, write, held } = *access;
+        if self.annotated[cell] {
+            return false;
+        }
+        match self.rule {
+            ProtectionRule::Classes => {
+                let new = AccessClass { thread, write, held, seen: None, broken: false };
+                self.classes[cell].iter().any(|one| one.clashes(&new))
+            }
+            ProtectionRule::Paper => {
+                let common = &self.common[cell];
+                let alone = !common.accessed || common.thread == Some(thread);
+                common.locks & held == 0 && !alone
+            }
+        }
+    }
+
     /// Says where a class was first seen.
     pub fn locate(&mut self, cell: GlobalId, class: usize, node: NodeId, edge: Option<EdgeId>) {
         self.classes[cell][class].seen = Some((node, edge));

@@ -23,8 +23,11 @@
 mod expansion;
 mod initial;
 mod options;
+mod parallel;
+pub(crate) mod part;
 
 pub use options::{Goal, Reduction, SearchOptions, SearchOrder, StoreKind};
+pub use parallel::WorkCounts;
 
 use crate::executor::Executor;
 use crate::program::Code;
@@ -36,6 +39,8 @@ use crate::symmetry::{Image, Symmetry, Wanted};
 use crate::witness::NoWitness;
 use expansion::{Node, path_to};
 use initial::initial_states;
+use parallel::SharedStates;
+use part::Part;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id as _, SearchFigures, StopReason};
 use selvedge_program::{
@@ -139,6 +144,14 @@ pub struct StateSearch<'c, 'p> {
     spread: FxHashMap<(ThreadId, CellAccess), Vec<ThreadId>>,
     /// Scratch for the cells of a state.
     cells: Vec<Value>,
+    /// Levels with fewer states are expanded by one of several workers.
+    pub few: usize,
+    /// What it has as one of several workers.
+    pub(crate) part: Option<Part>,
+    /// What several workers have stored.
+    pub(crate) shared: Option<SharedStates>,
+    /// What several workers have done.
+    pub(crate) work: WorkCounts,
 }
 
 /// A run to a failure that a search came by.
@@ -201,21 +214,39 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             recent: Vec::new(),
             spread: FxHashMap::default(),
             cells: Vec::new(),
+            few: parallel::FEW,
+            part: None,
+            shared: None,
+            work: WorkCounts { workers: 1, levels: 0, imbalance: 0 },
         }
     }
 
     /// What was counted so far.
     pub fn counts(&self) -> StateCounts {
-        StateCounts {
-            states: self.store.count() as u64,
-            bytes_per_state: self.store.bytes_per_state(),
-            ..self.counts
+        let (states, bytes_per_state) = match &self.shared {
+            Some(shared) => (shared.store.count(), shared.store.bytes_per_state()),
+            None => (self.store.count(), self.store.bytes_per_state()),
+        };
+        StateCounts { states: states as u64, bytes_per_state, ..self.counts }
+    }
+
+    /// What several workers have done; a level of one worker is what lies behind as many transactions.
+    pub fn work_counts(&self) -> WorkCounts {
+        match self.shared {
+            Some(_) => self.work,
+            None => WorkCounts { levels: self.counts.depth + 1, ..self.work },
         }
     }
 
     /// Searches to the end.
     pub fn run(&mut self) -> SearchEnd {
-        match self.search() {
+        let end = self.search();
+        self.conclude(end)
+    }
+
+    /// How a search has ended.
+    pub(crate) fn conclude(&self, end: Result<Option<Found>, Unknown>) -> SearchEnd {
+        match end {
             Ok(Some(found)) => SearchEnd::Found(Box::new(found)),
             Ok(None) if self.too_deep => SearchEnd::Open(Unknown::CallDepth(self.options.depth)),
             Ok(None) if self.options.store == StoreKind::Compact => {
@@ -322,13 +353,25 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     /// If a limit was met.
     pub fn shared_states(&self) -> Result<BTreeSet<Valuation>, Unknown> {
         let mut all = BTreeSet::new();
-        for number in 0..self.store.count() as Stored {
+        let mut add = |words: &[u64]| {
             if let Some(reason) = self.budget.poll() {
-                return Err(reason.into());
+                return Err(Unknown::from(reason));
             }
-            let state = self.packing.unpack(self.store.packed(number));
+            let state = self.packing.unpack(words);
             let held = state.locks.iter().map(|owner| Value::from(owner.is_some()));
             all.insert(Valuation(state.globals.iter().copied().chain(held).collect()));
+            Ok(())
+        };
+        if let Some(SharedStates { store, cursors, .. }) = &self.shared {
+            let mut words = Vec::new();
+            for record in store.records(cursors) {
+                store.read(record, &mut words);
+                add(&words)?;
+            }
+        } else {
+            for number in 0..self.store.count() as Stored {
+                add(self.store.packed(number))?;
+            }
         }
         Ok(all)
     }
@@ -356,7 +399,18 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
     /// How many stored states are not expanded yet.
     pub fn waiting(&self) -> u64 {
-        self.queue.len() as u64
+        self.shared.as_ref().map_or(self.queue.len() as u64, |shared| shared.waiting)
+    }
+
+    /// How many transactions lie behind a state that is reached from a stored one. Workers count
+    /// levels instead.
+    fn depth_behind(&self, number: Stored) -> u32 {
+        if self.part.is_some() { 0 } else { self.store.parent(number).depth + 1 }
+    }
+
+    /// How many states were found so far.
+    fn found_so_far(&self) -> usize {
+        self.part.as_ref().map_or_else(|| self.store.count(), Part::found)
     }
 
     /// Stores the initial states.
@@ -392,6 +446,10 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         kind: FailureKind,
         found: &Found,
     ) -> Result<(), Unknown> {
+        if let Some(part) = &mut self.part {
+            part.nominate_failure(edge, kind, found);
+            return Ok(());
+        }
         let new = self.failures.insert((edge.map(selvedge_base::Id::index), kind));
         if new && self.collect && self.goal == Goal::Failure {
             let witness = self.run_to(found)?;
@@ -456,15 +514,15 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         number: Stored,
         whole: Option<&[u64]>,
     ) -> Result<Option<Found>, Unknown> {
-        let stored = self.store.count();
+        let stored = self.found_so_far();
         let threads = self.machine.code.program.threads.ids();
         let mut moves = false;
         let mut general: Vec<ThreadId> = Vec::new();
         if let Some(executor) = executor {
-            executor.load(self.store.packed(number));
+            executor.load(whole.unwrap_or_else(|| self.store.packed(number)));
             let twins = match self.packing.layout().filter(|_| !self.symmetry.is_trivial()) {
                 Some(layout) => {
-                    let words = self.store.packed(number);
+                    let words = whole.unwrap_or_else(|| self.store.packed(number));
                     self.symmetry.twins_of_words(layout, words, &mut self.cells)
                 }
                 None => Vec::new(),
@@ -496,7 +554,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
         }
         // Where a thread has led to a new state, one can move.
-        if self.goal == Goal::Deadlock && !moves && self.store.count() == stored {
+        if self.goal == Goal::Deadlock && !moves && self.found_so_far() == stored {
             let words = whole.unwrap_or_else(|| self.store.packed(number));
             let state = self.packing.unpack(words);
             if self.is_deadlock(&state)? {
@@ -513,7 +571,10 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         executor: &mut Executor,
         number: Stored,
     ) -> Result<Option<Found>, Unknown> {
-        let depth = self.store.parent(number).depth + 1;
+        if self.part.is_some() {
+            return self.share_outcomes(executor);
+        }
+        let depth = self.depth_behind(number);
         let mut hashes = std::mem::take(&mut executor.hashes);
         let (words, movers) = executor.outcomes();
         self.store.look_ahead(words, &mut hashes);
@@ -539,6 +600,18 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         }
         executor.hashes = hashes;
         Ok(found)
+    }
+
+    /// The same for one of several workers.
+    fn share_outcomes(&mut self, executor: &Executor) -> Result<Option<Found>, Unknown> {
+        let (words, movers) = executor.outcomes();
+        self.counts.nodes += movers.len() as u64;
+        self.counts.transitions += movers.len() as u64;
+        for (words, &thread) in words.chunks_exact(executor.stride()).zip(movers) {
+            let reached = self.part.as_ref().map(|part| part.reached(thread));
+            self.store_words(words, reached)?;
+        }
+        Ok(None)
     }
 
     /// Whether no thread can move, and a started one has not ended.
@@ -585,6 +658,12 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         state: &State,
         depth: u32,
     ) -> Result<Option<Found>, Unknown> {
+        if let Some(part) = &self.part {
+            let reached = part.reached(thread);
+            let words = self.arranged(state).0;
+            self.store_words(&words, Some(reached))?;
+            return Ok(None);
+        }
         if self.store.count() as u64 >= self.options.most_states {
             return Err(Unknown::Stopped(StopReason::Memory));
         }

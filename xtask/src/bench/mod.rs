@@ -11,6 +11,7 @@ mod large;
 mod nwa;
 mod reach;
 mod saturation;
+mod scale;
 mod table;
 mod transactions;
 
@@ -71,7 +72,8 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
         _ => Err(format!(
-            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, transactions"
+            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, scale, \
+             transactions"
         )),
     }
 }
@@ -86,6 +88,9 @@ const LONGEST_CASE: Duration = Duration::from_secs(50);
 #[expect(clippy::print_stdout, reason = "rows are seen as they are measured")]
 pub fn run(suite: &str, arguments: &[&str]) -> Result<String, String> {
     let quick = is_quick(arguments)?;
+    if suite == "scale" {
+        return scale::run(quick);
+    }
     if suite == "transactions" {
         return transactions::run(quick);
     }
@@ -163,6 +168,9 @@ fn in_own_process(suite: &str, case: &Case, arguments: &[&str]) -> Result<Measur
 
 /// Runs one case and prints its measurement as JSON.
 pub fn run_case(suite: &str, id: &str, arguments: &[&str]) -> Result<String, String> {
+    if suite == "scale" {
+        return scale::run_case(id);
+    }
     if suite == "transactions" {
         return transactions::run_case(id);
     }

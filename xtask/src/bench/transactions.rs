@@ -17,20 +17,20 @@ use std::io::Write as _;
 use std::process::Command;
 
 /// A model, and what is known of it.
-struct Model {
-    name: &'static str,
-    eml: &'static str,
+pub(super) struct Model {
+    pub name: &'static str,
+    pub eml: &'static str,
     promela: &'static str,
-    reduction: Reduction,
+    pub reduction: Reduction,
     /// How many states are stored at most, or exactly if nothing is left out.
-    states: u64,
+    pub states: u64,
     /// How many steps there are, if nothing is left out.
     transitions: Option<u64>,
     /// What SPIN counts, unreduced: states, and bytes for each.
     spin: (u64, u64),
     /// How deep SPIN's search goes at most.
     depth: &'static str,
-    large: bool,
+    pub large: bool,
 }
 
 macro_rules! model {
@@ -50,7 +50,7 @@ macro_rules! model {
 }
 
 /// Two states of `msmie` and `anderson` are those of SPIN's `init`.
-const MODELS: &[Model] = &[
+pub(super) const MODELS: &[Model] = &[
     model!("counter", Transactions, 64, None, (35_136, 55), "-m100000", false),
     model!("bank", Transactions, 28, None, (10_444, 57), "-m100000", false),
     model!("producer-consumer", Transactions, 9_724, None, (2_072_084, 56), "-m1000000", false),
@@ -174,7 +174,9 @@ pub fn run_case(name: &str) -> Result<String, String> {
     let model = model.ok_or_else(|| format!("there is no model `{name}`"))?;
     let program = selvedge_front_eml::parse(model.eml).program.ok_or("it is not read")?;
     let code = Code::new(&program, &BTreeSet::new());
-    let options = SearchOptions { reduction: model.reduction, ..SearchOptions::default() };
+    // SPIN tells copies apart.
+    let options =
+        SearchOptions { reduction: model.reduction, symmetry: false, ..SearchOptions::default() };
     let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
     let end = search.run();
     if !matches!(end, SearchEnd::Complete) {
@@ -227,7 +229,7 @@ fn by_spin(model: &Model) -> Result<Spin, String> {
 }
 
 /// The processor time of the processes that were waited for, where the system offers it as a file.
-fn children_seconds() -> Option<f64> {
+pub(super) fn children_seconds() -> Option<f64> {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The name, in parentheses, may have spaces; the fields behind it are counted from the third.

@@ -169,6 +169,10 @@ pub struct ReachArgs {
     /// What the engine `transactions` keeps of a state.
     #[arg(long, value_enum, value_name = "KIND")]
     pub store: Option<StoreName>,
+    /// How many workers search in the engine `transactions` [default: as many as there are cores, once
+    /// it has stored 32768 states].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub workers: Option<u32>,
     /// Let the engine `transactions` tell copies of a process apart that are interchangeable.
     #[arg(long)]
     pub no_symmetry: bool,

@@ -2,7 +2,7 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
-use crate::args::reach::{ReachArgs, ReductionName, StatesForm, StoreName};
+use crate::args::reach::{ReachArgs, ReductionName, SearchName, StatesForm, StoreName};
 use crate::asked;
 use crate::check::publish;
 use crate::exit::Exit;
@@ -26,6 +26,14 @@ const STARTS: u32 = 3;
 
 /// How many it may start at most if there is a limit.
 const MOST_STARTS: u32 = 64;
+
+/// How many states one worker stores before the others help, unless their number is given.
+const ALONE: u64 = 1 << 15;
+
+/// How many workers there are, unless their number is given.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(64)
+}
 
 /// Runs the command.
 pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
@@ -101,6 +109,19 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
     if args.store == Some(StoreName::Compact) && args.states.is_some() {
         return Some("--store compact keeps no states to be counted or listed with --states");
     }
+    if args.workers.is_some_and(|workers| workers > 1) {
+        if args.search == Some(SearchName::Dfs) {
+            return Some("several workers search breadth first; use --workers 1 with --search dfs");
+        }
+        if args.store == Some(StoreName::Compact) {
+            return Some(
+                "several workers store whole states; use --workers 1 with --store compact",
+            );
+        }
+        if args.why.is_some() {
+            return Some("the run to an access is one worker's; use --workers 1 with --why");
+        }
+    }
     if args.reduction == Some(ReductionName::Transactions) && args.asked.deadlocks {
         return Some("transactions do not preserve deadlocks; use --reduction left-movers or none");
     }
@@ -118,6 +139,7 @@ fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
         ),
         (args.search.is_some(), "--search is for engine transactions, which bounds nothing"),
         (args.store.is_some(), "--store is for engine transactions, which bounds nothing"),
+        (args.workers.is_some(), "--workers is for engine transactions, which bounds nothing"),
         (args.no_symmetry, "--no-symmetry is for engine transactions, which bounds nothing"),
         (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
         (
@@ -172,6 +194,8 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
             assertions: args.report.format == Format::Json,
             locks: args.show_locks,
             symmetry: !args.no_symmetry,
+            workers: args.workers.map_or_else(cores, |workers| workers as usize),
+            alone: if args.workers.is_some() { 0 } else { ALONE },
             ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))
         },
     }

@@ -79,6 +79,9 @@ fn without_times(text: &str) -> String {
             None if line.trim_start().starts_with("peak-memory-bytes") => {
                 "  peak-memory-bytes  [BYTES]\n".to_owned()
             }
+            None if line.trim_start().starts_with("states-per-second-and-worker") => {
+                "  states-per-second-and-worker  [STATES]\n".to_owned()
+            }
             None => format!("{line}\n"),
         }
     };

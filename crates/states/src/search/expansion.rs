@@ -44,7 +44,7 @@ impl StateSearch<'_, '_> {
             }
             if self.protection.losses == losses || self.options.reduction == Reduction::None {
                 self.note_movers();
-                let depth = self.store.parent(number).depth + 1;
+                let depth = self.depth_behind(number);
                 for node in nodes.iter().filter(|node| node.cut) {
                     if let Some(found) = self.keep(number, thread, &node.state, depth)? {
                         return Ok(Some(found));
@@ -79,6 +79,11 @@ impl StateSearch<'_, '_> {
             let mut movers = Vec::with_capacity(offers.len());
             for (which, offer) in offers.iter().enumerate() {
                 self.too_deep |= offer.too_deep;
+                if self.part.is_some() {
+                    let allowed = self.observe(&here, thread, which, &offer.accesses)?;
+                    movers.push(offer.mover.and(allowed));
+                    continue;
+                }
                 movers.push(offer.mover.and(self.protection.register(thread, &offer.accesses)));
                 self.spread(&here, thread, &offer.accesses);
                 if !self.protection.new.is_empty() {
@@ -178,7 +183,7 @@ impl StateSearch<'_, '_> {
         at: usize,
         offers: &[Offer],
     ) -> Result<(), Unknown> {
-        let depth = self.store.parent(number).depth + 1;
+        let depth = self.depth_behind(number);
         for offer in offers {
             let Some((_, path, _)) = &offer.fails else { continue };
             // What a failing section has done so far is seen by nobody: it is one step.

@@ -84,6 +84,10 @@ pub struct SearchOptions {
     pub order: SearchOrder,
     /// What is kept of a state.
     pub store: StoreKind,
+    /// How many workers search.
+    pub workers: usize,
+    /// How many states one of them stores before the others help.
+    pub alone: u64,
     /// Whether to count the shared states, and how many of them to list.
     pub states: Option<usize>,
     /// Whether every assertion gets its own verdict, so that the search goes on behind failures.
@@ -92,6 +96,15 @@ pub struct SearchOptions {
     pub locks: bool,
     /// The globals for whose accesses runs are kept: the first, and how many follow each other.
     pub why: Option<(GlobalId, u32)>,
+}
+
+impl SearchOptions {
+    /// Whether several workers can search like this: breadth first, with all of a state stored, and
+    /// without runs to accesses.
+    pub fn is_for_workers(&self) -> bool {
+        let (order, store) = (self.order, self.store);
+        order == SearchOrder::Breadth && store == StoreKind::Exact && self.why.is_none()
+    }
 }
 
 impl Default for SearchOptions {
@@ -105,6 +118,8 @@ impl Default for SearchOptions {
             protection: ProtectionRule::default(),
             order: SearchOrder::default(),
             store: StoreKind::default(),
+            workers: 1,
+            alone: 0,
             states: None,
             assertions: false,
             locks: false,

@@ -1,0 +1,239 @@
+//! # Idea
+//! What a search has beside its own state when it is one of several workers: where it stores what it
+//! finds, what it has found of what is looked for, and which accesses it has seen that were not known
+//! when the level began.
+//!
+//! # Invariants
+//! 1. What a worker does with a state depends on that state and on the classes that were known when the
+//!    level began, and on nothing that another worker does meanwhile. So the states, the levels and what
+//!    is found do not depend on who is faster.
+
+use super::{Found, Goal, StateSearch};
+use crate::shared::{Cursor, Insertion, Reached, Record, SharedStore, hash};
+use crate::state::State;
+use crate::step::{CellAccess, Mover, Path};
+use rustc_hash::FxHashMap;
+use selvedge_base::{Id, StopReason};
+use selvedge_program::{EdgeId, FailureKind, NodeId, ThreadId, Unknown};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// With more states than this put aside, the table has to grow first.
+const MOST_ASIDE: usize = 4096;
+
+/// Something that was looked for, or that fails.
+#[derive(Clone, Debug)]
+pub(crate) struct Nominee {
+    /// The words of the stored state before the last transaction.
+    pub words: Vec<u64>,
+    pub record: Record,
+    pub edge: Option<EdgeId>,
+    pub found: Found,
+}
+
+/// What a worker has beside the state of a search.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The stored states, while a level is explored.
+    pub store: Option<Arc<SharedStore>>,
+    pub cursor: Cursor,
+    /// Where the states of this level begin in each arena.
+    pub levels: Arc<[usize]>,
+    /// The state that is being expanded.
+    from: Record,
+    hash: u64,
+    words: Vec<u64>,
+    /// The new states.
+    pub fresh: Vec<Record>,
+    /// States for which there was no room in the table.
+    pub aside: Vec<(Vec<u64>, Option<Reached>)>,
+    /// The smallest state from which what is looked for was found.
+    pub nominee: Option<Nominee>,
+    /// The same for each failure.
+    pub failing: BTreeMap<(Option<usize>, FailureKind), Nominee>,
+    /// Accesses that were not known, and where they are made.
+    pub accesses: FxHashMap<(ThreadId, CellAccess), (NodeId, Option<EdgeId>)>,
+    /// Why it stopped.
+    pub stopped: Option<Unknown>,
+    /// How many states it has expanded.
+    pub expanded: u64,
+}
+
+impl Part {
+    pub fn new(worker: usize) -> Self {
+        let cursor = Cursor::new(worker);
+        Self {
+            store: None,
+            cursor,
+            levels: Arc::from([]),
+            from: cursor.first(),
+            hash: 0,
+            words: Vec::new(),
+            fresh: Vec::new(),
+            aside: Vec::new(),
+            nominee: None,
+            failing: BTreeMap::new(),
+            accesses: FxHashMap::default(),
+            stopped: None,
+            expanded: 0,
+        }
+    }
+
+    /// How many states it has found since the level began.
+    pub fn found(&self) -> usize {
+        self.fresh.len() + self.aside.len()
+    }
+
+    /// How the state that is being expanded is left by a thread.
+    pub fn reached(&self, thread: ThreadId) -> Reached {
+        Reached { from: self.from, hash: self.hash, thread: thread.index() }
+    }
+
+    /// Stores a state; its record if it is new.
+    fn insert(
+        &mut self,
+        words: &[u64],
+        reached: Option<Reached>,
+    ) -> Result<Option<Record>, Unknown> {
+        let Some(store) = &self.store else { return Ok(None) };
+        match store.insert(&mut self.cursor, &self.levels, words, reached) {
+            Insertion::New(record) => {
+                self.fresh.push(record);
+                Ok(Some(record))
+            }
+            Insertion::Known => Ok(None),
+            Insertion::Full => {
+                self.aside.push((words.to_vec(), reached));
+                Ok(None)
+            }
+            Insertion::Exhausted => Err(Unknown::Stopped(StopReason::Memory)),
+        }
+    }
+
+    fn nominate(&mut self, nominee: Nominee) {
+        if self.nominee.as_ref().is_none_or(|best| nominee.words < best.words) {
+            self.nominee = Some(nominee);
+        }
+    }
+
+    /// Notes a failure at the state that is being expanded.
+    pub fn nominate_failure(&mut self, edge: Option<EdgeId>, kind: FailureKind, found: &Found) {
+        let key = (edge.map(Id::index), kind);
+        if self.failing.get(&key).is_none_or(|best| self.words < best.words) {
+            let nominee = Nominee {
+                words: self.words.clone(),
+                record: self.from,
+                edge,
+                found: found.clone(),
+            };
+            self.failing.insert(key, nominee);
+        }
+    }
+}
+
+impl StateSearch<'_, '_> {
+    /// Takes states of a level until there are no more, or there is a reason to stop.
+    pub(crate) fn work(
+        &mut self,
+        frontier: &[Record],
+        chunk: usize,
+        next: &AtomicUsize,
+        stop: &AtomicBool,
+    ) {
+        loop {
+            let aside = self.part.as_ref().map_or(0, |part| part.aside.len());
+            if aside > MOST_ASIDE {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let start = next.fetch_add(chunk, Ordering::Relaxed);
+            if start >= frontier.len() {
+                return;
+            }
+            for &record in &frontier[start..frontier.len().min(start + chunk)] {
+                if let Err(why) = self.expand_record(record) {
+                    if let Some(part) = &mut self.part {
+                        part.stopped = Some(why);
+                    }
+                    stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn expand_record(&mut self, record: Record) -> Result<(), Unknown> {
+        if let Some(reason) = self.budget.poll() {
+            return Err(reason.into());
+        }
+        let Some(part) = &mut self.part else { return Ok(()) };
+        let Some(store) = part.store.clone() else { return Ok(()) };
+        let mut words = std::mem::take(&mut part.words);
+        store.read(record, &mut words);
+        (part.from, part.hash, part.words) = (record, hash(&words), words.clone());
+        part.expanded += 1;
+        let found = self.visit(0, Some(&words))?;
+        if let (Some(found), Some(part)) = (found, &mut self.part) {
+            part.nominate(Nominee { words, record, edge: None, found });
+        }
+        Ok(())
+    }
+
+    /// Stores a state that a worker has found.
+    pub(crate) fn store_words(
+        &mut self,
+        words: &[u64],
+        reached: Option<Reached>,
+    ) -> Result<(), Unknown> {
+        let Some(part) = &mut self.part else { return Ok(()) };
+        let Some(record) = part.insert(words, reached)? else { return Ok(()) };
+        if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
+            let thread = ThreadId::from_index(0);
+            let found = Found::behind(0, thread, Path::new());
+            let nominee = Nominee { words: words.to_vec(), record, edge: None, found };
+            if let Some(part) = &mut self.part {
+                part.nominate(nominee);
+            }
+        }
+        Ok(())
+    }
+
+    /// What accesses of a thread allow, by the classes that were known when the level began.
+    pub(super) fn observe(
+        &mut self,
+        state: &State,
+        thread: ThreadId,
+        offer: usize,
+        accesses: &[CellAccess],
+    ) -> Result<Mover, Unknown> {
+        let mut mover = Mover::BOTH;
+        let others: Vec<ThreadId> = self.symmetry.others(state, thread).collect();
+        for &access in accesses {
+            if self.protection.would_break(thread, &access) {
+                mover = Mover::NONE;
+            }
+            let known = self.spread.get(&(thread, access));
+            if known.is_some_and(|known| *known == others) {
+                continue;
+            }
+            self.spread.insert((thread, access), others.clone());
+            for own in std::iter::once(thread).chain(others.iter().copied()) {
+                let cell = self.symmetry.moved_global(access.cell, thread, own);
+                let moved = CellAccess { cell, ..access };
+                if self.protection.knows(own, &moved) {
+                    continue;
+                }
+                let (_, node, edge) = self.site(state, thread, offer, access)?;
+                let node = self.symmetry.moved_node(node, thread, own);
+                let edge = edge.map(|edge| self.symmetry.moved_edge(edge, thread, own));
+                if let Some(part) = &mut self.part {
+                    part.accesses.entry((own, moved)).or_insert((node, edge));
+                }
+            }
+        }
+        Ok(mover)
+    }
+}

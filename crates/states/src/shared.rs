@@ -1,0 +1,508 @@
+//! # Idea
+//! The stored states of a search by several workers: one table with open addressing of atomic words,
+//! and one arena for each worker, to which it alone appends and which all read. A state is written into
+//! the arena of whoever found it and then claimed by a compare-and-swap of an empty place of the table;
+//! whoever loses reads what the other one has written, and compares it word by word. Nothing is ever
+//! removed or changed, but for the parent of a state, which becomes the smallest of those that reach it
+//! in the same level, so that it does not depend on who was first.
+//!
+//! The table grows between levels only. A worker that has used up its share of the room puts aside what
+//! it finds, and has it stored when the table has grown.
+//!
+//! # Requires
+//! At most [`MOST_WORKERS`] workers and [`MOST_THREADS`] threads of the program.
+//!
+//! # Invariants
+//! 1. An entry of the table is written once. It says where the record of a state is, which was written
+//!    before: who reads an entry sees the record (release and acquire).
+//! 2. A record is its parent, how many words the state has if that is not fixed, and the words.
+//! 3. The first place of an arena is left free, so no entry is zero, which is an empty place.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering as Memory};
+
+/// How many workers there may be.
+pub const MOST_WORKERS: usize = 64;
+
+/// How many threads a program may have.
+pub const MOST_THREADS: usize = 4096;
+
+/// Words of a block of an arena.
+const BLOCK: usize = 1 << 16;
+
+/// Blocks of an arena: 2^30 words.
+const BLOCKS: usize = 1 << 14;
+
+/// The words at the beginning of an arena that are left free.
+const FIRST: usize = 16;
+
+/// Bits of a place in an arena.
+const PLACE_BITS: u32 = 30;
+
+/// Bits of a place together with its worker.
+const RECORD_BITS: u32 = PLACE_BITS + 6;
+
+/// Where the record of a state is: the worker and the place in its arena.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Record(u64);
+
+impl Record {
+    fn new(worker: usize, place: usize) -> Self {
+        Self((worker as u64) << PLACE_BITS | place as u64)
+    }
+
+    fn worker(self) -> usize {
+        (self.0 >> PLACE_BITS) as usize
+    }
+
+    fn place(self) -> usize {
+        (self.0 & ((1 << PLACE_BITS) - 1)) as usize
+    }
+}
+
+/// How a state was reached: from which one, by the move of which thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reached {
+    /// The state that was expanded.
+    pub from: Record,
+    /// Its hash.
+    pub hash: u64,
+    /// The index of the thread.
+    pub thread: usize,
+}
+
+impl Reached {
+    /// In one word, ordered by the hash, the thread, and where the record is.
+    fn word(self) -> u64 {
+        (self.hash >> 48) << 48 | (self.thread as u64) << RECORD_BITS | self.from.0
+    }
+}
+
+/// A parent as it is stored: the thread and the record; nothing for an initial state.
+fn parent(word: u64) -> Option<(Record, usize)> {
+    let record = Record(word & ((1 << RECORD_BITS) - 1));
+    (record.0 != 0).then_some((record, (word >> RECORD_BITS) as usize % MOST_THREADS))
+}
+
+/// Words to which one worker appends and that all read.
+#[derive(Debug)]
+struct Arena {
+    blocks: Box<[OnceLock<Box<[AtomicU64]>>]>,
+}
+
+impl Arena {
+    fn new() -> Self {
+        Self { blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect() }
+    }
+
+    fn at(&self, word: usize) -> &AtomicU64 {
+        let block = self.blocks[word / BLOCK]
+            .get_or_init(|| (0..BLOCK).map(|_| AtomicU64::new(0)).collect());
+        &block[word % BLOCK]
+    }
+}
+
+/// The stored states of all workers.
+#[derive(Debug)]
+pub struct SharedStore {
+    /// How many words a state has; 0 if they have not all as many.
+    stride: usize,
+    table: Vec<AtomicU64>,
+    arenas: Vec<Arena>,
+    /// How many states there are; known between levels.
+    count: usize,
+}
+
+/// What becomes of a state that is to be stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Insertion {
+    /// It is new.
+    New(Record),
+    /// It was there.
+    Known,
+    /// There is no room in the table until it has grown.
+    Full,
+    /// There is no room in the arena.
+    Exhausted,
+}
+
+/// Where a worker appends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cursor {
+    worker: usize,
+    /// The next free word of its arena.
+    next: usize,
+    /// Where the states begin that were found in the level that is being explored.
+    level: usize,
+    /// How many states it may still store before the table grows.
+    room: usize,
+    /// How many states it has stored since it was last asked.
+    stored: usize,
+}
+
+impl Cursor {
+    /// The beginning of a worker's arena.
+    pub fn new(worker: usize) -> Self {
+        Self { worker, next: FIRST, level: FIRST, room: 0, stored: 0 }
+    }
+
+    /// Where its first record is.
+    pub fn first(&self) -> Record {
+        Record::new(self.worker, FIRST)
+    }
+
+    /// Where the states begin that were found in the level that is being explored.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// How many states it has stored since it was last asked.
+    pub fn take_stored(&mut self) -> usize {
+        std::mem::take(&mut self.stored)
+    }
+
+    /// Begins a level in which it may store so many states.
+    pub fn begin(&mut self, room: usize, is_new_level: bool) {
+        self.room = room;
+        if is_new_level {
+            self.level = self.next;
+        }
+    }
+}
+
+impl SharedStore {
+    /// A store without states.
+    pub fn new(stride: usize, workers: usize) -> Self {
+        Self {
+            stride,
+            table: empty_table(1 << 12),
+            arenas: (0..workers).map(|_| Arena::new()).collect(),
+            count: 0,
+        }
+    }
+
+    /// How many states there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many bytes a state takes on average.
+    pub fn bytes_per_state(&self) -> u64 {
+        let used = |arena: &Arena| arena.blocks.iter().filter(|one| one.get().is_some()).count();
+        let blocks: usize = self.arenas.iter().map(used).sum();
+        ((blocks * BLOCK + self.table.len()) * 8 / self.count.max(1)) as u64
+    }
+
+    /// How many more states fit before the table grows.
+    pub fn room(&self) -> usize {
+        (self.table.len() / 4 * 3).saturating_sub(self.count)
+    }
+
+    /// Notes how many states the workers have stored.
+    pub fn add(&mut self, states: usize) {
+        self.count += states;
+    }
+
+    /// Makes room for so many more states.
+    pub fn reserve(&mut self, states: usize, cursors: &[Cursor]) {
+        let mut length = self.table.len();
+        while (self.count + states) * 2 > length {
+            length *= 2;
+        }
+        if length == self.table.len() {
+            return;
+        }
+        self.table = Vec::new();
+        self.table = empty_table(length);
+        let mut words = Vec::new();
+        let records: Vec<Record> = self.records(cursors).collect();
+        for record in records {
+            self.read(record, &mut words);
+            let hash = hash(&words);
+            let mut slot = hash as usize & (length - 1);
+            while self.table[slot].load(Memory::Relaxed) != 0 {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.table[slot].store(tag(hash) | record.0, Memory::Relaxed);
+        }
+    }
+
+    /// All records up to where the workers append.
+    pub fn records<'s>(&'s self, cursors: &'s [Cursor]) -> impl Iterator<Item = Record> + 's {
+        cursors.iter().flat_map(move |cursor| {
+            let mut at = FIRST;
+            std::iter::from_fn(move || {
+                let place = at.div_ceil(self.unit());
+                if place * self.unit() >= cursor.next {
+                    return None;
+                }
+                let record = Record::new(cursor.worker, place);
+                at = place * self.unit() + self.head() + self.length(record);
+                Some(record)
+            })
+        })
+    }
+
+    /// How many words a record takes besides those of the state.
+    fn head(&self) -> usize {
+        if self.stride == 0 { 2 } else { 1 }
+    }
+
+    fn word(&self, record: Record, at: usize) -> &AtomicU64 {
+        let unit = if self.stride == 0 { 1 } else { self.stride + self.head() };
+        self.arenas[record.worker()].at(record.place() * unit + at)
+    }
+
+    fn length(&self, record: Record) -> usize {
+        match self.stride {
+            0 => self.word(record, 1).load(Memory::Relaxed) as usize,
+            stride => stride,
+        }
+    }
+
+    /// The words of a state.
+    pub fn read(&self, record: Record, words: &mut Vec<u64>) {
+        let (head, length) = (self.head(), self.length(record));
+        words.clear();
+        words.extend((head..head + length).map(|at| self.word(record, at).load(Memory::Relaxed)));
+    }
+
+    /// The state from which another one was reached, and the index of the thread that moved.
+    pub fn parent(&self, record: Record) -> Option<(Record, usize)> {
+        parent(self.word(record, 0).load(Memory::Relaxed))
+    }
+
+    fn holds(&self, record: Record, words: &[u64]) -> bool {
+        let head = self.head();
+        let same =
+            |(at, &word): (usize, &u64)| self.word(record, head + at).load(Memory::Relaxed) == word;
+        self.length(record) == words.len() && words.iter().enumerate().all(same)
+    }
+
+    /// Compares the words of two states.
+    pub fn compare(&self, one: Record, other: Record) -> Ordering {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        self.read(one, &mut left);
+        self.read(other, &mut right);
+        left.cmp(&right)
+    }
+
+    /// Stores a state, unless it is there.
+    pub fn insert(
+        &self,
+        cursor: &mut Cursor,
+        levels: &[usize],
+        words: &[u64],
+        reached: Option<Reached>,
+    ) -> Insertion {
+        let (hash, mask) = (hash(words), self.table.len() - 1);
+        let mut slot = hash as usize & mask;
+        let mut mine: Option<Record> = None;
+        loop {
+            let mut entry = self.table[slot].load(Memory::Acquire);
+            if entry == 0 {
+                if cursor.room == 0 {
+                    return Insertion::Full;
+                }
+                let record = match mine {
+                    Some(record) => record,
+                    None => match self.write(cursor, words, reached) {
+                        Some(record) => *mine.insert(record),
+                        None => return Insertion::Exhausted,
+                    },
+                };
+                let claim = self.table[slot].compare_exchange(
+                    0,
+                    tag(hash) | record.0,
+                    Memory::Release,
+                    Memory::Acquire,
+                );
+                match claim {
+                    Ok(_) => {
+                        self.advance(cursor, words.len());
+                        return Insertion::New(record);
+                    }
+                    Err(other) => entry = other,
+                }
+            }
+            let record = Record(entry & ((1 << RECORD_BITS) - 1));
+            if entry & !((1 << RECORD_BITS) - 1) == tag(hash) && self.holds(record, words) {
+                if let Some(reached) = reached
+                    && record.place() * self.unit() >= levels[record.worker()]
+                {
+                    self.improve(record, reached);
+                }
+                return Insertion::Known;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn unit(&self) -> usize {
+        if self.stride == 0 { 1 } else { self.stride + 1 }
+    }
+
+    /// Writes a record where nobody reads yet.
+    fn write(
+        &self,
+        cursor: &mut Cursor,
+        words: &[u64],
+        reached: Option<Reached>,
+    ) -> Option<Record> {
+        // Records of one length are counted, others begin at any word.
+        let place = cursor.next.div_ceil(self.unit());
+        let end = place * self.unit() + self.head() + words.len();
+        if end >= BLOCK * BLOCKS || place >> PLACE_BITS != 0 {
+            return None;
+        }
+        let record = Record::new(cursor.worker, place);
+        self.word(record, 0).store(reached.map_or(0, Reached::word), Memory::Relaxed);
+        if self.stride == 0 {
+            self.word(record, 1).store(words.len() as u64, Memory::Relaxed);
+        }
+        for (at, &word) in words.iter().enumerate() {
+            self.word(record, self.head() + at).store(word, Memory::Relaxed);
+        }
+        Some(record)
+    }
+
+    fn advance(&self, cursor: &mut Cursor, length: usize) {
+        let place = cursor.next.div_ceil(self.unit());
+        cursor.next = place * self.unit() + self.head() + length;
+        cursor.room -= 1;
+        cursor.stored += 1;
+    }
+
+    /// Makes a state the parent of another one, if it is smaller than the one that is.
+    fn improve(&self, record: Record, reached: Reached) {
+        let word = self.word(record, 0);
+        let new = reached.word();
+        let mut now = word.load(Memory::Relaxed);
+        loop {
+            let Some((parent, _)) = parent(now) else { return };
+            let smaller = match (new >> RECORD_BITS).cmp(&(now >> RECORD_BITS)) {
+                Ordering::Less => true,
+                Ordering::Greater => false,
+                Ordering::Equal => {
+                    parent != reached.from && self.compare(reached.from, parent).is_lt()
+                }
+            };
+            if !smaller {
+                return;
+            }
+            match word.compare_exchange(now, new, Memory::Relaxed, Memory::Relaxed) {
+                Ok(_) => return,
+                Err(other) => now = other,
+            }
+        }
+    }
+}
+
+fn empty_table(length: usize) -> Vec<AtomicU64> {
+    (0..length).map(|_| AtomicU64::new(0)).collect()
+}
+
+/// The bits of a hash that an entry has.
+fn tag(hash: u64) -> u64 {
+    hash >> RECORD_BITS << RECORD_BITS
+}
+
+/// 64 bits of a state, each of which depends on all of it.
+pub fn hash(words: &[u64]) -> u64 {
+    let mut sum = words.len() as u64;
+    for &word in words {
+        sum = sum.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word;
+        sum = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        sum = (sum ^ sum >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        sum ^= sum >> 31;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Stores the same states from several threads, in different orders.
+    fn stored(workers: usize, stride: usize, states: u64) -> (usize, BTreeSet<Vec<u64>>) {
+        let mut store = SharedStore::new(stride, workers);
+        let mut cursors: Vec<Cursor> = (0..workers).map(Cursor::new).collect();
+        for wave in 0..4 {
+            store.reserve(4 * states as usize, &cursors);
+            let levels: Vec<usize> = cursors.iter().map(Cursor::level).collect();
+            let found: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = cursors
+                    .iter_mut()
+                    .map(|cursor| {
+                        let (store, levels) = (&store, &levels);
+                        scope.spawn(move || {
+                            cursor.begin(usize::MAX, true);
+                            let mut found = 0;
+                            for at in 0..states {
+                                let number = (at * 7 + cursor.worker as u64 * 31) % states
+                                    + wave * states / 2;
+                                let length =
+                                    if stride == 0 { 1 + number as usize % 3 } else { stride };
+                                let words = vec![number * number; length];
+                                let inserted = store.insert(cursor, levels, &words, None);
+                                found += usize::from(matches!(inserted, Insertion::New(_)));
+                            }
+                            found
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|one| one.join().expect("it ends")).sum()
+            });
+            let stored = cursors.iter_mut().map(Cursor::take_stored).sum();
+            assert_eq!(stored, found);
+            store.add(stored);
+        }
+        let mut all = BTreeSet::new();
+        let mut words = Vec::new();
+        for record in store.records(&cursors) {
+            store.read(record, &mut words);
+            assert!(all.insert(words.clone()), "a state is stored once");
+        }
+        assert_eq!(store.count(), all.len());
+        (store.count(), all)
+    }
+
+    #[test]
+    fn workers_store_every_state_once() {
+        for stride in [0, 1, 3] {
+            // A prime number of states, so that steps of seven meet all of them.
+            let (count, all) = stored(1, stride, 5_003);
+            assert_eq!(count, 5_003 + 3 * 5_003 / 2);
+            assert_eq!(stored(4, stride, 5_003), (count, all), "{stride}");
+        }
+    }
+
+    #[test]
+    fn the_parent_is_the_smallest_one() {
+        let mut store = SharedStore::new(1, 1);
+        let mut cursor = Cursor::new(0);
+        store.reserve(16, &[cursor]);
+        cursor.begin(16, true);
+        let mut insert = |store: &SharedStore, word: u64, reached| {
+            let levels = [cursor.level()];
+            store.insert(&mut cursor, &levels, &[word], reached)
+        };
+        let Insertion::New(one) = insert(&store, 1, None) else { panic!("it is new") };
+        let Insertion::New(two) = insert(&store, 2, None) else { panic!("it is new") };
+        let reached = |from, thread| Some(Reached { from, hash: 5 << 48, thread });
+        for (from, thread) in [(two, 3), (one, 3), (two, 3), (two, 4)] {
+            insert(&store, 7, reached(from, thread));
+        }
+        store.add(cursor.take_stored());
+        assert_eq!(store.count(), 3);
+        let Insertion::Known = store.insert(&mut cursor, &[0], &[7], None) else {
+            panic!("it is known")
+        };
+        let seven = Record::new(0, 10);
+        let mut words = Vec::new();
+        store.read(seven, &mut words);
+        assert_eq!((words, store.parent(seven)), (vec![7], Some((one, 3))));
+    }
+}

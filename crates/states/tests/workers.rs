@@ -1,0 +1,224 @@
+//! Several workers compared with one, and with all interleavings, on random programs: what fails, what
+//! deadlocks, what protects each variable, how many states and levels there are without a reduction; and
+//! that what they find does not depend on who is faster. `SELVEDGE_PROGRAMS` and `SELVEDGE_SEED` set the
+//! number of programs and the first seed; `cargo xtask differential scale` runs the large version.
+
+#![expect(clippy::print_stdout, reason = "the large version prints its counts")]
+
+mod oracle;
+
+use oracle::oracle;
+use selvedge_base::{Budget, StopReason};
+use selvedge_program::{
+    FailureKind, Program, ProtectionKind, Question, Target, Unknown, Witness, text,
+};
+use selvedge_replay::replay;
+use selvedge_states::{
+    Code, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateSearch, StoreKind,
+};
+use selvedge_testkit::Rng;
+use selvedge_testkit::typed::{TypedShape, random_typed};
+use std::collections::BTreeSet;
+
+/// How many states are visited at most.
+const MOST: usize = 20_000;
+
+/// What a search shows.
+#[derive(PartialEq, Eq, Debug)]
+struct Shown {
+    failures: BTreeSet<(Option<usize>, FailureKind)>,
+    table: Vec<(String, ProtectionKind)>,
+    states: u64,
+    levels: u64,
+}
+
+fn options(reduction: Reduction, symmetry: bool) -> SearchOptions {
+    SearchOptions { reduction, symmetry, ..SearchOptions::default() }
+}
+
+fn run(search: &mut StateSearch<'_, '_>, workers: usize) -> SearchEnd {
+    // Every level is shared, however small it is.
+    search.few = 1;
+    if workers == 0 { search.run() } else { search.run_with(workers) }
+}
+
+/// Everything that is found; 0 workers are the search without any.
+fn everything(program: &Program, options: SearchOptions, workers: usize) -> Shown {
+    let code = Code::new(program, &BTreeSet::new());
+    let options = SearchOptions { locks: true, ..options };
+    let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
+    let end = run(&mut search, workers);
+    assert!(matches!(end, SearchEnd::Complete), "{end:?}");
+    assert!(search.fault.is_none(), "{:?}", search.fault);
+    assert_eq!(search.waiting(), 0);
+    for run in &search.runs {
+        replay(program, &Question::Reach(Target::Assertion), &run.witness).expect("it is a run");
+    }
+    assert_eq!(search.runs.len(), search.failures.len());
+    let rows = search.protection.table(program, true, true).into_iter();
+    Shown {
+        failures: search.failures.clone(),
+        table: rows.map(|row| (row.variable, row.kind)).collect(),
+        states: search.counts().states,
+        levels: search.work_counts().levels,
+    }
+}
+
+/// The run to a goal, executed.
+fn finds(
+    program: &Program,
+    goal: &Goal,
+    options: SearchOptions,
+    workers: usize,
+) -> Option<Witness> {
+    let code = Code::new(program, &BTreeSet::new());
+    let mut search = StateSearch::new(&code, goal.clone(), options, Budget::new());
+    match run(&mut search, workers) {
+        SearchEnd::Complete => None,
+        SearchEnd::Open(why) => panic!("{why}"),
+        SearchEnd::Found(found) => {
+            let witness = search.witness(&found).expect("there is a run");
+            let question = match goal {
+                Goal::Failure => Question::Reach(Target::Assertion),
+                _ => Question::Stuck,
+            };
+            replay(program, &question, &witness).expect("it is a run");
+            Some(witness)
+        }
+    }
+}
+
+fn transactions(witness: Option<&Witness>) -> Option<u32> {
+    witness.map(|witness| witness.transactions.last().copied().unwrap_or(0))
+}
+
+fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 4]) {
+    let program = random_typed(&mut Rng::new(seed), shape);
+    let Some(oracle) = oracle(&program, MOST) else {
+        tally[0] += 1;
+        return;
+    };
+    let context = || format!("seed {seed} {shape:?}\n{}", text::print(&program));
+    let edges = |set: &BTreeSet<(Option<usize>, FailureKind)>| -> BTreeSet<Option<usize>> {
+        set.iter().map(|one| one.0).collect()
+    };
+    let symmetry = seed.is_multiple_of(2);
+    for reduction in [Reduction::None, Reduction::LeftMovers, Reduction::Transactions] {
+        let options = options(reduction, symmetry);
+        let alone = everything(&program, options, 0);
+        let mut together: Option<Shown> = None;
+        for workers in [1, 2, 8] {
+            let shown = everything(&program, options, workers);
+            let context = || format!("{workers} workers, {reduction:?}, {}", context());
+            if !symmetry {
+                assert_eq!(edges(&shown.failures), edges(&oracle.failures), "{}", context());
+            }
+            assert_eq!(shown.failures, alone.failures, "{}", context());
+            assert_eq!(shown.table, alone.table, "{}", context());
+            if reduction == Reduction::None {
+                assert_eq!(
+                    (shown.states, shown.levels),
+                    (alone.states, alone.levels),
+                    "{}",
+                    context()
+                );
+            }
+            // The number of workers makes no difference at all.
+            let first = together.get_or_insert_with(|| everything(&program, options, workers));
+            assert_eq!(shown, *first, "{}", context());
+        }
+    }
+    for (goal, reduction) in [
+        (Goal::Failure, Reduction::None),
+        (Goal::Failure, Reduction::Transactions),
+        (Goal::Deadlock, Reduction::None),
+        (Goal::Deadlock, Reduction::LeftMovers),
+    ] {
+        let options = options(reduction, symmetry);
+        let two = finds(&program, &goal, options, 2);
+        let eight = finds(&program, &goal, options, 8);
+        assert_eq!(two, eight, "{goal:?} {reduction:?} {}", context());
+        let expected =
+            if goal == Goal::Deadlock { oracle.deadlocks } else { !oracle.failures.is_empty() };
+        assert_eq!(two.is_some(), expected, "{goal:?} {reduction:?} {}", context());
+        if reduction == Reduction::None {
+            let alone = finds(&program, &goal, options, 0);
+            let lengths = [&alone, &two].map(|one| transactions(one.as_ref()));
+            assert_eq!(lengths[0], lengths[1], "{goal:?} {}", context());
+        }
+    }
+    tally[1] += 1;
+    tally[2] += usize::from(!oracle.failures.is_empty());
+    tally[3] += usize::from(oracle.deadlocks);
+}
+
+#[test]
+fn workers_agree() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(40);
+    let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
+    let mut tally = [0; 4];
+    for seed in first..first + programs {
+        let shape = TypedShape {
+            threads: 2 + usize::from(seed.is_multiple_of(3)),
+            statements: if seed.is_multiple_of(3) { 2 } else { 3 },
+            disciplined: seed.is_multiple_of(2),
+            annotated: seed.is_multiple_of(5),
+        };
+        check(seed, shape, &mut tally);
+    }
+    let [large, compared, failing, deadlocks] = tally;
+    println!("{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large");
+    assert!(compared > large && failing > 0 && deadlocks > 0);
+}
+
+fn model(text: &str) -> Program {
+    let parsed = selvedge_front_eml::parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    parsed.program.expect("a program")
+}
+
+const PETERSON: &str = include_str!("../../../bench/models/peterson-4.eml");
+
+#[test]
+fn a_table_that_grows_loses_nothing() {
+    let program = model(&PETERSON.replace("const N = 4;", "const N = 3;"));
+    let code = Code::new(&program, &BTreeSet::new());
+    let mut levels = BTreeSet::new();
+    for workers in [0, 1, 2, 5] {
+        let options = options(Reduction::None, true);
+        let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
+        assert!(matches!(run(&mut search, workers), SearchEnd::Complete));
+        assert_eq!(search.counts().states, 12_498);
+        assert_eq!(search.counts().transitions, 33_369);
+        levels.insert((search.work_counts().levels, search.counts().depth));
+        assert_eq!(search.work_counts().workers, workers.max(1) as u64);
+    }
+    assert_eq!(levels.len(), 1, "{levels:?}");
+}
+
+#[test]
+fn limits_hold_for_all_workers_together() {
+    let program = model(PETERSON);
+    let code = Code::new(&program, &BTreeSet::new());
+    for workers in [1, 3] {
+        let limited = SearchOptions { most_states: 5_000, ..options(Reduction::None, true) };
+        let mut search = StateSearch::new(&code, Goal::Failure, limited, Budget::new());
+        let end = run(&mut search, workers);
+        let memory = Unknown::Stopped(StopReason::Memory);
+        assert!(matches!(end, SearchEnd::Open(ref why) if *why == memory), "{end:?}");
+        assert!(search.counts().states <= 5_000 && search.waiting() > 0);
+        let budget = Budget::with_steps(3_000);
+        let mut search =
+            StateSearch::new(&code, Goal::Failure, options(Reduction::None, true), budget);
+        assert!(matches!(run(&mut search, workers), SearchEnd::Open(_)));
+    }
+}
+
+#[test]
+fn what_needs_an_order_of_its_own_is_for_one() {
+    let plain = SearchOptions::default();
+    assert!(plain.is_for_workers());
+    assert!(!SearchOptions { order: SearchOrder::Depth, ..plain }.is_for_workers());
+    assert!(!SearchOptions { store: StoreKind::Compact, ..plain }.is_for_workers());
+}
