@@ -3,7 +3,7 @@
 //!
 //! Start reading at [`search`]. [`step`] is the step relation with what each step accesses, [`eval`] the
 //! values of expressions, [`protection`] which accesses commute, [`program`] what is prepared once,
-//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`symmetry`] the order in which interchangeable copies are stored, [`shared`] what several workers store, [`witness`] the run to what was found, [`engine`] the engine.
+//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`symmetry`] the order in which interchangeable copies are stored, `shared` what several workers store, [`witness`] the run to what was found, [`engine`] the engine.
 //!
 //! ```
 //! use selvedge_base::Budget;
@@ -29,7 +29,7 @@ pub mod movers;
 pub mod program;
 pub mod protection;
 pub mod search;
-pub mod shared;
+mod shared;
 pub mod state;
 pub mod step;
 pub mod store;

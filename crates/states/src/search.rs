@@ -35,7 +35,7 @@ use crate::protection::{AccessClass, Protection};
 use crate::state::State;
 use crate::step::{CellAccess, Path, StepRelation};
 use crate::store::{Packing, Parent, StateStore, Stored};
-use crate::symmetry::{Image, Symmetry, Wanted};
+use crate::symmetry::{Symmetry, SymmetryScope, ThreadImage};
 use crate::witness::NoWitness;
 use expansion::{Node, path_to};
 use initial::initial_states;
@@ -179,7 +179,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
         let plain = options.reduction == Reduction::None && labels.is_empty();
         let executor = packing.layout().filter(|_| plain && exact && !says_accesses);
         let executor = executor.map(|layout| Executor::new(code, layout, &labels));
-        let wanted = Wanted {
+        let wanted = SymmetryScope {
             from_the_beginning: options.locks,
             globals_stay: options.states.is_some() || goal == Goal::Everything,
         };
@@ -303,7 +303,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     }
 
     /// The words of a state whose copies are in order, and where each thread has gone, if one has.
-    pub(crate) fn arranged(&self, state: &State) -> (Vec<u64>, Option<Image>) {
+    pub(crate) fn arranged(&self, state: &State) -> (Vec<u64>, Option<ThreadImage>) {
         if let Some(layout) = self.packing.layout() {
             let mut words = layout.pack(state);
             let image = self.symmetry.arrange_words(layout, &mut words, &mut Vec::new());

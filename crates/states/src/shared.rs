@@ -45,9 +45,9 @@ const RECORD_BITS: u32 = PLACE_BITS + 6;
 
 /// Where the record of a state is: the worker and the place in its arena.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Record(u64);
+pub struct StateRecord(u64);
 
-impl Record {
+impl StateRecord {
     fn new(worker: usize, place: usize) -> Self {
         Self((worker as u64) << PLACE_BITS | place as u64)
     }
@@ -63,16 +63,16 @@ impl Record {
 
 /// How a state was reached: from which one, by the move of which thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reached {
+pub struct ReachedBy {
     /// The state that was expanded.
-    pub from: Record,
+    pub from: StateRecord,
     /// Its hash.
     pub hash: u64,
     /// The index of the thread.
     pub thread: usize,
 }
 
-impl Reached {
+impl ReachedBy {
     /// In one word, ordered by the hash, the thread, and where the record is.
     fn word(self) -> u64 {
         (self.hash >> 48) << 48 | (self.thread as u64) << RECORD_BITS | self.from.0
@@ -80,8 +80,8 @@ impl Reached {
 }
 
 /// A parent as it is stored: the thread and the record; nothing for an initial state.
-fn parent(word: u64) -> Option<(Record, usize)> {
-    let record = Record(word & ((1 << RECORD_BITS) - 1));
+fn parent(word: u64) -> Option<(StateRecord, usize)> {
+    let record = StateRecord(word & ((1 << RECORD_BITS) - 1));
     (record.0 != 0).then_some((record, (word >> RECORD_BITS) as usize % MOST_THREADS))
 }
 
@@ -118,7 +118,7 @@ pub struct SharedStore {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Insertion {
     /// It is new.
-    New(Record),
+    New(StateRecord),
     /// It was there.
     Known,
     /// There is no room in the table until it has grown.
@@ -129,7 +129,7 @@ pub enum Insertion {
 
 /// Where a worker appends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cursor {
+pub struct ArenaCursor {
     worker: usize,
     /// The next free word of its arena.
     next: usize,
@@ -141,15 +141,15 @@ pub struct Cursor {
     stored: usize,
 }
 
-impl Cursor {
+impl ArenaCursor {
     /// The beginning of a worker's arena.
     pub fn new(worker: usize) -> Self {
         Self { worker, next: FIRST, level: FIRST, room: 0, stored: 0 }
     }
 
     /// Where its first record is.
-    pub fn first(&self) -> Record {
-        Record::new(self.worker, FIRST)
+    pub fn first(&self) -> StateRecord {
+        StateRecord::new(self.worker, FIRST)
     }
 
     /// Where the states begin that were found in the level that is being explored.
@@ -205,7 +205,7 @@ impl SharedStore {
     }
 
     /// Makes room for so many more states.
-    pub fn reserve(&mut self, states: usize, cursors: &[Cursor]) {
+    pub fn reserve(&mut self, states: usize, cursors: &[ArenaCursor]) {
         let mut length = self.table.len();
         while (self.count + states) * 2 > length {
             length *= 2;
@@ -216,7 +216,7 @@ impl SharedStore {
         self.table = Vec::new();
         self.table = empty_table(length);
         let mut words = Vec::new();
-        let records: Vec<Record> = self.records(cursors).collect();
+        let records: Vec<StateRecord> = self.records(cursors).collect();
         for record in records {
             self.read(record, &mut words);
             let hash = hash(&words);
@@ -229,7 +229,10 @@ impl SharedStore {
     }
 
     /// All records up to where the workers append.
-    pub fn records<'s>(&'s self, cursors: &'s [Cursor]) -> impl Iterator<Item = Record> + 's {
+    pub fn records<'s>(
+        &'s self,
+        cursors: &'s [ArenaCursor],
+    ) -> impl Iterator<Item = StateRecord> + 's {
         cursors.iter().flat_map(move |cursor| {
             let mut at = FIRST;
             std::iter::from_fn(move || {
@@ -237,7 +240,7 @@ impl SharedStore {
                 if place * self.unit() >= cursor.next {
                     return None;
                 }
-                let record = Record::new(cursor.worker, place);
+                let record = StateRecord::new(cursor.worker, place);
                 at = place * self.unit() + self.head() + self.length(record);
                 Some(record)
             })
@@ -249,12 +252,12 @@ impl SharedStore {
         if self.stride == 0 { 2 } else { 1 }
     }
 
-    fn word(&self, record: Record, at: usize) -> &AtomicU64 {
+    fn word(&self, record: StateRecord, at: usize) -> &AtomicU64 {
         let unit = if self.stride == 0 { 1 } else { self.stride + self.head() };
         self.arenas[record.worker()].at(record.place() * unit + at)
     }
 
-    fn length(&self, record: Record) -> usize {
+    fn length(&self, record: StateRecord) -> usize {
         match self.stride {
             0 => self.word(record, 1).load(Memory::Relaxed) as usize,
             stride => stride,
@@ -262,18 +265,18 @@ impl SharedStore {
     }
 
     /// The words of a state.
-    pub fn read(&self, record: Record, words: &mut Vec<u64>) {
+    pub fn read(&self, record: StateRecord, words: &mut Vec<u64>) {
         let (head, length) = (self.head(), self.length(record));
         words.clear();
         words.extend((head..head + length).map(|at| self.word(record, at).load(Memory::Relaxed)));
     }
 
     /// The state from which another one was reached, and the index of the thread that moved.
-    pub fn parent(&self, record: Record) -> Option<(Record, usize)> {
+    pub fn parent(&self, record: StateRecord) -> Option<(StateRecord, usize)> {
         parent(self.word(record, 0).load(Memory::Relaxed))
     }
 
-    fn holds(&self, record: Record, words: &[u64]) -> bool {
+    fn holds(&self, record: StateRecord, words: &[u64]) -> bool {
         let head = self.head();
         let same =
             |(at, &word): (usize, &u64)| self.word(record, head + at).load(Memory::Relaxed) == word;
@@ -281,7 +284,7 @@ impl SharedStore {
     }
 
     /// Compares the words of two states.
-    pub fn compare(&self, one: Record, other: Record) -> Ordering {
+    pub fn compare(&self, one: StateRecord, other: StateRecord) -> Ordering {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         self.read(one, &mut left);
         self.read(other, &mut right);
@@ -291,14 +294,14 @@ impl SharedStore {
     /// Stores a state, unless it is there.
     pub fn insert(
         &self,
-        cursor: &mut Cursor,
+        cursor: &mut ArenaCursor,
         levels: &[usize],
         words: &[u64],
-        reached: Option<Reached>,
+        reached: Option<ReachedBy>,
     ) -> Insertion {
         let (hash, mask) = (hash(words), self.table.len() - 1);
         let mut slot = hash as usize & mask;
-        let mut mine: Option<Record> = None;
+        let mut mine: Option<StateRecord> = None;
         loop {
             let mut entry = self.table[slot].load(Memory::Acquire);
             if entry == 0 {
@@ -326,7 +329,7 @@ impl SharedStore {
                     Err(other) => entry = other,
                 }
             }
-            let record = Record(entry & ((1 << RECORD_BITS) - 1));
+            let record = StateRecord(entry & ((1 << RECORD_BITS) - 1));
             if entry & !((1 << RECORD_BITS) - 1) == tag(hash) && self.holds(record, words) {
                 if let Some(reached) = reached
                     && record.place() * self.unit() >= levels[record.worker()]
@@ -346,18 +349,18 @@ impl SharedStore {
     /// Writes a record where nobody reads yet.
     fn write(
         &self,
-        cursor: &mut Cursor,
+        cursor: &mut ArenaCursor,
         words: &[u64],
-        reached: Option<Reached>,
-    ) -> Option<Record> {
+        reached: Option<ReachedBy>,
+    ) -> Option<StateRecord> {
         // Records of one length are counted, others begin at any word.
         let place = cursor.next.div_ceil(self.unit());
         let end = place * self.unit() + self.head() + words.len();
         if end >= BLOCK * BLOCKS || place >> PLACE_BITS != 0 {
             return None;
         }
-        let record = Record::new(cursor.worker, place);
-        self.word(record, 0).store(reached.map_or(0, Reached::word), Memory::Relaxed);
+        let record = StateRecord::new(cursor.worker, place);
+        self.word(record, 0).store(reached.map_or(0, ReachedBy::word), Memory::Relaxed);
         if self.stride == 0 {
             self.word(record, 1).store(words.len() as u64, Memory::Relaxed);
         }
@@ -367,7 +370,7 @@ impl SharedStore {
         Some(record)
     }
 
-    fn advance(&self, cursor: &mut Cursor, length: usize) {
+    fn advance(&self, cursor: &mut ArenaCursor, length: usize) {
         let place = cursor.next.div_ceil(self.unit());
         cursor.next = place * self.unit() + self.head() + length;
         cursor.room -= 1;
@@ -375,7 +378,7 @@ impl SharedStore {
     }
 
     /// Makes a state the parent of another one, if it is smaller than the one that is.
-    fn improve(&self, record: Record, reached: Reached) {
+    fn improve(&self, record: StateRecord, reached: ReachedBy) {
         let word = self.word(record, 0);
         let new = reached.word();
         let mut now = word.load(Memory::Relaxed);
@@ -428,10 +431,10 @@ mod tests {
     /// Stores the same states from several threads, in different orders.
     fn stored(workers: usize, stride: usize, states: u64) -> (usize, BTreeSet<Vec<u64>>) {
         let mut store = SharedStore::new(stride, workers);
-        let mut cursors: Vec<Cursor> = (0..workers).map(Cursor::new).collect();
+        let mut cursors: Vec<ArenaCursor> = (0..workers).map(ArenaCursor::new).collect();
         for wave in 0..4 {
             store.reserve(4 * states as usize, &cursors);
-            let levels: Vec<usize> = cursors.iter().map(Cursor::level).collect();
+            let levels: Vec<usize> = cursors.iter().map(ArenaCursor::level).collect();
             let found: usize = std::thread::scope(|scope| {
                 let threads: Vec<_> = cursors
                     .iter_mut()
@@ -455,7 +458,7 @@ mod tests {
                     .collect();
                 threads.into_iter().map(|one| one.join().expect("it ends")).sum()
             });
-            let stored = cursors.iter_mut().map(Cursor::take_stored).sum();
+            let stored = cursors.iter_mut().map(ArenaCursor::take_stored).sum();
             assert_eq!(stored, found);
             store.add(stored);
         }
@@ -482,7 +485,7 @@ mod tests {
     #[test]
     fn the_parent_is_the_smallest_one() {
         let mut store = SharedStore::new(1, 1);
-        let mut cursor = Cursor::new(0);
+        let mut cursor = ArenaCursor::new(0);
         store.reserve(16, &[cursor]);
         cursor.begin(16, true);
         let mut insert = |store: &SharedStore, word: u64, reached| {
@@ -491,7 +494,7 @@ mod tests {
         };
         let Insertion::New(one) = insert(&store, 1, None) else { panic!("it is new") };
         let Insertion::New(two) = insert(&store, 2, None) else { panic!("it is new") };
-        let reached = |from, thread| Some(Reached { from, hash: 5 << 48, thread });
+        let reached = |from, thread| Some(ReachedBy { from, hash: 5 << 48, thread });
         for (from, thread) in [(two, 3), (one, 3), (two, 3), (two, 4)] {
             insert(&store, 7, reached(from, thread));
         }
@@ -500,7 +503,7 @@ mod tests {
         let Insertion::Known = store.insert(&mut cursor, &[0], &[7], None) else {
             panic!("it is known")
         };
-        let seven = Record::new(0, 10);
+        let seven = StateRecord::new(0, 10);
         let mut words = Vec::new();
         store.read(seven, &mut words);
         assert_eq!((words, store.parent(seven)), (vec![7], Some((one, 3))));

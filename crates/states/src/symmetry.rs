@@ -43,10 +43,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Where each thread goes.
-pub type Image = IdVec<ThreadId, ThreadId>;
+pub type ThreadImage = IdVec<ThreadId, ThreadId>;
 
 /// The permutation that undoes one.
-pub fn inverse(image: &Image) -> Image {
+pub fn inverse(image: &ThreadImage) -> ThreadImage {
     let mut inverse = image.clone();
     for (from, &to) in image.iter_enumerated() {
         inverse[to] = from;
@@ -97,7 +97,7 @@ struct PackedParts {
 
 /// For which copies a search may use symmetry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct SymmetryScope {
     /// Only copies that run from the beginning: it matters who accesses what.
     pub from_the_beginning: bool,
     /// Only if no global is moved or renamed: the globals of all states are listed.
@@ -121,7 +121,7 @@ impl<'p> Symmetry<'p> {
     pub fn new(
         program: &'p Program,
         goal: &Goal,
-        wanted: Wanted,
+        wanted: SymmetryScope,
         layout: Option<&PackedLayout>,
     ) -> Self {
         let texts = Texts::new(program);
@@ -235,7 +235,7 @@ impl<'p> Symmetry<'p> {
     }
 
     /// How a state is arranged: where each thread goes, if one goes anywhere.
-    pub fn arrangement(&self, state: &State) -> Option<Image> {
+    pub fn arrangement(&self, state: &State) -> Option<ThreadImage> {
         let mut image = None;
         for (at, group) in self.groups.iter().enumerate() {
             let started: Vec<usize> = (0..group.threads.len())
@@ -253,7 +253,7 @@ impl<'p> Symmetry<'p> {
         &self,
         started: &[usize],
         group: usize,
-        image: &mut Option<Image>,
+        image: &mut Option<ThreadImage>,
         mut compare: impl FnMut(usize, usize) -> Ordering,
     ) {
         if started.windows(2).all(|pair| compare(pair[0], pair[1]) != Ordering::Greater) {
@@ -358,7 +358,7 @@ impl<'p> Symmetry<'p> {
     }
 
     /// The state in which every thread has gone to its image.
-    pub fn rename(&self, state: &State, image: &Image) -> State {
+    pub fn rename(&self, state: &State, image: &ThreadImage) -> State {
         let mut globals = state.globals.to_vec();
         let mut threads = state.threads.clone();
         for (from, &to) in image.iter_enumerated() {
@@ -412,7 +412,7 @@ impl<'p> Symmetry<'p> {
         layout: &PackedLayout,
         words: &mut [u64],
         cells: &mut Vec<Value>,
-    ) -> Option<Image> {
+    ) -> Option<ThreadImage> {
         let packed = self.packed.as_ref()?;
         Self::read(layout, words, cells);
         let mut image = None;
@@ -523,7 +523,7 @@ impl<'p> Symmetry<'p> {
     }
 
     /// The move of a thread, where every thread has gone to its image.
-    pub fn moved(&self, step: Move, thread: ThreadId, image: &Image) -> Move {
+    pub fn moved(&self, step: Move, thread: ThreadId, image: &ThreadImage) -> Move {
         let edge = |edge: EdgeId| self.moved_edge(edge, thread, image[thread]);
         match step {
             Move::Edge(one) => Move::Edge(edge(one)),

@@ -11,7 +11,7 @@ use crate::search::{Found, StateSearch, StoreKind};
 use crate::state::State;
 use crate::step::{CellAccess, Path, way_to};
 use crate::store::Stored;
-use crate::symmetry::{Image, inverse};
+use crate::symmetry::{ThreadImage, inverse};
 use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
 use selvedge_program::{
@@ -85,7 +85,7 @@ impl StateSearch<'_, '_> {
     }
 
     /// Which thread of a state that is executed is each thread of the stored one.
-    fn as_executed(&self, state: &State) -> Image {
+    fn as_executed(&self, state: &State) -> ThreadImage {
         let threads = self.machine.code.program.threads.ids();
         self.arranged(state).1.map_or_else(|| threads.collect(), |image| inverse(&image))
     }

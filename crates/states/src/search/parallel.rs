@@ -18,7 +18,7 @@
 
 use super::part::{Nominee, Part};
 use super::{Found, Reduction, SearchEnd, StateSearch};
-use crate::shared::{Cursor, MOST_THREADS, MOST_WORKERS, Record, SharedStore};
+use crate::shared::{ArenaCursor, MOST_THREADS, MOST_WORKERS, SharedStore, StateRecord};
 use crate::store::{Parent, Stored};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, SearchFigures, StopReason};
@@ -49,7 +49,7 @@ pub struct WorkCounts {
 #[derive(Debug)]
 pub(crate) struct SharedStates {
     pub store: Arc<SharedStore>,
-    pub cursors: Vec<Cursor>,
+    pub cursors: Vec<ArenaCursor>,
     /// How many states were not expanded.
     pub waiting: u64,
 }
@@ -60,10 +60,10 @@ struct Crew<'s, 'c, 'p> {
     workers: Vec<StateSearch<'c, 'p>>,
     store: Arc<SharedStore>,
     /// The numbers that the leader has given the initial states.
-    roots: FxHashMap<Record, Stored>,
+    roots: FxHashMap<StateRecord, Stored>,
 }
 
-impl<'c, 'p> StateSearch<'c, 'p> {
+impl StateSearch<'_, '_> {
     /// Whether several workers can search: states are stored exactly, breadth first, and no run to an
     /// access is asked for.
     pub fn takes_workers(&self) -> bool {
@@ -97,7 +97,7 @@ impl Crew<'_, '_, '_> {
         self.workers.iter_mut().filter_map(|worker| worker.part.as_mut())
     }
 
-    fn cursors(&self) -> Vec<Cursor> {
+    fn cursors(&self) -> Vec<ArenaCursor> {
         let parts = self.workers.iter().filter_map(|worker| worker.part.as_ref());
         parts.map(|part| part.cursor).collect()
     }
@@ -110,7 +110,7 @@ impl Crew<'_, '_, '_> {
         let mut level = 0;
         let mut outdated = false;
         loop {
-            let mut next: Vec<Record> = Vec::new();
+            let mut next: Vec<StateRecord> = Vec::new();
             let mut is_new = true;
             // Once more whenever a class has lost its status.
             loop {
@@ -148,7 +148,7 @@ impl Crew<'_, '_, '_> {
     }
 
     /// Stores the initial states for all workers.
-    fn roots(&mut self) -> Result<Vec<Record>, Unknown> {
+    fn roots(&mut self) -> Result<Vec<StateRecord>, Unknown> {
         self.leader.queue.clear();
         let count = self.leader.store.count();
         if count as u64 > self.leader.options.most_states {
@@ -184,7 +184,7 @@ impl Crew<'_, '_, '_> {
         for (at, part) in self.parts().enumerate() {
             part.cursor.begin(share + if at == 0 { rest } else { 0 }, is_new_level);
         }
-        let levels: Arc<[usize]> = self.cursors().iter().map(Cursor::level).collect();
+        let levels: Arc<[usize]> = self.cursors().iter().map(ArenaCursor::level).collect();
         let store = Arc::clone(&self.store);
         for part in self.parts() {
             part.levels = Arc::clone(&levels);
@@ -202,7 +202,7 @@ impl Crew<'_, '_, '_> {
     }
 
     /// Expands all states of a level.
-    fn explore(&mut self, frontier: &[Record], is_new_level: bool) -> Result<(), Unknown> {
+    fn explore(&mut self, frontier: &[StateRecord], is_new_level: bool) -> Result<(), Unknown> {
         let next = AtomicUsize::new(0);
         let mut is_new_level = is_new_level;
         loop {
@@ -255,8 +255,8 @@ impl Crew<'_, '_, '_> {
     fn merge_accesses(&mut self) -> bool {
         let mut accesses = BTreeMap::new();
         for part in self.parts() {
-            for ((thread, access), site) in part.accesses.drain() {
-                let known = accesses.entry((access, thread)).or_insert(site);
+            for (access, site) in std::mem::take(&mut part.accesses) {
+                let known = accesses.entry(access).or_insert(site);
                 *known = site.min(*known);
             }
         }

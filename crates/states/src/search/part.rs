@@ -9,15 +9,17 @@
 //!    is found do not depend on who is faster.
 
 use super::{Found, Goal, StateSearch};
-use crate::shared::{Cursor, Insertion, Reached, Record, SharedStore, hash};
+use crate::shared::{ArenaCursor, Insertion, ReachedBy, SharedStore, StateRecord, hash};
 use crate::state::State;
 use crate::step::{CellAccess, Mover, Path};
-use rustc_hash::FxHashMap;
 use selvedge_base::{Id, StopReason};
 use selvedge_program::{EdgeId, FailureKind, NodeId, ThreadId, Unknown};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How many states a worker expands between two looks at the budget.
+const POLL_EVERY: u64 = 16;
 
 /// With more states than this put aside, the table has to grow first.
 const MOST_ASIDE: usize = 4096;
@@ -27,7 +29,7 @@ const MOST_ASIDE: usize = 4096;
 pub(crate) struct Nominee {
     /// The words of the stored state before the last transaction.
     pub words: Vec<u64>,
-    pub record: Record,
+    pub record: StateRecord,
     pub edge: Option<EdgeId>,
     pub found: Found,
 }
@@ -37,23 +39,23 @@ pub(crate) struct Nominee {
 pub(crate) struct Part {
     /// The stored states, while a level is explored.
     pub store: Option<Arc<SharedStore>>,
-    pub cursor: Cursor,
+    pub cursor: ArenaCursor,
     /// Where the states of this level begin in each arena.
     pub levels: Arc<[usize]>,
     /// The state that is being expanded.
-    from: Record,
+    from: StateRecord,
     hash: u64,
     words: Vec<u64>,
     /// The new states.
-    pub fresh: Vec<Record>,
+    pub fresh: Vec<StateRecord>,
     /// States for which there was no room in the table.
-    pub aside: Vec<(Vec<u64>, Option<Reached>)>,
+    pub aside: Vec<(Vec<u64>, Option<ReachedBy>)>,
     /// The smallest state from which what is looked for was found.
     pub nominee: Option<Nominee>,
     /// The same for each failure.
     pub failing: BTreeMap<(Option<usize>, FailureKind), Nominee>,
     /// Accesses that were not known, and where they are made.
-    pub accesses: FxHashMap<(ThreadId, CellAccess), (NodeId, Option<EdgeId>)>,
+    pub accesses: BTreeMap<(CellAccess, ThreadId), (NodeId, Option<EdgeId>)>,
     /// Why it stopped.
     pub stopped: Option<Unknown>,
     /// How many states it has expanded.
@@ -62,7 +64,7 @@ pub(crate) struct Part {
 
 impl Part {
     pub fn new(worker: usize) -> Self {
-        let cursor = Cursor::new(worker);
+        let cursor = ArenaCursor::new(worker);
         Self {
             store: None,
             cursor,
@@ -74,7 +76,7 @@ impl Part {
             aside: Vec::new(),
             nominee: None,
             failing: BTreeMap::new(),
-            accesses: FxHashMap::default(),
+            accesses: BTreeMap::new(),
             stopped: None,
             expanded: 0,
         }
@@ -86,16 +88,16 @@ impl Part {
     }
 
     /// How the state that is being expanded is left by a thread.
-    pub fn reached(&self, thread: ThreadId) -> Reached {
-        Reached { from: self.from, hash: self.hash, thread: thread.index() }
+    pub fn reached(&self, thread: ThreadId) -> ReachedBy {
+        ReachedBy { from: self.from, hash: self.hash, thread: thread.index() }
     }
 
     /// Stores a state; its record if it is new.
     fn insert(
         &mut self,
         words: &[u64],
-        reached: Option<Reached>,
-    ) -> Result<Option<Record>, Unknown> {
+        reached: Option<ReachedBy>,
+    ) -> Result<Option<StateRecord>, Unknown> {
         let Some(store) = &self.store else { return Ok(None) };
         match store.insert(&mut self.cursor, &self.levels, words, reached) {
             Insertion::New(record) => {
@@ -136,7 +138,7 @@ impl StateSearch<'_, '_> {
     /// Takes states of a level until there are no more, or there is a reason to stop.
     pub(crate) fn work(
         &mut self,
-        frontier: &[Record],
+        frontier: &[StateRecord],
         chunk: usize,
         next: &AtomicUsize,
         stop: &AtomicBool,
@@ -165,11 +167,14 @@ impl StateSearch<'_, '_> {
         }
     }
 
-    fn expand_record(&mut self, record: Record) -> Result<(), Unknown> {
-        if let Some(reason) = self.budget.poll() {
+    fn expand_record(&mut self, record: StateRecord) -> Result<(), Unknown> {
+        let Some(part) = &mut self.part else { return Ok(()) };
+        // Workers would wait for each other if they counted every state.
+        if part.expanded.is_multiple_of(POLL_EVERY)
+            && let Some(reason) = self.budget.poll()
+        {
             return Err(reason.into());
         }
-        let Some(part) = &mut self.part else { return Ok(()) };
         let Some(store) = part.store.clone() else { return Ok(()) };
         let mut words = std::mem::take(&mut part.words);
         store.read(record, &mut words);
@@ -186,7 +191,7 @@ impl StateSearch<'_, '_> {
     pub(crate) fn store_words(
         &mut self,
         words: &[u64],
-        reached: Option<Reached>,
+        reached: Option<ReachedBy>,
     ) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
         let Some(record) = part.insert(words, reached)? else { return Ok(()) };
@@ -230,7 +235,7 @@ impl StateSearch<'_, '_> {
                 let node = self.symmetry.moved_node(node, thread, own);
                 let edge = edge.map(|edge| self.symmetry.moved_edge(edge, thread, own));
                 if let Some(part) = &mut self.part {
-                    part.accesses.entry((own, moved)).or_insert((node, edge));
+                    part.accesses.entry((moved, own)).or_insert((node, edge));
                 }
             }
         }
