@@ -10,8 +10,8 @@
 use crate::class::At;
 use crate::points_to::{Origin, PointsTo, Site, ThreadKind};
 use crate::tokens::{
-    Base, ContextId, Goal, LocationKey, LockKey, LockName, Model, ModelThread, Outcome, Shared,
-    Step, Subject,
+    Base, CallOutcome, ContextId, JavaSubject, LocationKey, LockKey, LockName, Model, ModelFacts,
+    ModelGoal, ModelThread, Step,
 };
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{FileId, Id, Place};
@@ -105,10 +105,10 @@ pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
 }
 
 /// What a question is about, in words.
-pub fn subject_name(world: &World, found: &PointsTo, subject: Subject) -> String {
+pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
     match subject {
-        Subject::Statics(class) => format!("static fields of {}", short_class(world, class)),
-        Subject::Object(object) => object_name(world, found, object),
+        JavaSubject::Statics(class) => format!("static fields of {}", short_class(world, class)),
+        JavaSubject::Object(object) => object_name(world, found, object),
     }
 }
 
@@ -139,7 +139,7 @@ pub fn object_name(world: &World, found: &PointsTo, object: crate::points_to::Ob
     }
 }
 
-type Variant = (ContextId, Option<Outcome>);
+type Variant = (ContextId, Option<CallOutcome>);
 type Label = Option<(Step, At)>;
 
 /// The nodes of a procedure with what leads from each where.
@@ -152,8 +152,8 @@ struct Flow {
 
 /// The program of a model; `None` if no access is left in it that another one could get in the way of.
 pub fn emit(
-    shared: &Shared<'_>,
-    subject: Subject,
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
     model: &Model,
     threads: &[ModelThread; 2],
     sources: &Sources,
@@ -276,10 +276,10 @@ fn flow(
     let mut out: Vec<Vec<(Label, usize)>> = vec![Vec::new(); graph.nodes + 1];
     for edge in &graph.edges {
         let goal = match &edge.goal {
-            Goal::Node(node) => *node,
-            Goal::Exit(one) if outcome.as_ref().is_none_or(|wanted| wanted == one) => exit,
+            ModelGoal::Node(node) => *node,
+            ModelGoal::Exit(one) if outcome.as_ref().is_none_or(|wanted| wanted == one) => exit,
             // Another outcome: the thread stops there, after what happens before.
-            Goal::Exit(_) => {
+            ModelGoal::Exit(_) => {
                 out.push(Vec::new());
                 out.len() - 1
             }
@@ -405,8 +405,8 @@ fn renumber(flow: &Flow) -> Flow {
 }
 
 struct Emitter<'e, 'a> {
-    shared: &'e Shared<'a>,
-    subject: Subject,
+    shared: &'e ModelFacts<'a>,
+    subject: JavaSubject,
     sources: &'e Sources,
     program: Program,
     locations: BTreeMap<LocationKey, LocationId>,
@@ -490,10 +490,10 @@ impl Emitter<'_, '_> {
         if let Some(&known) = self.locations.get(key) {
             return known;
         }
-        let Shared { world, found, .. } = self.shared;
+        let ModelFacts { world, found, .. } = self.shared;
         let owner = match self.subject {
-            Subject::Statics(class) => short_class(world, class),
-            Subject::Object(object) => {
+            JavaSubject::Statics(class) => short_class(world, class),
+            JavaSubject::Object(object) => {
                 let text = world.names.text(found.objects[object].name);
                 text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
             }
@@ -573,15 +573,15 @@ impl Emitter<'_, '_> {
 }
 
 /// A lock in words.
-pub fn lock_name(shared: &Shared<'_>, subject: Subject, key: &LockKey) -> String {
-    let Shared { world, found, .. } = shared;
+pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -> String {
+    let ModelFacts { world, found, .. } = shared;
     let class_of = |object: crate::points_to::ObjectId| {
         let text = world.names.text(found.objects[object].name);
         text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
     };
     let own = || match subject {
-        Subject::Object(object) => class_of(object),
-        Subject::Statics(class) => short_class(world, class),
+        JavaSubject::Object(object) => class_of(object),
+        JavaSubject::Statics(class) => short_class(world, class),
     };
     match &key.name {
         LockName::Isolated => own(),

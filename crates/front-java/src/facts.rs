@@ -175,10 +175,13 @@ impl Facts {
             return false;
         }
         let Some(frames) = found.methods.get(&caller) else { return false };
+        if called.iter().any(|&(other, _, how)| other != caller || how != How::Call) {
+            return false;
+        }
         let places: BTreeSet<At> = called.iter().map(|&(_, at, _)| at).collect();
-        called.iter().all(|&(other, at, how)| {
+        places.iter().all(|&at| {
             let after = frames.reachable_from(at);
-            other == caller && how == How::Call && !places.iter().any(|&place| after[place])
+            !places.iter().any(|&place| after[place])
         })
     }
 

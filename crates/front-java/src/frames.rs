@@ -59,7 +59,7 @@ pub struct Frames {
 
 /// Why nothing is known of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
+pub enum FrameRefusal {
     /// It has subroutines.
     Subroutines,
     /// Its stack or its local variables are not what the machine asks for.
@@ -71,10 +71,15 @@ impl Frames {
     ///
     /// # Errors
     /// If the body is one of those that are refused.
-    pub fn new(method: &JavaMethod, body: &JavaBody, names: &JavaNames) -> Result<Self, Refusal> {
+    pub fn new(
+        method: &JavaMethod,
+        body: &JavaBody,
+        names: &JavaNames,
+    ) -> Result<Self, FrameRefusal> {
         let flow = Flow::new(body, names)?;
-        let locals = first_locals(method, body, names).ok_or(Refusal::Damaged)?;
-        let (operands, frames) = operands(body, names, &flow, locals).ok_or(Refusal::Damaged)?;
+        let locals = first_locals(method, body, names).ok_or(FrameRefusal::Damaged)?;
+        let (operands, frames) =
+            operands(body, names, &flow, locals).ok_or(FrameRefusal::Damaged)?;
         let reached: IdVec<At, bool> =
             IdVec::from_vec(operands.iter().map(Option::is_some).collect());
         let operands = operands.iter().map(|one| one.clone().unwrap_or_default()).collect();
@@ -145,7 +150,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(body: &JavaBody, names: &JavaNames) -> Result<Self, Refusal> {
+    fn new(body: &JavaBody, names: &JavaNames) -> Result<Self, FrameRefusal> {
         let count = body.instructions.len();
         let mut next: IdVec<At, Vec<At>> = IdVec::filled(Vec::new(), count);
         let mut handlers: IdVec<At, Vec<At>> = IdVec::filled(Vec::new(), count);
@@ -156,12 +161,12 @@ impl Flow {
                 instruction,
                 JavaInstruction::Subroutine(_) | JavaInstruction::SubroutineReturn(_)
             ) {
-                return Err(Refusal::Subroutines);
+                return Err(FrameRefusal::Subroutines);
             }
             let mut targets = instruction.targets();
             if instruction.goes_on() {
                 if at.index() + 1 >= count {
-                    return Err(Refusal::Damaged);
+                    return Err(FrameRefusal::Damaged);
                 }
                 targets.insert(0, At::from_index(at.index() + 1));
             }

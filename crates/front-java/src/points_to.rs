@@ -164,6 +164,8 @@ enum Use {
     Compared(CallId),
     Copied(CallId),
     Task(CallId, ObjectId),
+    /// The receiver of a method reference, the second object, that a thread runs.
+    TaskHandle(CallId, ObjectId, ObjectId),
     Run(CallId),
     Components,
     Pooled,
@@ -484,6 +486,7 @@ impl Solver<'_> {
             }
             Use::Copied(call) => self.copied(call, object),
             Use::Task(call, thread) => self.task(call, thread, object),
+            Use::TaskHandle(call, thread, task) => self.task_handle(call, thread, task, object),
             Use::Run(call) => self.call_back(call, object, &["run"]),
             Use::Components => {
                 let Some(class) = self.found.objects[object].class else { return };
@@ -1202,21 +1205,17 @@ impl Solver<'_> {
                 self.found.doubts.insert(Doubt::Lambda(caller, at));
                 return;
             }
-            for one in 0..captured {
-                let from = self.node(Holder::Captured(task, one));
-                let into = self.node(Holder::Value(entry, Definition::Parameter(u16::from(one))));
-                self.copy(from, into, None);
-            }
             // A method reference may mean what a subclass has.
             let overridden = matches!(
                 handle.kind,
                 HandleKind::Invoke(InvokeKind::Virtual | InvokeKind::Interface)
-            ) && !self.world.of(entry).access.is_private()
-                && !self.world.of(entry).access.is_final();
-            if overridden {
-                let Call { caller, at, .. } = self.calls[call];
-                self.found.doubts.insert(Doubt::Lambda(caller, at));
+            ) && !self.world.of(entry).access.is_private();
+            if overridden && captured > 0 {
+                let receiver = self.node(Holder::Captured(task, 0));
+                self.add_use(receiver, Use::TaskHandle(call, thread, task));
+                return;
             }
+            self.capture(task, entry, captured);
             self.start(call, thread, entry, None);
             return;
         }
@@ -1228,6 +1227,31 @@ impl Solver<'_> {
         let class = self.found.objects[task].class;
         if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
             self.start(call, thread, entry, Some(task));
+        }
+    }
+
+    /// What a lambda has captured becomes the first parameters of a method.
+    fn capture(&mut self, lambda: ObjectId, method: MemberId, captured: u8) {
+        for one in 0..captured {
+            let from = self.node(Holder::Captured(lambda, one));
+            let into = self.node(Holder::Value(method, Definition::Parameter(u16::from(one))));
+            self.copy(from, into, None);
+        }
+    }
+
+    /// A thread runs a method reference with this receiver.
+    fn task_handle(&mut self, call: CallId, thread: ObjectId, task: ObjectId, receiver: ObjectId) {
+        let Some(lambda) = self.lambdas.get(&task) else { return };
+        let (member, captured) = (lambda.handle.member, lambda.captured);
+        match self.found.objects[receiver].class.map(|class| self.select(class, member)) {
+            Some(Ok(entry)) => {
+                self.capture(task, entry, captured);
+                self.start(call, thread, entry, None);
+            }
+            _ => {
+                let Call { caller, at, .. } = self.calls[call];
+                self.found.doubts.insert(Doubt::Lambda(caller, at));
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use crate::library::Table;
 use crate::points_to::{
     Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, ThreadKind, points_to,
 };
-use crate::tokens::{Mask, ModelThread, Shared, Subject, model};
+use crate::tokens::{JavaSubject, Mask, ModelFacts, ModelThread, model};
 use crate::world::{MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::Program;
@@ -66,7 +66,7 @@ pub fn questions(
 ) -> Result<Understood, StopReason> {
     let found = points_to(world, table, &[main], budget)?;
     let facts = Facts::new(world, &found);
-    let shared = Shared::new(world, table, &found, &facts);
+    let shared = ModelFacts::new(world, table, &found, &facts);
     let sources = Sources::new(world);
     let mut understood = Understood {
         kinds: found
@@ -141,8 +141,8 @@ fn in_words(world: &World, doubt: &Doubt) -> String {
 /// What a kind of threads reads and writes, by subject and field; elements have no field.
 #[derive(Default)]
 struct Accesses {
-    reads: BTreeSet<(Subject, Option<MemberId>)>,
-    writes: BTreeSet<(Subject, Option<MemberId>)>,
+    reads: BTreeSet<(JavaSubject, Option<MemberId>)>,
+    writes: BTreeSet<(JavaSubject, Option<MemberId>)>,
 }
 
 fn accesses(world: &World, found: &PointsTo, facts: &Facts, runs: &BTreeSet<MemberId>) -> Accesses {
@@ -154,10 +154,10 @@ fn accesses(world: &World, found: &PointsTo, facts: &Facts, runs: &BTreeSet<Memb
             for &subject in owners.get(&object).unwrap_or(&BTreeSet::from([object])) {
                 let field = if subject == object { field } else { None };
                 if reads {
-                    all.reads.insert((Subject::Object(subject), field));
+                    all.reads.insert((JavaSubject::Object(subject), field));
                 }
                 if writes {
-                    all.writes.insert((Subject::Object(subject), field));
+                    all.writes.insert((JavaSubject::Object(subject), field));
                 }
             }
         }
@@ -221,7 +221,7 @@ fn accesses(world: &World, found: &PointsTo, facts: &Facts, runs: &BTreeSet<Memb
         }
     }
     for (field, writes) in statics {
-        let subject = Subject::Statics(field.class);
+        let subject = JavaSubject::Statics(field.class);
         if writes {
             all.writes.insert((subject, Some(field)));
         } else {
@@ -275,7 +275,7 @@ fn conflicting(
     second: &Accesses,
     facts: &Facts,
     found: &PointsTo,
-) -> BTreeSet<Subject> {
+) -> BTreeSet<JavaSubject> {
     let mut subjects = BTreeSet::new();
     for (one, other) in [(first, second), (second, first)] {
         for key in &one.writes {
@@ -285,8 +285,8 @@ fn conflicting(
         }
     }
     subjects.retain(|subject| match subject {
-        Subject::Statics(_) => true,
-        Subject::Object(object) => {
+        JavaSubject::Statics(_) => true,
+        JavaSubject::Object(object) => {
             facts.escaping.contains(object) && found.objects.len() > object.index()
         }
     });
@@ -299,13 +299,13 @@ fn threads(
     facts: &Facts,
     first: ThreadKind,
     second: ThreadKind,
-    subject: Subject,
+    subject: JavaSubject,
 ) -> [ModelThread; 2] {
     let plain = |kind| ModelThread { kind, mask: None, is_another: false };
     if first == second {
         // Of two threads at most one is the object.
         let own = match (first.origin, first.this, subject) {
-            (Origin::Started(thread), Some(this), Subject::Object(object)) => {
+            (Origin::Started(thread), Some(this), JavaSubject::Object(object)) => {
                 thread == this && this == object
             }
             _ => false,

@@ -39,7 +39,7 @@ define_id!(
 
 /// What a question is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Subject {
+pub enum JavaSubject {
     /// Any one of these objects.
     Object(ObjectId),
     /// The static fields of a class.
@@ -59,7 +59,7 @@ pub enum Base {
 
 /// What is known of a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Token {
+pub enum JavaToken {
     /// Not the object, and no object with a name.
     Other,
     /// The object, which only this thread knows.
@@ -107,7 +107,7 @@ pub struct LocationKey {
 
 /// Where a thread is with respect to the start and the end of the other one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Phase {
+pub enum StartPhase {
     /// It has not been started.
     Before,
     /// It may run.
@@ -118,13 +118,13 @@ pub enum Phase {
 
 /// How a call ends.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// Whether by an exception.
     pub thrown: bool,
     /// What it gives back.
-    pub token: Token,
+    pub token: JavaToken,
     /// Where the thread is then.
-    pub phase: Phase,
+    pub phase: StartPhase,
     /// Whether an object that only this thread knew is known to others.
     pub published: bool,
 }
@@ -145,16 +145,16 @@ pub enum Step {
     /// It ends.
     End,
     /// A call with this outcome.
-    Call(ContextId, Outcome),
+    Call(ContextId, CallOutcome),
 }
 
 /// Where an edge leads.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Goal {
+pub enum ModelGoal {
     /// To a node.
     Node(usize),
     /// Out of the method.
-    Exit(Outcome),
+    Exit(CallOutcome),
 }
 
 /// An edge: from a node, what happens in order, where it leads, the instruction.
@@ -165,7 +165,7 @@ pub struct ModelEdge {
     /// What happens.
     pub steps: Vec<Step>,
     /// Where it leads.
-    pub goal: Goal,
+    pub goal: ModelGoal,
     /// The instruction.
     pub at: At,
 }
@@ -176,9 +176,9 @@ pub struct Context {
     /// The method.
     pub method: MemberId,
     /// The tokens.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<JavaToken>,
     /// Where the thread is.
-    pub phase: Phase,
+    pub phase: StartPhase,
     /// For which of the two threads, where that matters.
     pub masked: bool,
     /// Whether it is called in a unit that a start or a join may lie in.
@@ -193,7 +193,7 @@ pub struct Graph {
     /// The edges.
     pub edges: Vec<ModelEdge>,
     /// How it can end.
-    pub outcomes: BTreeSet<Outcome>,
+    pub outcomes: BTreeSet<CallOutcome>,
 }
 
 /// The order that starts and joins give.
@@ -232,7 +232,7 @@ pub struct Model {
 }
 
 /// What all questions about a program share.
-pub struct Shared<'a> {
+pub struct ModelFacts<'a> {
     /// The classes.
     pub world: &'a World,
     /// What is known of other classes.
@@ -260,7 +260,7 @@ const HELD: usize = 8;
 /// How many fields lie between the object and what it owns.
 const DEPTH: usize = 3;
 
-impl<'a> Shared<'a> {
+impl<'a> ModelFacts<'a> {
     /// What all questions about a program share.
     pub fn new(world: &'a World, table: &'a Table, found: &'a PointsTo, facts: &'a Facts) -> Self {
         let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
@@ -336,8 +336,8 @@ impl<'a> Shared<'a> {
 /// # Errors
 /// If the budget is used up.
 pub fn model(
-    shared: &Shared<'_>,
-    subject: Subject,
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
     threads: &[ModelThread; 2],
     budget: &Budget,
 ) -> Result<Model, StopReason> {
@@ -364,18 +364,18 @@ enum Unit {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Frame {
     at: At,
-    stack: Vec<Token>,
-    locals: Vec<Token>,
+    stack: Vec<JavaToken>,
+    locals: Vec<JavaToken>,
     held: Vec<LockKey>,
     monitors: u8,
     unit: Unit,
-    phase: Phase,
+    phase: StartPhase,
     published: bool,
 }
 
 struct Explorer<'s, 'a> {
-    shared: &'s Shared<'a>,
-    subject: Subject,
+    shared: &'s ModelFacts<'a>,
+    subject: JavaSubject,
     threads: &'s [ModelThread; 2],
     model: Model,
     numbers: FxHashMap<Context, ContextId>,
@@ -399,14 +399,14 @@ struct Explorer<'s, 'a> {
 
 impl<'s, 'a> Explorer<'s, 'a> {
     fn new(
-        shared: &'s Shared<'a>,
-        subject: Subject,
+        shared: &'s ModelFacts<'a>,
+        subject: JavaSubject,
         threads: &'s [ModelThread; 2],
         dropped: BTreeSet<LockKey>,
     ) -> Self {
         let object = match subject {
-            Subject::Object(object) => Some(object),
-            Subject::Statics(_) => None,
+            JavaSubject::Object(object) => Some(object),
+            JavaSubject::Statics(_) => None,
         };
         let mut explorer = Self {
             shared,
@@ -431,7 +431,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// The methods that may do something that the model shows.
     fn find_relevant(&self) -> BTreeSet<MemberId> {
-        let Shared { world, found, facts, .. } = self.shared;
+        let ModelFacts { world, found, facts, .. } = self.shared;
         let touched = self.touched();
         let mut direct: BTreeSet<MemberId> = self.shared.freeing.clone();
         for thread in self.threads {
@@ -444,10 +444,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
             let touches = frames.next.ids().filter(|&at| frames.reached[at]).any(|at| {
                 match &body.instructions[at.index()] {
                     JavaInstruction::Field(access, member) => match (access, self.subject) {
-                        (FieldAccess::GetStatic | FieldAccess::PutStatic, Subject::Statics(class)) => {
+                        (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Statics(class)) => {
                             matches!(world.field(*member), Resolution::Found(field) if field.class == class)
                         }
-                        (FieldAccess::Get | FieldAccess::Put, Subject::Object(_)) => {
+                        (FieldAccess::Get | FieldAccess::Put, JavaSubject::Object(_)) => {
                             found.operand(method, at, 0).meets(&touched)
                         }
                         _ => false,
@@ -476,7 +476,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// The object and what it owns.
     fn touched(&self) -> ObjectSet {
-        let Shared { found, facts, .. } = self.shared;
+        let ModelFacts { found, facts, .. } = self.shared;
         let mut all = ObjectSet::default();
         let Some(object) = self.object else { return all };
         all.insert(object);
@@ -514,7 +514,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
     /// What a thread begins with.
     fn roots(&mut self, number: usize) -> Vec<ContextId> {
         let ModelThread { kind, mask, is_another } = self.threads[number].clone();
-        let phase = if mask.is_some() { Phase::Before } else { Phase::Parallel };
+        let phase = if mask.is_some() { StartPhase::Before } else { StartPhase::Parallel };
         let masked = number == 0 && mask.is_some();
         let begins: Vec<(Option<ObjectId>, MemberId)> = match kind.origin {
             Origin::Library => self.shared.found.callbacks.iter().copied().collect(),
@@ -523,7 +523,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let mut roots = Vec::new();
         for (this, method) in begins {
             for tokens in self.outside_tokens(this, method) {
-                if is_another && tokens.first() == Some(&Token::Isolated) {
+                if is_another && tokens.first() == Some(&JavaToken::Isolated) {
                     continue;
                 }
                 let in_unit = false;
@@ -534,9 +534,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     /// The tokens of the parameters of a method that something else than an instruction calls.
-    fn outside_tokens(&mut self, this: Option<ObjectId>, method: MemberId) -> Vec<Vec<Token>> {
+    fn outside_tokens(&mut self, this: Option<ObjectId>, method: MemberId) -> Vec<Vec<JavaToken>> {
         let count = self.parameters(method);
-        let mut all: Vec<Vec<Token>> = vec![Vec::new()];
+        let mut all: Vec<Vec<JavaToken>> = vec![Vec::new()];
         for number in 0..count {
             let set = match this {
                 Some(this) if number == 0 => {
@@ -587,47 +587,49 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     /// What a value that can be one of these objects is.
-    fn fork(&self, set: &ObjectSet) -> Vec<Token> {
+    fn fork(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
         for object in set.iter() {
             if Some(object) == self.object {
-                tokens.insert(Token::Isolated);
+                tokens.insert(JavaToken::Isolated);
                 if !self.shared.facts.single.contains(&object) {
-                    tokens.insert(Token::Other);
+                    tokens.insert(JavaToken::Other);
                 }
             } else if self.shared.named.contains(&object) {
-                tokens.insert(Token::One(object));
+                tokens.insert(JavaToken::One(object));
             } else {
-                tokens.insert(Token::Other);
+                tokens.insert(JavaToken::Other);
             }
         }
         if tokens.is_empty() {
-            tokens.insert(Token::Other);
+            tokens.insert(JavaToken::Other);
         }
         tokens.into_iter().collect()
     }
 
     /// The name of the lock that a token is.
-    fn lock_of(&self, token: &Token) -> Option<LockName> {
-        let Shared { world, found, facts, .. } = self.shared;
+    fn lock_of(&self, token: &JavaToken) -> Option<LockName> {
+        let ModelFacts { world, found, facts, .. } = self.shared;
         match token {
-            Token::Isolated | Token::Fresh => Some(LockName::Isolated),
-            Token::One(object) => Some(match found.objects[*object].site {
+            JavaToken::Isolated | JavaToken::Fresh => Some(LockName::Isolated),
+            JavaToken::One(object) => Some(match found.objects[*object].site {
                 Site::Class(name) => match world.find(name) {
                     Some(class) => LockName::Class(class),
                     None => LockName::One(*object),
                 },
                 _ => LockName::One(*object),
             }),
-            Token::Part(base, path) if path.iter().all(|one| facts.write_once.contains(one)) => {
+            JavaToken::Part(base, path)
+                if path.iter().all(|one| facts.write_once.contains(one)) =>
+            {
                 let base = if *base == Base::Fresh { Base::Isolated } else { *base };
                 Some(LockName::Part(base, Rc::clone(path)))
             }
-            Token::Part(..) | Token::Other | Token::Truth(_) => None,
+            JavaToken::Part(..) | JavaToken::Other | JavaToken::Truth(_) => None,
         }
     }
 
-    fn key(&self, token: &Token, explicit: bool) -> Option<LockKey> {
+    fn key(&self, token: &JavaToken, explicit: bool) -> Option<LockKey> {
         let name = self.lock_of(token)?;
         let key = LockKey { name, explicit };
         (!self.model.dropped.contains(&key)).then_some(key)
@@ -689,10 +691,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     /// A location of the object that a token leads to, if it does.
-    fn location(&self, token: &Token, field: Option<MemberId>) -> Option<LocationKey> {
+    fn location(&self, token: &JavaToken, field: Option<MemberId>) -> Option<LocationKey> {
         match token {
-            Token::Isolated => Some(LocationKey { path: Rc::from([]), field }),
-            Token::Part(Base::Isolated, path)
+            JavaToken::Isolated => Some(LocationKey { path: Rc::from([]), field }),
+            JavaToken::Part(Base::Isolated, path)
                 if path.iter().all(|one| self.shared.facts.owning.contains(one)) =>
             {
                 Some(LocationKey { path: Rc::clone(path), field })
@@ -702,29 +704,29 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     /// The tokens of what a field of a value holds.
-    fn loaded(&self, base: &Token, field: MemberId, set: &ObjectSet) -> Vec<Token> {
-        let Shared { found, facts, .. } = self.shared;
+    fn loaded(&self, base: &JavaToken, field: MemberId, set: &ObjectSet) -> Vec<JavaToken> {
+        let ModelFacts { found, facts, .. } = self.shared;
         let (start, path): (Base, &[MemberId]) = match base {
-            Token::Isolated => (Base::Isolated, &[]),
-            Token::Fresh => (Base::Fresh, &[]),
-            Token::One(object) => (Base::One(*object), &[]),
-            Token::Part(start, path) => (*start, path),
-            Token::Other | Token::Truth(_) => return self.fork(set),
+            JavaToken::Isolated => (Base::Isolated, &[]),
+            JavaToken::Fresh => (Base::Fresh, &[]),
+            JavaToken::One(object) => (Base::One(*object), &[]),
+            JavaToken::Part(start, path) => (*start, path),
+            JavaToken::Other | JavaToken::Truth(_) => return self.fork(set),
         };
         let precise = match (base, self.object) {
-            (Token::Isolated | Token::Fresh, Some(object)) => {
+            (JavaToken::Isolated | JavaToken::Fresh, Some(object)) => {
                 Some(found.of(Holder::Field(object, field)))
             }
-            (Token::One(object), _) => Some(found.of(Holder::Field(*object, field))),
+            (JavaToken::One(object), _) => Some(found.of(Holder::Field(*object, field))),
             _ => None,
         };
         let mut tokens = self.fork(precise.unwrap_or(set));
         let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
         if named && path.len() < DEPTH {
             for token in &mut tokens {
-                if *token == Token::Other {
+                if *token == JavaToken::Other {
                     let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
-                    *token = Token::Part(start, Rc::from(path));
+                    *token = JavaToken::Part(start, Rc::from(path));
                 }
             }
         }
@@ -825,14 +827,14 @@ struct Walk<'w, 's, 'a> {
     open: Vec<(usize, Frame)>,
     per_instruction: BTreeMap<At, usize>,
     graph: Graph,
-    this: Option<Token>,
+    this: Option<JavaToken>,
     /// Whether the other thread does not run at the instruction that is executed.
     silent: bool,
     in_unit: bool,
 }
 
 impl Walk<'_, '_, '_> {
-    fn begin(&mut self, tokens: &[Token], phase: Phase) {
+    fn begin(&mut self, tokens: &[JavaToken], phase: StartPhase) {
         let shared = self.explorer.shared;
         let of = shared.world.of(self.method);
         let kinds =
@@ -842,10 +844,10 @@ impl Walk<'_, '_, '_> {
         for (kind, token) in this.into_iter().chain(kinds).zip(tokens) {
             locals.push(token.clone());
             if kind.width() == 2 {
-                locals.push(Token::Other);
+                locals.push(JavaToken::Other);
             }
         }
-        locals.resize(usize::from(self.body.max_locals), Token::Other);
+        locals.resize(usize::from(self.body.max_locals), JavaToken::Other);
         let mut steps = Vec::new();
         let mut unit = Unit::None;
         if self.is_unit() {
@@ -878,7 +880,12 @@ impl Walk<'_, '_, '_> {
         };
         self.graph.nodes = 1;
         let goal = self.node(frame);
-        self.graph.edges.push(ModelEdge { source: 0, steps, goal: Goal::Node(goal), at: first });
+        self.graph.edges.push(ModelEdge {
+            source: 0,
+            steps,
+            goal: ModelGoal::Node(goal),
+            at: first,
+        });
     }
 
     /// The lock of a synchronized method.
@@ -898,7 +905,7 @@ impl Walk<'_, '_, '_> {
     /// object, above or below it or in their nest, neither a constructor nor what a thread begins with, and
     /// nothing in it starts threads, waits for them or may take long.
     fn is_unit(&self) -> bool {
-        let Shared { world, found, blocking, .. } = self.explorer.shared;
+        let ModelFacts { world, found, blocking, .. } = self.explorer.shared;
         let of = world.of(self.method);
         let name = world.names.text(of.name);
         if of.access.is_private()
@@ -911,8 +918,8 @@ impl Walk<'_, '_, '_> {
             return false;
         }
         let class = match self.explorer.subject {
-            Subject::Statics(class) => Some(class),
-            Subject::Object(object) => {
+            JavaSubject::Statics(class) => Some(class),
+            JavaSubject::Object(object) => {
                 found.objects[object].class.or(match found.objects[object].site {
                     Site::New(method, ..) => Some(method.class),
                     _ => None,
@@ -934,7 +941,7 @@ impl Walk<'_, '_, '_> {
     fn node(&mut self, mut frame: Frame) -> usize {
         for local in 0..frame.locals.len() {
             if !self.frames.is_live(frame.at, local) {
-                frame.locals[local] = Token::Other;
+                frame.locals[local] = JavaToken::Other;
             }
         }
         if let Some(&known) = self.numbers.get(&frame) {
@@ -958,7 +965,7 @@ impl Walk<'_, '_, '_> {
                 return;
             }
             // A unit in which the other thread is started or joined goes on while that runs.
-            self.silent = frame.phase != Phase::Parallel && !self.is_in_unit(&frame);
+            self.silent = frame.phase != StartPhase::Parallel && !self.is_in_unit(&frame);
             if self.execute(source, &frame).is_none() {
                 self.explorer.model.cut = true;
             }
@@ -972,7 +979,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn edge(&mut self, source: usize, at: At, steps: Vec<Step>, frame: Frame) {
-        let goal = Goal::Node(self.node(frame));
+        let goal = ModelGoal::Node(self.node(frame));
         self.push(ModelEdge { source, steps, goal, at });
     }
 
@@ -991,7 +998,7 @@ impl Walk<'_, '_, '_> {
         frame: &Frame,
         steps: Vec<Step>,
         thrown: bool,
-        token: Token,
+        token: JavaToken,
     ) {
         let mut steps = steps;
         let mut held = frame.held.clone();
@@ -1006,10 +1013,10 @@ impl Walk<'_, '_, '_> {
         if frame.unit != Unit::None {
             steps.push(Step::End);
         }
-        let token = if let Token::Truth(_) = token { Token::Other } else { token };
-        let outcome = Outcome { thrown, token, phase: frame.phase, published: frame.published };
+        let token = if let JavaToken::Truth(_) = token { JavaToken::Other } else { token };
+        let outcome = CallOutcome { thrown, token, phase: frame.phase, published: frame.published };
         self.graph.outcomes.insert(outcome.clone());
-        self.push(ModelEdge { source, steps, goal: Goal::Exit(outcome), at: frame.at });
+        self.push(ModelEdge { source, steps, goal: ModelGoal::Exit(outcome), at: frame.at });
     }
 
     /// An exception at an instruction.
@@ -1027,7 +1034,7 @@ impl Walk<'_, '_, '_> {
             }
         }
         if frames.escapes[frame.at] {
-            self.leave(source, frame, steps.to_vec(), true, Token::Other);
+            self.leave(source, frame, steps.to_vec(), true, JavaToken::Other);
         }
     }
 
@@ -1036,8 +1043,8 @@ impl Walk<'_, '_, '_> {
         let mut found = false;
         for token in frame.stack.iter_mut().chain(&mut frame.locals) {
             match token {
-                Token::Fresh => *token = Token::Isolated,
-                Token::Part(base @ Base::Fresh, _) => *base = Base::Isolated,
+                JavaToken::Fresh => *token = JavaToken::Isolated,
+                JavaToken::Part(base @ Base::Fresh, _) => *base = Base::Isolated,
                 _ => continue,
             }
             found = true;
@@ -1045,17 +1052,17 @@ impl Walk<'_, '_, '_> {
         frame.published |= found;
     }
 
-    fn is_fresh(token: &Token) -> bool {
-        matches!(token, Token::Fresh | Token::Part(Base::Fresh, _))
+    fn is_fresh(token: &JavaToken) -> bool {
+        matches!(token, JavaToken::Fresh | JavaToken::Part(Base::Fresh, _))
     }
 
     /// The frame behind an instruction with this result, and the operands.
-    fn after(&self, frame: &Frame, result: Token) -> Option<(Frame, Vec<Token>)> {
+    fn after(&self, frame: &Frame, result: JavaToken) -> Option<(Frame, Vec<JavaToken>)> {
         let mut next = frame.clone();
         let instruction = &self.body.instructions[frame.at.index()];
         let names = &self.explorer.shared.world.names;
         let (stack, locals) = (&mut next.stack, &mut next.locals[..]);
-        let operands = apply(instruction, names, (stack, locals), &Token::Other, |_| result)?;
+        let operands = apply(instruction, names, (stack, locals), &JavaToken::Other, |_| result)?;
         Some((next, operands))
     }
 
@@ -1078,7 +1085,7 @@ impl Walk<'_, '_, '_> {
                 self.call(source, frame, initialiser, Vec::new(), None)?;
             }
         }
-        let (plain, operands) = self.after(frame, Token::Other)?;
+        let (plain, operands) = self.after(frame, JavaToken::Other)?;
         match instruction {
             JavaInstruction::Field(access, member) => {
                 let is_there = match access {
@@ -1102,7 +1109,7 @@ impl Walk<'_, '_, '_> {
                 let tokens = if *kind == JavaKind::Reference {
                     self.result_tokens(frame.at)
                 } else {
-                    vec![Token::Other]
+                    vec![JavaToken::Other]
                 };
                 for token in tokens {
                     let (next, _) = self.after(frame, token)?;
@@ -1161,14 +1168,14 @@ impl Walk<'_, '_, '_> {
             JavaInstruction::Return(kind) => {
                 let token = match kind {
                     Some(JavaKind::Reference) => operands[0].clone(),
-                    _ => Token::Other,
+                    _ => JavaToken::Other,
                 };
                 self.leave(source, &plain, Vec::new(), false, token);
             }
             JavaInstruction::Branch(BranchCondition::Zero(comparison), target)
-                if matches!(operands[0], Token::Truth(_)) =>
+                if matches!(operands[0], JavaToken::Truth(_)) =>
             {
-                let zero = operands[0] == Token::Truth(false);
+                let zero = operands[0] == JavaToken::Truth(false);
                 let next = At::from_index(frame.at.index() + 1);
                 let goes = match comparison {
                     Comparison::Equal => Some(zero),
@@ -1197,52 +1204,53 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether the first operand of an instruction is not null: `this`, or an object with a name.
-    fn is_there(&self, at: At, token: &Token) -> bool {
+    fn is_there(&self, at: At, token: &JavaToken) -> bool {
         let is_static = self.explorer.shared.world.of(self.method).access.is_static();
         let first = self.frames.operands[at].first();
         let is_this = first.is_some_and(|one| one[..] == [Definition::Parameter(0)]);
-        (is_this && !is_static) || matches!(token, Token::Isolated | Token::Fresh | Token::One(_))
+        (is_this && !is_static)
+            || matches!(token, JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_))
     }
 
     /// The tokens of what an instruction gives.
-    fn result_tokens(&self, at: At) -> Vec<Token> {
+    fn result_tokens(&self, at: At) -> Vec<JavaToken> {
         let holder = Holder::Value(self.method, Definition::Result(at));
         self.explorer.fork(self.explorer.shared.found.of(holder))
     }
 
     /// The tokens of a new object.
-    fn made(&self, frame: &Frame) -> Vec<Token> {
-        let Shared { found, facts, named, .. } = self.explorer.shared;
+    fn made(&self, frame: &Frame) -> Vec<JavaToken> {
+        let ModelFacts { found, facts, named, .. } = self.explorer.shared;
         let set = found.of(Holder::Value(self.method, Definition::Result(frame.at)));
         let Some(object) = set.only() else { return self.explorer.fork(set) };
         if Some(object) == self.explorer.object {
-            let mut tokens = vec![Token::Fresh];
+            let mut tokens = vec![JavaToken::Fresh];
             if !facts.single.contains(&object) {
-                tokens.push(Token::Other);
+                tokens.push(JavaToken::Other);
             }
             return tokens;
         }
         if named.contains(&object) {
-            return vec![Token::One(object)];
+            return vec![JavaToken::One(object)];
         }
         if let Some(part) = self.owned(object, frame) {
             return vec![part];
         }
-        vec![Token::Other]
+        vec![JavaToken::Other]
     }
 
     /// What the object owns, if `this` is the object and a field of it owns what is made here.
-    fn owned(&self, object: ObjectId, frame: &Frame) -> Option<Token> {
-        let Shared { world, found, facts, .. } = self.explorer.shared;
+    fn owned(&self, object: ObjectId, frame: &Frame) -> Option<JavaToken> {
+        let ModelFacts { world, found, facts, .. } = self.explorer.shared;
         if world.of(self.method).access.is_static() {
             return None;
         }
         let (base, path): (Base, &[MemberId]) = match self.this.as_ref()? {
-            Token::Isolated => (Base::Isolated, &[]),
-            Token::Fresh if frame.published => (Base::Isolated, &[]),
-            Token::Fresh => (Base::Fresh, &[]),
-            Token::Part(Base::Fresh, path) if frame.published => (Base::Isolated, path),
-            Token::Part(base, path) => (*base, path),
+            JavaToken::Isolated => (Base::Isolated, &[]),
+            JavaToken::Fresh if frame.published => (Base::Isolated, &[]),
+            JavaToken::Fresh => (Base::Fresh, &[]),
+            JavaToken::Part(Base::Fresh, path) if frame.published => (Base::Isolated, path),
+            JavaToken::Part(base, path) => (*base, path),
             _ => return None,
         };
         let field = facts.owning.iter().copied().find(|&field| {
@@ -1251,7 +1259,7 @@ impl Walk<'_, '_, '_> {
             })
         })?;
         let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
-        (path.len() <= DEPTH).then(|| Token::Part(base, Rc::from(path)))
+        (path.len() <= DEPTH).then(|| JavaToken::Part(base, Rc::from(path)))
     }
 
     fn field(
@@ -1260,7 +1268,7 @@ impl Walk<'_, '_, '_> {
         frame: &Frame,
         access: FieldAccess,
         found: Resolution<MemberId>,
-        operands: &[Token],
+        operands: &[JavaToken],
     ) -> Option<()> {
         let shared = self.explorer.shared;
         let Resolution::Found(field) = found else {
@@ -1286,12 +1294,12 @@ impl Walk<'_, '_, '_> {
         let volatile = of.access.is_volatile();
         let is_reference = crate::points_to::is_reference(shared.world.names.text(of.descriptor));
         let location = match (access, self.explorer.subject) {
-            (FieldAccess::GetStatic | FieldAccess::PutStatic, Subject::Statics(class)) => {
+            (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Statics(class)) => {
                 let own = shared.found.initialisers.get(&class) == Some(&self.method);
                 (field.class == class && !own)
                     .then(|| LocationKey { path: Rc::from([]), field: Some(field) })
             }
-            (FieldAccess::GetStatic | FieldAccess::PutStatic, Subject::Object(_)) => None,
+            (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Object(_)) => None,
             _ => self.explorer.location(&operands[0], Some(field)),
         };
         match access {
@@ -1300,7 +1308,7 @@ impl Walk<'_, '_, '_> {
                 let steps: Vec<Step> =
                     location.map(|one| Step::Read(one, volatile)).into_iter().collect();
                 let tokens = if !is_reference {
-                    vec![Token::Other]
+                    vec![JavaToken::Other]
                 } else if access == FieldAccess::Get {
                     let holder = Holder::Value(self.method, Definition::Result(frame.at));
                     self.explorer.loaded(&operands[0], field, shared.found.of(holder))
@@ -1316,9 +1324,9 @@ impl Walk<'_, '_, '_> {
                 let volatile = volatile && !self.depends_on_own_read(frame.at, field);
                 let steps: Vec<Step> =
                     location.map(|one| Step::Write(one, volatile)).into_iter().collect();
-                let (mut next, _) = self.after(frame, Token::Other)?;
+                let (mut next, _) = self.after(frame, JavaToken::Other)?;
                 // Storing what the object owns in the object makes nothing known.
-                let owned = matches!(operands.last(), Some(Token::Part(..)))
+                let owned = matches!(operands.last(), Some(JavaToken::Part(..)))
                     && shared.facts.owning.contains(&field);
                 if operands.last().is_some_and(Self::is_fresh) && !owned {
                     Self::publish(&mut next);
@@ -1402,11 +1410,11 @@ impl Walk<'_, '_, '_> {
         self.go_on(source, &steps, &next);
     }
 
-    fn invoke(&mut self, source: usize, frame: &Frame, operands: &[Token]) -> Option<()> {
+    fn invoke(&mut self, source: usize, frame: &Frame, operands: &[JavaToken]) -> Option<()> {
         let shared = self.explorer.shared;
         let Some(invocation) = shared.found.invocations.get(&(self.method, frame.at)) else {
             self.throw(source, frame, &[]);
-            let (next, _) = self.after(frame, Token::Other)?;
+            let (next, _) = self.after(frame, JavaToken::Other)?;
             self.go_on(source, &[], &next);
             return Some(());
         };
@@ -1492,13 +1500,13 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether a receiver with this token can be this object.
-    fn fits(&self, receiver: Option<&Token>, object: Option<ObjectId>) -> bool {
+    fn fits(&self, receiver: Option<&JavaToken>, object: Option<ObjectId>) -> bool {
         let (Some(token), Some(object)) = (receiver, object) else { return true };
-        let Shared { facts, named, .. } = self.explorer.shared;
+        let ModelFacts { facts, named, .. } = self.explorer.shared;
         match token {
-            Token::Isolated | Token::Fresh => Some(object) == self.explorer.object,
-            Token::One(one) => object == *one,
-            Token::Other | Token::Part(..) | Token::Truth(_) => {
+            JavaToken::Isolated | JavaToken::Fresh => Some(object) == self.explorer.object,
+            JavaToken::One(one) => object == *one,
+            JavaToken::Other | JavaToken::Part(..) | JavaToken::Truth(_) => {
                 let is_subject =
                     Some(object) == self.explorer.object && facts.single.contains(&object);
                 !is_subject && !named.contains(&object)
@@ -1507,7 +1515,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// A call of which the model shows nothing.
-    fn skip(&mut self, source: usize, frame: &Frame, operands: &[Token]) -> Option<()> {
+    fn skip(&mut self, source: usize, frame: &Frame, operands: &[JavaToken]) -> Option<()> {
         let mut frame = frame.clone();
         if operands.iter().any(Self::is_fresh) {
             Self::publish(&mut frame);
@@ -1527,15 +1535,15 @@ impl Walk<'_, '_, '_> {
         source: usize,
         frame: &Frame,
         method: MemberId,
-        tokens: Vec<Token>,
+        tokens: Vec<JavaToken>,
         direct: Option<bool>,
     ) -> Option<()> {
         let count = self.explorer.parameters(method);
         let mut tokens = tokens;
-        tokens.resize(count, Token::Other);
+        tokens.resize(count, JavaToken::Other);
         for token in &mut tokens {
-            if let Token::Truth(_) = token {
-                *token = Token::Other;
+            if let JavaToken::Truth(_) = token {
+                *token = JavaToken::Other;
             }
         }
         let (masked, phase) = (self.masked, frame.phase);
@@ -1572,16 +1580,16 @@ impl Walk<'_, '_, '_> {
         }
         // A callee that never ends is entered all the same.
         if self.explorer.model.graphs[callee].outcomes.is_empty() {
-            let stuck = Outcome {
+            let stuck = CallOutcome {
                 thrown: false,
-                token: Token::Other,
+                token: JavaToken::Other,
                 phase: frame.phase,
                 published: false,
             };
             self.push(ModelEdge {
                 source,
                 steps: vec![Step::Call(callee, stuck)],
-                goal: Goal::Node(source),
+                goal: ModelGoal::Node(source),
                 at: frame.at,
             });
         }
@@ -1593,7 +1601,7 @@ impl Walk<'_, '_, '_> {
         &mut self,
         source: usize,
         frame: &Frame,
-        operands: &[Token],
+        operands: &[JavaToken],
         has_receiver: bool,
         object: Option<ObjectId>,
         effect: Option<Effect>,
@@ -1651,15 +1659,15 @@ impl Walk<'_, '_, '_> {
         match effect.control {
             Some(Control::Locks) => {
                 let key = receiver.and_then(|token| self.explorer.key(token, true));
-                let (next, _) = self.after(frame, Token::Other)?;
+                let (next, _) = self.after(frame, JavaToken::Other)?;
                 self.take(source, next, key);
                 return Some(());
             }
             Some(Control::Tries) => {
                 let key = receiver.and_then(|token| self.explorer.key(token, true));
-                let (next, _) = self.after(frame, Token::Truth(true))?;
+                let (next, _) = self.after(frame, JavaToken::Truth(true))?;
                 self.take(source, next, key);
-                let (next, _) = self.after(frame, Token::Truth(false))?;
+                let (next, _) = self.after(frame, JavaToken::Truth(false))?;
                 self.go_on(source, &[], &next);
                 return Some(());
             }
@@ -1669,7 +1677,7 @@ impl Walk<'_, '_, '_> {
                     let set = shared.found.operand(method, frame.at, 0);
                     self.explorer.freed_elsewhere(set, true);
                 }
-                let (next, _) = self.after(frame, Token::Other)?;
+                let (next, _) = self.after(frame, JavaToken::Other)?;
                 self.free(source, next, key);
                 return Some(());
             }
@@ -1728,7 +1736,7 @@ impl Walk<'_, '_, '_> {
     /// Whether an access to what an operand holds is one that does not race with others like it: all objects
     /// that it can be are safe, and it is not one half of reading and writing.
     fn is_atomic(&self, at: At, number: usize) -> bool {
-        let Shared { world, table, found, .. } = self.explorer.shared;
+        let ModelFacts { world, table, found, .. } = self.explorer.shared;
         let objects = found.operand(self.method, at, number);
         let is_safe = |one: ObjectId| {
             let of = found.objects[one];
@@ -1764,7 +1772,7 @@ impl Walk<'_, '_, '_> {
     /// Whether nothing that was read before a call is used after it: what is kept are parameters, constants
     /// and what fields hold that are written once.
     fn keeps_nothing(&self, at: At) -> bool {
-        let Shared { world, facts, .. } = self.explorer.shared;
+        let ModelFacts { world, facts, .. } = self.explorer.shared;
         let is_constant = |one: &Definition| match one {
             Definition::Parameter(_) => true,
             Definition::Caught(_) => false,
@@ -1783,7 +1791,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Unknown code may free a lock that it is given.
-    fn forget(&mut self, token: &Token, number: usize, at: At) {
+    fn forget(&mut self, token: &JavaToken, number: usize, at: At) {
         for explicit in [false, true] {
             if let Some(key) = self.explorer.key(token, explicit) {
                 self.explorer.model.dropped.insert(key);
@@ -1794,27 +1802,27 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether unknown code can change what a token stands for: an array, or an object from outside.
-    fn holds_something(&self, token: &Token) -> bool {
+    fn holds_something(&self, token: &JavaToken) -> bool {
         let found = self.explorer.shared.found;
         match token {
-            Token::Isolated => {
+            JavaToken::Isolated => {
                 let of = self.explorer.object.map(|object| found.objects[object]);
                 of.is_some_and(|of| of.class.is_none())
             }
-            Token::Part(..) => true,
+            JavaToken::Part(..) => true,
             _ => false,
         }
     }
 
     /// Where the thread is after a call that may start the other one or wait for its end.
-    fn next_phase(&self, frame: &Frame, effect: Effect) -> Phase {
+    fn next_phase(&self, frame: &Frame, effect: Effect) -> StartPhase {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
         let Some(mask) = mask else { return frame.phase };
         match effect.control {
             Some(Control::Starts) if mask.starts.contains(&(self.method, frame.at)) => {
-                Phase::Parallel
+                StartPhase::Parallel
             }
-            Some(Control::Joins) if frame.phase == Phase::Parallel => {
+            Some(Control::Joins) if frame.phase == StartPhase::Parallel => {
                 let set = self.explorer.shared.found.operand(self.method, frame.at, 0);
                 let JavaInstruction::Invoke(_, member) = &self.body.instructions[frame.at.index()]
                 else {
@@ -1822,7 +1830,7 @@ impl Walk<'_, '_, '_> {
                 };
                 let untimed = self.explorer.shared.world.names.text(member.descriptor) == "()V";
                 if untimed && mask.ends.is_some() && set.only() == mask.ends {
-                    Phase::After
+                    StartPhase::After
                 } else {
                     frame.phase
                 }
