@@ -17,7 +17,7 @@ use crate::points_to::{
     Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, is_reference,
 };
 use crate::world::{ClassId, MemberId, Resolution, World};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a method comes to be called.
@@ -54,26 +54,29 @@ pub struct Facts {
 
 impl Facts {
     /// What is true of a program.
-    pub fn new(world: &World, found: &PointsTo) -> Self {
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(world: &World, found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
         let mut facts = Self { calls: calls(world, found), ..Self::default() };
-        facts.find_once(found);
+        facts.find_once(found, budget)?;
         for &kind in &found.kinds {
+            budget.check()?;
             let runs = facts.reachable(&entries(found, kind));
             facts.runs.insert(kind, runs);
         }
         facts.escaping = escaping(found);
         let stores = stores(world, found);
-        facts.write_once = stores
-            .iter()
-            .filter(|(field, places)| is_write_once(world, found, **field, places))
-            .map(|(&field, _)| field)
-            .collect();
-        facts.owning = stores
-            .iter()
-            .filter(|(field, places)| is_owning(world, found, **field, places))
-            .map(|(&field, _)| field)
-            .collect();
-        facts
+        for (&field, places) in &stores {
+            budget.check()?;
+            if is_write_once(world, found, field, places) {
+                facts.write_once.insert(field);
+            }
+            if is_owning(world, found, field, places) {
+                facts.owning.insert(field);
+            }
+        }
+        Ok(facts)
     }
 
     /// The methods that can be reached from some.
@@ -114,7 +117,7 @@ impl Facts {
     /// if it is `main` or what one single kind runs, and nothing calls it; or a class initialiser; or all its
     /// calls are by instructions of one method that runs at most once, none on a cycle and none after
     /// another. What code outside may call runs often.
-    fn find_once(&mut self, found: &PointsTo) {
+    fn find_once(&mut self, found: &PointsTo, budget: &Budget) -> Result<(), StopReason> {
         let mut callers: BTreeMap<MemberId, Vec<(MemberId, At, How)>> = BTreeMap::new();
         for (&caller, callees) in &self.calls {
             for &(at, callee, how) in callees {
@@ -126,6 +129,7 @@ impl Facts {
         }
         let initialisers: BTreeSet<MemberId> = found.initialisers.values().copied().collect();
         loop {
+            budget.check()?;
             let before = (self.once.len(), self.single.len(), self.single_kinds.len());
             for &method in found.methods.keys() {
                 let entry_of: Vec<&ThreadKind> =
@@ -164,7 +168,7 @@ impl Facts {
                 }
             }
             if before == (self.once.len(), self.single.len(), self.single_kinds.len()) {
-                return;
+                return Ok(());
             }
         }
     }
@@ -269,15 +273,12 @@ fn escaping(found: &PointsTo) -> BTreeSet<ObjectId> {
             escaping.insert(thread);
         }
         escaping.extend(kind.this);
-        // What code outside passes.
-        for method in entries(found, *kind) {
-            for (holder, set) in found.holders() {
-                if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if of == method)
-                    && kind.origin == Origin::Library
-                {
-                    escaping.extend(set.iter());
-                }
-            }
+    }
+    // What code outside passes.
+    let called: BTreeSet<MemberId> = found.callbacks.iter().map(|&(_, method)| method).collect();
+    for (holder, set) in found.holders() {
+        if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if called.contains(&of)) {
+            escaping.extend(set.iter());
         }
     }
     let mut open: Vec<ObjectId> = escaping.iter().copied().collect();

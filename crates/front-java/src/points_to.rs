@@ -1243,15 +1243,13 @@ impl Solver<'_> {
     fn task_handle(&mut self, call: CallId, thread: ObjectId, task: ObjectId, receiver: ObjectId) {
         let Some(lambda) = self.lambdas.get(&task) else { return };
         let (member, captured) = (lambda.handle.member, lambda.captured);
-        match self.found.objects[receiver].class.map(|class| self.select(class, member)) {
-            Some(Ok(entry)) => {
-                self.capture(task, entry, captured);
-                self.start(call, thread, entry, None);
-            }
-            _ => {
-                let Call { caller, at, .. } = self.calls[call];
-                self.found.doubts.insert(Doubt::Lambda(caller, at));
-            }
+        let class = self.found.objects[receiver].class;
+        if let Some(Ok(entry)) = class.map(|class| self.select(class, member)) {
+            self.capture(task, entry, captured);
+            self.start(call, thread, entry, None);
+        } else {
+            let Call { caller, at, .. } = self.calls[call];
+            self.found.doubts.insert(Doubt::Lambda(caller, at));
         }
     }
 

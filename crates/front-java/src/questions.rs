@@ -65,7 +65,7 @@ pub fn questions(
     each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
 ) -> Result<Understood, StopReason> {
     let found = points_to(world, table, &[main], budget)?;
-    let facts = Facts::new(world, &found);
+    let facts = Facts::new(world, &found, budget)?;
     let shared = ModelFacts::new(world, table, &found, &facts);
     let sources = Sources::new(world);
     let mut understood = Understood {
@@ -79,11 +79,12 @@ pub fn questions(
         doubts: found.doubts.iter().map(|doubt| in_words(world, doubt)).collect(),
         ..Understood::default()
     };
-    let accesses: BTreeMap<ThreadKind, Accesses> = facts
-        .runs
-        .iter()
-        .map(|(&kind, runs)| (kind, accesses(world, &found, &facts, runs)))
-        .collect();
+    let owners = owners(&found, &facts);
+    let mut accesses: BTreeMap<ThreadKind, Accesses> = BTreeMap::new();
+    for (&kind, runs) in &facts.runs {
+        budget.check()?;
+        accesses.insert(kind, self::accesses(world, &found, &owners, runs));
+    }
     let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
     let mut named = BTreeSet::new();
     for (at, &first) in kinds.iter().enumerate() {
@@ -145,8 +146,12 @@ struct Accesses {
     writes: BTreeSet<(JavaSubject, Option<MemberId>)>,
 }
 
-fn accesses(world: &World, found: &PointsTo, facts: &Facts, runs: &BTreeSet<MemberId>) -> Accesses {
-    let owners = owners(found, facts);
+fn accesses(
+    world: &World,
+    found: &PointsTo,
+    owners: &BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    runs: &BTreeSet<MemberId>,
+) -> Accesses {
     let mut all = Accesses::default();
     let mut note = |objects: &ObjectSet, field: Option<MemberId>, reads: bool, writes: bool| {
         for object in objects.iter() {

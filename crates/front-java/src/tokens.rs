@@ -249,6 +249,8 @@ pub struct ModelFacts<'a> {
     pub blocking: BTreeSet<MemberId>,
     /// The methods in which a lock may be freed other than by the end of a block.
     pub freeing: BTreeSet<MemberId>,
+    /// The field that owns an object.
+    pub owner: BTreeMap<ObjectId, MemberId>,
 }
 
 /// With more nodes than this, a model is cut off.
@@ -325,9 +327,17 @@ impl<'a> ModelFacts<'a> {
                     .any(|&field| found.of(Holder::Field(object, field)).meets(&locks))
         };
         let named = facts.single.iter().copied().filter(|&object| has_lock(object)).collect();
+        let mut owner = BTreeMap::new();
+        for (holder, set) in found.holders() {
+            if let Holder::Field(_, field) = holder
+                && facts.owning.contains(&field)
+            {
+                owner.extend(set.iter().map(|object| (object, field)));
+            }
+        }
         let blocking = facts.reaching(&blocking);
         let freeing = facts.reaching(&freeing);
-        Self { world, table, found, facts, named, explicit, blocking, freeing }
+        Self { world, table, found, facts, named, explicit, blocking, freeing, owner }
     }
 }
 
@@ -1241,7 +1251,7 @@ impl Walk<'_, '_, '_> {
 
     /// What the object owns, if `this` is the object and a field of it owns what is made here.
     fn owned(&self, object: ObjectId, frame: &Frame) -> Option<JavaToken> {
-        let ModelFacts { world, found, facts, .. } = self.explorer.shared;
+        let ModelFacts { world, owner, .. } = self.explorer.shared;
         if world.of(self.method).access.is_static() {
             return None;
         }
@@ -1253,11 +1263,7 @@ impl Walk<'_, '_, '_> {
             JavaToken::Part(base, path) => (*base, path),
             _ => return None,
         };
-        let field = facts.owning.iter().copied().find(|&field| {
-            found.holders().any(|(holder, set)| {
-                matches!(holder, Holder::Field(_, of) if of == field) && set.contains(object)
-            })
-        })?;
+        let field = *owner.get(&object)?;
         let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
         (path.len() <= DEPTH).then(|| JavaToken::Part(base, Rc::from(path)))
     }
