@@ -83,7 +83,7 @@ pub fn questions(
     let mut accesses: BTreeMap<ThreadKind, Accesses> = BTreeMap::new();
     for (&kind, runs) in &facts.runs {
         budget.check()?;
-        accesses.insert(kind, self::accesses(world, &found, &owners, runs));
+        accesses.insert(kind, self::accesses(world, &found, &owners, runs, budget)?);
     }
     let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
     let mut named = BTreeSet::new();
@@ -151,12 +151,15 @@ fn accesses(
     found: &PointsTo,
     owners: &BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     runs: &BTreeSet<MemberId>,
-) -> Accesses {
+    budget: &Budget,
+) -> Result<Accesses, StopReason> {
     let mut all = Accesses::default();
     let mut note = |objects: &ObjectSet, field: Option<MemberId>, reads: bool, writes: bool| {
         for object in objects.iter() {
             // What is owned is a location of its owner.
-            for &subject in owners.get(&object).unwrap_or(&BTreeSet::from([object])) {
+            let owned = owners.get(&object);
+            let itself = owned.is_none().then_some(object);
+            for subject in owned.into_iter().flatten().copied().chain(itself) {
                 let field = if subject == object { field } else { None };
                 if reads {
                     all.reads.insert((JavaSubject::Object(subject), field));
@@ -169,6 +172,7 @@ fn accesses(
     };
     let mut statics = Vec::new();
     for &method in runs {
+        budget.check()?;
         let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body)
         else {
             continue;
@@ -233,7 +237,7 @@ fn accesses(
             all.reads.insert((subject, Some(field)));
         }
     }
-    all
+    Ok(all)
 }
 
 /// For what is owned within a few fields, the objects that own it.

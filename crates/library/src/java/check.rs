@@ -86,6 +86,7 @@ impl JavaProgram {
             match understood {
                 Ok(understood) => joined.understand(understood),
                 Err(reason) => {
+                    joined.stopped = true;
                     joined.open.insert(reason.to_string());
                 }
             }
@@ -103,6 +104,8 @@ struct Joined {
     shared: usize,
     kinds: usize,
     can_meet: bool,
+    /// Whether a limit was met before everything was known that there is to ask.
+    stopped: bool,
     models: usize,
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
@@ -159,7 +162,9 @@ impl Joined {
     }
 
     fn conclude(mut self, kinds: &[FindingKind]) -> JavaChecked {
-        if !self.can_meet {
+        if self.stopped {
+            // What there is to ask is not known.
+        } else if !self.can_meet {
             self.open.insert("nothing to check: one thread was found".to_owned());
         } else if self.shared == 0 {
             self.open.insert(
