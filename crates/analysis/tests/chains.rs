@@ -333,7 +333,8 @@ fn local_formulas() {
         all.fails += tally.fails;
         all.left_out += tally.left_out;
     }
-    assert!(all.holds > 30 && all.fails > 30 && all.left_out < 20, "{all:?}");
+    assert!(all.holds > 30 && all.fails > 30, "{all:?}");
+    assert!(20 * all.left_out < all.holds + all.fails, "{all:?}");
 }
 
 /// Races and, of two threads, deadlocks are chains with one point.

@@ -205,6 +205,7 @@ pub(super) fn tabulate(
     match begin {
         Begin::Main => {
             let main = ctx.entries.push(Entry::new(Bottom::Main, None));
+            ctx.count_places(thread.entry);
             let tuple = ctx.tuples.empty(thread.held(thread.entry));
             for made in 0..claims.sets() as u32 {
                 let place = claims.place(thread.entry, made);
@@ -216,7 +217,8 @@ pub(super) fn tabulate(
             for &head in heads {
                 let moved = ctx.entries.push(Entry::new(Bottom::Head, None));
                 let first = ctx.entries.push(Entry::new(Bottom::Head, Some(moved)));
-                let symbol = Symbol::from_index(head / claims.sets());
+                let symbol = ctx.symbol(head);
+                ctx.count_places(symbol);
                 let tuple = ctx.tuples.empty(thread.held(symbol));
                 ctx.add(first, head, 0, (tuple, 0), Reason::Entry, 0);
                 bases.push(moved);
@@ -311,11 +313,17 @@ impl Tabulate<'_> {
         let id = self.entries.push(Entry::new(Bottom::Call, None));
         self.entry_index.insert((place, stage), id);
         let symbol = self.symbol(place);
-        let stages = 2 * self.links.len() as u64;
-        self.places += self.thread.context_range(symbol).len() as u64 * stages;
+        self.count_places(symbol);
         let tuple = self.tuples.empty(self.thread.held(symbol));
         self.add(id, place, stage, (tuple, 0), Reason::Entry, 0);
         id
+    }
+
+    /// Counts the places of an entry in the context of a symbol.
+    fn count_places(&mut self, symbol: Symbol) {
+        let stages = 2 * self.links.len() * self.claims.sets();
+        let symbols = self.thread.context_range(symbol).len();
+        self.places += symbols as u64 * stages as u64;
     }
 
     /// The symbol of a place; behind the last one for the empty stack.
