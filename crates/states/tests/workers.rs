@@ -222,3 +222,42 @@ fn what_needs_an_order_of_its_own_is_for_one() {
     assert!(!SearchOptions { order: SearchOrder::Depth, ..plain }.is_for_workers());
     assert!(!SearchOptions { store: StoreKind::Compact, ..plain }.is_for_workers());
 }
+
+fn read(text: &str) -> Program {
+    let (program, problems) = text::parse(text);
+    program.unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+#[test]
+fn states_are_expanded_again_when_protection_is_lost() {
+    // That B reads x is seen when A has set it back, all of it in one transaction.
+    let program = read(
+        "program global x : 0..1 = 0 global g : 0..1 = 0
+         thread A main a { procedure a nodes 4 entry 0 exit 3 {
+             0 -> 1 skip do x := 1
+             1 -> 2 skip do g := 1
+             2 -> 3 skip do x := 0 } }
+         thread B main b { procedure b locals t : 0..1 = 0 nodes 3 entry 0 exit 2 {
+             0 -> 1 skip when g = 1 do t := x
+             1 -> 2 assert t != 1 } }",
+    );
+    for workers in [0, 1, 2] {
+        let found =
+            finds(&program, &Goal::Failure, options(Reduction::Transactions, true), workers);
+        assert!(found.is_some(), "{workers} workers");
+    }
+}
+
+#[test]
+fn the_smallest_state_is_taken() {
+    // Every one of 64 initial states is wrong at once.
+    let program = read(
+        "program global x : 0..63
+         thread A main a { procedure a nodes 2 entry 0 exit 1 { 0 -> 1 assert !(x < 64) } }",
+    );
+    for workers in [1, 2, 8] {
+        let found = finds(&program, &Goal::Failure, options(Reduction::None, true), workers);
+        let first = found.map(|witness| witness.globals.0[0]);
+        assert_eq!(first, Some(0), "{workers} workers");
+    }
+}

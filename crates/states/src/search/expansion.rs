@@ -74,6 +74,12 @@ impl StateSearch<'_, '_> {
                 return Err(reason.into());
             }
             self.counts.nodes += 1;
+            // Where every step is a transaction, what follows is looked at when the state is expanded.
+            if self.options.reduction == Reduction::None && nodes[at].post {
+                nodes[at].cut = true;
+                at += 1;
+                continue;
+            }
             let here = nodes[at].state.clone();
             let offers = self.machine.offers(&here, thread)?;
             let mut movers = Vec::with_capacity(offers.len());
@@ -208,10 +214,7 @@ impl StateSearch<'_, '_> {
         size: usize,
     ) -> bool {
         let enabled = offers.iter().any(|offer| !offer.outcomes.is_empty());
-        if self.options.reduction == Reduction::None
-            || !enabled
-            || movers.iter().any(|mover| !mover.left)
-        {
+        if !enabled || movers.iter().any(|mover| !mover.left) {
             return true;
         }
         let Some(node) = state.top(thread) else { return true };

@@ -154,7 +154,8 @@ impl Crew<'_, '_, '_> {
         if count as u64 > self.leader.options.most_states {
             return Err(Unknown::Stopped(StopReason::Memory));
         }
-        self.open(count, true);
+        // The first worker stores all of them.
+        self.open(count * self.workers.len(), true);
         for number in 0..count as Stored {
             let words = self.leader.store.packed(number).to_vec();
             self.workers[0].store_words(&words, None)?;
