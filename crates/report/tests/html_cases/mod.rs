@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each user takes a part of it")]
 
 use crate::common::trace;
-use selvedge_analysis::{Options, Prepared, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally, findings};
 use selvedge_library::load::{Reading, Text, Texts, load};
@@ -358,7 +358,8 @@ pub fn lasso() -> CheckedFile {
     let formula = Text::new("examples/spool.ltl", "served: A G F T2@get;");
     let asked = Temporal::new(model.expect("a model"), vec![formula], None, 2, None);
     let asked = asked.expect("a formula");
-    let report = asked.decide(Options::new(None), &Budget::new(), &mut |_| {});
+    let engine = Options::new(Some(EngineKind::Exhaustive));
+    let report = asked.decide(engine, &Budget::new(), &mut |_| {});
     let answers = report.expect("no fault").answers;
     let program = asked.model.program.clone();
     let told = findings(&program, Some(FindingKind::Temporal), "", &answers, None);
