@@ -7,9 +7,10 @@ use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_logic::parse;
 use selvedge_program::{
-    Answer, Formula, Program, Proposition, Question, TemporalQuestion, Unknown, Verdict,
+    Answer, Program, Proposition, Question, TemporalQuestion, Unknown, Verdict,
 };
 use selvedge_testkit::Rng;
+use selvedge_testkit::formulas::random_formula;
 use selvedge_testkit::generate::{Shape, random_model};
 use std::fmt::Write as _;
 
@@ -148,25 +149,6 @@ fn what_is_closed_elsewhere_is_refused() {
         panic!("{:?}", answer.verdict);
     };
     assert!(why.contains("1:27") && why.contains("has not opened"), "{why}");
-}
-
-fn random_formula(rng: &mut Rng, depth: u32, propositions: &[Proposition]) -> Formula {
-    if depth == 0 {
-        return Formula::Proposition(rng.pick(propositions).clone());
-    }
-    let f = random_formula(rng, depth - 1, propositions);
-    let g = random_formula(rng, depth - 1, propositions);
-    match rng.below(9) {
-        0 => Formula::not(f),
-        1 => Formula::and(f, g),
-        2 => Formula::or(f, g),
-        3 => Formula::next(f),
-        4 => Formula::until(f, g),
-        5 => Formula::release(f, g),
-        6 => Formula::finally(f),
-        7 => Formula::globally(f),
-        _ => Formula::globally(Formula::finally(f)),
-    }
 }
 
 /// Atoms of all kinds about a program.

@@ -4,13 +4,14 @@ use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_logic::parse;
 use selvedge_program::{
-    Answer, Formula, Program, Proposition, Question, Successors, TemporalQuestion, ThreadId, Trace,
-    Unknown, Verdict,
+    Answer, Program, Proposition, Question, Successors, TemporalQuestion, ThreadId, Trace, Unknown,
+    Verdict,
 };
 use selvedge_replay::State;
 use selvedge_replay::temporal::atoms::{Moment, Taken};
 use selvedge_replay::temporal::evaluate::evaluate;
 use selvedge_testkit::Rng;
+use selvedge_testkit::formulas::random_formula;
 use selvedge_testkit::generate::{Shape, random_model};
 use std::ops::ControlFlow;
 
@@ -248,26 +249,6 @@ fn short_runs(program: &Program, longest: usize, visit: &mut dyn FnMut(&Walk, us
         if !moved {
             visit(&walk, walk.len() - 1);
         }
-    }
-}
-
-fn random_formula(rng: &mut Rng, depth: u32, propositions: &[Proposition]) -> Formula {
-    if depth == 0 {
-        return Formula::Proposition(rng.pick(propositions).clone());
-    }
-    let f = random_formula(rng, depth - 1, propositions);
-    let g = random_formula(rng, depth - 1, propositions);
-    match rng.below(10) {
-        0 => Formula::not(f),
-        1 => Formula::and(f, g),
-        2 => Formula::or(f, g),
-        3 => Formula::next(f),
-        4 => Formula::until(f, g),
-        5 => Formula::release(f, g),
-        6 => Formula::finally(f),
-        7 => Formula::globally(f),
-        8 => Formula::globally(Formula::finally(f)),
-        _ => Formula::finally(Formula::globally(f)),
     }
 }
 

@@ -19,8 +19,9 @@ pub struct Branching {
     model: Model,
     thread: Option<ThreadId>,
     formulas: Vec<(String, BranchingFormula)>,
-    /// Whether a process stands for any number of threads.
-    any_number: bool,
+    /// Whether the program has fewer threads than the model: a process stands for any number of them, or
+    /// starts were cut off.
+    cut: bool,
 }
 
 /// What came of them.
@@ -44,6 +45,7 @@ impl Branching {
     ) -> Result<Self, Vec<(Text, Vec<Diagnostic>)>> {
         // A thread that is taken alone may be a copy.
         let Instance { program, limit } = instance(given.program, &[], 1);
+        let cut = limit.is_some() || given.starts_per_site.is_some();
         let model = Model { program, ..given };
         let named = thread.map(|name| vec![name.to_owned()]);
         let thread = match select::threads(&model.program, named.as_deref()) {
@@ -59,23 +61,19 @@ impl Branching {
                 wrong.push((text, complaints));
             }
         }
-        if wrong.is_empty() {
-            Ok(Self { model, thread, formulas, any_number: limit.is_some() })
-        } else {
-            Err(wrong)
-        }
+        if wrong.is_empty() { Ok(Self { model, thread, formulas, cut }) } else { Err(wrong) }
     }
 
     /// Decides the formulas.
     pub fn decide(&self, budget: &Budget) -> BranchingAnswers {
-        let Self { model, thread, formulas, any_number } = self;
+        let Self { model, thread, formulas, cut } = self;
         let program = &model.program;
         let decide = |formula: &BranchingFormula| {
-            match (thread, any_number) {
+            match (thread, cut) {
             (Some(thread), _) => decide_branching_of(program, *thread, formula, budget),
             (None, true) => Err(Unknown::Unsupported(
-                "a process stands for any number of threads, and what is so with some of them need not \
-                 be so with more"
+                "the model has any number of threads, and what is so with some of them need not be so \
+                 with more"
                     .to_owned(),
             )),
             (None, false) => decide_branching(program, formula, budget),

@@ -34,6 +34,7 @@ pub mod complaints;
 pub mod definition;
 pub mod family;
 pub mod files;
+pub mod formulas;
 pub mod generate;
 pub mod getafix;
 pub mod lock_words;
