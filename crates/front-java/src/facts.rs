@@ -58,15 +58,15 @@ impl Facts {
     /// # Errors
     /// If the budget is used up.
     pub fn new(world: &World, found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
-        let mut facts = Self { calls: calls(world, found), ..Self::default() };
+        let mut facts = Self { calls: calls(world, found, budget)?, ..Self::default() };
         facts.find_once(found, budget)?;
         for &kind in &found.kinds {
             budget.check()?;
             let runs = facts.reachable(&entries(found, kind));
             facts.runs.insert(kind, runs);
         }
-        facts.escaping = escaping(found);
-        let stores = stores(world, found);
+        facts.escaping = escaping(found, budget)?;
+        let stores = stores(world, found, budget)?;
         for (&field, places) in &stores {
             budget.check()?;
             if is_write_once(world, found, field, places) {
@@ -231,9 +231,12 @@ pub fn triggered(world: &World, found: &PointsTo, instruction: &JavaInstruction)
     line.iter().filter_map(|class| found.initialisers.get(class).copied()).collect()
 }
 
-fn calls(world: &World, found: &PointsTo) -> BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>> {
-    let mut calls: BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>> = BTreeMap::new();
+type Calls = BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>;
+
+fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, StopReason> {
+    let mut calls = Calls::new();
     for (&(caller, at), invocation) in &found.invocations {
+        budget.check()?;
         let into = calls.entry(caller).or_default();
         for callee in &invocation.callees {
             let how = if callee.direct { How::Call } else { How::Outside };
@@ -245,6 +248,7 @@ fn calls(world: &World, found: &PointsTo) -> BTreeMap<MemberId, BTreeSet<(At, Me
         }
     }
     for (&method, frames) in &found.methods {
+        budget.check()?;
         let Some(body) = &world.of(method).body else { continue };
         for at in frames.next.ids().filter(|&at| frames.reached[at]) {
             for initialiser in triggered(world, found, &body.instructions[at.index()]) {
@@ -252,11 +256,11 @@ fn calls(world: &World, found: &PointsTo) -> BTreeMap<MemberId, BTreeSet<(At, Me
             }
         }
     }
-    calls
+    Ok(calls)
 }
 
 /// *Escaping*: whatever static fields, unknown code, threads and their tasks hold, and what that holds.
-fn escaping(found: &PointsTo) -> BTreeSet<ObjectId> {
+fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, StopReason> {
     let mut holds: BTreeMap<ObjectId, Vec<&ObjectSet>> = BTreeMap::new();
     let mut escaping: BTreeSet<ObjectId> = BTreeSet::new();
     for (holder, set) in found.holders() {
@@ -283,6 +287,7 @@ fn escaping(found: &PointsTo) -> BTreeSet<ObjectId> {
     }
     let mut open: Vec<ObjectId> = escaping.iter().copied().collect();
     while let Some(object) = open.pop() {
+        budget.check()?;
         for set in holds.get(&object).into_iter().flatten() {
             for held in set.iter() {
                 if escaping.insert(held) {
@@ -291,12 +296,14 @@ fn escaping(found: &PointsTo) -> BTreeSet<ObjectId> {
             }
         }
     }
-    escaping
+    Ok(escaping)
 }
 
+type Stores = BTreeMap<MemberId, Vec<(MemberId, At)>>;
+
 /// All fields that hold references, with the instructions that write them.
-fn stores(world: &World, found: &PointsTo) -> BTreeMap<MemberId, Vec<(MemberId, At)>> {
-    let mut stores: BTreeMap<MemberId, Vec<(MemberId, At)>> = BTreeMap::new();
+fn stores(world: &World, found: &PointsTo, budget: &Budget) -> Result<Stores, StopReason> {
+    let mut stores = Stores::new();
     for (class, of) in world.classes.iter_enumerated() {
         for (number, field) in of.fields.iter().enumerate() {
             if !field.access.is_static() && is_reference(world.names.text(field.descriptor)) {
@@ -305,6 +312,7 @@ fn stores(world: &World, found: &PointsTo) -> BTreeMap<MemberId, Vec<(MemberId, 
         }
     }
     for (&method, frames) in &found.methods {
+        budget.check()?;
         let Some(body) = &world.of(method).body else { continue };
         for at in frames.next.ids().filter(|&at| frames.reached[at]) {
             if let JavaInstruction::Field(FieldAccess::Put, member) = &body.instructions[at.index()]
@@ -315,7 +323,7 @@ fn stores(world: &World, found: &PointsTo) -> BTreeMap<MemberId, Vec<(MemberId, 
             }
         }
     }
-    stores
+    Ok(stores)
 }
 
 /// *Written once*: only in constructors of the class that declares the field, on `this`, never on a cycle or

@@ -20,6 +20,7 @@ pub mod facts;
 pub mod frames;
 pub mod library;
 pub mod names;
+pub mod order;
 pub mod points_to;
 mod pool;
 pub mod questions;

@@ -1,0 +1,360 @@
+//! Calls: which method of the program each receiver has, lambdas and what is captured, dynamic calls.
+
+use super::{
+    Call, CallId, Callee, Doubt, Holder, Invocation, Lambda, NodeSet, ObjectId, Site, Solver, Use,
+    is_reference,
+};
+use crate::class::{At, HandleKind, InvokeKind, JavaConstant, JavaMember};
+use crate::frames::{Definition, Frames};
+use crate::names::JavaName;
+use crate::world::{ClassId, MemberId, Resolution};
+
+impl Solver<'_> {
+    pub(super) fn call(
+        &mut self,
+        caller: MemberId,
+        frames: &Frames,
+        at: At,
+        (how, member): (InvokeKind, JavaMember),
+        result: NodeSet,
+    ) -> CallId {
+        let count = frames.operands[at].len();
+        let operands = (0..count).map(|one| Some(self.operand(caller, frames, at, one))).collect();
+        let gives = member.descriptor;
+        let is_reference = is_reference(self.text(gives).rsplit(')').next().unwrap_or_default());
+        let result = is_reference.then_some(result);
+        self.found.invocations.entry((caller, at)).or_default();
+        self.calls.push(Call { caller, at, how, member, operands, result, gives })
+    }
+
+    pub(super) fn invocation(&mut self, call: CallId) -> &mut Invocation {
+        let Call { caller, at, .. } = self.calls[call];
+        self.found.invocations.entry((caller, at)).or_default()
+    }
+
+    pub(super) fn invoke(&mut self, call: CallId) {
+        let Call { how, member, .. } = self.calls[call];
+        match how {
+            InvokeKind::Static => match self.world.method(member) {
+                Resolution::Found(target) => {
+                    self.trigger(target.class);
+                    self.link(call, None, target);
+                }
+                Resolution::Absent => {}
+                Resolution::Missing(_) => self.library(call, None, member.class),
+            },
+            InvokeKind::Special | InvokeKind::Virtual | InvokeKind::Interface => {
+                if let Some(receiver) = self.calls[call].operands[0] {
+                    self.add_use(receiver, Use::Receiver(call));
+                }
+            }
+        }
+    }
+
+    /// The method that an object has under a name: one of the program, or the class outside that has it.
+    pub(super) fn select(&self, class: ClassId, member: JavaMember) -> Result<MemberId, JavaName> {
+        let (line, broken) = self.world.line(class);
+        let declared = |class: ClassId| {
+            let methods = &self.world.classes[class].methods;
+            let number = methods.iter().position(|one| {
+                (one.name, one.descriptor) == (member.name, member.descriptor)
+                    && !one.access.is_static()
+            });
+            number.map(|number| MemberId { class, number })
+        };
+        let has_body = |id: &MemberId| self.world.of(*id).body.is_some();
+        if let Some(found) = line.iter().find_map(|&one| declared(one)).filter(has_body) {
+            return Ok(found);
+        }
+        let (interfaces, missing) = self.world.interfaces(class);
+        if let Some(found) = interfaces.iter().filter_map(|&one| declared(one)).find(has_body) {
+            return Ok(found);
+        }
+        let other = missing.filter(|_| broken.is_none_or(|name| name == self.known.object));
+        Err(other.or(broken).unwrap_or(self.known.object))
+    }
+
+    pub(super) fn dispatch(&mut self, call: CallId, object: ObjectId) {
+        if !self.done.insert((call, Some(object), 0)) {
+            return;
+        }
+        let Call { how, member, .. } = self.calls[call];
+        if how == InvokeKind::Special {
+            match self.world.method(member) {
+                Resolution::Found(target) if self.world.of(target).body.is_some() => {
+                    self.link(call, Some(object), target);
+                }
+                Resolution::Missing(class) => self.library(call, Some(object), class),
+                _ => {}
+            }
+            return;
+        }
+        if let Some(lambda) = self.lambdas.get(&object) {
+            if lambda.method == member.name {
+                self.link_handle(call, object);
+            } else {
+                match self.world.find(member.class).map(|class| self.select(class, member)) {
+                    Some(Ok(target)) => self.link(call, Some(object), target),
+                    _ => self.library(call, Some(object), member.class),
+                }
+            }
+            return;
+        }
+        let Some(class) = self.found.objects[object].class else {
+            let own = self.found.objects[object].name;
+            let known = self.table.effect(self.text(own), self.text(member.name)).is_some();
+            self.library(call, Some(object), if known { own } else { member.class });
+            return;
+        };
+        // A private method is reached whatever the object has under that name.
+        if let Resolution::Found(meant) = self.world.method(member)
+            && self.world.of(meant).access.is_private()
+        {
+            self.link(call, Some(object), meant);
+            return;
+        }
+        match self.select(class, member) {
+            Ok(target) => self.link(call, Some(object), target),
+            Err(outside) => self.library(call, Some(object), outside),
+        }
+    }
+
+    /// The operands of a call become the parameters of a method.
+    pub(super) fn link(&mut self, call: CallId, object: Option<ObjectId>, target: MemberId) {
+        if self.world.of(target).body.is_none() {
+            let class = self.world.classes[target.class].name;
+            self.library(call, object, class);
+            return;
+        }
+        self.reach(target);
+        let callee = Callee { object, method: target, direct: true };
+        self.invocation(call).callees.insert(callee);
+        let operands = self.calls[call].operands.clone();
+        let first = usize::from(object.is_some());
+        if let Some(object) = object {
+            let this = self.node(Holder::Value(target, Definition::Parameter(0)));
+            self.give(this, object);
+        }
+        for (number, operand) in operands.into_iter().enumerate().skip(first) {
+            let Ok(number) = u16::try_from(number) else { continue };
+            let into = self.node(Holder::Value(target, Definition::Parameter(number)));
+            if let Some(operand) = operand {
+                self.copy(operand, into, None);
+            }
+        }
+        self.returns(call, target);
+    }
+
+    pub(super) fn returns(&mut self, call: CallId, target: MemberId) {
+        if let Some(result) = self.calls[call].result {
+            let returned = self.node(Holder::Returned(target));
+            self.copy(returned, result, None);
+        }
+    }
+
+    /// A lambda is called: what it has captured and what is passed become parameters.
+    pub(super) fn link_handle(&mut self, call: CallId, object: ObjectId) {
+        let Some(lambda) = self.lambdas.get(&object) else { return };
+        let (handle, captured) = (lambda.handle, lambda.captured);
+        let passed: Vec<Option<NodeSet>> =
+            self.calls[call].operands.iter().skip(1).copied().collect();
+        let mut nodes: Vec<Option<NodeSet>> =
+            (0..captured).map(|one| Some(self.node(Holder::Captured(object, one)))).collect();
+        nodes.extend(passed);
+        match handle.kind {
+            HandleKind::Invoke(InvokeKind::Static | InvokeKind::Special) => {
+                match self.world.method(handle.member) {
+                    Resolution::Found(target) if self.world.of(target).body.is_some() => {
+                        self.trigger(target.class);
+                        self.link_nodes(call, object, target, &nodes);
+                    }
+                    _ => self.unknown_nodes(call, object, &nodes, handle.member),
+                }
+            }
+            HandleKind::Invoke(_) => match self.world.method(handle.member) {
+                Resolution::Found(target) if self.world.of(target).access.is_private() => {
+                    self.link_nodes(call, object, target, &nodes);
+                }
+                _ => {
+                    // Kept for the receivers to come.
+                    for (number, node) in nodes.iter().enumerate() {
+                        let number = u8::try_from(number).unwrap_or(u8::MAX).saturating_add(64);
+                        let Call { caller, at, .. } = self.calls[call];
+                        let kept = self.node(Holder::Operand(caller, at, number));
+                        if let Some(node) = node {
+                            self.copy(*node, kept, None);
+                        }
+                    }
+                    if let Some(Some(receiver)) = nodes.first() {
+                        self.add_use(*receiver, Use::Handle(call, object));
+                    }
+                }
+            },
+            HandleKind::New => {
+                let Some(class) = self.world.find(handle.member.class) else {
+                    self.unknown_nodes(call, object, &nodes, handle.member);
+                    return;
+                };
+                self.trigger(class);
+                let Call { caller, at, .. } = self.calls[call];
+                let made = self.object(Site::Made(caller, at), handle.member.class);
+                let kept = self.node(Holder::Operand(caller, at, u8::MAX));
+                self.give(kept, made);
+                if let Some(result) = self.calls[call].result {
+                    self.give(result, made);
+                }
+                nodes.insert(0, Some(kept));
+                if let Resolution::Found(target) = self.world.method(handle.member) {
+                    self.link_nodes(call, object, target, &nodes);
+                }
+            }
+            HandleKind::Field(_) => {
+                let Call { caller, at, .. } = self.calls[call];
+                self.found.doubts.insert(Doubt::Lambda(caller, at));
+            }
+        }
+    }
+
+    pub(super) fn dispatch_handle(&mut self, call: CallId, lambda: ObjectId, receiver: ObjectId) {
+        let Some(of) = self.lambdas.get(&lambda) else { return };
+        let member = of.handle.member;
+        let count = usize::from(of.captured) + self.calls[call].operands.len().saturating_sub(1);
+        let Call { caller, at, .. } = self.calls[call];
+        let nodes: Vec<Option<NodeSet>> = (0..count)
+            .map(|number| {
+                let number = u8::try_from(number).unwrap_or(u8::MAX).saturating_add(64);
+                Some(self.node(Holder::Operand(caller, at, number)))
+            })
+            .collect();
+        match self.found.objects[receiver].class.map(|class| self.select(class, member)) {
+            Some(Ok(target)) => self.link_nodes(call, lambda, target, &nodes),
+            _ => self.unknown_nodes(call, lambda, &nodes, member),
+        }
+    }
+
+    pub(super) fn link_nodes(
+        &mut self,
+        call: CallId,
+        object: ObjectId,
+        target: MemberId,
+        nodes: &[Option<NodeSet>],
+    ) {
+        self.reach(target);
+        let callee = Callee { object: Some(object), method: target, direct: false };
+        self.invocation(call).callees.insert(callee);
+        for (number, node) in nodes.iter().enumerate() {
+            let Ok(number) = u16::try_from(number) else { continue };
+            let into = self.node(Holder::Value(target, Definition::Parameter(number)));
+            if let Some(node) = node {
+                self.copy(*node, into, None);
+            }
+        }
+        self.returns(call, target);
+    }
+
+    pub(super) fn unknown_nodes(
+        &mut self,
+        call: CallId,
+        object: ObjectId,
+        nodes: &[Option<NodeSet>],
+        member: JavaMember,
+    ) {
+        let pool = self.node(Holder::Pool);
+        for node in nodes.iter().flatten() {
+            self.copy(*node, pool, None);
+        }
+        self.unknown_result(call);
+        let invocation = self.invocation(call);
+        invocation.unknown = true;
+        invocation.library.insert(Some(object), None);
+        self.note_unknown(member);
+    }
+
+    pub(super) fn note_unknown(&mut self, member: JavaMember) {
+        let name = format!("{}.{}", self.world.names.class(member.class), self.text(member.name));
+        *self.found.unknown.entry(name).or_default() += 1;
+    }
+
+    /// What unknown code gives back: anything that it knows, or something of its own.
+    pub(super) fn unknown_result(&mut self, call: CallId) {
+        let Call { caller, at, gives, result, .. } = self.calls[call];
+        let (Some(result), Some(name)) = (result, self.mutable_type(gives)) else { return };
+        let pool = self.node(Holder::Pool);
+        self.copy(pool, result, Some(name));
+        if self.world.find(name).is_none() {
+            let object = self.object(Site::Given(caller, at), name);
+            self.give(result, object);
+        }
+        self.constants(name, result);
+    }
+
+    pub(super) fn dynamic(
+        &mut self,
+        call: CallId,
+        bootstrap: Option<crate::class::Bootstrap>,
+        name: JavaName,
+    ) {
+        let Call { caller, at, gives, result, .. } = self.calls[call];
+        let operands: Vec<NodeSet> = self.calls[call].operands.iter().flatten().copied().collect();
+        let class =
+            bootstrap.as_ref().map_or("", |one| self.world.names.text(one.method.member.class));
+        match class {
+            "java/lang/invoke/LambdaMetafactory" => {
+                let handle = bootstrap.and_then(|one| match one.arguments.get(1) {
+                    Some(JavaConstant::Handle(handle)) => Some(*handle),
+                    _ => None,
+                });
+                let text = self.text(gives);
+                let interface = text.rsplit(")L").next().and_then(|text| text.strip_suffix(';'));
+                let interface = interface.and_then(|text| self.world.names.find(text));
+                let object =
+                    self.object(Site::Lambda(caller, at), interface.unwrap_or(self.known.object));
+                // It is no object of a class of the program, although its interface may be one.
+                self.found.objects[object].class = None;
+                let Some(handle) = handle else {
+                    self.found.doubts.insert(Doubt::Lambda(caller, at));
+                    return;
+                };
+                let captured = u8::try_from(operands.len()).unwrap_or(u8::MAX);
+                self.lambdas.insert(object, Lambda { method: name, handle, captured });
+                for (number, operand) in (0..captured).zip(operands) {
+                    let into = self.node(Holder::Captured(object, number));
+                    self.copy(operand, into, None);
+                }
+                if let Some(result) = result {
+                    self.give(result, object);
+                }
+            }
+            "java/lang/invoke/StringConcatFactory" => {
+                for operand in operands {
+                    self.add_use(operand, Use::Shown(call));
+                }
+                self.invocation(call).library.insert(None, Some(crate::library::PURE));
+            }
+            "java/lang/runtime/ObjectMethods" => {
+                for operand in operands {
+                    self.add_use(operand, Use::Components);
+                }
+                let invocation = self.invocation(call);
+                invocation.unknown = true;
+                invocation.library.insert(None, None);
+            }
+            "java/lang/runtime/SwitchBootstraps" => {
+                self.invocation(call).library.insert(None, Some(crate::library::PURE));
+            }
+            _ => {
+                self.found.doubts.insert(Doubt::Assumption("dynamic calls"));
+                let member = JavaMember { class: self.known.object, name, descriptor: gives };
+                let pool = self.node(Holder::Pool);
+                for operand in operands {
+                    self.copy(operand, pool, None);
+                }
+                let invocation = self.invocation(call);
+                invocation.unknown = true;
+                invocation.library.insert(None, None);
+                self.unknown_result(call);
+                self.note_unknown(member);
+            }
+        }
+    }
+}

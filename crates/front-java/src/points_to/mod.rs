@@ -1,0 +1,517 @@
+//! # Idea
+//! Which objects a value can be, and which methods a call reaches, found together: a method that is reached
+//! adds its instructions, an object that reaches the receiver of a call adds its method. An object stands for
+//! all that one instruction makes.
+//!
+//! Code outside the classes of the program does what its line in the [`Table`] says. Without a line it may
+//! keep whatever it is given in one *pool*, give back anything of it, change what arrays and containers of it
+//! hold, and call what objects of it have to be called, in this thread and in one of its own.
+//!
+//! # Source
+//! Andersen's analysis (1994), with the call graph on the fly; fields are separate, calls and stores do not
+//! replace. JVMS 5.4.6 for selection.
+//!
+//! # Invariants
+//! 1. Sets only grow, and what follows from an object is done when it comes into a set.
+//! 2. What is not understood is among the [`PointsTo::doubts`].
+
+mod bodies;
+mod calls;
+mod outside;
+mod sets;
+
+pub use sets::ObjectSet;
+
+use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
+use crate::frames::{Definition, Frames};
+use crate::library::{Effect, Table};
+use crate::names::JavaName;
+use crate::world::{ClassId, KnownNames, MemberId, World};
+use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+define_id!(
+    /// An abstract object: all that one instruction makes.
+    ObjectId
+);
+define_id!(
+    /// A set of objects of the analysis.
+    NodeSet
+);
+define_id!(
+    /// A call of the analysis.
+    CallId
+);
+
+/// What makes an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Site {
+    /// `new`, of an object or of an array; the number is the dimension.
+    New(MemberId, At, u8),
+    /// A lambda or a method reference.
+    Lambda(MemberId, At),
+    /// A constructor that a method reference calls.
+    Made(MemberId, At),
+    /// Code outside the program that is called here.
+    Given(MemberId, At),
+    /// A copy of an object that is made here.
+    Copy(MemberId, At, ObjectId),
+    /// A field outside the program.
+    Named(JavaMember),
+    /// An exception from outside that is caught here.
+    Caught(MemberId, At),
+    /// What code outside passes to a method.
+    Passed(MemberId, u16),
+    /// A class.
+    Class(JavaName),
+}
+
+/// An abstract object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JavaObject {
+    /// What makes it.
+    pub site: Site,
+    /// The name of its class, or of its type if it is an array.
+    pub name: JavaName,
+    /// Its class, if that is one of the program.
+    pub class: Option<ClassId>,
+}
+
+/// What a value lies in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Holder {
+    /// A value of a method.
+    Value(MemberId, Definition),
+    /// An operand of an instruction; beyond the operands, values that code outside moves around.
+    Operand(MemberId, At, u8),
+    /// What a method returns.
+    Returned(MemberId),
+    /// A static field.
+    Static(MemberId),
+    /// A field of an object.
+    Field(ObjectId, MemberId),
+    /// The elements of an array, or what a container holds.
+    Held(ObjectId),
+    /// A value that a lambda has captured.
+    Captured(ObjectId, u8),
+    /// What unknown code was given.
+    Pool,
+    /// What was thrown.
+    Thrown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Field(MemberId),
+    Held,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Use {
+    Load(Key, NodeSet),
+    Store(Key, NodeSet),
+    Receiver(CallId),
+    /// The receiver of a method reference.
+    Handle(CallId, ObjectId),
+    Shown(CallId),
+    Compared(CallId),
+    Copied(CallId),
+    Task(CallId, ObjectId),
+    /// The receiver of a method reference, the second object, that a thread runs.
+    TaskHandle(CallId, ObjectId, ObjectId),
+    Run(CallId),
+    Components,
+    Pooled,
+}
+
+/// A method that a call reaches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Callee {
+    /// For this receiver; all if none is named.
+    pub object: Option<ObjectId>,
+    /// The method.
+    pub method: MemberId,
+    /// Whether its parameters are the operands of the call; if not, they are what a lambda has captured or
+    /// what code outside passes.
+    pub direct: bool,
+}
+
+/// What a call reaches.
+#[derive(Clone, Debug, Default)]
+pub struct Invocation {
+    /// Methods that are called here once.
+    pub callees: BTreeSet<Callee>,
+    /// Methods that code outside calls, any number of times.
+    pub callbacks: BTreeSet<(Option<ObjectId>, MemberId)>,
+    /// What code outside does, by the receiver.
+    pub library: BTreeMap<Option<ObjectId>, Option<Effect>>,
+    /// Whether the objects of the pool may be called.
+    pub unknown: bool,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Origin {
+    /// The program begins with it.
+    Main,
+    /// `Thread.start` of this object.
+    Started(ObjectId),
+    /// Code outside runs it.
+    Library,
+}
+
+/// A kind of threads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadKind {
+    /// Where they come from.
+    pub origin: Origin,
+    /// What they run; for [`Origin::Library`] all callbacks.
+    pub entry: Option<MemberId>,
+    /// The receiver of the entry, if it has one and it is known.
+    pub this: Option<ObjectId>,
+}
+
+/// Something that was not understood.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Doubt {
+    /// The body of a method was refused.
+    Body(MemberId),
+    /// Nothing can be the receiver of an instruction, as far as is known.
+    Orphan(MemberId, At),
+    /// A lambda whose body is not known.
+    Lambda(MemberId, At),
+    /// The model of a question grew too large.
+    Model(String),
+    /// Something of the program visibly breaks an assumption.
+    Assumption(&'static str),
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct PointsTo {
+    /// The objects.
+    pub objects: IdVec<ObjectId, JavaObject>,
+    holders: FxHashMap<Holder, NodeSet>,
+    sets: IdVec<NodeSet, ObjectSet>,
+    /// What calls reach.
+    pub invocations: BTreeMap<(MemberId, At), Invocation>,
+    /// The methods that are reached, with what is known of their bodies.
+    pub methods: BTreeMap<MemberId, Rc<Frames>>,
+    /// The kinds of threads.
+    pub kinds: BTreeSet<ThreadKind>,
+    /// Where the threads of a kind are started.
+    pub starts: BTreeMap<ThreadKind, BTreeSet<(MemberId, At)>>,
+    /// What unknown code may call.
+    pub callbacks: BTreeSet<(Option<ObjectId>, MemberId)>,
+    /// Class initialisers that are reached.
+    pub initialisers: BTreeMap<ClassId, MemberId>,
+    /// The names of methods without a line in the table, with how many calls there are.
+    pub unknown: BTreeMap<String, usize>,
+    /// Whether a thread can be interrupted.
+    pub interrupts: bool,
+    /// What was not understood.
+    pub doubts: BTreeSet<Doubt>,
+}
+
+impl PointsTo {
+    /// The objects that a holder can hold.
+    pub fn of(&self, holder: Holder) -> &ObjectSet {
+        static NOTHING: ObjectSet = ObjectSet(Vec::new());
+        self.holders.get(&holder).map_or(&NOTHING, |&set| &self.sets[set])
+    }
+
+    /// The objects that an operand of an instruction can be.
+    pub fn operand(&self, method: MemberId, at: At, number: usize) -> ObjectSet {
+        let mut all = ObjectSet::default();
+        let Some(frames) = self.methods.get(&method) else { return all };
+        for &definition in frames.operands[at].get(number).iter().flat_map(|one| one.iter()) {
+            for object in self.of(Holder::Value(method, definition)).iter() {
+                all.insert(object);
+            }
+        }
+        all
+    }
+
+    /// All holders with what they hold.
+    pub fn holders(&self) -> impl Iterator<Item = (Holder, &ObjectSet)> {
+        self.holders.iter().map(|(&holder, &set)| (holder, &self.sets[set]))
+    }
+}
+
+struct Call {
+    caller: MemberId,
+    at: At,
+    how: InvokeKind,
+    member: JavaMember,
+    operands: Vec<Option<NodeSet>>,
+    result: Option<NodeSet>,
+    gives: JavaName,
+}
+
+/// Finds what values can be in a program that begins with these methods.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn points_to(
+    world: &World,
+    table: &Table,
+    mains: &[MemberId],
+    budget: &Budget,
+) -> Result<PointsTo, StopReason> {
+    let mut solver = Solver {
+        world,
+        table,
+        known: world.known(),
+        found: PointsTo::default(),
+        objects: FxHashMap::default(),
+        copies: IdVec::new(),
+        uses: IdVec::new(),
+        waiting: Vec::new(),
+        calls: IdVec::new(),
+        done: FxHashSet::default(),
+        lambdas: FxHashMap::default(),
+        bodies: Vec::new(),
+    };
+    let pool = solver.node(Holder::Pool);
+    solver.add_use(pool, Use::Pooled);
+    for &main in mains {
+        solver.reach(main);
+        solver.trigger(main.class);
+        let given = solver.object(Site::Passed(main, 0), solver.known.strings);
+        let parameter = solver.node(Holder::Value(main, Definition::Parameter(0)));
+        solver.give(parameter, given);
+        let kind = ThreadKind { origin: Origin::Main, entry: Some(main), this: None };
+        solver.found.kinds.insert(kind);
+    }
+    while solver.step() {
+        budget.check()?;
+    }
+    solver.orphans(budget)?;
+    Ok(solver.found)
+}
+
+struct Lambda {
+    method: JavaName,
+    handle: JavaHandle,
+    captured: u8,
+}
+
+struct Solver<'a> {
+    world: &'a World,
+    table: &'a Table,
+    known: KnownNames,
+    found: PointsTo,
+    objects: FxHashMap<Site, ObjectId>,
+    copies: IdVec<NodeSet, Vec<(NodeSet, Option<JavaName>)>>,
+    uses: IdVec<NodeSet, Vec<Use>>,
+    waiting: Vec<(NodeSet, ObjectId)>,
+    calls: IdVec<CallId, Call>,
+    done: FxHashSet<(CallId, Option<ObjectId>, u8)>,
+    lambdas: FxHashMap<ObjectId, Lambda>,
+    bodies: Vec<MemberId>,
+}
+
+impl Solver<'_> {
+    fn text(&self, name: JavaName) -> &str {
+        self.world.names.text(name)
+    }
+
+    fn node(&mut self, holder: Holder) -> NodeSet {
+        if let Some(&known) = self.found.holders.get(&holder) {
+            return known;
+        }
+        let node = self.found.sets.push(ObjectSet::default());
+        self.copies.push(Vec::new());
+        self.uses.push(Vec::new());
+        self.found.holders.insert(holder, node);
+        node
+    }
+
+    fn object(&mut self, site: Site, name: JavaName) -> ObjectId {
+        if let Some(&known) = self.objects.get(&site) {
+            return known;
+        }
+        let class = self.world.find(name);
+        let object = self.found.objects.push(JavaObject { site, name, class });
+        self.objects.insert(site, object);
+        object
+    }
+
+    fn give(&mut self, node: NodeSet, object: ObjectId) {
+        if self.found.sets[node].insert(object) {
+            self.waiting.push((node, object));
+        }
+    }
+
+    fn copy(&mut self, from: NodeSet, into: NodeSet, filter: Option<JavaName>) {
+        if from == into || self.copies[from].contains(&(into, filter)) {
+            return;
+        }
+        self.copies[from].push((into, filter));
+        let objects: Vec<ObjectId> = self.found.sets[from].iter().collect();
+        for object in objects {
+            if self.fits(object, filter) {
+                self.give(into, object);
+            }
+        }
+    }
+
+    fn add_use(&mut self, node: NodeSet, one: Use) {
+        if self.uses[node].contains(&one) {
+            return;
+        }
+        self.uses[node].push(one);
+        let objects: Vec<ObjectId> = self.found.sets[node].iter().collect();
+        for object in objects {
+            self.apply(one, object);
+        }
+    }
+
+    /// Whether an object can be of a type.
+    fn fits(&self, object: ObjectId, filter: Option<JavaName>) -> bool {
+        let Some(wanted) = filter else { return true };
+        if wanted == self.known.object {
+            return true;
+        }
+        let of = self.found.objects[object];
+        let is_array = |name: JavaName| self.text(name).starts_with('[');
+        match (is_array(of.name), is_array(wanted)) {
+            (true, false) => !self.world.find(wanted).is_some_and(|_| true),
+            (false, true) => {
+                matches!(of.site, Site::Given(..) | Site::Passed(..)) && of.class.is_none()
+            }
+            (true, true) => true,
+            (false, false) => match (of.class, self.world.find(wanted)) {
+                (Some(class), Some(wanted)) => {
+                    self.world.extends(class, wanted) != Some(false) && {
+                        let (line, _) = self.world.line(class);
+                        let (interfaces, _) = self.world.interfaces(class);
+                        line.contains(&wanted) || interfaces.contains(&wanted)
+                    }
+                }
+                // What code outside makes is none of the program's classes, but a lambda may be.
+                (None, Some(wanted)) => {
+                    matches!(of.site, Site::Lambda(..))
+                        && self.world.classes[wanted].access.is_interface()
+                }
+                _ => !self.table.is_immutable(self.text(wanted)),
+            },
+        }
+    }
+
+    /// One object that came into a set, or the body of one method; whether there was something to do.
+    fn step(&mut self) -> bool {
+        if let Some((node, object)) = self.waiting.pop() {
+            for (into, filter) in self.copies[node].clone() {
+                if self.fits(object, filter) {
+                    self.give(into, object);
+                }
+            }
+            for one in self.uses[node].clone() {
+                self.apply(one, object);
+            }
+            return true;
+        }
+        match self.bodies.pop() {
+            Some(method) => {
+                self.body(method);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn apply(&mut self, one: Use, object: ObjectId) {
+        match one {
+            Use::Load(key, into) => {
+                let from = self.of_object(object, key);
+                self.copy(from, into, None);
+            }
+            Use::Store(key, from) => {
+                let into = self.of_object(object, key);
+                self.copy(from, into, None);
+            }
+            Use::Receiver(call) => self.dispatch(call, object),
+            Use::Handle(call, lambda) => self.dispatch_handle(call, lambda, object),
+            Use::Shown(call) => self.call_back(call, object, &["toString"]),
+            Use::Compared(call) => {
+                self.call_back(call, object, &["equals", "hashCode", "compareTo", "compare"]);
+            }
+            Use::Copied(call) => self.copied(call, object),
+            Use::Task(call, thread) => self.task(call, thread, object),
+            Use::TaskHandle(call, thread, task) => self.task_handle(call, thread, task, object),
+            Use::Run(call) => self.call_back(call, object, &["run"]),
+            Use::Components => {
+                let Some(class) = self.found.objects[object].class else { return };
+                let pool = self.node(Holder::Pool);
+                for number in 0..self.world.classes[class].fields.len() {
+                    let field = self.node(Holder::Field(object, MemberId { class, number }));
+                    self.copy(field, pool, None);
+                }
+            }
+            Use::Pooled => self.pooled(object),
+        }
+    }
+
+    fn of_object(&mut self, object: ObjectId, key: Key) -> NodeSet {
+        self.node(match key {
+            Key::Field(field) => Holder::Field(object, field),
+            Key::Held => Holder::Held(object),
+        })
+    }
+
+    /// Makes a method part of the program.
+    fn reach(&mut self, method: MemberId) {
+        if self.found.methods.contains_key(&method) || self.bodies.contains(&method) {
+            return;
+        }
+        self.bodies.push(method);
+    }
+
+    /// A class is used, so its initialiser may run, and those of the classes above.
+    fn trigger(&mut self, class: ClassId) {
+        if self.found.initialisers.contains_key(&class) {
+            return;
+        }
+        let (line, _) = self.world.line(class);
+        for class in line {
+            let methods = &self.world.classes[class].methods;
+            if let Some(number) = methods.iter().position(|one| one.name == self.known.clinit) {
+                let method = MemberId { class, number };
+                if self.found.initialisers.insert(class, method).is_none() {
+                    self.reach(method);
+                }
+            }
+        }
+    }
+}
+
+fn array_name(world: &World, element: &str, dimensions: u8) -> Option<JavaName> {
+    world.names.find(&format!("{}{element}", "[".repeat(usize::from(dimensions))))
+}
+
+/// Whether a type is one of objects or arrays.
+pub fn is_reference(descriptor: &str) -> bool {
+    descriptor.starts_with('L') || descriptor.starts_with('[')
+}
+
+/// The types of the parameters of a method.
+pub fn types_of_parameters(descriptor: &str) -> Vec<String> {
+    let inside = descriptor.strip_prefix('(').and_then(|text| text.split_once(')'));
+    let mut rest = inside.map_or("", |(inside, _)| inside);
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let dimensions = rest.bytes().take_while(|&one| one == b'[').count();
+        let length = dimensions
+            + match rest.as_bytes().get(dimensions) {
+                Some(b'L') => rest[dimensions..].find(';').map_or(rest.len(), |end| end + 1),
+                _ => 1,
+            };
+        let length = length.min(rest.len());
+        found.push(rest[..length].to_owned());
+        rest = &rest[length..];
+    }
+    found
+}

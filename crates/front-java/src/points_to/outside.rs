@@ -1,0 +1,463 @@
+//! Code outside the program: what its line in the table says, or whatever unknown code may do; threads
+//! that it starts; what it calls back.
+
+use super::{
+    Call, CallId, Doubt, Holder, Key, NodeSet, ObjectId, Origin, Site, Solver, ThreadKind, Use,
+    is_reference, types_of_parameters,
+};
+use crate::class::{HandleKind, InvokeKind, JavaMember};
+use crate::frames::Definition;
+use crate::library::{Control, Effect, Gives};
+use crate::names::JavaName;
+use crate::world::{ClassId, MemberId, Resolution};
+use std::collections::BTreeSet;
+
+impl Solver<'_> {
+    /// A method outside the program is called.
+    pub(super) fn library(&mut self, call: CallId, object: Option<ObjectId>, class: JavaName) {
+        if !self.done.insert((call, object, 1)) {
+            return;
+        }
+        let member = self.calls[call].member;
+        let effect = self.table.effect(self.text(class), self.text(member.name));
+        self.invocation(call).library.insert(object, effect);
+        let operands = self.calls[call].operands.clone();
+        let has_receiver = self.calls[call].how != InvokeKind::Static;
+        let passed: Vec<NodeSet> =
+            operands.iter().skip(usize::from(has_receiver)).flatten().copied().collect();
+        let Some(effect) = effect else {
+            self.assumptions(class, member);
+            let pool = self.node(Holder::Pool);
+            for &node in &passed {
+                self.copy(node, pool, None);
+            }
+            if let Some(object) = object {
+                self.give(pool, object);
+            }
+            self.invocation(call).unknown = true;
+            self.unknown_result(call);
+            self.note_unknown(JavaMember { class, ..member });
+            return;
+        };
+        self.found.interrupts |= effect.interrupts;
+        let Call { caller, at, gives, result, .. } = self.calls[call];
+        if let (true, Some(object)) = (effect.stores || effect.adds, object) {
+            let held = self.node(Holder::Held(object));
+            for &node in &passed {
+                if effect.stores {
+                    self.copy(node, held, None);
+                }
+                if effect.adds {
+                    self.add_use(node, Use::Load(Key::Held, held));
+                }
+            }
+        }
+        if (effect.adds || effect.stores) && object.is_none() {
+            let mixed = self.node(Holder::Operand(caller, at, 254));
+            for &node in &passed {
+                if effect.stores {
+                    self.copy(node, mixed, None);
+                }
+                if effect.adds {
+                    self.add_use(node, Use::Load(Key::Held, mixed));
+                }
+                self.add_use(node, Use::Store(Key::Held, mixed));
+            }
+        }
+        if effect.shows {
+            for &node in &passed {
+                self.add_use(node, Use::Shown(call));
+                // Arrays of arguments.
+                let held = self.node(Holder::Operand(caller, at, 253));
+                self.add_use(node, Use::Load(Key::Held, held));
+                self.add_use(held, Use::Shown(call));
+            }
+        }
+        if effect.compares {
+            for &node in &passed {
+                self.add_use(node, Use::Compared(call));
+            }
+            if let Some(object) = object {
+                let held = self.node(Holder::Held(object));
+                self.add_use(held, Use::Compared(call));
+            }
+        }
+        if let Some(object) = object {
+            self.control(call, object, effect);
+        }
+        let Some(result) = result else { return };
+        match (effect.gives, object) {
+            (Gives::Held, Some(object)) => {
+                let held = self.node(Holder::Held(object));
+                self.copy(held, result, None);
+            }
+            (Gives::Receiver, Some(object)) => self.give(result, object),
+            (Gives::Passed, _) => {
+                for &node in &passed {
+                    self.copy(node, result, None);
+                }
+            }
+            (Gives::Copy, Some(object)) => self.copied(call, object),
+            (Gives::Copy, None) => {
+                for &node in &passed {
+                    self.add_use(node, Use::Copied(call));
+                }
+            }
+            (Gives::Fresh | Gives::Held | Gives::Receiver, _) => {
+                if let Some(name) = self.mutable_type(gives) {
+                    let object = self.object(Site::Given(caller, at), name);
+                    self.give(result, object);
+                }
+            }
+        }
+    }
+
+    /// What a program does that no analysis of its classes sees.
+    pub(super) fn assumptions(&mut self, class: JavaName, member: JavaMember) {
+        let names = &self.world.names;
+        let (class, name) = (names.text(class), names.text(member.name));
+        let reflects = class.starts_with("java/lang/reflect/")
+            || class.starts_with("java/lang/invoke/")
+            || (class == "java/lang/Class"
+                && ["forName", "newInstance", "getMethod", "getDeclaredMethod"].contains(&name))
+            || class.ends_with("FieldUpdater")
+            || class == "java/util/ServiceLoader"
+            || class == "java/io/ObjectInputStream";
+        if reflects {
+            self.found.doubts.insert(Doubt::Assumption("reflection"));
+        }
+        if class == "sun/misc/Unsafe" || class == "jdk/internal/misc/Unsafe" {
+            self.found.doubts.insert(Doubt::Assumption("Unsafe"));
+        }
+        if self.world.find(member.class).is_some()
+            && let Resolution::Found(target) = self.world.method(member)
+            && self.world.of(target).access.is_native()
+        {
+            self.found.doubts.insert(Doubt::Assumption("native methods"));
+        }
+    }
+
+    pub(super) fn control(&mut self, call: CallId, object: ObjectId, effect: Effect) {
+        match effect.control {
+            Some(Control::Starts) => {
+                let run = JavaMember {
+                    class: self.known.object,
+                    name: self.known.run,
+                    descriptor: self.known.nothing,
+                };
+                let class = self.found.objects[object].class;
+                if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
+                    self.start(call, object, entry, Some(object));
+                } else {
+                    let held = self.node(Holder::Held(object));
+                    self.add_use(held, Use::Task(call, object));
+                }
+            }
+            Some(Control::Runs) => {
+                let held = self.node(Holder::Held(object));
+                self.add_use(held, Use::Run(call));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn start(
+        &mut self,
+        call: CallId,
+        thread: ObjectId,
+        entry: MemberId,
+        this: Option<ObjectId>,
+    ) {
+        self.reach(entry);
+        if let Some(this) = this {
+            let node = self.node(Holder::Value(entry, Definition::Parameter(0)));
+            self.give(node, this);
+        }
+        let kind = ThreadKind { origin: Origin::Started(thread), entry: Some(entry), this };
+        self.found.kinds.insert(kind);
+        let Call { caller, at, .. } = self.calls[call];
+        self.found.starts.entry(kind).or_default().insert((caller, at));
+    }
+
+    /// An object that a thread may have been given to run.
+    pub(super) fn task(&mut self, call: CallId, thread: ObjectId, task: ObjectId) {
+        if let Some(lambda) = self.lambdas.get(&task) {
+            let (handle, captured) = (lambda.handle, lambda.captured);
+            let Resolution::Found(entry) = self.world.method(handle.member) else {
+                let Call { caller, at, .. } = self.calls[call];
+                self.found.doubts.insert(Doubt::Lambda(caller, at));
+                return;
+            };
+            if self.world.of(entry).body.is_none() || handle.kind == HandleKind::New {
+                let Call { caller, at, .. } = self.calls[call];
+                self.found.doubts.insert(Doubt::Lambda(caller, at));
+                return;
+            }
+            // A method reference may mean what a subclass has.
+            let overridden = matches!(
+                handle.kind,
+                HandleKind::Invoke(InvokeKind::Virtual | InvokeKind::Interface)
+            ) && !self.world.of(entry).access.is_private();
+            if overridden && captured > 0 {
+                let receiver = self.node(Holder::Captured(task, 0));
+                self.add_use(receiver, Use::TaskHandle(call, thread, task));
+                return;
+            }
+            self.capture(task, entry, captured);
+            self.start(call, thread, entry, None);
+            return;
+        }
+        let run = JavaMember {
+            class: self.known.object,
+            name: self.known.run,
+            descriptor: self.known.nothing,
+        };
+        let class = self.found.objects[task].class;
+        if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
+            self.start(call, thread, entry, Some(task));
+        }
+    }
+
+    /// What a lambda has captured becomes the first parameters of a method.
+    pub(super) fn capture(&mut self, lambda: ObjectId, method: MemberId, captured: u8) {
+        for one in 0..captured {
+            let from = self.node(Holder::Captured(lambda, one));
+            let into = self.node(Holder::Value(method, Definition::Parameter(u16::from(one))));
+            self.copy(from, into, None);
+        }
+    }
+
+    /// A thread runs a method reference with this receiver.
+    pub(super) fn task_handle(
+        &mut self,
+        call: CallId,
+        thread: ObjectId,
+        task: ObjectId,
+        receiver: ObjectId,
+    ) {
+        let Some(lambda) = self.lambdas.get(&task) else { return };
+        let (member, captured) = (lambda.handle.member, lambda.captured);
+        let class = self.found.objects[receiver].class;
+        if let Some(Ok(entry)) = class.map(|class| self.select(class, member)) {
+            self.capture(task, entry, captured);
+            self.start(call, thread, entry, None);
+        } else {
+            let Call { caller, at, .. } = self.calls[call];
+            self.found.doubts.insert(Doubt::Lambda(caller, at));
+        }
+    }
+
+    /// Code outside calls methods of an object, in the thread that calls it.
+    pub(super) fn call_back(&mut self, call: CallId, object: ObjectId, methods: &[&str]) {
+        if let Some(lambda) = self.lambdas.get(&object) {
+            let named = methods.contains(&self.text(lambda.method));
+            if named {
+                self.link_handle(call, object);
+            }
+            return;
+        }
+        let Some(class) = self.found.objects[object].class else { return };
+        let (line, _) = self.world.line(class);
+        for &one in &line {
+            for number in 0..self.world.classes[one].methods.len() {
+                let method = &self.world.classes[one].methods[number];
+                let plain = !method.access.is_static() && method.body.is_some();
+                if !plain || !methods.contains(&self.text(method.name)) {
+                    continue;
+                }
+                let target = MemberId { class: one, number };
+                self.reach(target);
+                self.invocation(call).callbacks.insert((Some(object), target));
+                let this = self.node(Holder::Value(target, Definition::Parameter(0)));
+                self.give(this, object);
+                let operands = self.calls[call].operands.clone();
+                let count = crate::names::kinds_of_method(self.text(method.descriptor))
+                    .map_or(0, |(kinds, _)| kinds.len());
+                for parameter in 1..=count {
+                    let Ok(parameter) = u16::try_from(parameter) else { continue };
+                    let into = self.node(Holder::Value(target, Definition::Parameter(parameter)));
+                    for &operand in operands.iter().flatten() {
+                        self.copy(operand, into, None);
+                        self.add_use(operand, Use::Load(Key::Held, into));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A call gives back a copy of an object.
+    pub(super) fn copied(&mut self, call: CallId, object: ObjectId) {
+        let Call { caller, at, result, .. } = self.calls[call];
+        let of = self.found.objects[object];
+        if matches!(of.site, Site::Copy(..)) && of.site == Site::Copy(caller, at, object) {
+            return;
+        }
+        // Copies of copies made here are the copies made here.
+        let origin = match of.site {
+            Site::Copy(method, place, origin) if (method, place) == (caller, at) => origin,
+            _ => object,
+        };
+        let copy = self.object(Site::Copy(caller, at, origin), of.name);
+        if let Some(result) = result {
+            self.give(result, copy);
+        }
+        let (from, into) = (self.node(Holder::Held(object)), self.node(Holder::Held(copy)));
+        self.copy(from, into, None);
+        let Some(class) = of.class else { return };
+        let (line, _) = self.world.line(class);
+        for class in line {
+            for number in 0..self.world.classes[class].fields.len() {
+                let field = MemberId { class, number };
+                let from = self.node(Holder::Field(object, field));
+                let into = self.node(Holder::Field(copy, field));
+                self.copy(from, into, None);
+            }
+        }
+    }
+
+    /// Unknown code has been given an object.
+    pub(super) fn pooled(&mut self, object: ObjectId) {
+        let pool = self.node(Holder::Pool);
+        let of = self.found.objects[object];
+        let Some(class) = of.class else {
+            if self.lambdas.contains_key(&object) {
+                self.pooled_lambda(object);
+            } else {
+                let held = self.node(Holder::Held(object));
+                self.copy(held, pool, None);
+                self.copy(pool, held, None);
+            }
+            return;
+        };
+        // What a library above the class holds is unknown code's, too.
+        let held = self.node(Holder::Held(object));
+        self.copy(held, pool, None);
+        for method in self.called_from_outside(class) {
+            self.library_calls(Some(object), method);
+        }
+    }
+
+    /// The methods that code outside may call on an object of a class.
+    pub(super) fn called_from_outside(&self, class: ClassId) -> Vec<MemberId> {
+        let (line, broken) = self.world.line(class);
+        let (interfaces, _) = self.world.interfaces(class);
+        let mut outside: BTreeSet<JavaName> = broken.into_iter().collect();
+        for &one in line.iter().chain(&interfaces) {
+            let named = self.world.classes[one].interfaces.iter();
+            outside.extend(named.filter(|&&name| self.world.find(name).is_none()));
+        }
+        let mut only: Option<Vec<String>> =
+            Some(["equals", "hashCode", "toString"].map(str::to_owned).to_vec());
+        for name in outside {
+            if name == self.known.object {
+                continue;
+            }
+            match (self.table.called(self.text(name)), &mut only) {
+                (Some(more), Some(all)) => all.extend(more.iter().cloned()),
+                _ => only = None,
+            }
+        }
+        let mut found = Vec::new();
+        let mut seen: BTreeSet<(JavaName, JavaName)> = BTreeSet::new();
+        for &one in line.iter().chain(&interfaces) {
+            for (number, method) in self.world.classes[one].methods.iter().enumerate() {
+                let name = self.text(method.name);
+                let named = only.as_ref().is_none_or(|all| all.iter().any(|other| other == name));
+                let callable = !method.access.is_static()
+                    && !method.access.is_private()
+                    && method.body.is_some()
+                    && !name.starts_with('<');
+                if named && callable && seen.insert((method.name, method.descriptor)) {
+                    found.push(MemberId { class: one, number });
+                }
+            }
+        }
+        found
+    }
+
+    /// Unknown code may call a method, with whatever it knows.
+    pub(super) fn library_calls(&mut self, object: Option<ObjectId>, method: MemberId) {
+        if !self.found.callbacks.insert((object, method)) {
+            return;
+        }
+        self.reach(method);
+        let kind = ThreadKind { origin: Origin::Library, entry: None, this: None };
+        self.found.kinds.insert(kind);
+        if let Some(object) = object {
+            let this = self.node(Holder::Value(method, Definition::Parameter(0)));
+            self.give(this, object);
+        }
+        self.outside_passes(method, usize::from(object.is_some()));
+        let (returned, pool) = (self.node(Holder::Returned(method)), self.node(Holder::Pool));
+        self.copy(returned, pool, None);
+    }
+
+    /// The parameters of a method from one on are what code outside passes.
+    pub(super) fn outside_passes(&mut self, method: MemberId, from: usize) {
+        let of = self.world.of(method);
+        let types = types_of_parameters(self.text(of.descriptor));
+        let offset = usize::from(!of.access.is_static());
+        let pool = self.node(Holder::Pool);
+        for (number, text) in types.into_iter().enumerate() {
+            let place = number + offset;
+            if place < from || !is_reference(&text) {
+                continue;
+            }
+            let Ok(parameter) = u16::try_from(place) else { continue };
+            let into = self.node(Holder::Value(method, Definition::Parameter(parameter)));
+            let class = text.strip_prefix('L').and_then(|text| text.strip_suffix(';'));
+            let name = self.world.names.find(class.unwrap_or(&text));
+            self.copy(pool, into, name);
+            let outside = name.is_none_or(|name| self.world.find(name).is_none());
+            let immutable = class.is_some_and(|class| self.table.is_immutable(class));
+            if outside && !immutable {
+                let object =
+                    self.object(Site::Passed(method, parameter), name.unwrap_or(self.known.object));
+                self.give(into, object);
+            }
+        }
+    }
+
+    pub(super) fn pooled_lambda(&mut self, object: ObjectId) {
+        let lambda = &self.lambdas[&object];
+        let (handle, captured) = (lambda.handle, lambda.captured);
+        let found = match self.world.method(handle.member) {
+            Resolution::Found(target) if self.world.of(target).body.is_some() => Some(target),
+            _ => None,
+        };
+        let pool = self.node(Holder::Pool);
+        let Some(target) = found.filter(|_| handle.kind != HandleKind::New) else {
+            // Code outside, or a constructor: what was captured is unknown code's, too.
+            for one in 0..captured {
+                let from = self.node(Holder::Captured(object, one));
+                self.copy(from, pool, None);
+            }
+            if self.world.find(handle.member.class).is_some()
+                && let Site::Lambda(method, at) = self.found.objects[object].site
+            {
+                self.found.doubts.insert(Doubt::Lambda(method, at));
+            }
+            return;
+        };
+        for one in 0..captured {
+            let from = self.node(Holder::Captured(object, one));
+            let into = self.node(Holder::Value(target, Definition::Parameter(u16::from(one))));
+            self.copy(from, into, None);
+        }
+        let overridden =
+            matches!(handle.kind, HandleKind::Invoke(InvokeKind::Virtual | InvokeKind::Interface))
+                && !self.world.of(target).access.is_private();
+        if overridden {
+            if captured == 0 {
+                let class = self.world.classes[target.class].name;
+                let this = self.node(Holder::Value(target, Definition::Parameter(0)));
+                self.copy(pool, this, Some(class));
+            }
+            if let Site::Lambda(method, at) = self.found.objects[object].site {
+                self.found.doubts.insert(Doubt::Lambda(method, at));
+            }
+        }
+        self.library_calls(None, target);
+        self.outside_passes(target, usize::from(captured));
+    }
+}

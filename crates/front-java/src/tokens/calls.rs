@@ -1,0 +1,454 @@
+//! Calls on tokens: methods of the program, and what code outside does.
+
+use super::{
+    CallOutcome, Context, Explorer, Frame, JavaToken, LockKey, ModelEdge, ModelFacts, ModelGoal,
+    StartPhase, Step, Unit, Walk,
+};
+use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
+use crate::frames::Definition;
+use crate::library::{Control, Effect};
+use crate::points_to::ObjectId;
+use crate::world::{MemberId, Resolution};
+use selvedge_base::Id;
+use std::collections::BTreeSet;
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn invoke(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        operands: &[JavaToken],
+    ) -> Option<()> {
+        let shared = self.explorer.shared;
+        let Some(invocation) = shared.found.invocations.get(&(self.method, frame.at)) else {
+            self.throw(source, frame, &[]);
+            let (next, _) = self.after(frame, JavaToken::Other)?;
+            self.go_on(source, &[], &next);
+            return Some(());
+        };
+        let instruction = &self.body.instructions[frame.at.index()];
+        let has_receiver =
+            matches!(instruction, JavaInstruction::Invoke(how, _) if *how != InvokeKind::Static);
+        // What is captured, or given to code that may keep it, is known to others from then on.
+        let keeps = matches!(instruction, JavaInstruction::InvokeDynamic(..))
+            || invocation.unknown
+            || !invocation.callbacks.is_empty()
+            || invocation.callees.iter().any(|one| !one.direct)
+            || invocation
+                .library
+                .values()
+                .flatten()
+                .any(|one| matches!(one.control, Some(Control::Starts | Control::Runs)));
+        let stores = invocation.library.values().flatten().any(|one| one.stores || one.adds);
+        let passed = &operands[usize::from(has_receiver)..];
+        let keeps = keeps || (stores && passed.iter().any(Self::is_fresh));
+        if keeps && operands.iter().any(Self::is_fresh) {
+            let mut known = frame.clone();
+            Self::publish(&mut known);
+            self.edge(source, frame.at, Vec::new(), known);
+            return Some(());
+        }
+        let only_frees = !invocation.library.is_empty()
+            && invocation.callees.is_empty()
+            && invocation.library.values().all(|effect| {
+                effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
+            });
+        // Who frees a lock that it holds does so.
+        if !only_frees {
+            self.throw(source, frame, &[]);
+        }
+        let receiver = operands.first().filter(|_| has_receiver);
+        let fits = |object: Option<ObjectId>| self.fits(receiver, object);
+        let mut reached = BTreeSet::new();
+        for callee in invocation.callees.iter().filter(|one| fits(one.object)) {
+            reached.insert((callee.method, callee.direct));
+        }
+        let effects: Vec<(Option<ObjectId>, Option<Effect>)> = invocation
+            .library
+            .iter()
+            .filter(|(object, _)| fits(**object))
+            .map(|(&object, &effect)| (object, effect))
+            .collect();
+        for (method, direct) in reached {
+            if !self.explorer.relevant.contains(&method) {
+                self.skip(source, frame, operands)?;
+                continue;
+            }
+            if direct {
+                self.call(source, frame, method, operands.to_vec(), Some(true))?;
+            } else {
+                for tokens in self.explorer.outside_tokens(None, method) {
+                    self.call(source, frame, method, tokens, Some(false))?;
+                }
+            }
+        }
+        let mut callbacks: BTreeSet<(Option<ObjectId>, MemberId)> = invocation.callbacks.clone();
+        if invocation.unknown && effects.iter().any(|(_, effect)| effect.is_none()) {
+            callbacks.extend(shared.found.callbacks.iter().copied());
+        }
+        for (object, method) in callbacks {
+            if self.explorer.relevant.contains(&method) {
+                for tokens in self.explorer.outside_tokens(object, method) {
+                    self.call(source, frame, method, tokens, None)?;
+                }
+            }
+        }
+        if effects.is_empty() && invocation.callees.is_empty() && invocation.library.is_empty() {
+            // Nothing is known to be called: an object of a dynamic call, or none at all.
+            self.skip(source, frame, operands)?;
+        }
+        let mut done = BTreeSet::new();
+        for (object, effect) in effects {
+            // Those that do the same are one.
+            if done.insert(effect.map(|one| format!("{one:?}"))) {
+                self.library(source, frame, operands, has_receiver, object, effect)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a receiver with this token can be this object.
+    pub(super) fn fits(&self, receiver: Option<&JavaToken>, object: Option<ObjectId>) -> bool {
+        let (Some(token), Some(object)) = (receiver, object) else { return true };
+        let ModelFacts { facts, named, .. } = self.explorer.shared;
+        match token {
+            JavaToken::Isolated | JavaToken::Fresh => Some(object) == self.explorer.object,
+            JavaToken::One(one) => object == *one,
+            JavaToken::Other | JavaToken::Part(..) | JavaToken::Truth(_) => {
+                let is_subject =
+                    Some(object) == self.explorer.object && facts.single.contains(&object);
+                !is_subject && !named.contains(&object)
+            }
+        }
+    }
+
+    /// A call of which the model shows nothing.
+    pub(super) fn skip(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        operands: &[JavaToken],
+    ) -> Option<()> {
+        let mut frame = frame.clone();
+        if operands.iter().any(Self::is_fresh) {
+            Self::publish(&mut frame);
+        }
+        self.throw(source, &frame, &[]);
+        for token in self.result_tokens(frame.at) {
+            let (next, _) = self.after(&frame, token)?;
+            self.go_on(source, &[], &next);
+        }
+        Some(())
+    }
+
+    /// A call of a method of the program. Its result is that of the instruction, one that is forked anew, or
+    /// nothing, if the instruction is still to be executed.
+    pub(super) fn call(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        method: MemberId,
+        tokens: Vec<JavaToken>,
+        direct: Option<bool>,
+    ) -> Option<()> {
+        let count = self.explorer.parameters(method);
+        let mut tokens = tokens;
+        tokens.resize(count, JavaToken::Other);
+        for token in &mut tokens {
+            if let JavaToken::Truth(_) = token {
+                *token = JavaToken::Other;
+            }
+        }
+        let (masked, phase) = (self.masked, frame.phase);
+        let in_unit = self.is_in_unit(frame);
+        let callee = self.explorer.context(Context { method, tokens, phase, masked, in_unit });
+        self.explorer.dependents.entry(callee).or_default().insert(self.context);
+        let held = self.explorer.call_held.entry((self.context, callee)).or_default();
+        held.extend(frame.held.iter().cloned());
+        let outcomes = self.explorer.model.graphs[callee].outcomes.clone();
+        for outcome in outcomes {
+            let steps = [Step::Call(callee, outcome.clone())];
+            let mut frame = frame.clone();
+            frame.phase = outcome.phase;
+            if outcome.published {
+                Self::publish(&mut frame);
+            }
+            if outcome.thrown {
+                self.throw(source, &frame, &steps);
+                continue;
+            }
+            let results = match direct {
+                None => {
+                    let at = frame.at;
+                    self.edge(source, at, steps.to_vec(), frame);
+                    continue;
+                }
+                Some(true) => vec![outcome.token.clone()],
+                Some(false) => self.result_tokens(frame.at),
+            };
+            for token in results {
+                let (next, _) = self.after(&frame, token)?;
+                self.go_on(source, &steps, &next);
+            }
+        }
+        // A callee that never ends is entered all the same.
+        if self.explorer.model.graphs[callee].outcomes.is_empty() {
+            let stuck = CallOutcome {
+                thrown: false,
+                token: JavaToken::Other,
+                phase: frame.phase,
+                published: false,
+            };
+            self.push(ModelEdge {
+                source,
+                steps: vec![Step::Call(callee, stuck)],
+                goal: ModelGoal::Node(source),
+                at: frame.at,
+            });
+        }
+        Some(())
+    }
+
+    /// A method outside the program.
+    pub(super) fn library(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        operands: &[JavaToken],
+        has_receiver: bool,
+        object: Option<ObjectId>,
+        effect: Option<Effect>,
+    ) -> Option<()> {
+        let shared = self.explorer.shared;
+        let atomic: Vec<bool> =
+            (0..operands.len()).map(|number| self.is_atomic(frame.at, number)).collect();
+        let first = usize::from(has_receiver);
+        let Some(effect) = effect else {
+            let mut ways: Vec<Vec<Step>> = vec![Vec::new()];
+            for (number, token) in operands.iter().enumerate() {
+                self.forget(token, number, frame.at);
+                let Some(location) = self.explorer.location(token, None) else { continue };
+                if !self.holds_something(token) {
+                    continue;
+                }
+                let volatile = atomic[number];
+                ways.push(vec![Step::Read(location.clone(), volatile)]);
+                ways.push(vec![Step::Write(location.clone(), volatile)]);
+                ways.push(vec![
+                    Step::Read(location.clone(), volatile),
+                    Step::Write(location, volatile),
+                ]);
+            }
+            for steps in ways {
+                for token in self.result_tokens(frame.at) {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &steps, &next);
+                }
+                self.throw(source, frame, &steps);
+            }
+            return Some(());
+        };
+        let mut steps = Vec::new();
+        let mut access = |explorer: &Explorer<'_, '_>, number: usize, reads: bool, writes: bool| {
+            let Some(location) = explorer.location(&operands[number], None) else { return };
+            // What an atomic call reads and writes, nobody sees in between.
+            let volatile = atomic[number];
+            if reads && !(writes && volatile) {
+                steps.push(Step::Read(location.clone(), volatile));
+            }
+            if writes {
+                steps.push(Step::Write(location, volatile));
+            }
+        };
+        if has_receiver {
+            access(self.explorer, 0, effect.reads, effect.writes);
+        }
+        for number in first..operands.len() {
+            let reads = effect.reads_passed || effect.adds;
+            access(self.explorer, number, reads, effect.writes_passed);
+        }
+        let method = self.method;
+        let receiver = operands.first();
+        match effect.control {
+            Some(Control::Locks) => {
+                let key = receiver.and_then(|token| self.explorer.key(token, true));
+                let (next, _) = self.after(frame, JavaToken::Other)?;
+                self.take(source, next, key);
+                return Some(());
+            }
+            Some(Control::Tries) => {
+                let key = receiver.and_then(|token| self.explorer.key(token, true));
+                let (next, _) = self.after(frame, JavaToken::Truth(true))?;
+                self.take(source, next, key);
+                let (next, _) = self.after(frame, JavaToken::Truth(false))?;
+                self.go_on(source, &[], &next);
+                return Some(());
+            }
+            Some(Control::Unlocks) => {
+                let key = receiver.and_then(|token| self.explorer.key(token, true));
+                if receiver.is_some_and(|token| self.explorer.lock_of(token).is_none()) {
+                    let set = shared.found.operand(method, frame.at, 0);
+                    self.explorer.freed_elsewhere(set, true);
+                }
+                let (next, _) = self.after(frame, JavaToken::Other)?;
+                self.free(source, next, key);
+                return Some(());
+            }
+            Some(Control::Awaits) => {
+                let explicit: Vec<LockKey> =
+                    frame.held.iter().filter(|key| key.explicit).cloned().collect();
+                self.explorer.model.dropped.extend(explicit);
+                let context = self.context;
+                self.explorer.awaits.insert(context);
+            }
+            Some(Control::Waits | Control::Joins) => {
+                let key = receiver.and_then(|token| self.explorer.key(token, false));
+                let ends_unit = frame.unit != Unit::None
+                    && effect.control == Some(Control::Waits)
+                    && self.keeps_nothing(frame.at);
+                let split: &[Step] = if ends_unit { &[Step::End, Step::Begin] } else { &[] };
+                match key {
+                    None if receiver.is_none_or(|token| self.explorer.lock_of(token).is_some()) => {
+                    }
+                    None => {
+                        let set = shared.found.operand(method, frame.at, 0);
+                        self.explorer.freed_elsewhere(set, false);
+                        steps.extend_from_slice(split);
+                    }
+                    Some(key) => {
+                        let context = self.context;
+                        self.explorer.waits.insert((context, key.clone()));
+                        let holds = frame.held.iter().filter(|one| **one == key).count();
+                        if holds == 1 && frame.held.last() == Some(&key) {
+                            steps.push(Step::Release(key.clone()));
+                            steps.extend_from_slice(split);
+                            steps.push(Step::Acquire(key));
+                        } else if holds > 0 {
+                            self.explorer.model.dropped.insert(key);
+                        }
+                    }
+                }
+            }
+            Some(Control::Starts | Control::Runs) | None => {}
+        }
+        let results = match (effect.gives, object) {
+            (crate::library::Gives::Receiver, Some(_)) if has_receiver => vec![operands[0].clone()],
+            _ => self.result_tokens(frame.at),
+        };
+        for token in results {
+            let (mut next, _) = self.after(frame, token)?;
+            next.phase = self.next_phase(frame, effect);
+            self.go_on(source, &steps, &next);
+        }
+        if !steps.is_empty() {
+            self.throw(source, frame, &steps);
+        }
+        Some(())
+    }
+
+    /// Whether an access to what an operand holds is one that does not race with others like it: all objects
+    /// that it can be are safe, and it is not one half of reading and writing.
+    pub(super) fn is_atomic(&self, at: At, number: usize) -> bool {
+        let ModelFacts { world, table, found, .. } = self.explorer.shared;
+        let objects = found.operand(self.method, at, number);
+        let is_safe = |one: ObjectId| {
+            let of = found.objects[one];
+            of.class.is_none() && table.is_safe(world.names.text(of.name))
+        };
+        if objects.is_empty() || !objects.iter().all(is_safe) {
+            return false;
+        }
+        let JavaInstruction::Invoke(_, own) = &self.body.instructions[at.index()] else {
+            return true;
+        };
+        let is_counter = world.names.text(own.class).starts_with("java/util/concurrent/atomic/");
+        let does = |at: At| {
+            let invocation = found.invocations.get(&(self.method, at))?;
+            let effect = (*invocation.library.values().next()?)?;
+            found.operand(self.method, at, 0).meets(&objects).then_some(effect)
+        };
+        let Some(effect) = does(at) else { return true };
+        let after = self.frames.reachable_from(at);
+        for other in self.frames.next.ids().filter(|&one| self.frames.reached[one] && one != at) {
+            let Some(others) = does(other) else { continue };
+            let only_reads = |one: Effect| one.reads && !one.writes;
+            let writes = |one: Effect| one.writes && !(is_counter && one.reads);
+            let half = (only_reads(effect) && writes(others) && after[other])
+                || (writes(effect) && only_reads(others) && self.frames.reachable_from(other)[at]);
+            if half {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether nothing that was read before a call is used after it: what is kept are parameters, constants
+    /// and what fields hold that are written once.
+    pub(super) fn keeps_nothing(&self, at: At) -> bool {
+        let ModelFacts { world, facts, .. } = self.explorer.shared;
+        let is_constant = |one: &Definition| match one {
+            Definition::Parameter(_) => true,
+            Definition::Caught(_) => false,
+            Definition::Result(made) => match &self.body.instructions[made.index()] {
+                JavaInstruction::Constant(_) => true,
+                JavaInstruction::Field(FieldAccess::Get, member) => {
+                    matches!(world.field(*member), Resolution::Found(field) if facts.write_once.contains(&field))
+                }
+                _ => false,
+            },
+        };
+        self.frames
+            .kept
+            .get(&at)
+            .is_some_and(|kept| kept.iter().flat_map(|one| one.iter()).all(is_constant))
+    }
+
+    /// Unknown code may free a lock that it is given.
+    pub(super) fn forget(&mut self, token: &JavaToken, number: usize, at: At) {
+        for explicit in [false, true] {
+            if let Some(key) = self.explorer.key(token, explicit) {
+                self.explorer.model.dropped.insert(key);
+            }
+            let set = self.explorer.shared.found.operand(self.method, at, number);
+            self.explorer.freed_elsewhere(set, explicit);
+        }
+    }
+
+    /// Whether unknown code can change what a token stands for: an array, or an object from outside.
+    pub(super) fn holds_something(&self, token: &JavaToken) -> bool {
+        let found = self.explorer.shared.found;
+        match token {
+            JavaToken::Isolated => {
+                let of = self.explorer.object.map(|object| found.objects[object]);
+                of.is_some_and(|of| of.class.is_none())
+            }
+            JavaToken::Part(..) => true,
+            _ => false,
+        }
+    }
+
+    /// Where the thread is after a call that may start the other one or wait for its end.
+    pub(super) fn next_phase(&self, frame: &Frame, effect: Effect) -> StartPhase {
+        let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
+        let Some(mask) = mask else { return frame.phase };
+        match effect.control {
+            Some(Control::Starts) if mask.starts.contains(&(self.method, frame.at)) => {
+                StartPhase::Parallel
+            }
+            Some(Control::Joins) if frame.phase == StartPhase::Parallel => {
+                let set = self.explorer.shared.found.operand(self.method, frame.at, 0);
+                let JavaInstruction::Invoke(_, member) = &self.body.instructions[frame.at.index()]
+                else {
+                    return frame.phase;
+                };
+                let untimed = self.explorer.shared.world.names.text(member.descriptor) == "()V";
+                if untimed && mask.ends.is_some() && set.only() == mask.ends {
+                    StartPhase::After
+                } else {
+                    frame.phase
+                }
+            }
+            _ => frame.phase,
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! # Idea
+//! One question is about one object, *any* one that an abstract object stands for, or about the static fields
+//! of a class, and about two threads. A value is then a *token*: the object itself, one that only this thread
+//! knows yet, an object of which there is one, what a field of one of these holds, or anything else. Methods
+//! are executed on tokens: where a value may or may not be the object, both ways are taken. What is left are
+//! accesses to the object, locks that have a name, units, starts and calls.
+//!
+//! A call has as many copies of its callee as that has outcomes: the caller guesses one, and a callee that
+//! has another one stops. Threads may stop anywhere, so that is nothing new.
+//!
+//! # Source
+//! Random isolation, paper 000 §2.2, with *any* in place of *random*.
+//!
+//! # Invariants
+//! 1. For every execution and every object there is a path that guesses right, so whatever two threads do to
+//!    the object is done in the model, up to locks that the model leaves out.
+//! 2. A name of a lock stands for one lock in all of an execution. A lock is left out everywhere or nowhere:
+//!    one that is freed other than by the innermost block of the method that took it is left out.
+//! 3. `Other` is never the object, nor one of those with a name of their own.
+
+mod calls;
+mod explorer;
+mod walk;
+
+use crate::class::{At, JavaBody, JavaInstruction};
+use crate::facts::Facts;
+use crate::frames::{Definition, Frames};
+use crate::library::{Control, Table};
+use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, ThreadKind};
+use crate::world::{ClassId, MemberId, World};
+use rustc_hash::FxHashMap;
+use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+define_id!(
+    /// A method with the tokens of its parameters.
+    ContextId
+);
+
+/// What a question is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum JavaSubject {
+    /// Any one of these objects.
+    Object(ObjectId),
+    /// The static fields of a class.
+    Statics(ClassId),
+}
+
+/// What a field belongs to that a token stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Base {
+    /// The object, known to this thread only.
+    Fresh,
+    /// The object.
+    Isolated,
+    /// An object of which there is one.
+    One(ObjectId),
+}
+
+/// What is known of a value.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum JavaToken {
+    /// Not the object, and no object with a name.
+    Other,
+    /// The object, which only this thread knows.
+    Fresh,
+    /// The object.
+    Isolated,
+    /// An object of which there is one.
+    One(ObjectId),
+    /// What these fields hold, one of the other, the first of this.
+    Part(Base, Rc<[MemberId]>),
+    /// A truth value.
+    Truth(bool),
+}
+
+/// The name of a lock.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LockName {
+    /// The object.
+    Isolated,
+    /// An object of which there is one.
+    One(ObjectId),
+    /// A class.
+    Class(ClassId),
+    /// What fields hold that are written once.
+    Part(Base, Rc<[MemberId]>),
+}
+
+/// A lock: the monitor of an object, or the object as a lock of the library.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LockKey {
+    /// Its name.
+    pub name: LockName,
+    /// Whether it is no monitor.
+    pub explicit: bool,
+}
+
+/// A location of the object: a field, or what it holds, of it or of what it owns.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LocationKey {
+    /// The fields through which the object owns it.
+    pub path: Rc<[MemberId]>,
+    /// The field; elements of an array or of a container if there is none.
+    pub field: Option<MemberId>,
+}
+
+/// Where a thread is with respect to the start and the end of the other one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StartPhase {
+    /// It has not been started.
+    Before,
+    /// It may run.
+    Parallel,
+    /// It has ended.
+    After,
+}
+
+/// How a call ends.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CallOutcome {
+    /// Whether by an exception.
+    pub thrown: bool,
+    /// What it gives back.
+    pub token: JavaToken,
+    /// Where the thread is then.
+    pub phase: StartPhase,
+    /// Whether an object that only this thread knew is known to others.
+    pub published: bool,
+}
+
+/// What happens on an edge.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Step {
+    /// Reads; whether as a volatile access.
+    Read(LocationKey, bool),
+    /// Writes.
+    Write(LocationKey, bool),
+    /// Takes a lock.
+    Acquire(LockKey),
+    /// Frees it.
+    Release(LockKey),
+    /// A unit begins.
+    Begin,
+    /// It ends.
+    End,
+    /// A call with this outcome.
+    Call(ContextId, CallOutcome),
+}
+
+/// Where an edge leads.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ModelGoal {
+    /// To a node.
+    Node(usize),
+    /// Out of the method.
+    Exit(CallOutcome),
+}
+
+/// An edge: from a node, what happens in order, where it leads, the instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModelEdge {
+    /// The node.
+    pub source: usize,
+    /// What happens.
+    pub steps: Vec<Step>,
+    /// Where it leads.
+    pub goal: ModelGoal,
+    /// The instruction.
+    pub at: At,
+}
+
+/// A method with the tokens of its parameters.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Context {
+    /// The method.
+    pub method: MemberId,
+    /// The tokens.
+    pub tokens: Vec<JavaToken>,
+    /// Where the thread is.
+    pub phase: StartPhase,
+    /// For which of the two threads, where that matters.
+    pub masked: bool,
+    /// Whether it is called in a unit that a start or a join may lie in.
+    pub in_unit: bool,
+}
+
+/// What a method does with these tokens.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// How many nodes; the first is where it begins.
+    pub nodes: usize,
+    /// The edges.
+    pub edges: Vec<ModelEdge>,
+    /// How it can end.
+    pub outcomes: BTreeSet<CallOutcome>,
+}
+
+/// The order that starts and joins give.
+#[derive(Clone, Debug, Default)]
+pub struct Mask {
+    /// The instructions that start the other thread, or a thread that may start it.
+    pub starts: BTreeSet<(MemberId, At)>,
+    /// The thread object whose end is that of the other thread.
+    pub ends: Option<ObjectId>,
+}
+
+/// A thread of a question.
+#[derive(Clone, Debug)]
+pub struct ModelThread {
+    /// Its kind.
+    pub kind: ThreadKind,
+    /// When the other one runs, if that is known.
+    pub mask: Option<Mask>,
+    /// Whether it is not the object.
+    pub is_another: bool,
+}
+
+/// The model of one question.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// The methods with tokens.
+    pub contexts: IdVec<ContextId, Context>,
+    /// What they do.
+    pub graphs: IdVec<ContextId, Graph>,
+    /// What each of the two threads begins with; any of these.
+    pub roots: [Vec<ContextId>; 2],
+    /// The locks that are left out.
+    pub dropped: BTreeSet<LockKey>,
+    /// Whether something had to be cut off.
+    pub cut: bool,
+}
+
+/// What all questions about a program share.
+pub struct ModelFacts<'a> {
+    /// The classes.
+    pub world: &'a World,
+    /// What is known of other classes.
+    pub table: &'a Table,
+    /// What values can be.
+    pub found: &'a PointsTo,
+    /// What is true of the program.
+    pub facts: &'a Facts,
+    /// The objects that have names as locks.
+    pub named: BTreeSet<ObjectId>,
+    /// The objects that locks of the library can be.
+    pub explicit: ObjectSet,
+    /// The methods that start threads, wait for them or may take long.
+    pub blocking: BTreeSet<MemberId>,
+    /// The methods in which a lock may be freed other than by the end of a block.
+    pub freeing: BTreeSet<MemberId>,
+    /// The field that owns an object.
+    pub owner: BTreeMap<ObjectId, MemberId>,
+}
+
+/// With more nodes than this, a model is cut off.
+const NODES: usize = 60_000;
+/// With more frames at one instruction than this, a model is cut off.
+const FRAMES: usize = 64;
+/// Locks that a method holds by itself.
+const HELD: usize = 8;
+/// How many fields lie between the object and what it owns.
+const DEPTH: usize = 3;
+
+impl<'a> ModelFacts<'a> {
+    /// What all questions about a program share.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(
+        world: &'a World,
+        table: &'a Table,
+        found: &'a PointsTo,
+        facts: &'a Facts,
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
+        let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
+        let mut blocking = BTreeSet::new();
+        let mut freeing = BTreeSet::new();
+        for (&method, frames) in &found.methods {
+            budget.check()?;
+            let of = world.of(method);
+            let Some(body) = &of.body else { continue };
+            if of.access.is_synchronized() && !of.access.is_static() {
+                for object in found.of(Holder::Value(method, Definition::Parameter(0))).iter() {
+                    locks.insert(object);
+                }
+            }
+            for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+                match &body.instructions[at.index()] {
+                    JavaInstruction::MonitorEnter => {
+                        for object in found.operand(method, at, 0).iter() {
+                            locks.insert(object);
+                        }
+                    }
+                    JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
+                        let Some(invocation) = found.invocations.get(&(method, at)) else {
+                            continue;
+                        };
+                        for (object, effect) in &invocation.library {
+                            let Some(effect) = effect else {
+                                freeing.insert(method);
+                                continue;
+                            };
+                            match effect.control {
+                                Some(Control::Locks | Control::Tries | Control::Unlocks) => {
+                                    if let Some(object) = object {
+                                        locks.insert(*object);
+                                        explicit.insert(*object);
+                                    }
+                                    freeing.insert(method);
+                                }
+                                Some(Control::Waits | Control::Awaits) => {
+                                    freeing.insert(method);
+                                }
+                                Some(Control::Starts | Control::Joins) => {
+                                    blocking.insert(method);
+                                    freeing.insert(method);
+                                }
+                                Some(Control::Runs) | None => {}
+                            }
+                            if effect.blocks {
+                                blocking.insert(method);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // An object of which there is one is a lock, or a field of it is that is written once.
+        let has_lock = |object: ObjectId| {
+            locks.contains(object)
+                || facts
+                    .write_once
+                    .iter()
+                    .any(|&field| found.of(Holder::Field(object, field)).meets(&locks))
+        };
+        let mut named = BTreeSet::new();
+        for &object in &facts.single {
+            budget.check()?;
+            if has_lock(object) {
+                named.insert(object);
+            }
+        }
+        let mut owner = BTreeMap::new();
+        for (holder, set) in found.holders() {
+            if let Holder::Field(_, field) = holder
+                && facts.owning.contains(&field)
+            {
+                owner.extend(set.iter().map(|object| (object, field)));
+            }
+        }
+        let blocking = facts.reaching(&blocking);
+        let freeing = facts.reaching(&freeing);
+        Ok(Self { world, table, found, facts, named, explicit, blocking, freeing, owner })
+    }
+}
+
+/// The model of a question about two threads.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn model(
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
+    threads: &[ModelThread; 2],
+    budget: &Budget,
+) -> Result<Model, StopReason> {
+    let mut dropped = BTreeSet::new();
+    loop {
+        let mut explorer = Explorer::new(shared, subject, threads, dropped, budget)?;
+        let before = explorer.model.dropped.len();
+        explorer.run(budget)?;
+        if explorer.model.dropped.len() == before || explorer.model.cut {
+            return Ok(explorer.model);
+        }
+        dropped = explorer.model.dropped;
+    }
+}
+
+/// Which unit is open in a method.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Unit {
+    None,
+    Method,
+    Region,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Frame {
+    at: At,
+    stack: Vec<JavaToken>,
+    locals: Vec<JavaToken>,
+    held: Vec<LockKey>,
+    monitors: u8,
+    unit: Unit,
+    phase: StartPhase,
+    published: bool,
+}
+
+struct Explorer<'s, 'a> {
+    shared: &'s ModelFacts<'a>,
+    subject: JavaSubject,
+    threads: &'s [ModelThread; 2],
+    model: Model,
+    numbers: FxHashMap<Context, ContextId>,
+    dependents: BTreeMap<ContextId, BTreeSet<ContextId>>,
+    open: BTreeSet<ContextId>,
+    relevant: BTreeSet<MemberId>,
+    /// The locks that may be held where a method is called.
+    entry_held: BTreeMap<ContextId, BTreeSet<LockKey>>,
+    /// Where locks are held at calls.
+    call_held: BTreeMap<(ContextId, ContextId), BTreeSet<LockKey>>,
+    /// Where a lock is given up for a while.
+    waits: BTreeSet<(ContextId, LockKey)>,
+    /// Where all locks of the library that are held may be given up for a while.
+    awaits: BTreeSet<ContextId>,
+    /// What may be freed under another name, and whether it is no monitor.
+    frees: Vec<(ObjectSet, bool)>,
+    /// What the object can be in sets.
+    object: Option<ObjectId>,
+    nodes: usize,
+}
+
+/// The execution of one method on tokens.
+struct Walk<'w, 's, 'a> {
+    explorer: &'w mut Explorer<'s, 'a>,
+    context: ContextId,
+    method: MemberId,
+    masked: bool,
+    body: &'w JavaBody,
+    frames: Rc<Frames>,
+    numbers: FxHashMap<Frame, usize>,
+    open: Vec<(usize, Frame)>,
+    per_instruction: BTreeMap<At, usize>,
+    graph: Graph,
+    this: Option<JavaToken>,
+    /// Whether the other thread does not run at the instruction that is executed.
+    silent: bool,
+    in_unit: bool,
+}

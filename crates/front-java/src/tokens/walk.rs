@@ -1,0 +1,592 @@
+//! The execution of one method on tokens, instruction by instruction.
+
+use super::{
+    Base, CallOutcome, DEPTH, FRAMES, Frame, HELD, JavaSubject, JavaToken, LocationKey, LockKey,
+    LockName, ModelEdge, ModelFacts, ModelGoal, NODES, StartPhase, Step, Unit, Walk,
+};
+use crate::class::{At, BranchCondition, Comparison, FieldAccess, JavaInstruction, JavaKind};
+use crate::facts::triggered;
+use crate::frames::{Definition, apply};
+use crate::names::kinds_of_method;
+use crate::points_to::{Holder, ObjectId, Site};
+use crate::world::{ClassId, MemberId, Resolution};
+use selvedge_base::Id;
+use std::rc::Rc;
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn begin(&mut self, tokens: &[JavaToken], phase: StartPhase) {
+        let shared = self.explorer.shared;
+        let of = shared.world.of(self.method);
+        let kinds =
+            kinds_of_method(shared.world.names.text(of.descriptor)).map_or(Vec::new(), |one| one.0);
+        let this = (!of.access.is_static()).then_some(JavaKind::Reference);
+        let mut locals = Vec::new();
+        for (kind, token) in this.into_iter().chain(kinds).zip(tokens) {
+            locals.push(token.clone());
+            if kind.width() == 2 {
+                locals.push(JavaToken::Other);
+            }
+        }
+        locals.resize(usize::from(self.body.max_locals), JavaToken::Other);
+        let mut steps = Vec::new();
+        let mut unit = Unit::None;
+        if self.is_unit() {
+            steps.push(Step::Begin);
+            unit = Unit::Method;
+        }
+        let mut held = Vec::new();
+        if let Some(key) = self.own_lock() {
+            if unit == Unit::None {
+                steps.push(Step::Begin);
+                unit = Unit::Region;
+            }
+            steps.push(Step::Acquire(key.clone()));
+            held.push(key);
+        } else if of.access.is_synchronized() && unit == Unit::None {
+            steps.push(Step::Begin);
+            unit = Unit::Region;
+        }
+        let monitors = u8::from(of.access.is_synchronized());
+        let first = At::from_index(0);
+        let frame = Frame {
+            at: first,
+            stack: Vec::new(),
+            locals,
+            held,
+            monitors,
+            unit,
+            phase,
+            published: false,
+        };
+        self.graph.nodes = 1;
+        let goal = self.node(frame);
+        self.graph.edges.push(ModelEdge {
+            source: 0,
+            steps,
+            goal: ModelGoal::Node(goal),
+            at: first,
+        });
+    }
+
+    /// The lock of a synchronized method.
+    pub(super) fn own_lock(&self) -> Option<LockKey> {
+        let of = self.explorer.shared.world.of(self.method);
+        if !of.access.is_synchronized() {
+            return None;
+        }
+        if of.access.is_static() {
+            let key = LockKey { name: LockName::Class(self.method.class), explicit: false };
+            return (!self.explorer.model.dropped.contains(&key)).then_some(key);
+        }
+        self.explorer.key(self.this.as_ref()?, false)
+    }
+
+    /// Whether the method is a unit of work: not private, made by no compiler, declared in the class of the
+    /// object, above or below it or in their nest, neither a constructor nor what a thread begins with, and
+    /// nothing in it starts threads, waits for them or may take long.
+    pub(super) fn is_unit(&self) -> bool {
+        let ModelFacts { world, found, blocking, .. } = self.explorer.shared;
+        let of = world.of(self.method);
+        let name = world.names.text(of.name);
+        if of.access.is_private()
+            || of.access.is_synthetic()
+            || name.starts_with('<')
+            || name.starts_with("lambda$")
+            || blocking.contains(&self.method)
+            || found.kinds.iter().any(|kind| kind.entry == Some(self.method))
+        {
+            return false;
+        }
+        let class = match self.explorer.subject {
+            JavaSubject::Statics(class) => Some(class),
+            JavaSubject::Object(object) => {
+                found.objects[object].class.or(match found.objects[object].site {
+                    Site::New(method, ..) => Some(method.class),
+                    _ => None,
+                })
+            }
+        };
+        let Some(class) = class else { return false };
+        let nest = |class: ClassId| {
+            let name = world.names.text(world.classes[class].name);
+            name.split('$').next().unwrap_or(name).to_owned()
+        };
+        let related = |one: ClassId, other: ClassId| {
+            world.line(one).0.contains(&other) || world.interfaces(one).0.contains(&other)
+        };
+        let own = self.method.class;
+        related(class, own) || related(own, class) || nest(class) == nest(own)
+    }
+
+    pub(super) fn node(&mut self, mut frame: Frame) -> usize {
+        for local in 0..frame.locals.len() {
+            if !self.frames.is_live(frame.at, local) {
+                frame.locals[local] = JavaToken::Other;
+            }
+        }
+        if let Some(&known) = self.numbers.get(&frame) {
+            return known;
+        }
+        let number = self.graph.nodes;
+        self.graph.nodes += 1;
+        let count = self.per_instruction.entry(frame.at).or_default();
+        *count += 1;
+        if *count > FRAMES || self.graph.nodes > NODES {
+            self.explorer.model.cut = true;
+        }
+        self.numbers.insert(frame.clone(), number);
+        self.open.push((number, frame));
+        number
+    }
+
+    pub(super) fn run(&mut self) {
+        while let Some((source, frame)) = self.open.pop() {
+            if self.explorer.model.cut {
+                return;
+            }
+            // A unit in which the other thread is started or joined goes on while that runs.
+            self.silent = frame.phase != StartPhase::Parallel && !self.is_in_unit(&frame);
+            if self.execute(source, &frame).is_none() {
+                self.explorer.model.cut = true;
+            }
+        }
+    }
+
+    /// Whether a unit is open that a start or a join may lie in.
+    pub(super) fn is_in_unit(&self, frame: &Frame) -> bool {
+        let own = frame.unit != Unit::None && self.explorer.shared.blocking.contains(&self.method);
+        self.masked && (own || self.in_unit)
+    }
+
+    pub(super) fn edge(&mut self, source: usize, at: At, steps: Vec<Step>, frame: Frame) {
+        let goal = ModelGoal::Node(self.node(frame));
+        self.push(ModelEdge { source, steps, goal, at });
+    }
+
+    pub(super) fn push(&mut self, mut edge: ModelEdge) {
+        // What happens while the other thread does not run cannot get in its way.
+        if self.silent {
+            edge.steps.retain(|step| !matches!(step, Step::Read(..) | Step::Write(..)));
+        }
+        self.graph.edges.push(edge);
+    }
+
+    /// Leaves the method.
+    pub(super) fn leave(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        steps: Vec<Step>,
+        thrown: bool,
+        token: JavaToken,
+    ) {
+        let mut steps = steps;
+        let mut held = frame.held.clone();
+        if let Some(own) = self.own_lock()
+            && held.first() == Some(&own)
+        {
+            held.remove(0);
+            steps.push(Step::Release(own));
+        }
+        // What is still held is freed by somebody else.
+        self.explorer.model.dropped.extend(held);
+        if frame.unit != Unit::None {
+            steps.push(Step::End);
+        }
+        let token = if let JavaToken::Truth(_) = token { JavaToken::Other } else { token };
+        let outcome = CallOutcome { thrown, token, phase: frame.phase, published: frame.published };
+        self.graph.outcomes.insert(outcome.clone());
+        self.push(ModelEdge { source, steps, goal: ModelGoal::Exit(outcome), at: frame.at });
+    }
+
+    /// An exception at an instruction.
+    pub(super) fn throw(&mut self, source: usize, frame: &Frame, steps: &[Step]) {
+        let frames = Rc::clone(&self.frames);
+        for &target in &frames.handlers[frame.at] {
+            let set = self
+                .explorer
+                .shared
+                .found
+                .of(Holder::Value(self.method, Definition::Caught(target)));
+            for token in self.explorer.fork(set) {
+                let caught = Frame { at: target, stack: vec![token], ..frame.clone() };
+                self.edge(source, frame.at, steps.to_vec(), caught);
+            }
+        }
+        if frames.escapes[frame.at] {
+            self.leave(source, frame, steps.to_vec(), true, JavaToken::Other);
+        }
+    }
+
+    /// The object becomes known to others.
+    pub(super) fn publish(frame: &mut Frame) {
+        let mut found = false;
+        for token in frame.stack.iter_mut().chain(&mut frame.locals) {
+            match token {
+                JavaToken::Fresh => *token = JavaToken::Isolated,
+                JavaToken::Part(base @ Base::Fresh, _) => *base = Base::Isolated,
+                _ => continue,
+            }
+            found = true;
+        }
+        frame.published |= found;
+    }
+
+    pub(super) fn is_fresh(token: &JavaToken) -> bool {
+        matches!(token, JavaToken::Fresh | JavaToken::Part(Base::Fresh, _))
+    }
+
+    /// The frame behind an instruction with this result, and the operands.
+    pub(super) fn after(
+        &self,
+        frame: &Frame,
+        result: JavaToken,
+    ) -> Option<(Frame, Vec<JavaToken>)> {
+        let mut next = frame.clone();
+        let instruction = &self.body.instructions[frame.at.index()];
+        let names = &self.explorer.shared.world.names;
+        let (stack, locals) = (&mut next.stack, &mut next.locals[..]);
+        let operands = apply(instruction, names, (stack, locals), &JavaToken::Other, |_| result)?;
+        Some((next, operands))
+    }
+
+    /// Goes on behind an instruction.
+    pub(super) fn go_on(&mut self, source: usize, steps: &[Step], next: &Frame) {
+        let frames = Rc::clone(&self.frames);
+        for &target in &frames.next[next.at] {
+            let frame = Frame { at: target, ..next.clone() };
+            self.edge(source, next.at, steps.to_vec(), frame);
+        }
+    }
+
+    pub(super) fn execute(&mut self, source: usize, frame: &Frame) -> Option<()> {
+        let shared = self.explorer.shared;
+        let body = self.body;
+        let instruction = &body.instructions[frame.at.index()];
+        // Initialisers of classes run once, some time.
+        for initialiser in triggered(shared.world, shared.found, instruction) {
+            if initialiser != self.method && self.explorer.relevant.contains(&initialiser) {
+                self.call(source, frame, initialiser, Vec::new(), None)?;
+            }
+        }
+        let (plain, operands) = self.after(frame, JavaToken::Other)?;
+        match instruction {
+            JavaInstruction::Field(access, member) => {
+                let is_there = match access {
+                    FieldAccess::GetStatic | FieldAccess::PutStatic => true,
+                    FieldAccess::Get | FieldAccess::Put => self.is_there(frame.at, &operands[0]),
+                };
+                if !is_there {
+                    self.throw(source, frame, &[]);
+                }
+                let found = shared.world.field(*member);
+                self.field(source, frame, *access, found, &operands)?;
+            }
+            JavaInstruction::ArrayLoad(kind) => {
+                self.throw(source, frame, &[]);
+                let steps: Vec<Step> = self
+                    .explorer
+                    .location(&operands[0], None)
+                    .map(|location| Step::Read(location, false))
+                    .into_iter()
+                    .collect();
+                let tokens = if *kind == JavaKind::Reference {
+                    self.result_tokens(frame.at)
+                } else {
+                    vec![JavaToken::Other]
+                };
+                for token in tokens {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &steps, &next);
+                }
+            }
+            JavaInstruction::ArrayStore(_) => {
+                self.throw(source, frame, &[]);
+                let location = self.explorer.location(&operands[0], None);
+                let steps: Vec<Step> =
+                    location.map(|location| Step::Write(location, false)).into_iter().collect();
+                let mut next = plain;
+                if operands.get(2).is_some_and(Self::is_fresh) {
+                    Self::publish(&mut next);
+                    next.published = true;
+                }
+                self.go_on(source, &steps, &next);
+            }
+            JavaInstruction::New(_) | JavaInstruction::NewArray(..) => {
+                self.throw(source, frame, &[]);
+                for token in self.made(frame) {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &[], &next);
+                }
+            }
+            JavaInstruction::CheckCast(_) => {
+                self.throw(source, frame, &[]);
+                let (next, _) = self.after(frame, operands[0].clone())?;
+                self.go_on(source, &[], &next);
+            }
+            JavaInstruction::Constant(_) => {
+                self.throw(source, frame, &[]);
+                for token in self.result_tokens(frame.at) {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &[], &next);
+                }
+            }
+            JavaInstruction::MonitorEnter => {
+                if !self.is_there(frame.at, &operands[0]) {
+                    self.throw(source, frame, &[]);
+                }
+                let key = self.explorer.key(&operands[0], false);
+                self.take(source, plain, key);
+            }
+            JavaInstruction::MonitorExit => {
+                let key = self.explorer.key(&operands[0], false);
+                self.free(source, plain, key);
+            }
+            JavaInstruction::Throw => {
+                let mut frame = frame.clone();
+                if Self::is_fresh(&operands[0]) {
+                    Self::publish(&mut frame);
+                }
+                self.throw(source, &frame, &[]);
+            }
+            JavaInstruction::Return(kind) => {
+                let token = match kind {
+                    Some(JavaKind::Reference) => operands[0].clone(),
+                    _ => JavaToken::Other,
+                };
+                self.leave(source, &plain, Vec::new(), false, token);
+            }
+            JavaInstruction::Branch(BranchCondition::Zero(comparison), target)
+                if matches!(operands[0], JavaToken::Truth(_)) =>
+            {
+                let zero = operands[0] == JavaToken::Truth(false);
+                let next = At::from_index(frame.at.index() + 1);
+                let goes = match comparison {
+                    Comparison::Equal => Some(zero),
+                    Comparison::NotEqual => Some(!zero),
+                    _ => None,
+                };
+                match goes {
+                    Some(taken) => {
+                        let at = if taken { *target } else { next };
+                        self.edge(source, frame.at, Vec::new(), Frame { at, ..plain });
+                    }
+                    None => self.go_on(source, &[], &plain),
+                }
+            }
+            JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
+                self.invoke(source, frame, &operands)?;
+            }
+            instruction => {
+                if crate::frames::can_throw(instruction) {
+                    self.throw(source, frame, &[]);
+                }
+                self.go_on(source, &[], &plain);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the first operand of an instruction is not null: `this`, or an object with a name.
+    pub(super) fn is_there(&self, at: At, token: &JavaToken) -> bool {
+        let is_static = self.explorer.shared.world.of(self.method).access.is_static();
+        let first = self.frames.operands[at].first();
+        let is_this = first.is_some_and(|one| one[..] == [Definition::Parameter(0)]);
+        (is_this && !is_static)
+            || matches!(token, JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_))
+    }
+
+    /// The tokens of what an instruction gives.
+    pub(super) fn result_tokens(&self, at: At) -> Vec<JavaToken> {
+        let holder = Holder::Value(self.method, Definition::Result(at));
+        self.explorer.fork(self.explorer.shared.found.of(holder))
+    }
+
+    /// The tokens of a new object.
+    pub(super) fn made(&self, frame: &Frame) -> Vec<JavaToken> {
+        let ModelFacts { found, facts, named, .. } = self.explorer.shared;
+        let set = found.of(Holder::Value(self.method, Definition::Result(frame.at)));
+        let Some(object) = set.only() else { return self.explorer.fork(set) };
+        if Some(object) == self.explorer.object {
+            let mut tokens = vec![JavaToken::Fresh];
+            if !facts.single.contains(&object) {
+                tokens.push(JavaToken::Other);
+            }
+            return tokens;
+        }
+        if named.contains(&object) {
+            return vec![JavaToken::One(object)];
+        }
+        if let Some(part) = self.owned(object, frame) {
+            return vec![part];
+        }
+        vec![JavaToken::Other]
+    }
+
+    /// What the object owns, if `this` is the object and a field of it owns what is made here.
+    pub(super) fn owned(&self, object: ObjectId, frame: &Frame) -> Option<JavaToken> {
+        let ModelFacts { world, owner, .. } = self.explorer.shared;
+        if world.of(self.method).access.is_static() {
+            return None;
+        }
+        let (base, path): (Base, &[MemberId]) = match self.this.as_ref()? {
+            JavaToken::Isolated => (Base::Isolated, &[]),
+            JavaToken::Fresh if frame.published => (Base::Isolated, &[]),
+            JavaToken::Fresh => (Base::Fresh, &[]),
+            JavaToken::Part(Base::Fresh, path) if frame.published => (Base::Isolated, path),
+            JavaToken::Part(base, path) => (*base, path),
+            _ => return None,
+        };
+        let field = *owner.get(&object)?;
+        let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
+        (path.len() <= DEPTH).then(|| JavaToken::Part(base, Rc::from(path)))
+    }
+
+    pub(super) fn field(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        access: FieldAccess,
+        found: Resolution<MemberId>,
+        operands: &[JavaToken],
+    ) -> Option<()> {
+        let shared = self.explorer.shared;
+        let Resolution::Found(field) = found else {
+            // A field outside the program is what its object holds.
+            let is_static = matches!(access, FieldAccess::GetStatic | FieldAccess::PutStatic);
+            let location =
+                if is_static { None } else { self.explorer.location(&operands[0], None) };
+            let writes = matches!(access, FieldAccess::Put | FieldAccess::PutStatic);
+            let step = location
+                .map(|one| if writes { Step::Write(one, false) } else { Step::Read(one, false) });
+            let steps: Vec<Step> = step.into_iter().collect();
+            for token in self.result_tokens(frame.at) {
+                let (mut next, _) = self.after(frame, token)?;
+                if writes && operands.last().is_some_and(Self::is_fresh) {
+                    Self::publish(&mut next);
+                    next.published = true;
+                }
+                self.go_on(source, &steps, &next);
+            }
+            return Some(());
+        };
+        let of = &shared.world.classes[field.class].fields[field.number];
+        let volatile = of.access.is_volatile();
+        let is_reference = crate::points_to::is_reference(shared.world.names.text(of.descriptor));
+        let location = match (access, self.explorer.subject) {
+            (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Statics(class)) => {
+                let own = shared.found.initialisers.get(&class) == Some(&self.method);
+                (field.class == class && !own)
+                    .then(|| LocationKey { path: Rc::from([]), field: Some(field) })
+            }
+            (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Object(_)) => None,
+            _ => self.explorer.location(&operands[0], Some(field)),
+        };
+        match access {
+            FieldAccess::GetStatic | FieldAccess::Get => {
+                let volatile = volatile && !self.feeds_own_write(frame.at, field);
+                let steps: Vec<Step> =
+                    location.map(|one| Step::Read(one, volatile)).into_iter().collect();
+                let tokens = if !is_reference {
+                    vec![JavaToken::Other]
+                } else if access == FieldAccess::Get {
+                    let holder = Holder::Value(self.method, Definition::Result(frame.at));
+                    self.explorer.loaded(&operands[0], field, shared.found.of(holder))
+                } else {
+                    self.result_tokens(frame.at)
+                };
+                for token in tokens {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &steps, &next);
+                }
+            }
+            FieldAccess::PutStatic | FieldAccess::Put => {
+                let volatile = volatile && !self.depends_on_own_read(frame.at, field);
+                let steps: Vec<Step> =
+                    location.map(|one| Step::Write(one, volatile)).into_iter().collect();
+                let (mut next, _) = self.after(frame, JavaToken::Other)?;
+                // Storing what the object owns in the object makes nothing known.
+                let owned = matches!(operands.last(), Some(JavaToken::Part(..)))
+                    && shared.facts.owning.contains(&field);
+                if operands.last().is_some_and(Self::is_fresh) && !owned {
+                    Self::publish(&mut next);
+                    next.published = true;
+                }
+                self.go_on(source, &steps, &next);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether what is written to a field depends on what was read of it in the same method: such accesses
+    /// are one step to whoever wrote them, so they are not left alone because they are volatile.
+    pub(super) fn depends_on_own_read(&self, at: At, field: MemberId) -> bool {
+        self.reads_of(field).any(|read| self.frames.reachable_from(read)[at])
+    }
+
+    pub(super) fn feeds_own_write(&self, at: At, field: MemberId) -> bool {
+        let after = self.frames.reachable_from(at);
+        self.writes_of(field).any(|write| after[write])
+    }
+
+    pub(super) fn reads_of(&self, field: MemberId) -> impl Iterator<Item = At> + '_ {
+        self.accesses_of(field, [FieldAccess::Get, FieldAccess::GetStatic])
+    }
+
+    pub(super) fn writes_of(&self, field: MemberId) -> impl Iterator<Item = At> + '_ {
+        self.accesses_of(field, [FieldAccess::Put, FieldAccess::PutStatic])
+    }
+
+    pub(super) fn accesses_of(
+        &self,
+        field: MemberId,
+        wanted: [FieldAccess; 2],
+    ) -> impl Iterator<Item = At> + '_ {
+        let world = self.explorer.shared.world;
+        self.frames.next.ids().filter(move |&at| {
+            matches!(
+                &self.body.instructions[at.index()],
+                JavaInstruction::Field(access, member)
+                    if wanted.contains(access) && world.field(*member) == Resolution::Found(field)
+            )
+        })
+    }
+
+    /// Takes a lock, known or not, and goes on.
+    pub(super) fn take(&mut self, source: usize, mut next: Frame, key: Option<LockKey>) {
+        let mut steps = Vec::new();
+        if next.unit == Unit::None {
+            steps.push(Step::Begin);
+            next.unit = Unit::Region;
+        }
+        next.monitors = next.monitors.saturating_add(1);
+        if let Some(key) = key {
+            if next.held.len() >= HELD {
+                self.explorer.model.dropped.insert(key);
+            } else {
+                steps.push(Step::Acquire(key.clone()));
+                next.held.push(key);
+            }
+        }
+        self.go_on(source, &steps, &next);
+    }
+
+    /// Frees a lock, known or not, and goes on.
+    pub(super) fn free(&mut self, source: usize, mut next: Frame, key: Option<LockKey>) {
+        let mut steps = Vec::new();
+        if let Some(key) = key {
+            if next.held.last() == Some(&key) {
+                next.held.pop();
+                steps.push(Step::Release(key));
+            } else {
+                self.explorer.model.dropped.insert(key);
+            }
+        }
+        next.monitors = next.monitors.saturating_sub(1);
+        if next.monitors == 0 && next.unit == Unit::Region {
+            steps.push(Step::End);
+            next.unit = Unit::None;
+        }
+        self.go_on(source, &steps, &next);
+    }
+}
