@@ -42,6 +42,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-analysis",
         &["chains"],
     ),
+    (
+        "splitting",
+        "chains of moments by sets of automaton tuples, against lock-history tuples",
+        "selvedge-analysis",
+        &["splitting"],
+    ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     ("shards", "checks in parts against checks in one run", "selvedge-library", &["shards"]),
     (

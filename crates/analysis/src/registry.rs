@@ -14,14 +14,15 @@ use selvedge_base::Budget;
 use selvedge_bounded::{Bounded, BoundedOptions, Kind};
 use selvedge_cpds::Cpds;
 use selvedge_locks::chains::ChainTupling;
+use selvedge_locks::splitting::Splitting;
 use selvedge_locks::tupling::Tupling;
 use selvedge_locks::tupling_bdd::TuplingBdd;
 use selvedge_logic::{NoChains, automaton, chains};
 use selvedge_lower::Events;
 use selvedge_lower::events::LEFT_OUT;
 use selvedge_program::{
-    Bound, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
-    Statistics, Target, Unknown, Verdict, Wait, Witness,
+    Bound, Chain, Decision, Engine, Fault, Feature, Features, Measure, Program, Question, Resource,
+    Statistics, Target, TemporalQuestion, Unknown, Verdict, Wait, Witness,
 };
 use selvedge_replay::exhaustive::temporal::{search_abstractly, search_run};
 use selvedge_replay::{Exhaustive, replay_within};
@@ -35,6 +36,8 @@ pub enum EngineKind {
     Tupling,
     /// The tupling decision procedure over decision diagrams.
     TuplingBdd,
+    /// Chains of moments of two threads by sets of automaton tuples.
+    Splitting,
     /// Breadth-first search over all interleavings.
     Exhaustive,
     /// The same with the upper frames of the stacks.
@@ -163,9 +166,10 @@ const EXPLICIT_COUNTS: &[&str] =
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Tupling,
         Self::TuplingBdd,
+        Self::Splitting,
         Self::Exhaustive,
         Self::Abstraction,
         Self::ContextBounded,
@@ -224,6 +228,17 @@ impl EngineKind {
                     "peak-diagram-nodes",
                     "joins",
                 ],
+            },
+            Self::Splitting => Declaration {
+                name: "splitting",
+                summary: "chains of moments of two threads, backwards, by sets of automaton tuples",
+                questions: &[Temporal],
+                features: OVER_CHAINS,
+                with_events: &[],
+                for_formulas: Some(OVER_CHAINS),
+                unnested: false,
+                covers: ALL_RUNS,
+                counts: &["lock-histories", "automata", "automaton-tuples"],
             },
             Self::Exhaustive => Declaration {
                 name: "exhaustive",
@@ -494,6 +509,7 @@ impl EngineKind {
             Self::Spds => Some(Kind::Spds),
             Self::Tupling
             | Self::TuplingBdd
+            | Self::Splitting
             | Self::Exhaustive
             | Self::Abstraction
             | Self::ContextBounded
@@ -570,7 +586,12 @@ pub(crate) fn choose(
             ];
             (engines.to_vec(), Some(why))
         }
-        (None, kind) => (EngineKind::deciding(&[kind]), None),
+        (None, kind) => {
+            let mut engines = EngineKind::deciding(&[kind]);
+            // What it can decide, tupling has decided.
+            engines.retain(|&engine| engine != EngineKind::Splitting);
+            (engines, None)
+        }
     }
 }
 
@@ -636,6 +657,11 @@ pub(crate) fn make<'p>(
             let engine = TuplingBdd::prepared(program, behaviours, steps, budget.clone());
             Box::new(Direct(engine.with_node_limit(options.max_nodes)))
         }
+        EngineKind::Splitting => Box::new(SplitChains {
+            splitting: Splitting::new(program, steps, budget.clone()),
+            max_chains: options.max_chains,
+            budget: budget.clone(),
+        }),
         EngineKind::Exhaustive => {
             let engine = Exhaustive::new(program, options.call_depth, budget.clone());
             Box::new(ExhaustiveSearch {
@@ -713,19 +739,50 @@ impl Engine for LocksAndChains<'_> {
         let Question::Temporal(temporal) = question else {
             return self.tupling.decide(question).map(Decision::from);
         };
-        let unknown = match chains(&temporal.sought(), self.max_chains, &self.budget) {
-            Ok(found) => return self.chains.decide(&found, &temporal.fair).map(Decision::from),
-            Err(NoChains::Stopped(reason)) => Unknown::Stopped(reason),
-            Err(why @ (NoChains::Shape | NoChains::TooMany(_))) => {
-                Unknown::Unsupported(why.to_string())
-            }
-        };
-        Ok(Verdict::Unknown(unknown).into())
+        match chains_of(temporal, self.max_chains, &self.budget) {
+            Ok(found) => self.chains.decide(&found, &temporal.fair).map(Decision::from),
+            Err(unknown) => Ok(Verdict::Unknown(unknown).into()),
+        }
     }
     fn statistics(&self) -> Statistics {
         let mut statistics = self.tupling.statistics();
         statistics.add(&self.chains.statistics());
         statistics
+    }
+}
+
+/// The chains of what is sought.
+fn chains_of(
+    temporal: &TemporalQuestion,
+    most: usize,
+    budget: &Budget,
+) -> Result<Vec<Chain>, Unknown> {
+    chains(&temporal.sought(), most, budget).map_err(|why| match why {
+        NoChains::Stopped(reason) => Unknown::Stopped(reason),
+        NoChains::Shape | NoChains::TooMany(_) => Unknown::Unsupported(why.to_string()),
+    })
+}
+
+/// Chains by sets of automaton tuples.
+struct SplitChains<'p> {
+    splitting: Splitting<'p>,
+    max_chains: usize,
+    budget: Budget,
+}
+
+impl Engine for SplitChains<'_> {
+    fn decide(&mut self, question: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+        let Question::Temporal(temporal) = question else {
+            return Err(Fault("it was asked about no formula".to_owned()));
+        };
+        let fair = !temporal.fair.is_empty();
+        match chains_of(temporal, self.max_chains, &self.budget) {
+            Ok(found) => self.splitting.decide(&found, fair).map(Decision::from),
+            Err(unknown) => Ok(Verdict::Unknown(unknown).into()),
+        }
+    }
+    fn statistics(&self) -> Statistics {
+        self.splitting.statistics()
     }
 }
 

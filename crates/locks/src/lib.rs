@@ -9,7 +9,8 @@
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
-//! - [`chains`]: temporal formulas that are chains of moments, by tupling.
+//! - [`chains`]: temporal formulas that are chains of moments, by tupling; [`splitting`]: the same for
+//!   two threads by sets of automaton tuples.
 //!
 //! Engines propose; the replayer, which knows none of this, disposes.
 
@@ -22,6 +23,7 @@ pub mod may_wait;
 pub mod order;
 pub mod role;
 pub mod schedule;
+pub mod splitting;
 pub mod tupling;
 pub mod tupling_bdd;
 

@@ -13,6 +13,7 @@
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
 //!   words of the definition and without any thought of cost.
+//! - [`formulas`], [`chain_formulas`]: random temporal formulas, and those that are chains of moments.
 //! - [`family`]: models that grow with the number of locks.
 //! - [`getafix`]: whether GETAFIX's grammar has a text.
 //! - [`models`]: concurrent algorithms as texts of Boolean programs and as Promela, in any size.
@@ -29,6 +30,7 @@
 
 pub mod boolean;
 pub mod build;
+pub mod chain_formulas;
 pub mod channels;
 pub mod complaints;
 pub mod definition;

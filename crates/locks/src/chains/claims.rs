@@ -17,17 +17,18 @@
 //! # Invariants
 //! 1. A *place* is a symbol, or the empty stack behind the last one, with a set of claims.
 
-use super::class::atom_holds;
+use super::class::{atom_holds, thread_of};
+use super::query::ChainQuery;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::Symbol;
-use selvedge_program::{Formula, Program};
+use selvedge_program::{Formula, Program, ThreadId, Unknown};
 
 /// How many claims are followed at once.
-pub(super) const MOST_CLAIMS: usize = 6;
+const MOST_CLAIMS: usize = 6;
 
 /// The parts of the local formulas of one thread that can be claimed, and what that means at each place.
-pub(super) struct Claims {
+pub(crate) struct Claims {
     /// With `U` or `R`.
     pub parts: Vec<Formula>,
     /// For each place the claims that must be made after the next step; `None` where what is claimed is
@@ -146,8 +147,38 @@ impl Claims {
     }
 }
 
+/// What each participant can claim of its own future.
+///
+/// # Errors
+/// If a thread could claim too much, or if the budget is used up.
+pub(super) fn claims(
+    program: &Program,
+    query: &ChainQuery,
+    participants: &[ThreadId],
+    threads: &[&LoweredThread],
+    budget: &Budget,
+) -> Result<Vec<Claims>, Unknown> {
+    let mut parts = Vec::new();
+    for condition in query.conditions() {
+        claimed_parts(condition, &mut parts);
+    }
+    let mut found = Vec::with_capacity(threads.len());
+    for (&id, thread) in participants.iter().zip(threads) {
+        let own = parts.iter().filter(|part| thread_of(part) == Some(id));
+        let own: Vec<Formula> = own.cloned().collect();
+        if own.len() > MOST_CLAIMS {
+            return Err(Unknown::Unsupported(format!(
+                "the formula has more than {MOST_CLAIMS} parts that look ahead along one thread"
+            )));
+        }
+        let claims = Claims::new(own, program, thread, budget);
+        found.push(claims.map_err(Unknown::Stopped)?);
+    }
+    Ok(found)
+}
+
 /// The parts with `U` or `R` of a condition, in which these are about single threads.
-pub(super) fn claimed_parts(condition: &Formula, found: &mut Vec<Formula>) {
+fn claimed_parts(condition: &Formula, found: &mut Vec<Formula>) {
     match condition {
         Formula::Constant(_) | Formula::Proposition(_) => {}
         Formula::Not(f) | Formula::Next(f) => claimed_parts(f, found),

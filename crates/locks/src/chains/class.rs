@@ -60,12 +60,12 @@ fn own_thread(atom: &Proposition) -> Option<ThreadId> {
 }
 
 /// Whether an atom asks who can move.
-pub(super) fn asks_who_moves(atom: &Proposition) -> bool {
+pub(crate) fn asks_who_moves(atom: &Proposition) -> bool {
     matches!(atom, Proposition::Blocked(_) | Proposition::End | Proposition::Deadlock)
 }
 
 /// The thread that an atom names.
-pub(super) fn named(atom: &Proposition) -> Option<ThreadId> {
+pub(crate) fn named(atom: &Proposition) -> Option<ThreadId> {
     match atom {
         Proposition::Blocked(thread) => Some(*thread),
         _ => own_thread(atom),
@@ -73,7 +73,7 @@ pub(super) fn named(atom: &Proposition) -> Option<ThreadId> {
 }
 
 /// A condition with the classes of the threads that take part.
-pub(super) struct Point {
+pub(crate) struct Point {
     condition: Formula,
     /// For each thread, in the order of those that take part.
     threads: Vec<OfThread>,
@@ -220,7 +220,7 @@ impl Point {
 }
 
 /// The thread that an atom, or a local formula, is about.
-pub(super) fn thread_of(part: &Formula) -> Option<ThreadId> {
+pub(crate) fn thread_of(part: &Formula) -> Option<ThreadId> {
     part.propositions().first().and_then(|atom| own_thread(atom))
 }
 
@@ -278,7 +278,7 @@ fn waits(thread: &LoweredThread, symbol: Option<Symbol>) -> Waits {
 }
 
 /// Whether an atom about a thread is true with this symbol on top of its stack.
-pub(super) fn atom_holds(
+pub(crate) fn atom_holds(
     atom: &Proposition,
     program: &Program,
     thread: &LoweredThread,
@@ -303,7 +303,7 @@ pub(super) fn atom_holds(
 }
 
 /// What a rule does, if it is something that formulas can name.
-pub(super) fn deed(
+pub(crate) fn deed(
     program: &Program,
     thread: &LoweredThread,
     rule: &Rule<RuleLabel>,
@@ -331,7 +331,7 @@ pub(super) fn deed(
 }
 
 /// The locks that a condition names.
-pub(super) fn locks_of(condition: &Formula) -> Vec<LockId> {
+pub(crate) fn locks_of(condition: &Formula) -> Vec<LockId> {
     let named = |atom: &Proposition| match atom {
         Proposition::Holds(_, lock)
         | Proposition::About(_, Deed::Acquire(lock) | Deed::Release(lock)) => Some(*lock),

@@ -11,11 +11,11 @@
 //! # Source
 //! Paper 003 §5, with runs that end (ERRATA).
 
-use selvedge_program::{Chain, ChainLink, ChainWindow, Formula, Proposition, ThreadId};
+use selvedge_program::{Chain, ChainLink, ChainWindow, Deed, Formula, Proposition, ThreadId};
 
 /// What comes behind the last point.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum After {
+pub(crate) enum After {
     /// Whatever can.
     Anything,
     /// Nobody can move at the last point.
@@ -26,7 +26,7 @@ pub(super) enum After {
 
 /// Points, the links between them, and what follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct ChainQuery {
+pub(crate) struct ChainQuery {
     /// What is true at each point, the first of which is the beginning of the run.
     pub points: Vec<Formula>,
     /// One fewer.
@@ -46,7 +46,7 @@ impl ChainQuery {
     }
 
     /// The links of the points and of the windows that are single steps.
-    pub fn steps(&self) -> impl Iterator<Item = &[(ThreadId, Option<selvedge_program::Deed>)]> {
+    pub fn steps(&self) -> impl Iterator<Item = &[(ThreadId, Option<Deed>)]> {
         let windows = match &self.after {
             After::Rounds(windows) => &windows[..],
             After::Anything | After::Nothing => &[],
@@ -61,7 +61,7 @@ impl ChainQuery {
 
 /// The queries of a chain, of which one has a run exactly if there is a run for the chain; `fair` says
 /// whether runs must be fair to some thread.
-pub(super) fn queries(chain: &Chain, fair: bool) -> Vec<ChainQuery> {
+pub(crate) fn queries(chain: &Chain, fair: bool) -> Vec<ChainQuery> {
     let Chain { points, links, windows } = chain;
     let nobody_moves = || Formula::Proposition(Proposition::End);
     let mut found = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn queries(chain: &Chain, fair: bool) -> Vec<ChainQuery> {
 }
 
 /// Whether a condition says something of what comes later: whether it has a local formula.
-pub(super) fn looks_ahead(condition: &Formula) -> bool {
+pub(crate) fn looks_ahead(condition: &Formula) -> bool {
     match condition {
         Formula::Constant(_) | Formula::Proposition(_) => false,
         Formula::Not(f) => looks_ahead(f),

@@ -13,7 +13,7 @@ use selvedge_lower::LockSet;
 use selvedge_program::{ThreadId, Unknown, Witness, WitnessStep};
 
 /// What one thread does in an infinite run.
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// Up to the head, or up to where it stops.
     pub to_head: Vec<LocalStep>,
     /// From the head to the head, if it goes round.
@@ -21,7 +21,7 @@ pub(super) struct Rounds {
 }
 
 /// The interleaving of runs along so many links.
-pub(super) fn of_points(
+pub(crate) fn of_points(
     threads: &[ThreadId],
     runs: &[Vec<LocalStep>],
     links: u32,
@@ -49,7 +49,7 @@ pub(super) fn of_points(
 }
 
 /// The interleaving of runs along so many links, and then for ever with so many links of windows.
-pub(super) fn of_rounds(
+pub(crate) fn of_rounds(
     threads: &[ThreadId],
     runs: &[Rounds],
     links: u32,

@@ -26,7 +26,7 @@ define_id!(
 );
 
 /// What is recorded at a point.
-pub(super) type Mark = u32;
+pub(crate) type Mark = u32;
 
 #[derive(Clone, Copy)]
 struct MarkedTuple {
