@@ -34,6 +34,11 @@ impl JavaAccess {
         self.0 & 0x0002 != 0
     }
 
+    /// Whether its package and subclasses can use it.
+    pub fn is_protected(self) -> bool {
+        self.0 & 0x0004 != 0
+    }
+
     /// Whether it belongs to the class and not to an object.
     pub fn is_static(self) -> bool {
         self.0 & 0x0008 != 0

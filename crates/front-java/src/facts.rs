@@ -226,9 +226,26 @@ pub fn triggered(world: &World, found: &PointsTo, instruction: &JavaInstruction)
         }),
         _ => None,
     };
-    let Some(class) = class else { return Vec::new() };
+    class.map_or_else(Vec::new, |class| initialisers_of(world, found, class))
+}
+
+/// The initialisers of a class, of those that it extends, and of its interfaces.
+pub fn initialisers_of(world: &World, found: &PointsTo, class: ClassId) -> Vec<MemberId> {
+    if found.initialisers.is_empty() {
+        return Vec::new();
+    }
     let (line, _) = world.line(class);
-    line.iter().filter_map(|class| found.initialisers.get(class).copied()).collect()
+    let (interfaces, _) = world.interfaces(class);
+    let all = line.iter().chain(&interfaces);
+    all.filter_map(|class| found.initialisers.get(class).copied()).collect()
+}
+
+/// The initialisers that may run when something else than an instruction calls a method.
+pub fn entry_initialisers(world: &World, found: &PointsTo, method: MemberId) -> Vec<MemberId> {
+    let entered = world.of(method).access.is_static()
+        && (found.kinds.iter().any(|kind| kind.entry == Some(method))
+            || found.callbacks.iter().any(|&(_, one)| one == method));
+    if entered { initialisers_of(world, found, method.class) } else { Vec::new() }
 }
 
 type Calls = BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>;
@@ -243,6 +260,10 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
             into.insert((at, callee.method, how));
         }
         into.extend(invocation.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
+        for callee in invocation.callees.iter().filter(|one| !one.direct) {
+            let initialisers = initialisers_of(world, found, callee.method.class);
+            into.extend(initialisers.into_iter().map(|one| (at, one, How::Initialiser)));
+        }
         if invocation.unknown {
             into.extend(found.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
         }
@@ -250,6 +271,10 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
     for (&method, frames) in &found.methods {
         budget.check()?;
         let Some(body) = &world.of(method).body else { continue };
+        for initialiser in entry_initialisers(world, found, method) {
+            let first = At::from_index(0);
+            calls.entry(method).or_default().insert((first, initialiser, How::Initialiser));
+        }
         for at in frames.next.ids().filter(|&at| frames.reached[at]) {
             for initialiser in triggered(world, found, &body.instructions[at.index()]) {
                 calls.entry(method).or_default().insert((at, initialiser, How::Initialiser));
@@ -269,7 +294,11 @@ fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, Sto
                 holds.entry(object).or_default().push(set);
             }
             Holder::Static(_) | Holder::Pool => escaping.extend(set.iter()),
-            Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) | Holder::Thrown => {}
+            Holder::Value(..)
+            | Holder::Operand(..)
+            | Holder::Returned(_)
+            | Holder::Thrown
+            | Holder::Threads => {}
         }
     }
     for kind in &found.kinds {
@@ -424,7 +453,8 @@ fn is_owning(world: &World, found: &PointsTo, field: MemberId, places: &[(Member
             | Holder::Held(_)
             | Holder::Captured(..)
             | Holder::Pool
-            | Holder::Thrown => true,
+            | Holder::Thrown
+            | Holder::Threads => true,
             Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => false,
         };
         held && set.meets(&owned)

@@ -21,6 +21,8 @@ pub enum Gives {
     Passed,
     /// Something new that holds what the receiver or what was passed holds.
     Copy,
+    /// The thread that runs.
+    Current,
 }
 
 /// What a call does to threads and locks.
@@ -60,7 +62,9 @@ pub struct Effect {
     pub reads_passed: bool,
     /// Writes it.
     pub writes_passed: bool,
-    /// Calls `toString` of what is passed.
+    /// Reads the fields of objects of the program among the receiver and what is passed.
+    pub reads_fields: bool,
+    /// Calls `toString` of what is passed, so reads what it holds.
     pub shows: bool,
     /// Calls `equals`, `hashCode`, `compareTo` of what is passed and held.
     pub compares: bool,
@@ -82,6 +86,7 @@ pub const PURE: Effect = Effect {
     adds: false,
     reads_passed: false,
     writes_passed: false,
+    reads_fields: false,
     shows: false,
     compares: false,
     blocks: false,
@@ -89,6 +94,12 @@ pub const PURE: Effect = Effect {
     control: None,
     gives: Gives::Fresh,
 };
+
+/// Making a text of what is passed.
+pub const SHOWING: Effect = Effect { shows: true, ..PURE };
+
+/// What a record does by itself: texts of its components, and comparisons.
+pub const COMPONENTS: Effect = Effect { shows: true, compares: true, reads_fields: true, ..PURE };
 
 /// The table.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +117,13 @@ pub struct TableMistake {
     pub line: usize,
     /// The word.
     pub word: String,
+}
+
+impl Effect {
+    /// Whether it reads what the things passed hold.
+    pub fn reads_what_is_passed(self) -> bool {
+        self.reads_passed || self.adds || self.shows || self.compares
+    }
 }
 
 impl Table {
@@ -187,6 +205,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "adds" => effect.adds = true,
             "reads-passed" => effect.reads_passed = true,
             "writes-passed" => effect.writes_passed = true,
+            "reads-fields" => effect.reads_fields = true,
             "shows" => effect.shows = true,
             "compares" => effect.compares = true,
             "blocks" => effect.blocks = true,
@@ -206,6 +225,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
                     Some(&"receiver") => Gives::Receiver,
                     Some(&"passed") => Gives::Passed,
                     Some(&"copy") => Gives::Copy,
+                    Some(&"current") => Gives::Current,
                     other => return Err(other.copied().unwrap_or(verb)),
                 };
             }

@@ -200,28 +200,34 @@ fn accesses(
                 JavaInstruction::ArrayStore(_) => {
                     note(&found.operand(method, at, 0), None, false, true);
                 }
-                JavaInstruction::Invoke(how, _) => {
+                JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
                     let Some(invocation) = found.invocations.get(&(method, at)) else { continue };
+                    let has_receiver = matches!(
+                        &body.instructions[at.index()],
+                        JavaInstruction::Invoke(how, _) if *how != InvokeKind::Static
+                    );
                     for effect in invocation.library.values() {
-                        let first = usize::from(*how != InvokeKind::Static);
+                        let first = usize::from(has_receiver);
+                        if let Some(effect) = effect {
+                            let all = found.looked_at(world, (method, at), *effect, has_receiver);
+                            note(&all, None, true, false);
+                        }
                         for number in 0..frames.operands[at].len() {
                             let objects = found.operand(method, at, number);
                             let (reads, writes) = match effect {
                                 None => (true, true),
                                 Some(effect) if number < first => (effect.reads, effect.writes),
                                 Some(effect) => {
-                                    (effect.reads_passed || effect.adds, effect.writes_passed)
+                                    (effect.reads_what_is_passed(), effect.writes_passed)
                                 }
                             };
                             note(&objects, None, reads, writes);
+                            if effect.is_some_and(|effect| effect.reads_fields) {
+                                for field in fields_of(world, found, &objects) {
+                                    note(&objects, Some(field), true, false);
+                                }
+                            }
                         }
-                    }
-                }
-                JavaInstruction::InvokeDynamic(..) => {
-                    let unknown =
-                        found.invocations.get(&(method, at)).is_some_and(|one| one.unknown);
-                    for number in 0..frames.operands[at].len() {
-                        note(&found.operand(method, at, number), None, unknown, unknown);
                     }
                 }
                 _ => {}
@@ -237,6 +243,17 @@ fn accesses(
         }
     }
     Ok(all)
+}
+
+/// The fields of some objects.
+fn fields_of(world: &World, found: &PointsTo, objects: &ObjectSet) -> BTreeSet<MemberId> {
+    let classes = objects.iter().filter_map(|object| found.objects[object].class);
+    let all = classes.flat_map(|class| world.line(class).0);
+    all.flat_map(|class| {
+        let fields = world.classes[class].fields.iter().enumerate();
+        fields.map(move |(number, _)| MemberId { class, number })
+    })
+    .collect()
 }
 
 /// For what is owned within a few fields, the objects that own it.

@@ -47,8 +47,30 @@ impl Solver<'_> {
                 if let Some(receiver) = self.calls[call].operands[0] {
                     self.add_use(receiver, Use::Receiver(call));
                 }
+                // Values are no objects here.
+                if self.table.is_immutable(self.text(member.class)) {
+                    self.library(call, None, member.class);
+                }
             }
         }
+    }
+
+    /// Calls outside whose receivers are no objects that are known; whether there are new ones.
+    pub(super) fn without_receivers(&mut self) -> bool {
+        let mut any = false;
+        for call in self.calls.ids() {
+            let Call { how, member, .. } = self.calls[call];
+            let Some(&Some(receiver)) = self.calls[call].operands.first() else { continue };
+            if how != InvokeKind::Static
+                && self.found.sets[receiver].is_empty()
+                && self.world.find(member.class).is_none()
+                && !self.done.contains(&(call, None, 1))
+            {
+                any = true;
+                self.library(call, None, member.class);
+            }
+        }
+        any
     }
 
     /// The method that an object has under a name: one of the program, or the class outside that has it.
@@ -67,7 +89,14 @@ impl Solver<'_> {
             return Ok(found);
         }
         let (interfaces, missing) = self.world.interfaces(class);
-        if let Some(found) = interfaces.iter().filter_map(|&one| declared(one)).find(has_body) {
+        let candidates: Vec<MemberId> =
+            interfaces.iter().filter_map(|&one| declared(one)).filter(has_body).collect();
+        // Of several the one that no other overrides.
+        let overridden = |one: &MemberId| {
+            let mut others = candidates.iter().filter(|other| other.class != one.class);
+            others.any(|other| self.world.extends(other.class, one.class) == Some(true))
+        };
+        if let Some(&found) = candidates.iter().find(|one| !overridden(one)) {
             return Ok(found);
         }
         let other = missing.filter(|_| broken.is_none_or(|name| name == self.known.object));
@@ -101,6 +130,11 @@ impl Solver<'_> {
             return;
         }
         let Some(class) = self.found.objects[object].class else {
+            // Arrays have the methods of all objects.
+            if self.text(member.class).starts_with('[') {
+                self.library(call, Some(object), self.known.object);
+                return;
+            }
             let own = self.found.objects[object].name;
             let known = self.table.effect(self.text(own), self.text(member.name)).is_some();
             self.library(call, Some(object), if known { own } else { member.class });
@@ -113,10 +147,32 @@ impl Solver<'_> {
             self.link(call, Some(object), meant);
             return;
         }
+        // A method that is not seen from the package of the object's class is not overridden there.
+        if let Resolution::Found(meant) = self.world.method(member)
+            && self.is_hidden_from(meant, class)
+        {
+            self.link(call, Some(object), meant);
+        }
         match self.select(class, member) {
             Ok(target) => self.link(call, Some(object), target),
             Err(outside) => self.library(call, Some(object), outside),
         }
+    }
+
+    /// Whether a method is visible in its package only, and some class between it and another is not in it.
+    fn is_hidden_from(&self, meant: MemberId, class: ClassId) -> bool {
+        let access = self.world.of(meant).access;
+        if access.is_public() || access.is_protected() || access.is_private() {
+            return false;
+        }
+        let package = |class: ClassId| {
+            let text = self.text(self.world.classes[class].name);
+            text.rsplit_once('/').map_or("", |(package, _)| package).to_owned()
+        };
+        let own = package(meant.class);
+        !self.world.classes[meant.class].access.is_interface()
+            && self.world.of(meant).body.is_some()
+            && self.world.line(class).0.iter().any(|&one| package(one) != own)
     }
 
     /// The operands of a call become the parameters of a method.
@@ -278,8 +334,17 @@ impl Solver<'_> {
     /// What unknown code gives back: anything that it knows, or something of its own.
     pub(super) fn unknown_result(&mut self, call: CallId) {
         let Call { caller, at, gives, result, .. } = self.calls[call];
-        let (Some(result), Some(name)) = (result, self.mutable_type(gives)) else { return };
+        let Some(result) = result else { return };
         let pool = self.node(Holder::Pool);
+        let Some(name) = self.mutable_type(gives) else {
+            // A value; or an object of the program of a type whose objects are values otherwise.
+            let text = self.text(gives).rsplit(')').next().unwrap_or_default();
+            let class = text.strip_prefix('L').and_then(|text| text.strip_suffix(';'));
+            if let Some(name) = class.and_then(|class| self.world.names.find(class)) {
+                self.copy(pool, result, Some(name));
+            }
+            return;
+        };
         self.copy(pool, result, Some(name));
         if self.world.find(name).is_none() {
             let object = self.object(Site::Given(caller, at), name);
@@ -327,17 +392,15 @@ impl Solver<'_> {
             }
             "java/lang/invoke/StringConcatFactory" => {
                 for operand in operands {
-                    self.add_use(operand, Use::Shown(call));
+                    self.shown(call, operand);
                 }
-                self.invocation(call).library.insert(None, Some(crate::library::PURE));
+                self.invocation(call).library.insert(None, Some(crate::library::SHOWING));
             }
             "java/lang/runtime/ObjectMethods" => {
                 for operand in operands {
-                    self.add_use(operand, Use::Components);
+                    self.add_use(operand, Use::Components(call));
                 }
-                let invocation = self.invocation(call);
-                invocation.unknown = true;
-                invocation.library.insert(None, None);
+                self.invocation(call).library.insert(None, Some(crate::library::COMPONENTS));
             }
             "java/lang/runtime/SwitchBootstraps" => {
                 self.invocation(call).library.insert(None, Some(crate::library::PURE));

@@ -100,6 +100,8 @@ pub enum Holder {
     Pool,
     /// What was thrown.
     Thrown,
+    /// The threads that are started.
+    Threads,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -122,7 +124,7 @@ enum Use {
     /// The receiver of a method reference, the second object, that a thread runs.
     TaskHandle(CallId, ObjectId, ObjectId),
     Run(CallId),
-    Components,
+    Components(CallId),
     Pooled,
 }
 
@@ -234,11 +236,49 @@ impl PointsTo {
         all
     }
 
+    /// What a call outside looks at to show or compare it, beside what it is given: what that holds, and
+    /// what that holds in turn.
+    pub fn looked_at(
+        &self,
+        world: &World,
+        (method, at): (MemberId, At),
+        effect: Effect,
+        has_receiver: bool,
+    ) -> ObjectSet {
+        let mut all = ObjectSet::default();
+        let mut holders: Vec<ObjectId> = Vec::new();
+        for number in [SHOWN, COMPARED] {
+            holders.extend(self.of(Holder::Operand(method, at, number)).iter());
+        }
+        if effect.reads_fields {
+            // Records look at their components; arrays among them are not looked into.
+            for &one in &holders {
+                if !world.names.text(self.objects[one].name).starts_with('[') {
+                    all.insert(one);
+                }
+            }
+        }
+        if has_receiver && effect.compares {
+            holders.extend(self.operand(method, at, 0).iter());
+        }
+        for one in holders {
+            for held in self.of(Holder::Held(one)).iter() {
+                all.insert(held);
+            }
+        }
+        all
+    }
+
     /// All holders with what they hold.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &ObjectSet)> {
         self.holders.iter().map(|(&holder, &set)| (holder, &self.sets[set]))
     }
 }
+
+/// The number of the operand that stands for all that is shown, what that holds among it.
+const SHOWN: u8 = 253;
+/// The same for all that is compared.
+const COMPARED: u8 = 252;
 
 struct Call {
     caller: MemberId,
@@ -285,8 +325,13 @@ pub fn points_to(
         let kind = ThreadKind { origin: Origin::Main, entry: Some(main), this: None };
         solver.found.kinds.insert(kind);
     }
-    while solver.step() {
-        budget.check()?;
+    loop {
+        while solver.step() {
+            budget.check()?;
+        }
+        if !solver.without_receivers() {
+            break;
+        }
     }
     solver.orphans(budget)?;
     Ok(solver.found)
@@ -384,21 +429,29 @@ impl Solver<'_> {
             }
             (true, true) => true,
             (false, false) => match (of.class, self.world.find(wanted)) {
-                (Some(class), Some(wanted)) => {
-                    self.world.extends(class, wanted) != Some(false) && {
-                        let (line, _) = self.world.line(class);
-                        let (interfaces, _) = self.world.interfaces(class);
-                        line.contains(&wanted) || interfaces.contains(&wanted)
-                    }
-                }
+                (Some(class), Some(wanted)) => self.world.extends(class, wanted) == Some(true),
                 // What code outside makes is none of the program's classes, but a lambda may be.
                 (None, Some(wanted)) => {
                     matches!(of.site, Site::Lambda(..))
                         && self.world.classes[wanted].access.is_interface()
                 }
-                _ => !self.table.is_immutable(self.text(wanted)),
+                (class, None) => {
+                    !self.table.is_immutable(self.text(wanted))
+                        || class.is_some_and(|class| self.is_named_above(class, wanted))
+                }
             },
         }
+    }
+
+    /// Whether a class of the program extends or implements one outside.
+    fn is_named_above(&self, class: ClassId, name: JavaName) -> bool {
+        let (line, broken) = self.world.line(class);
+        let (interfaces, _) = self.world.interfaces(class);
+        broken == Some(name)
+            || line
+                .iter()
+                .chain(&interfaces)
+                .any(|&one| self.world.classes[one].interfaces.contains(&name))
     }
 
     /// One object that came into a set, or the body of one method; whether there was something to do.
@@ -443,12 +496,12 @@ impl Solver<'_> {
             Use::Task(call, thread) => self.task(call, thread, object),
             Use::TaskHandle(call, thread, task) => self.task_handle(call, thread, task, object),
             Use::Run(call) => self.call_back(call, object, &["run"]),
-            Use::Components => {
+            Use::Components(call) => {
                 let Some(class) = self.found.objects[object].class else { return };
-                let pool = self.node(Holder::Pool);
                 for number in 0..self.world.classes[class].fields.len() {
                     let field = self.node(Holder::Field(object, MemberId { class, number }));
-                    self.copy(field, pool, None);
+                    self.shown(call, field);
+                    self.compared(call, field);
                 }
             }
             Use::Pooled => self.pooled(object),
@@ -470,13 +523,14 @@ impl Solver<'_> {
         self.bodies.push(method);
     }
 
-    /// A class is used, so its initialiser may run, and those of the classes above.
+    /// A class is used, so its initialiser may run, and those of the classes and interfaces above.
     fn trigger(&mut self, class: ClassId) {
         if self.found.initialisers.contains_key(&class) {
             return;
         }
         let (line, _) = self.world.line(class);
-        for class in line {
+        let (interfaces, _) = self.world.interfaces(class);
+        for class in line.into_iter().chain(interfaces) {
             let methods = &self.world.classes[class].methods;
             if let Some(number) = methods.iter().position(|one| one.name == self.known.clinit) {
                 let method = MemberId { class, number };

@@ -2,8 +2,8 @@
 //! that it starts; what it calls back.
 
 use super::{
-    Call, CallId, Doubt, Holder, Key, NodeSet, ObjectId, Origin, Site, Solver, ThreadKind, Use,
-    is_reference, types_of_parameters,
+    COMPARED, Call, CallId, Doubt, Holder, Key, NodeSet, ObjectId, Origin, SHOWN, Site, Solver,
+    ThreadKind, Use, is_reference, types_of_parameters,
 };
 use crate::class::{HandleKind, InvokeKind, JavaMember};
 use crate::frames::Definition;
@@ -66,30 +66,40 @@ impl Solver<'_> {
         }
         if effect.shows {
             for &node in &passed {
-                self.add_use(node, Use::Shown(call));
-                // Arrays of arguments.
-                let held = self.node(Holder::Operand(caller, at, 253));
-                self.add_use(node, Use::Load(Key::Held, held));
-                self.add_use(held, Use::Shown(call));
+                self.shown(call, node);
             }
         }
         if effect.compares {
             for &node in &passed {
-                self.add_use(node, Use::Compared(call));
+                self.compared(call, node);
             }
             if let Some(object) = object {
                 let held = self.node(Holder::Held(object));
-                self.add_use(held, Use::Compared(call));
+                self.compared(call, held);
             }
         }
         if let Some(object) = object {
             self.control(call, object, effect);
+            self.calls_itself(call, object, class);
         }
         let Some(result) = result else { return };
         match (effect.gives, object) {
             (Gives::Held, Some(object)) => {
                 let held = self.node(Holder::Held(object));
                 self.copy(held, result, None);
+                // What iterators over the entries of a map give are views of the map.
+                let own = self.text(self.found.objects[object].name);
+                if self.table.effect(own, "entrySet").is_some()
+                    && self.text(member.name).starts_with("next")
+                {
+                    self.give(result, object);
+                }
+            }
+            (Gives::Current, _) => {
+                let threads = self.node(Holder::Threads);
+                self.copy(threads, result, None);
+                let object = self.object(Site::Given(caller, at), self.known.object);
+                self.give(result, object);
             }
             (Gives::Receiver, Some(object)) => self.give(result, object),
             (Gives::Passed, _) => {
@@ -108,6 +118,56 @@ impl Solver<'_> {
                     let object = self.object(Site::Given(caller, at), name);
                     self.give(result, object);
                 }
+            }
+        }
+    }
+
+    /// Something is compared, and so is what it holds.
+    pub(super) fn compared(&mut self, call: CallId, node: NodeSet) {
+        let Call { caller, at, .. } = self.calls[call];
+        let all = self.node(Holder::Operand(caller, at, COMPARED));
+        self.copy(node, all, None);
+        self.add_use(all, Use::Load(Key::Held, all));
+        self.add_use(all, Use::Compared(call));
+    }
+
+    /// A text is made of something, and of what it holds.
+    pub(super) fn shown(&mut self, call: CallId, node: NodeSet) {
+        let Call { caller, at, .. } = self.calls[call];
+        let all = self.node(Holder::Operand(caller, at, SHOWN));
+        self.copy(node, all, None);
+        self.add_use(all, Use::Load(Key::Held, all));
+        self.add_use(all, Use::Shown(call));
+    }
+
+    /// A method of a class outside that an object of the program has inherited may call what the object has
+    /// in place of other methods of that class. Threads and what all objects have do not.
+    fn calls_itself(&mut self, call: CallId, object: ObjectId, outside: JavaName) {
+        let Some(class) = self.found.objects[object].class else { return };
+        let silent = ["java/lang/Object", "java/lang/Thread", "java/lang/Enum", "java/lang/Record"];
+        if silent.contains(&self.text(outside)) {
+            return;
+        }
+        let operands = self.calls[call].operands.clone();
+        for method in self.called_from_outside(class) {
+            self.reach(method);
+            self.invocation(call).callbacks.insert((Some(object), method));
+            let this = self.node(Holder::Value(method, Definition::Parameter(0)));
+            self.give(this, object);
+            self.outside_passes(method, 1);
+            let count = types_of_parameters(self.text(self.world.of(method).descriptor)).len();
+            for parameter in 1..=count {
+                let Ok(parameter) = u16::try_from(parameter) else { continue };
+                let into = self.node(Holder::Value(method, Definition::Parameter(parameter)));
+                for &operand in operands.iter().flatten() {
+                    self.copy(operand, into, None);
+                }
+            }
+            let returned = self.node(Holder::Returned(method));
+            let held = self.node(Holder::Held(object));
+            self.copy(returned, held, None);
+            if let Some(result) = self.calls[call].result {
+                self.copy(returned, result, None);
             }
         }
     }
@@ -169,6 +229,11 @@ impl Solver<'_> {
         this: Option<ObjectId>,
     ) {
         self.reach(entry);
+        if self.world.of(entry).access.is_static() {
+            self.trigger(entry.class);
+        }
+        let threads = self.node(Holder::Threads);
+        self.give(threads, thread);
         if let Some(this) = this {
             let node = self.node(Holder::Value(entry, Definition::Parameter(0)));
             self.give(node, this);
@@ -381,6 +446,9 @@ impl Solver<'_> {
             return;
         }
         self.reach(method);
+        if self.world.of(method).access.is_static() {
+            self.trigger(method.class);
+        }
         let kind = ThreadKind { origin: Origin::Library, entry: None, this: None };
         self.found.kinds.insert(kind);
         if let Some(object) = object {

@@ -1,16 +1,18 @@
 //! Calls on tokens: methods of the program, and what code outside does.
 
 use super::{
-    CallOutcome, Context, Explorer, Frame, JavaToken, LockKey, ModelEdge, ModelFacts, ModelGoal,
-    StartPhase, Step, Unit, Walk,
+    CallOutcome, Context, Explorer, Frame, Freed, JavaToken, LocationKey, LockKey, LockName,
+    ModelEdge, ModelFacts, ModelGoal, StartPhase, Step, Unit, Walk,
 };
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
+use crate::facts::initialisers_of;
 use crate::frames::Definition;
-use crate::library::{Control, Effect};
-use crate::points_to::ObjectId;
+use crate::library::{Control, Effect, Gives};
+use crate::points_to::{Holder, ObjectId, ObjectSet};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 impl Walk<'_, '_, '_> {
     pub(super) fn invoke(
@@ -48,6 +50,14 @@ impl Walk<'_, '_, '_> {
             self.edge(source, frame.at, Vec::new(), known);
             return Some(());
         }
+        // What a function is defined in may be initialised by it.
+        for callee in invocation.callees.iter().filter(|one| !one.direct) {
+            for one in initialisers_of(shared.world, shared.found, callee.method.class) {
+                if one != self.method && self.explorer.relevant.contains(&one) {
+                    self.call(source, frame, one, Vec::new(), None)?;
+                }
+            }
+        }
         let only_frees = !invocation.library.is_empty()
             && invocation.callees.is_empty()
             && invocation.library.values().all(|effect| {
@@ -77,7 +87,13 @@ impl Walk<'_, '_, '_> {
             if direct {
                 self.call(source, frame, method, operands.to_vec(), Some(true))?;
             } else {
-                for tokens in self.explorer.outside_tokens(None, method) {
+                let is_called_here = invocation.library.is_empty();
+                for mut tokens in self.explorer.outside_tokens(None, method) {
+                    if is_called_here && passed.len() <= tokens.len() {
+                        // What was captured comes first, what is passed last.
+                        let from = tokens.len() - passed.len();
+                        tokens[from..].clone_from_slice(passed);
+                    }
                     self.call(source, frame, method, tokens, Some(false))?;
                 }
             }
@@ -161,7 +177,10 @@ impl Walk<'_, '_, '_> {
         }
         let (masked, phase) = (self.masked, frame.phase);
         let in_unit = self.is_in_unit(frame);
-        let callee = self.explorer.context(Context { method, tokens, phase, masked, in_unit });
+        let quiet = self.is_quiet() || self.explorer.initialiser == Some(method);
+        let passes_fresh = tokens.iter().any(Self::is_fresh);
+        let callee =
+            self.explorer.context(Context { method, tokens, phase, masked, in_unit, quiet });
         self.explorer.dependents.entry(callee).or_default().insert(self.context);
         let held = self.explorer.call_held.entry((self.context, callee)).or_default();
         held.extend(frame.held.iter().cloned());
@@ -170,7 +189,8 @@ impl Walk<'_, '_, '_> {
             let steps = [Step::Call(callee, outcome.clone())];
             let mut frame = frame.clone();
             frame.phase = outcome.phase;
-            if outcome.published {
+            // Who is not given an object that only this thread knows cannot make it known.
+            if outcome.published && passes_fresh {
                 Self::publish(&mut frame);
             }
             if outcome.thrown {
@@ -226,7 +246,7 @@ impl Walk<'_, '_, '_> {
         let Some(effect) = effect else {
             let mut ways: Vec<Vec<Step>> = vec![Vec::new()];
             for (number, token) in operands.iter().enumerate() {
-                self.forget(token, number, frame.at);
+                self.forget(frame, number);
                 let Some(location) = self.explorer.location(token, None) else { continue };
                 if !self.holds_something(token) {
                     continue;
@@ -250,6 +270,9 @@ impl Walk<'_, '_, '_> {
         };
         let mut steps = Vec::new();
         let mut access = |explorer: &Explorer<'_, '_>, number: usize, reads: bool, writes: bool| {
+            if effect.reads_fields {
+                steps.extend(explorer.reads_of_fields(&operands[number]));
+            }
             let Some(location) = explorer.location(&operands[number], None) else { return };
             // What an atomic call reads and writes, nobody sees in between.
             let volatile = atomic[number];
@@ -264,9 +287,18 @@ impl Walk<'_, '_, '_> {
             access(self.explorer, 0, effect.reads, effect.writes);
         }
         for number in first..operands.len() {
-            let reads = effect.reads_passed || effect.adds;
-            access(self.explorer, number, reads, effect.writes_passed);
+            access(self.explorer, number, effect.reads_what_is_passed(), effect.writes_passed);
         }
+        // What is looked at beside that.
+        let place = (self.method, frame.at);
+        let looked_at = (effect.shows || effect.compares)
+            .then(|| shared.found.looked_at(shared.world, place, effect, has_receiver));
+        let looks =
+            self.explorer.object.filter(|&one| looked_at.is_some_and(|all| all.contains(one))).map(
+                |one| {
+                    Step::Read(LocationKey { path: Rc::from([]), field: None }, self.is_safe(one))
+                },
+            );
         let method = self.method;
         let receiver = operands.first();
         match effect.control {
@@ -288,7 +320,7 @@ impl Walk<'_, '_, '_> {
                 let key = receiver.and_then(|token| self.explorer.key(token, true));
                 if receiver.is_some_and(|token| self.explorer.lock_of(token).is_none()) {
                     let set = shared.found.operand(method, frame.at, 0);
-                    self.explorer.freed_elsewhere(set, true);
+                    self.freed(frame, set, true, None);
                 }
                 let (next, _) = self.after(frame, JavaToken::Other)?;
                 self.free(source, next, key);
@@ -309,13 +341,24 @@ impl Walk<'_, '_, '_> {
                 let split: &[Step] = if ends_unit { &[Step::End, Step::Begin] } else { &[] };
                 match key {
                     None if receiver.is_none_or(|token| self.explorer.lock_of(token).is_some()) => {
+                        if let Some(name) = receiver.and_then(|one| self.explorer.lock_of(one)) {
+                            let set = self.explorer.objects_of(&name);
+                            if matches!(name, LockName::Part(..)) {
+                                let key = LockKey { name, explicit: false };
+                                self.freed(frame, set, false, Some(key));
+                            }
+                        }
                     }
                     None => {
                         let set = shared.found.operand(method, frame.at, 0);
-                        self.explorer.freed_elsewhere(set, false);
+                        self.freed(frame, set, false, None);
                         steps.extend_from_slice(split);
                     }
                     Some(key) => {
+                        if matches!(key.name, LockName::Part(..)) {
+                            let set = self.explorer.objects_of(&key.name);
+                            self.freed(frame, set, false, Some(key.clone()));
+                        }
                         let context = self.context;
                         self.explorer.waits.insert((context, key.clone()));
                         let holds = frame.held.iter().filter(|one| **one == key).count();
@@ -332,13 +375,22 @@ impl Walk<'_, '_, '_> {
             Some(Control::Starts | Control::Runs) | None => {}
         }
         let results = match (effect.gives, object) {
-            (crate::library::Gives::Receiver, Some(_)) if has_receiver => vec![operands[0].clone()],
+            (Gives::Receiver, Some(_)) if has_receiver => vec![operands[0].clone()],
+            (Gives::Passed, _) => {
+                let passed: BTreeSet<JavaToken> = operands[first..].iter().cloned().collect();
+                passed.into_iter().collect()
+            }
+            (Gives::Copy, _) => self.copies(frame),
             _ => self.result_tokens(frame.at),
         };
         for token in results {
             let (mut next, _) = self.after(frame, token)?;
             next.phase = self.next_phase(frame, effect);
             self.go_on(source, &steps, &next);
+            if let Some(look) = &looks {
+                let more: Vec<Step> = steps.iter().chain([look]).cloned().collect();
+                self.go_on(source, &more, &next);
+            }
         }
         if !steps.is_empty() {
             self.throw(source, frame, &steps);
@@ -346,16 +398,38 @@ impl Walk<'_, '_, '_> {
         Some(())
     }
 
+    /// Whether calls on an object do not race with each other.
+    fn is_safe(&self, object: ObjectId) -> bool {
+        let ModelFacts { world, table, found, .. } = self.explorer.shared;
+        let of = found.objects[object];
+        of.class.is_none() && table.is_safe(world.names.text(of.name))
+    }
+
+    /// The tokens of copies that are made here.
+    fn copies(&self, frame: &Frame) -> Vec<JavaToken> {
+        let ModelFacts { found, owner, .. } = self.explorer.shared;
+        let set = found.of(Holder::Value(self.method, Definition::Result(frame.at)));
+        let mut tokens = BTreeSet::new();
+        let mut others = ObjectSet::default();
+        for object in set.iter() {
+            if Some(object) != self.explorer.object && owner.contains_key(&object) {
+                tokens.insert(self.owned(object, frame).unwrap_or(JavaToken::Other));
+            } else {
+                others.insert(object);
+            }
+        }
+        if tokens.is_empty() || !others.is_empty() {
+            tokens.extend(self.explorer.fork(&others));
+        }
+        tokens.into_iter().collect()
+    }
+
     /// Whether an access to what an operand holds is one that does not race with others like it: all objects
     /// that it can be are safe, and it is not one half of reading and writing.
     pub(super) fn is_atomic(&self, at: At, number: usize) -> bool {
-        let ModelFacts { world, table, found, .. } = self.explorer.shared;
+        let ModelFacts { world, found, .. } = self.explorer.shared;
         let objects = found.operand(self.method, at, number);
-        let is_safe = |one: ObjectId| {
-            let of = found.objects[one];
-            of.class.is_none() && table.is_safe(world.names.text(of.name))
-        };
-        if objects.is_empty() || !objects.iter().all(is_safe) {
+        if objects.is_empty() || !objects.iter().all(|one| self.is_safe(one)) {
             return false;
         }
         let JavaInstruction::Invoke(_, own) = &self.body.instructions[at.index()] else {
@@ -403,14 +477,28 @@ impl Walk<'_, '_, '_> {
             .is_some_and(|kept| kept.iter().flat_map(|one| one.iter()).all(is_constant))
     }
 
-    /// Unknown code may free a lock that it is given.
-    pub(super) fn forget(&mut self, token: &JavaToken, number: usize, at: At) {
-        for explicit in [false, true] {
-            if let Some(key) = self.explorer.key(token, explicit) {
-                self.explorer.model.dropped.insert(key);
+    /// Unknown code may free a lock that it is given, or that what it is given holds.
+    pub(super) fn forget(&mut self, frame: &Frame, number: usize) {
+        let found = self.explorer.shared.found;
+        let mut objects = found.operand(self.method, frame.at, number);
+        for object in objects.clone().iter() {
+            for held in self.explorer.shared.holds.get(&object).into_iter().flatten() {
+                objects.insert(*held);
             }
-            let set = self.explorer.shared.found.operand(self.method, at, number);
-            self.explorer.freed_elsewhere(set, explicit);
+        }
+        if objects.is_empty() {
+            return;
+        }
+        let (context, held) = (self.context, frame.held.clone());
+        for explicit in [false, true] {
+            self.explorer.freed_elsewhere(Freed {
+                context,
+                held: held.clone(),
+                objects: objects.clone(),
+                explicit,
+                name: None,
+                by_anybody: true,
+            });
         }
     }
 

@@ -1,10 +1,10 @@
 //! The methods that a question needs, each with tokens, until nothing new turns up.
 
 use super::{
-    Base, Context, ContextId, DEPTH, Explorer, FRAMES, Graph, JavaSubject, JavaToken, LocationKey,
-    LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase, Step, Walk,
+    Base, Context, ContextId, DEPTH, Explorer, FRAMES, Freed, Graph, JavaSubject, JavaToken,
+    LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase, Step, Walk,
 };
-use crate::class::{FieldAccess, JavaInstruction};
+use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::frames::Definition;
 use crate::names::kinds_of_method;
 use crate::points_to::{Holder, ObjectId, ObjectSet, Origin, Site};
@@ -40,9 +40,18 @@ impl<'s, 'a> Explorer<'s, 'a> {
             waits: BTreeSet::new(),
             awaits: BTreeSet::new(),
             frees: Vec::new(),
+            parts: BTreeMap::new(),
             object,
+            initialiser: None,
             nodes: 0,
         };
+        let class = match subject {
+            JavaSubject::Object(object) => shared.guarded.get(&object).copied(),
+            JavaSubject::Statics(class) => Some(class),
+        };
+        explorer.initialiser =
+            class.and_then(|class| shared.found.initialisers.get(&class).copied());
+        explorer.parts = explorer.owned_parts();
         explorer.relevant = explorer.find_relevant(budget)?;
         Ok(explorer)
     }
@@ -80,8 +89,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
                             .get(&(method, at))
                             .is_some_and(|one| !one.library.is_empty());
                         is_outside
-                            && (0..frames.operands[at].len())
+                            && ((0..frames.operands[at].len())
                                 .any(|one| found.operand(method, at, one).meets(&touched))
+                                || self.looks_at(method, at))
                     }
                     _ => false,
                 }
@@ -93,24 +103,57 @@ impl<'s, 'a> Explorer<'s, 'a> {
         Ok(facts.reaching(&direct))
     }
 
+    /// Whether code outside that is called here looks at the object without being given it.
+    fn looks_at(&self, method: MemberId, at: At) -> bool {
+        let ModelFacts { world, found, .. } = self.shared;
+        let (Some(object), Some(invocation)) = (self.object, found.invocations.get(&(method, at)))
+        else {
+            return false;
+        };
+        invocation.library.iter().any(|(receiver, effect)| {
+            effect.is_some_and(|effect| {
+                let place = (method, at);
+                found.looked_at(world, place, effect, receiver.is_some()).contains(object)
+            })
+        })
+    }
+
     /// The object and what it owns.
     pub(super) fn touched(&self) -> ObjectSet {
-        let ModelFacts { found, facts, .. } = self.shared;
         let mut all = ObjectSet::default();
+        all.extend_with(self.object);
+        for &one in self.parts.keys() {
+            all.insert(one);
+        }
+        all
+    }
+
+    /// What the object owns, with the fields through which it does.
+    pub(super) fn owned_parts(&self) -> BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> {
+        let ModelFacts { found, facts, .. } = self.shared;
+        let mut all: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> = BTreeMap::new();
         let Some(object) = self.object else { return all };
-        all.insert(object);
-        let mut layer = vec![object];
+        let mut layer: Vec<(ObjectId, Vec<MemberId>)> = vec![(object, Vec::new())];
         for _ in 0..DEPTH {
             let mut next = Vec::new();
-            for &one in &layer {
+            for (one, path) in &layer {
                 for &field in &facts.owning {
-                    next.extend(
-                        found.of(Holder::Field(one, field)).iter().filter(|&one| all.insert(one)),
-                    );
+                    let owned = found.of(Holder::Field(*one, field));
+                    if owned.is_empty() {
+                        continue;
+                    }
+                    let mut path = path.clone();
+                    path.push(field);
+                    for part in owned.iter() {
+                        if all.entry(part).or_default().insert(Rc::from(path.clone())) {
+                            next.push((part, path.clone()));
+                        }
+                    }
                 }
             }
             layer = next;
         }
+        all.remove(&object);
         all
     }
 
@@ -145,8 +188,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 if is_another && tokens.first() == Some(&JavaToken::Isolated) {
                     continue;
                 }
-                let in_unit = false;
-                roots.push(self.context(Context { method, tokens, phase, masked, in_unit }));
+                let (in_unit, quiet) = (false, false);
+                let context = Context { method, tokens, phase, masked, in_unit, quiet };
+                roots.push(self.context(context));
             }
         }
         roots
@@ -209,8 +253,22 @@ impl<'s, 'a> Explorer<'s, 'a> {
         id
     }
 
-    /// What a value that can be one of these objects is.
+    /// What a value that can be one of these objects is, wherever it comes from.
     pub(super) fn fork(&self, set: &ObjectSet) -> Vec<JavaToken> {
+        let mut tokens = self.fork_loaded(set);
+        for object in set.iter() {
+            for path in self.parts.get(&object).into_iter().flatten() {
+                let part = JavaToken::Part(Base::Isolated, Rc::clone(path));
+                if !tokens.contains(&part) {
+                    tokens.push(part);
+                }
+            }
+        }
+        tokens
+    }
+
+    /// What a value that was loaded from a field, of another object than the one that is asked about, is.
+    pub(super) fn fork_loaded(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
         for object in set.iter() {
             if Some(object) == self.object {
@@ -288,29 +346,35 @@ impl<'s, 'a> Explorer<'s, 'a> {
         all
     }
 
-    /// A lock may be freed under another name here: names that can mean one of these objects are given up.
-    pub(super) fn freed_elsewhere(&mut self, objects: ObjectSet, explicit: bool) {
-        if !objects.is_empty() && !self.frees.contains(&(objects.clone(), explicit)) {
-            self.frees.push((objects, explicit));
+    /// A lock may be freed under another name here: names that can mean it are given up where they are held.
+    pub(super) fn freed_elsewhere(&mut self, freed: Freed) {
+        if !self.frees.contains(&freed) {
+            self.frees.push(freed);
         }
     }
 
-    /// All names of locks that are chains of fields, of this kind.
-    pub(super) fn parts(&self, explicit: bool) -> BTreeSet<LockKey> {
-        let mut all = BTreeSet::new();
-        for graph in &self.model.graphs {
-            for edge in &graph.edges {
-                for step in &edge.steps {
-                    if let Step::Acquire(key) = step
-                        && key.explicit == explicit
-                        && matches!(key.name, LockName::Part(..))
-                    {
-                        all.insert(key.clone());
-                    }
-                }
+    /// Whether a lock that is held can be what is freed.
+    fn can_be_freed(&self, freed: &Freed, key: &LockKey) -> bool {
+        if key.explicit != freed.explicit || freed.name.as_ref() == Some(key) {
+            return false;
+        }
+        match &key.name {
+            // Chains of fields can be anything that has no name of its own, values among it.
+            LockName::Part(..) => {
+                let objects = self.objects_of(&key.name);
+                freed.objects.is_empty() || objects.is_empty() || objects.meets(&freed.objects)
+            }
+            // A class may come from outside.
+            LockName::Class(_) => freed.objects.is_empty(),
+            LockName::One(object) => {
+                (freed.by_anybody && freed.objects.contains(*object))
+                    || (freed.objects.is_empty()
+                        && matches!(self.shared.found.objects[*object].site, Site::Class(_)))
+            }
+            LockName::Isolated => {
+                freed.by_anybody && self.object.is_some_and(|one| freed.objects.contains(one))
             }
         }
-        all
     }
 
     /// A location of the object that a token leads to, if it does.
@@ -330,6 +394,29 @@ impl<'s, 'a> Explorer<'s, 'a> {
         }
     }
 
+    /// The reads of all fields of the object that a token leads to, if it does.
+    pub(super) fn reads_of_fields(&self, token: &JavaToken) -> Vec<Step> {
+        let ModelFacts { world, found, .. } = self.shared;
+        let objects: Vec<ObjectId> = match token {
+            JavaToken::Isolated => self.object.into_iter().collect(),
+            JavaToken::Part(Base::Isolated, path) => {
+                let owned = self.parts.iter().filter(|(_, paths)| paths.contains(path));
+                owned.map(|(&object, _)| object).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut fields: BTreeSet<MemberId> = BTreeSet::new();
+        for class in objects.into_iter().filter_map(|object| found.objects[object].class) {
+            for class in world.line(class).0 {
+                let all = world.classes[class].fields.iter().enumerate();
+                let own = all.filter(|(_, field)| !field.access.is_static());
+                fields.extend(own.map(|(number, _)| MemberId { class, number }));
+            }
+        }
+        let location = |field| self.location(token, Some(field));
+        fields.into_iter().filter_map(location).map(|one| Step::Read(one, false)).collect()
+    }
+
     /// The tokens of what a field of a value holds.
     pub(super) fn loaded(
         &self,
@@ -343,7 +430,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             JavaToken::Fresh => (Base::Fresh, &[]),
             JavaToken::One(object) => (Base::One(*object), &[]),
             JavaToken::Part(start, path) => (*start, path),
-            JavaToken::Other | JavaToken::Truth(_) => return self.fork(set),
+            JavaToken::Other | JavaToken::Truth(_) => return self.fork_loaded(set),
         };
         let precise = match (base, self.object) {
             (JavaToken::Isolated | JavaToken::Fresh, Some(object)) => {
@@ -352,7 +439,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             (JavaToken::One(object), _) => Some(found.of(Holder::Field(*object, field))),
             _ => None,
         };
-        let mut tokens = self.fork(precise.unwrap_or(set));
+        let mut tokens = self.fork_loaded(precise.unwrap_or(set));
         let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
         if named && path.len() < DEPTH {
             for token in &mut tokens {
@@ -366,7 +453,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     pub(super) fn explore(&mut self, context: ContextId) {
-        let Context { method, tokens, phase, masked, in_unit } =
+        let Context { method, tokens, phase, masked, in_unit, .. } =
             self.model.contexts[context].clone();
         let shared = self.shared;
         let Some(frames) = shared.found.methods.get(&method) else {
@@ -429,10 +516,11 @@ impl<'s, 'a> Explorer<'s, 'a> {
             let held = self.entry_held.get(&context).cloned().unwrap_or_default();
             self.model.dropped.extend(held.into_iter().filter(|key| key.explicit));
         }
-        for (objects, explicit) in std::mem::take(&mut self.frees) {
-            for key in self.parts(explicit) {
-                if self.objects_of(&key.name).meets(&objects) {
-                    self.model.dropped.insert(key);
+        for freed in std::mem::take(&mut self.frees) {
+            let above = self.entry_held.get(&freed.context).cloned().unwrap_or_default();
+            for key in freed.held.iter().chain(&above) {
+                if self.can_be_freed(&freed, key) {
+                    self.model.dropped.insert(key.clone());
                 }
             }
         }

@@ -82,7 +82,7 @@ pub enum LockName {
     Isolated,
     /// An object of which there is one.
     One(ObjectId),
-    /// A class.
+    /// A class; what is no monitor of it is held by whoever initialises it.
     Class(ClassId),
     /// What fields hold that are written once.
     Part(Base, Rc<[MemberId]>),
@@ -184,6 +184,8 @@ pub struct Context {
     pub masked: bool,
     /// Whether it is called in a unit that a start or a join may lie in.
     pub in_unit: bool,
+    /// Whether it is called while the class is initialised through which alone the object is known.
+    pub quiet: bool,
 }
 
 /// What a method does with these tokens.
@@ -252,6 +254,11 @@ pub struct ModelFacts<'a> {
     pub freeing: BTreeSet<MemberId>,
     /// The field that owns an object.
     pub owner: BTreeMap<ObjectId, MemberId>,
+    /// The objects that are known through static fields of one class alone, with that class: nobody else
+    /// has them before the class is initialised.
+    pub guarded: BTreeMap<ObjectId, ClassId>,
+    /// What objects hold in fields, as elements, or as what they have captured.
+    pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
 }
 
 /// With more nodes than this, a model is cut off.
@@ -260,6 +267,8 @@ const NODES: usize = 60_000;
 const FRAMES: usize = 64;
 /// Locks that a method holds by itself.
 const HELD: usize = 8;
+/// How many objects may lead to one that is known through one class.
+const CHAIN: usize = 256;
 /// How many fields lie between the object and what it owns.
 const DEPTH: usize = 3;
 
@@ -345,7 +354,13 @@ impl<'a> ModelFacts<'a> {
             }
         }
         let mut owner = BTreeMap::new();
+        let mut holds: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
         for (holder, set) in found.holders() {
+            if let Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) =
+                holder
+            {
+                holds.entry(object).or_default().extend(set.iter());
+            }
             if let Holder::Field(_, field) = holder
                 && facts.owning.contains(&field)
             {
@@ -354,8 +369,73 @@ impl<'a> ModelFacts<'a> {
         }
         let blocking = facts.reaching(&blocking);
         let freeing = facts.reaching(&freeing);
-        Ok(Self { world, table, found, facts, named, explicit, blocking, freeing, owner })
+        let guarded = guarded(found, budget)?;
+        Ok(Self {
+            world,
+            table,
+            found,
+            facts,
+            named,
+            explicit,
+            blocking,
+            freeing,
+            owner,
+            guarded,
+            holds,
+        })
     }
+}
+
+/// The objects that are known through static fields of one class alone: whatever holds them is such a field,
+/// or an object of which the same is true.
+fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, ClassId>, StopReason> {
+    // Who holds each object: static fields of these classes, and these objects; others if there are any.
+    let mut held: BTreeMap<ObjectId, (BTreeSet<ClassId>, BTreeSet<ObjectId>)> = BTreeMap::new();
+    let mut elsewhere: BTreeSet<ObjectId> = BTreeSet::new();
+    for kind in &found.kinds {
+        elsewhere.extend(kind.this);
+    }
+    for (holder, set) in found.holders() {
+        budget.check()?;
+        for object in set.iter() {
+            match holder {
+                Holder::Static(field) => {
+                    held.entry(object).or_default().0.insert(field.class);
+                }
+                Holder::Field(of, _) | Holder::Held(of) | Holder::Captured(of, _) => {
+                    held.entry(object).or_default().1.insert(of);
+                }
+                Holder::Pool | Holder::Thrown | Holder::Threads => {
+                    elsewhere.insert(object);
+                }
+                Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => {}
+            }
+        }
+    }
+    let mut guarded: BTreeMap<ObjectId, ClassId> = BTreeMap::new();
+    for &object in held.keys() {
+        budget.check()?;
+        // All that leads to the object, and the classes that it begins with.
+        let mut seen = BTreeSet::from([object]);
+        let mut open = vec![object];
+        let mut classes = BTreeSet::new();
+        let mut known = true;
+        while let (Some(one), true) = (open.pop(), known) {
+            known &= !elsewhere.contains(&one);
+            match held.get(&one) {
+                Some((statics, objects)) => {
+                    classes.extend(statics.iter().copied());
+                    open.extend(objects.iter().copied().filter(|&one| seen.insert(one)));
+                }
+                None => known = false,
+            }
+            known &= classes.len() <= 1 && seen.len() <= CHAIN;
+        }
+        if let (true, Some(&class)) = (known, classes.first()) {
+            guarded.insert(object, class);
+        }
+    }
+    Ok(guarded)
 }
 
 /// The model of a question about two threads.
@@ -400,6 +480,23 @@ struct Frame {
     published: bool,
 }
 
+/// A place where a lock may be freed under another name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Freed {
+    /// Where.
+    context: ContextId,
+    /// The locks that the method holds there.
+    held: Vec<LockKey>,
+    /// What may be freed; a value of which nothing is known if there is none.
+    objects: ObjectSet,
+    /// Whether it is no monitor.
+    explicit: bool,
+    /// The name under which it is freed.
+    name: Option<LockKey>,
+    /// Whether unknown code frees it, which may know it by any name.
+    by_anybody: bool,
+}
+
 struct Explorer<'s, 'a> {
     shared: &'s ModelFacts<'a>,
     subject: JavaSubject,
@@ -417,10 +514,14 @@ struct Explorer<'s, 'a> {
     waits: BTreeSet<(ContextId, LockKey)>,
     /// Where all locks of the library that are held may be given up for a while.
     awaits: BTreeSet<ContextId>,
-    /// What may be freed under another name, and whether it is no monitor.
-    frees: Vec<(ObjectSet, bool)>,
+    /// What may be freed under another name.
+    frees: Vec<Freed>,
+    /// The fields through which the object owns others.
+    parts: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>>,
     /// What the object can be in sets.
     object: Option<ObjectId>,
+    /// The initialiser of the class through which alone the object is known.
+    initialiser: Option<MemberId>,
     nodes: usize,
 }
 

@@ -1,14 +1,14 @@
 //! The execution of one method on tokens, instruction by instruction.
 
 use super::{
-    Base, CallOutcome, DEPTH, FRAMES, Frame, HELD, JavaSubject, JavaToken, LocationKey, LockKey,
-    LockName, ModelEdge, ModelFacts, ModelGoal, NODES, StartPhase, Step, Unit, Walk,
+    Base, CallOutcome, DEPTH, FRAMES, Frame, Freed, HELD, JavaSubject, JavaToken, LocationKey,
+    LockKey, LockName, ModelEdge, ModelFacts, ModelGoal, NODES, StartPhase, Step, Unit, Walk,
 };
 use crate::class::{At, BranchCondition, Comparison, FieldAccess, JavaInstruction, JavaKind};
-use crate::facts::triggered;
+use crate::facts::{entry_initialisers, triggered};
 use crate::frames::{Definition, apply};
 use crate::names::kinds_of_method;
-use crate::points_to::{Holder, ObjectId, Site};
+use crate::points_to::{Holder, ObjectId, ObjectSet, Site};
 use crate::world::{ClassId, MemberId, Resolution};
 use selvedge_base::Id;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ impl Walk<'_, '_, '_> {
         }
         let mut held = Vec::new();
         if let Some(key) = self.own_lock() {
-            if unit == Unit::None {
+            if unit == Unit::None && !key.explicit {
                 steps.push(Step::Begin);
                 unit = Unit::Region;
             }
@@ -68,9 +68,15 @@ impl Walk<'_, '_, '_> {
         });
     }
 
-    /// The lock of a synchronized method.
+    /// The lock of a synchronized method, or of the initialiser of a class.
     pub(super) fn own_lock(&self) -> Option<LockKey> {
         let of = self.explorer.shared.world.of(self.method);
+        // Whoever initialises a class keeps others from doing it.
+        let initialises = self.explorer.shared.world.names.text(of.name) == "<clinit>";
+        if initialises {
+            let key = LockKey { name: LockName::Class(self.method.class), explicit: true };
+            return (!self.explorer.model.dropped.contains(&key)).then_some(key);
+        }
         if !of.access.is_synchronized() {
             return None;
         }
@@ -152,6 +158,11 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// Whether nobody else can have the object yet.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.explorer.model.contexts[self.context].quiet
+    }
+
     /// Whether a unit is open that a start or a join may lie in.
     pub(super) fn is_in_unit(&self, frame: &Frame) -> bool {
         let own = frame.unit != Unit::None && self.explorer.shared.blocking.contains(&self.method);
@@ -165,7 +176,7 @@ impl Walk<'_, '_, '_> {
 
     pub(super) fn push(&mut self, mut edge: ModelEdge) {
         // What happens while the other thread does not run cannot get in its way.
-        if self.silent {
+        if self.silent || self.is_quiet() {
             edge.steps.retain(|step| !matches!(step, Step::Read(..) | Step::Write(..)));
         }
         self.graph.edges.push(edge);
@@ -264,7 +275,11 @@ impl Walk<'_, '_, '_> {
         let body = self.body;
         let instruction = &body.instructions[frame.at.index()];
         // Initialisers of classes run once, some time.
-        for initialiser in triggered(shared.world, shared.found, instruction) {
+        let mut initialisers = triggered(shared.world, shared.found, instruction);
+        if frame.at.index() == 0 {
+            initialisers.extend(entry_initialisers(shared.world, shared.found, self.method));
+        }
+        for initialiser in initialisers {
             if initialiser != self.method && self.explorer.relevant.contains(&initialiser) {
                 self.call(source, frame, initialiser, Vec::new(), None)?;
             }
@@ -552,6 +567,19 @@ impl Walk<'_, '_, '_> {
         })
     }
 
+    /// A lock may be freed here under another name than it is held.
+    pub(super) fn freed(
+        &mut self,
+        frame: &Frame,
+        objects: ObjectSet,
+        explicit: bool,
+        name: Option<LockKey>,
+    ) {
+        let (context, held) = (self.context, frame.held.clone());
+        let by_anybody = false;
+        self.explorer.freed_elsewhere(Freed { context, held, objects, explicit, name, by_anybody });
+    }
+
     /// Takes a lock, known or not, and goes on.
     pub(super) fn take(&mut self, source: usize, mut next: Frame, key: Option<LockKey>) {
         let mut steps = Vec::new();
@@ -579,6 +607,8 @@ impl Walk<'_, '_, '_> {
                 next.held.pop();
                 steps.push(Step::Release(key));
             } else {
+                let set = self.explorer.objects_of(&key.name);
+                self.freed(&next, set, key.explicit, Some(key.clone()));
                 self.explorer.model.dropped.insert(key);
             }
         }
