@@ -13,6 +13,7 @@ use selvedge_program::{
 use selvedge_testkit::Rng;
 use selvedge_testkit::chain_formulas::{ChainMaker, With};
 use selvedge_testkit::generate::{Emphasis, Shape, random_model};
+use selvedge_testkit::outlined::outlined;
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
 
 const CALL_DEPTH: u32 = 3;
@@ -155,6 +156,25 @@ fn local_formulas() {
     }
     assert!(all.holds > 30 && all.fails > 30, "{all:?}");
     assert!(20 * all.left_out < all.holds + all.fails, "{all:?}");
+}
+
+/// Procedures acquire locks for their callers and release those of their callers.
+#[test]
+fn locks_that_are_handed_over() {
+    let mut tally = Tally::default();
+    for seed in 0..programs(60) {
+        let mut rng = Rng::new(seed);
+        let program = random_model(&mut rng, &MINI_LOCKS).to_program();
+        let program = outlined(&program, &mut rng, 60);
+        let with = [With::Nothing, With::Windows, With::Locals][seed as usize % 3];
+        let mut maker = Maker::new(&program, rng, with);
+        let questions: Vec<Question> =
+            (0..FORMULAS).map(|_| Question::Temporal(maker.question())).collect();
+        let source = selvedge_program::text::print(&program);
+        compare(&source, &questions, &program, &mut tally);
+    }
+    println!("handed over: {tally:?}");
+    assert!(tally.holds > 30 && tally.fails > 30, "{tally:?}");
 }
 
 /// Races and, of two threads, deadlocks are chains with one point.

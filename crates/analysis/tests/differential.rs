@@ -11,6 +11,7 @@ use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question, Unknown, Verdict};
 use selvedge_testkit::generate::{Shape, random_model};
+use selvedge_testkit::outlined::outlined;
 use selvedge_testkit::queries::{describe, random_automaton, some_patterns};
 use selvedge_testkit::shared::all_run_the_first;
 use selvedge_testkit::shrink::shrink;
@@ -50,6 +51,24 @@ fn engines_agree_on_shared_procedures() {
         let mut rng = Rng::new(seed);
         let program = random_model(&mut rng, &Shape::SMALL).to_program();
         let program = all_run_the_first(&program).expect("there are threads");
+        let queries = some_patterns(&program, &mut rng, 12);
+        if let Err(message) = compare(&program, &queries, &mut tally) {
+            panic!("seed {seed}: {message}\n{}", selvedge_program::text::print(&program));
+        }
+    }
+    assert!(tally.violations * 20 > tally.queries, "too few violations: {tally:?}");
+    assert!(tally.safe * 20 > tally.queries, "too few safe queries: {tally:?}");
+}
+
+/// Procedures acquire locks for their callers and release those of their callers.
+#[test]
+fn engines_agree_where_locks_are_handed_over() {
+    let mut tally = Tally::default();
+    for seed in 1..=250 {
+        let mut rng = Rng::new(seed);
+        let program = random_model(&mut rng, &Shape::SMALL).to_program();
+        let program = outlined(&program, &mut rng, 60);
+        assert_eq!(selvedge_program::validate::validate(&program), []);
         let queries = some_patterns(&program, &mut rng, 12);
         if let Err(message) = compare(&program, &queries, &mut tally) {
             panic!("seed {seed}: {message}\n{}", selvedge_program::text::print(&program));

@@ -11,6 +11,7 @@ use selvedge_base::Budget;
 use selvedge_program::{Action, Program, Question, ThreadId, Unknown, Verdict};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, make_volatile, random_model};
+use selvedge_testkit::outlined::outlined;
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
 use selvedge_testkit::straight::{acquire, release, straight_line};
 
@@ -129,6 +130,23 @@ fn deadlocks_agree_with_exhaustive_search_and_none_is_left_out() {
     println!("{tally:?}");
     assert!(tally.violations > 50, "too few deadlocks: {tally:?}");
     assert!(tally.safe > 500, "too few safe questions: {tally:?}");
+}
+
+/// Procedures acquire locks for their callers and release those of their callers.
+#[test]
+fn races_and_deadlocks_agree_where_locks_are_handed_over() {
+    let (mut races, mut deadlocks) = (Tally::default(), Tally::default());
+    for seed in 0..programs() / 3 {
+        let mut rng = Rng::new(seed);
+        let program = random_model(&mut rng, &Shape::CONTENDED).to_program();
+        let program = outlined(&program, &mut rng, 60);
+        compare(&program, &all_races(&program), engines(seed), seed, &mut races);
+        let all = candidate_deadlocks(&program, 3);
+        compare(&program, &all, engines(seed), seed, &mut deadlocks);
+    }
+    println!("{races:?} {deadlocks:?}");
+    assert!(races.violations > 20 && races.safe > 20, "{races:?}");
+    assert!(deadlocks.violations > 20 && deadlocks.safe > 20, "{deadlocks:?}");
 }
 
 /// Straight-line threads that release locks out of order: the cycles come from what the threads may

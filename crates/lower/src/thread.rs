@@ -1,7 +1,7 @@
 //! # Idea
 //! A procedure behaves differently depending on which locks its caller holds: `synchronized(l)` is
 //! a lock event only if `l` is not held yet. So each procedure is expanded once per *context*: the
-//! locks held and the unit flag at its entry. In a context, the scope stack of a node
+//! locks held and the unit flag at its entry, and, where it closes scopes of its callers, which these are. In a context, the scope stack of a node
 //! ([`crate::scope`]) says exactly which locks are held there, hence which acquisitions and releases
 //! change an owner and which unit boundaries are outermost. The context is part of the stack symbol:
 //! the call stack itself remembers which frame acquired a lock first.
@@ -9,14 +9,16 @@
 //! # Source
 //! Paper 000 §3.1.2 and paper 004 (language strength reduction). There, the control location holds
 //! the set of held locks and a stack symbol `(γ, l)` marks the first acquisition. Deviation: both
-//! are folded into the stack symbol `(node, context)`, which leaves one control location. The held
-//! set before a call and after its return are equal, so nothing has to be passed back by a pop.
+//! are folded into the stack symbol `(node, context)`, which leaves one control location. What a call
+//! does to the stack of its caller's scopes is the same on all paths, so nothing has to be passed back by a
+//! pop: the symbol behind the call knows it.
 //!
 //! Where only some runs of a thread count, the thread is multiplied with the automaton that says which
 //! (`restricted`).
 //!
 //! # Requires
-//! A valid program whose procedures are well nested.
+//! A valid program that is well nested. Where a procedure closes scopes of its callers, that they are the
+//! innermost ones is checked here, context by context.
 //!
 //! # Invariants
 //! 1. The symbols of one context are consecutive, its entry first; contexts are numbered in the
@@ -26,7 +28,7 @@
 
 use crate::lock_set::LockSet;
 use crate::restricted::restricted;
-use crate::scope::{NotNested, Scope, Scopes};
+use crate::scope::{NotNested, Scope, Scopes, not_open};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::{Pds, Rhs, Rule, RuleId, State, Symbol};
@@ -219,12 +221,12 @@ pub fn lower(
         // The automaton sees every lock, whoever else uses it.
         Some(restriction) => {
             let thread = Lowering::new(&source, &all).run(thread.main, budget)?;
-            restricted(program, &thread, restriction, tracked, budget)
+            let restricted = restricted(program, &thread, restriction, tracked, budget);
+            restricted.map_err(LowerError::Stopped)
         }
     };
     let threads = program.threads.iter_enumerated().map(lowered);
-    let threads = threads.collect::<Result<_, _>>().map_err(LowerError::Stopped)?;
-    Ok(LoweredProgram { threads })
+    Ok(LoweredProgram { threads: threads.collect::<Result<_, _>>()? })
 }
 
 /// The nodes of a procedure that its entry reaches, breadth first, the entry first.
@@ -261,6 +263,48 @@ struct Context {
     procedure: ProcedureId,
     held: LockSet,
     in_unit: bool,
+    /// The innermost scopes that are open at its entry, innermost last: as many as it may close. The rest
+    /// is in `held` and `in_unit`.
+    callers: Vec<Scope>,
+}
+
+impl Context {
+    /// What is left at `node` of the scopes that its procedure may close.
+    fn left_at(&self, node: NodeId, source: &Source<'_>) -> &[Scope] {
+        if self.callers.is_empty() {
+            return &[];
+        }
+        &self.callers[..self.callers.len() - source.scopes.closed_at(node)]
+    }
+
+    /// The context of a procedure that is called at `node`, where `now` says what holds there.
+    fn of_call(
+        &self,
+        procedure: ProcedureId,
+        node: NodeId,
+        now: (&LockSet, bool),
+        source: &Source<'_>,
+        tracked: &LockSet,
+    ) -> Self {
+        let depth = source.scopes.depth(procedure);
+        if depth == 0 {
+            return Self { procedure, held: now.0.clone(), in_unit: now.1, callers: Vec::new() };
+        }
+        let mut all: Vec<Scope> = source.scopes.at(node).collect();
+        all.reverse();
+        all.splice(0..0, self.left_at(node, source).iter().copied());
+        // The depth of this procedure is large enough for what it calls.
+        let callers = all.split_off(all.len().saturating_sub(depth));
+        let (mut held, mut in_unit) = (self.held.clone(), self.in_unit);
+        for scope in all {
+            match scope {
+                Scope::Lock(lock) if tracked.contains(lock) => held.insert(lock),
+                Scope::Lock(_) => {}
+                Scope::Unit => in_unit = true,
+            }
+        }
+        Self { procedure, held, in_unit, callers }
+    }
 }
 
 struct Lowering<'a> {
@@ -298,15 +342,16 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn run(mut self, main: ProcedureId, budget: &Budget) -> Result<LoweredThread, StopReason> {
-        let start = Context { procedure: main, held: LockSet::new(), in_unit: false };
+    fn run(mut self, main: ProcedureId, budget: &Budget) -> Result<LoweredThread, LowerError> {
+        let (held, callers) = (LockSet::new(), Vec::new());
+        let start = Context { procedure: main, held, in_unit: false, callers };
         let entry = self.entry_of(start);
         let mut next = 0;
         while next < self.contexts.len() {
             if let Some(reason) = budget.poll() {
-                return Err(reason);
+                return Err(LowerError::Stopped(reason));
             }
-            self.expand(next as u32);
+            self.expand(next as u32).map_err(LowerError::NotNested)?;
             next += 1;
         }
         self.first_rule.push(self.rules.len() as u32);
@@ -338,7 +383,7 @@ impl<'a> Lowering<'a> {
         Symbol::from_index(self.context_starts[at as usize] as usize)
     }
 
-    fn expand(&mut self, at: u32) {
+    fn expand(&mut self, at: u32) -> Result<(), NotNested> {
         let (source, tracked) = (self.source, self.tracked);
         let context = self.contexts[at as usize].clone();
         let base = self.context_starts[at as usize];
@@ -348,7 +393,8 @@ impl<'a> Lowering<'a> {
         for &node in &source.bodies[context.procedure] {
             let mut held = context.held.clone();
             let mut in_unit = context.in_unit;
-            for scope in source.scopes.at(node) {
+            let callers = context.left_at(node, source);
+            for scope in source.scopes.at(node).chain(callers.iter().copied()) {
                 match scope {
                     Scope::Lock(lock) if tracked.contains(lock) => held.insert(lock),
                     Scope::Lock(_) => {}
@@ -367,8 +413,21 @@ impl<'a> Lowering<'a> {
                 }
                 let target = symbol_of(edge.target);
                 // A lock or unit event is outermost iff it changes what holds at the two ends.
-                let closes =
-                    |scope: Scope| !source.scopes.at(edge.target).any(|open| open == scope);
+                let closes = |scope: Scope| {
+                    !source.scopes.at(edge.target).any(|open| open == scope)
+                        && !context.left_at(edge.target, source).contains(&scope)
+                };
+                let closed = match edge.action {
+                    Action::Release(lock) => Some(Scope::Lock(lock)),
+                    Action::EndUnit => Some(Scope::Unit),
+                    _ => None,
+                };
+                if let Some(scope) = closed
+                    && source.scopes.at(node).next().is_none()
+                    && callers.last() != Some(&scope)
+                {
+                    return Err(not_open(source.program, edge.place, scope));
+                }
                 let event = match edge.action {
                     Action::Skip
                     | Action::Call(_)
@@ -402,7 +461,8 @@ impl<'a> Lowering<'a> {
                 };
                 let rhs = match edge.action {
                     Action::Call(procedure) => {
-                        let callee = Context { procedure, held: held.clone(), in_unit };
+                        let callee =
+                            context.of_call(procedure, node, (&held, in_unit), source, tracked);
                         Rhs::Push(self.entry_of(callee), target)
                     }
                     _ => Rhs::Step(target),
@@ -430,6 +490,7 @@ impl<'a> Lowering<'a> {
             self.nodes.push(node);
             self.context_of.push(at);
         }
+        Ok(())
     }
 
     fn rule(&mut self, symbol: Symbol, rhs: Rhs, label: RuleLabel) {

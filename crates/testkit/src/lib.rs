@@ -6,6 +6,7 @@
 //! - [`boolean`]: the same for concurrent Boolean programs, which can also be printed in Boppo's
 //!   dialect.
 //! - [`straight`]: programs without branches, action by action, also badly nested ones.
+//! - [`outlined`]: programs whose procedures take and release locks for their callers.
 //! - [`typed`]: programs with numbers, arrays, waits and assertions; [`typed_events`]: such programs whose
 //!   accesses are events.
 //! - [`channels`]: programs with channels, and a second reading of the rules for them.
@@ -42,6 +43,7 @@ pub mod getafix;
 pub mod lock_words;
 pub mod models;
 pub mod naive;
+pub mod outlined;
 mod procedure_text;
 pub mod queries;
 pub mod restrictions;
