@@ -35,6 +35,7 @@ tasks:
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
   bench scale [--quick]      print the table of searches by one worker, two, and up to all cores
+  bench temporal [--quick]   print what temporal formulas cost, beside races
   bench transactions [--quick]
                              print the table of the search of states, beside SPIN: states, bytes, times
 ";

@@ -63,7 +63,7 @@ fn patterns(model: &Model) -> (Program, Vec<Question>) {
 
 /// Two processes of many functions of forty statements: accesses, branches, loops, units, locks,
 /// calls downwards and sometimes upwards.
-fn statements_model(statements: usize) -> Model {
+pub(super) fn statements_model(statements: usize) -> Model {
     let mut rng = Rng::new(statements as u64);
     let functions = (statements / 2 / 40).max(1);
     let processes = (0..2)
@@ -107,7 +107,7 @@ fn body(rng: &mut Rng, position: usize, functions: usize) -> Block {
 }
 
 /// Half of the threads update two locations under a lock, half read them under it one by one.
-fn threads_model(threads: usize) -> Model {
+pub(super) fn threads_model(threads: usize) -> Model {
     let update = vec![Statement::While(vec![Statement::Unit(vec![Statement::Synchronized(
         0,
         vec![Statement::Write(0), Statement::Write(1)],
@@ -149,8 +149,8 @@ fn recursion_model(depth: usize) -> Model {
     Model { locks: 3, locations: 1, processes: vec![process(0), process(1)] }
 }
 
-/// Two threads that write under locks, and an automaton that wants them to alternate this often.
-fn phases_question(phases: usize) -> (Program, Vec<Question>) {
+/// Two threads that write under locks.
+pub(super) fn phases_model() -> Model {
     let process = |first: usize, second: usize| Process {
         functions: vec![Function {
             locks: Vec::new(),
@@ -166,8 +166,12 @@ fn phases_question(phases: usize) -> (Program, Vec<Question>) {
             ])],
         }],
     };
-    let model = Model { locks: 2, locations: 1, processes: vec![process(0, 1), process(1, 0)] };
-    let program = model.to_program();
+    Model { locks: 2, locations: 1, processes: vec![process(0, 1), process(1, 0)] }
+}
+
+/// The same, and an automaton that wants them to alternate this often.
+fn phases_question(phases: usize) -> (Program, Vec<Question>) {
+    let program = phases_model().to_program();
     let threads: Vec<_> = program.threads.ids().collect();
     let location = program.locations.ids().next().expect("the model has a location");
     let symbols = [

@@ -13,6 +13,7 @@ mod reach;
 mod saturation;
 mod scale;
 mod table;
+mod temporal;
 mod transactions;
 
 use serde::{Deserialize, Serialize};
@@ -71,8 +72,9 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
         "nwa" => Ok(nwa::cases(quick)),
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
+        "temporal" => Ok(temporal::cases(quick)),
         _ => Err(format!(
-            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, scale, \
+            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, scale, temporal, \
              transactions"
         )),
     }
