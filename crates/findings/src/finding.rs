@@ -46,11 +46,13 @@ impl FindingKind {
         Self::Race,
     ];
 
-    /// The kinds that can be asked about without anything but the texts of a program.
-    pub const CHECKED: [Self; 7] = [
+    /// The kinds that can be asked about without anything but the texts of a program and what its project
+    /// lists.
+    pub const CHECKED: [Self; 8] = [
         Self::Assertion,
         Self::Label,
         Self::State,
+        Self::Temporal,
         Self::Deadlock,
         Self::Stuck,
         Self::Atomicity,
@@ -58,11 +60,12 @@ impl FindingKind {
     ];
 
     /// What a user can ask for by one word, with the kinds that this means.
-    pub const TOPICS: [(&'static str, &'static [Self]); 4] = [
+    pub const TOPICS: [(&'static str, &'static [Self]); 5] = [
         ("assertion", &[Self::Assertion, Self::Label, Self::State]),
         ("deadlock", &[Self::Deadlock, Self::Stuck]),
         ("atomicity", &[Self::Atomicity]),
         ("race", &[Self::Race]),
+        ("temporal", &[Self::Temporal]),
     ];
 
     /// The stable id of the rule.

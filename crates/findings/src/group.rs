@@ -12,7 +12,7 @@ use crate::walk::Walk;
 use selvedge_base::Place;
 use selvedge_program::{
     Answer, FailureKind, LocationId, PathQuantifier, PatternQuestion, Program, Question, StepKind,
-    Target, ThreadId, Trace, Verdict,
+    Target, TemporalQuestion, ThreadId, Trace, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,8 +178,13 @@ fn one_of(
         locations,
         locks,
         places: places(kind, trace),
-        reason: match kind {
-            FindingKind::Race | FindingKind::Deadlock => reason::moment(program, question, trace),
+        reason: match (kind, question) {
+            (FindingKind::Race | FindingKind::Deadlock, _) => {
+                reason::moment(program, question, trace)
+            }
+            (_, Question::Temporal(TemporalQuestion { name: Some(name), .. })) => {
+                format!("{name}: {}", reason::reached(program, kind, trace, subject))
+            }
             _ => reason::reached(program, kind, trace, subject),
         },
         fix: None,

@@ -216,7 +216,9 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
                 None if steps > 0 || !trace.points.is_empty() => {
                     format!("`{subject}` does not hold: this run cannot satisfy it any more")
                 }
-                None => format!("`{subject}` does not hold: no run satisfies it"),
+                None => format!(
+                    "`{subject}` does not hold: no run satisfies it, which is proved for all executions"
+                ),
                 Some(first) if first == steps => {
                     format!("`{subject}` does not hold: nobody can move at the end of this run")
                 }

@@ -21,8 +21,8 @@ use selvedge_base::{Budget, Place};
 use selvedge_findings::outcome::{rank, tally};
 use selvedge_findings::{AddedUnits, Checked, Finding, FindingKind, group};
 use selvedge_program::{
-    Action, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target, Units, Unknown,
-    Verdict,
+    Action, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target,
+    TemporalQuestion, Units, Unknown, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,10 @@ impl CheckOptions {
     pub fn summary(&self) -> String {
         let wanted = |kinds: &[FindingKind]| kinds.iter().any(|kind| self.kinds.contains(kind));
         let topics = FindingKind::TOPICS.iter().filter(|(_, kinds)| wanted(kinds));
-        let kinds: Vec<&str> = topics.map(|(topic, _)| *topic).collect();
+        // Formulas are asked wherever there are some; who chooses them chooses something.
+        let all = FindingKind::CHECKED.iter().all(|kind| self.kinds.contains(kind));
+        let said = |&(topic, _): &(&'static str, _)| (topic != "temporal" || !all).then_some(topic);
+        let kinds: Vec<&str> = topics.filter_map(said).collect();
         let mut parts = vec![kinds.join(", ")];
         if self.kinds.contains(&FindingKind::Atomicity) {
             parts.push(match self.patterns[..] {
@@ -136,7 +139,8 @@ pub struct AllAnswers {
 pub struct KindAnswers {
     /// Those that an engine gave.
     pub answers: Vec<Answer>,
-    /// For each answer about a deadlock the number of its cycle among all that are suggested.
+    /// For each answer about a deadlock the number of its cycle among all that are suggested, for each about
+    /// a formula its number.
     pub numbers: Vec<usize>,
     /// How many more are safe.
     pub safe: u64,
@@ -227,10 +231,11 @@ pub(crate) fn conclude(
 }
 
 /// The kinds of findings, those whose questions cost least first.
-const CHEAPEST_FIRST: [FindingKind; 7] = [
+const CHEAPEST_FIRST: [FindingKind; 8] = [
     FindingKind::Deadlock,
     FindingKind::Race,
     FindingKind::Atomicity,
+    FindingKind::Temporal,
     FindingKind::Label,
     FindingKind::State,
     FindingKind::Assertion,
@@ -266,6 +271,9 @@ fn ask_all(
             let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
             let asked = match goals.question(kind) {
                 Some(question) => asking.goal(question, before, &share, &mut note)?,
+                None if kind == FindingKind::Temporal => {
+                    asking.formulas(&before, &share, &mut note)?
+                }
                 None => asking.kind(kind, before, &share, &mut note)?,
             };
             all.insert(kind, asked);
@@ -331,6 +339,41 @@ impl Asking<'_, '_> {
         let (answers, cut) = (report.answers, cut.map(Unknown::Stopped));
         let known = KindAnswers { answers, safe, vacuous, unknown, why, ..KindAnswers::default() };
         Ok(KindAnswers { cut, ..known })
+    }
+
+    /// Asks the formulas of the project; answers that are known already are kept.
+    fn formulas(
+        &self,
+        before: &KindAnswers,
+        budget: &Budget,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<KindAnswers, InternalError> {
+        let Self { prepared, goals, options, part } = *self;
+        let analysis = goals.options(&options.analysis);
+        let mut kept = KindAnswers::default();
+        let own = |(at, one): (usize, &TemporalQuestion)| {
+            let question = Question::Temporal(one.clone());
+            (part.has)(&question).then_some((at, question))
+        };
+        let own: Vec<(usize, Question)> =
+            goals.formulas.iter().enumerate().filter_map(own).collect();
+        let known = |number: usize| {
+            let at = before.numbers.iter().position(|&one| one == number)?;
+            let stopped = matches!(
+                before.answers[at].verdict,
+                Verdict::Unknown(Unknown::Stopped(_)) | Verdict::Unknown(Unknown::Actions { .. })
+            );
+            (!stopped).then(|| before.answers[at].clone())
+        };
+        let open: Vec<Question> =
+            own.iter().filter(|one| known(one.0).is_none()).map(|one| one.1.clone()).collect();
+        let mut new = answer(prepared, &open, &analysis, budget, progress)?.answers.into_iter();
+        for (number, _) in own {
+            let Some(answer) = known(number).or_else(|| new.next()) else { break };
+            kept.numbers.push(number);
+            kept.answers.push(answer);
+        }
+        Ok(kept)
     }
 
     /// Asks what the texts of the model ask. Of a search that gives every assertion its own verdict, each

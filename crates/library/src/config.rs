@@ -7,6 +7,7 @@
 //! 2. A suppression has a reason and at least one condition.
 
 use crate::check::{CheckOptions, Fixes};
+use crate::formulas::ProjectFormula;
 use crate::glob::FilePattern;
 use crate::select::{self, parse_patterns};
 use crate::suppress::Suppression;
@@ -42,6 +43,8 @@ pub struct Config {
     pub fixes: Option<bool>,
     /// The findings that do not count.
     pub suppressions: Vec<Suppression>,
+    /// What is asked of the runs of the models.
+    pub formulas: Vec<ProjectFormula>,
 }
 
 impl Config {
@@ -57,6 +60,7 @@ impl Config {
             memory: self.memory.or(other.memory),
             fixes: self.fixes.or(other.fixes),
             suppressions: [self.suppressions, other.suppressions].concat(),
+            formulas: [self.formulas, other.formulas].concat(),
         }
     }
 
@@ -80,7 +84,7 @@ impl Config {
 /// Reads a configuration. It is complete if no complaint is an error.
 pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { complaints: Vec::new(), length: text.len() };
+    let mut reader = Reader { complaints: Vec::new(), text };
     for error in errors {
         let place = error.span().unwrap_or(text.len()..text.len());
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
@@ -108,19 +112,29 @@ pub fn seconds(seconds: f64) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-const KEYS: [&str; 8] =
-    ["add-units", "fixes", "memory", "only", "patterns", "suppress", "timeout", "units"];
+const KEYS: [&str; 9] = [
+    "add-units",
+    "fixes",
+    "memory",
+    "only",
+    "patterns",
+    "suppress",
+    "temporal",
+    "timeout",
+    "units",
+];
 const SUPPRESS_KEYS: [&str; 7] =
     ["file", "fingerprint", "line", "locations", "reason", "rule", "threads"];
+const TEMPORAL_KEYS: [&str; 4] = ["fair", "file", "formula", "name"];
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-struct Reader {
+struct Reader<'t> {
     complaints: Vec<Diagnostic>,
-    length: usize,
+    text: &'t str,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn config(&mut self, table: &DeTable<'_>) -> Config {
         let mut config = Config::default();
         for (key, value) in table {
@@ -141,6 +155,7 @@ impl Reader {
                 }
                 "fixes" => config.fixes = self.boolean(value),
                 "suppress" => config.suppressions = self.suppressions(value),
+                "temporal" => config.formulas = self.formulas(value),
                 other => self.unknown_key(other, key.span(), &KEYS),
             }
         }
@@ -208,6 +223,67 @@ impl Reader {
             );
         }
         (self.complaints.len() == before).then_some(entry)
+    }
+
+    fn formulas(&mut self, value: &Value<'_>) -> Vec<ProjectFormula> {
+        let Some(entries) = value.get_ref().as_array() else {
+            self.wrong_type(value, "tables that begin with [[temporal]]");
+            return Vec::new();
+        };
+        let mut all: Vec<ProjectFormula> = Vec::new();
+        for entry in entries {
+            let Some(formula) = self.formula(entry) else { continue };
+            if all.iter().any(|other| other.name == formula.name) {
+                let message = format!("two formulas are called `{}`", formula.name);
+                self.complain("bad-value", message, entry.span(), "the second of them");
+            } else {
+                all.push(formula);
+            }
+        }
+        all
+    }
+
+    fn formula(&mut self, value: &Value<'_>) -> Option<ProjectFormula> {
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong_type(value, "a table");
+            return None;
+        };
+        let before = self.complaints.len();
+        let (mut name, mut written, mut fair, mut file) = (None, None, Vec::new(), None);
+        for (key, value) in table {
+            match &**key.get_ref() {
+                "name" => name = self.nonempty(value),
+                "formula" => {
+                    let text = self.nonempty(value);
+                    written =
+                        text.map(|text| (text, self.span(value.span()), self.first_letter(value)));
+                }
+                "fair" => fair = self.names(value),
+                "file" => file = self.file_pattern(value),
+                other => self.unknown_key(other, key.span(), &TEMPORAL_KEYS),
+            }
+        }
+        for (what, example) in
+            [("name", "name = \"…\""), ("formula", "formula = \"A G !deadlock\"")]
+        {
+            if !table.keys().any(|key| &**key.get_ref() == what) {
+                let (message, remark) =
+                    (format!("a formula needs the key `{what}`"), format!("add `{example}`"));
+                self.complain("missing-key", message, value.span(), remark);
+            }
+        }
+        let is_right = self.complaints.len() == before;
+        let (name, (text, span, first)) = (name?, written?);
+        is_right.then_some(ProjectFormula { name, text, fair, file, span, first })
+    }
+
+    fn nonempty(&mut self, value: &Value<'_>) -> Option<String> {
+        let text = self.string(value)?;
+        if text.trim().is_empty() {
+            self.complain("bad-value", "the text is empty", value.span(), "say something");
+            return None;
+        }
+        Some(text)
     }
 
     fn patterns(&mut self, value: &Value<'_>) -> Option<Patterns> {
@@ -374,7 +450,23 @@ impl Reader {
     }
 
     fn span(&self, place: Range<usize>) -> Span {
-        Span::new(place.start.min(self.length) as u32, place.end.min(self.length) as u32)
+        let length = self.text.len();
+        Span::new(place.start.min(length) as u32, place.end.min(length) as u32)
+    }
+
+    /// Where the first letter of a text stands, if the text stands there as it is.
+    fn first_letter(&self, value: &Value<'_>) -> Option<u32> {
+        let (span, text) = (self.span(value.span()), value.get_ref().as_str()?);
+        let written = self.text.get(span.range())?;
+        for quote in ["'''", "\"\"\"", "'", "\""] {
+            let inner = written.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+            let Some(inner) = inner else { continue };
+            // The end of a line behind three quotes does not belong to the text.
+            let line = usize::from(quote.len() == 3 && inner.starts_with('\n'));
+            let as_it_is = inner.get(line..) == Some(text);
+            return as_it_is.then_some(span.start + (quote.len() + line) as u32);
+        }
+        None
     }
 }
 
@@ -405,6 +497,25 @@ mod tests {
     }
 
     #[test]
+    fn formulas_know_where_they_stand() {
+        let text = "[[temporal]]\nname = 'both'\nformula = 'A G !deadlock'\nfair = ['T1']\nfile = '*.eml'\n\
+                    [[temporal]]\nname = \"x\"\nformula = \"\"\"\nlet a = T@x;\nE F a\"\"\"\n\
+                    [[temporal]]\nname = \"y\"\nformula = \"E F \\\"X\\\"@l\"\n";
+        let (config, complaints) = parse(text);
+        assert_eq!(complaints, []);
+        let [both, definitions, quoted] = &config.formulas[..] else { panic!("three formulas") };
+        assert_eq!((both.name.as_str(), both.text.as_str()), ("both", "A G !deadlock"));
+        assert_eq!(both.fair, ["T1"]);
+        assert!(both.file.as_ref().is_some_and(|file| file.matches("a/b.eml")));
+        for formula in [both, definitions] {
+            let first = formula.first.expect("as it is") as usize;
+            assert!(text[first..].starts_with(&formula.text));
+        }
+        assert_eq!((quoted.text.as_str(), quoted.first), ("E F \"X\"@l", None));
+        assert_eq!(&text[quoted.span.range()], "\"E F \\\"X\\\"@l\"");
+    }
+
+    #[test]
     fn mistakes_have_a_place() {
         for (text, code, at) in [
             ("pattern = 'all'", "unknown-key", "pattern"),
@@ -431,6 +542,18 @@ mod tests {
             ("suppress = [{ reason = 'x', file = '[a' }]", "bad-value", "'[a'"),
             ("suppress = [{ reason = 'x', file = 1 }]", "wrong-type", "1"),
             ("suppress = [{ reason = 'x', threads = [] }]", "bad-value", "[]"),
+            ("temporal = 1", "wrong-type", "1"),
+            ("temporal = [{ name = 'a' }]", "missing-key", "{ name = 'a' }"),
+            ("temporal = [{ formula = 'a' }]", "missing-key", "{ formula = 'a' }"),
+            ("temporal = [{ name = 'a', formula = ' ' }]", "bad-value", "' '"),
+            ("temporal = [{ name = 1, formula = 'E' }]", "wrong-type", "1"),
+            ("temporal = [{ name = 'a', formula = 'E', files = 1 }]", "unknown-key", "files"),
+            ("temporal = [{ name = 'a', formula = 'E', fair = 'T' }]", "wrong-type", "'T'"),
+            (
+                "temporal = [{ name = 'a', formula = 'E' }, { name = 'a', formula = 'A' }]",
+                "bad-value",
+                "{ name = 'a', formula = 'A' }",
+            ),
         ] {
             let (_, complaints) = parse(text);
             let found: Vec<_> = complaints

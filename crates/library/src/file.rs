@@ -6,6 +6,7 @@ use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
 use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, conclude};
 use crate::edits::add_edits;
+use crate::formulas::ProjectFormulas;
 use crate::goals::{ERROR, Goals};
 use crate::java::{JavaChecked, JavaClasses, JavaProgram};
 use crate::language::{Language, extension};
@@ -47,6 +48,11 @@ pub struct Loaded {
     pub stopped: bool,
     /// The program in Java, if it is one; the model has nothing in it then.
     pub java: Option<Arc<JavaProgram>>,
+    /// The formulas of its project that are about it.
+    pub formulas: ProjectFormulas,
+    /// The model with threads that stand for any number of copies, if it has some and the number of copies
+    /// that it has now decides everything that was asked so far.
+    pub any_copies: Option<Box<Program>>,
 }
 
 /// What was found in a file.
@@ -133,18 +139,19 @@ impl Loaded {
         let Model { program, language, target, starts_per_site, unused_labels, .. } = model;
         let many = program.threads.iter().any(|thread| thread.copies == Copies::Any);
         let kinds = [CopiesFor::Threads(2), CopiesFor::Deadlocks];
-        let given = many.then(|| program.clone());
+        let mut given = many.then(|| program.clone());
         let decided = instance(program, &kinds, FEW_COPIES);
         self.copies = decided.limit;
         // How many copies decide what is reached is never known.
         let asks = target.is_some() || Goals::new(&decided.program, language).has_search();
-        let (program, few) = match given.filter(|_| asks) {
+        let (program, few) = match given.take_if(|_| asks) {
             Some(given) => {
                 let few = instance(given, &[], FEW_COPIES);
                 (few.program, few.limit)
             }
             None => (decided.program, None),
         };
+        self.any_copies = given.map(Box::new);
         let goals = Goals::new(&program, language);
         self.goals = Goals { target, starts_per_site, copies: few, ..goals };
         if unused_labels.iter().any(|label| label == ERROR) {
@@ -185,6 +192,8 @@ impl Loaded {
             beside: Vec::new(),
             stopped: false,
             java: None,
+            formulas: ProjectFormulas::default(),
+            any_copies: None,
         }
     }
 
@@ -214,10 +223,49 @@ impl Loaded {
         Self { complaints: vec![complaint], ..Self::nothing(text) }
     }
 
+    /// Has the formulas of a project asked that are about this file; `relative` is its name as seen from the
+    /// folder of the configuration. To be called before it is prepared.
+    pub fn ask_formulas(&mut self, formulas: &ProjectFormulas, relative: &str) {
+        self.formulas = formulas.about(&self.text.name, relative);
+        if self.formulas.all.is_empty() || self.program.is_none() {
+            return;
+        }
+        self.complaints.retain(|one| one.code != "nothing-to-ask");
+        if let Some(given) = self.any_copies.take() {
+            // How many copies decide a formula is not known.
+            let few = instance(*given, &[], FEW_COPIES);
+            let language = Language::of(&self.text.name, &self.text.text);
+            let Goals { target, starts_per_site, .. } = std::mem::take(&mut self.goals);
+            let goals = Goals::new(&few.program, language);
+            self.goals = Goals { target, starts_per_site, copies: few.limit, ..goals };
+            self.program = Some(few.program);
+        }
+    }
+
+    /// Makes questions of the formulas, and says what is wrong with them.
+    fn understand_formulas(&mut self) {
+        if self.formulas.all.is_empty() {
+            return;
+        }
+        let Some(program) = &self.program else { return };
+        let name = &self.text.name;
+        let (questions, wrong) = if self.java.is_some() {
+            let why = "formulas are asked about models only";
+            (Vec::new(), self.formulas.not_asked(name, why))
+        } else {
+            self.formulas.questions(program, name)
+        };
+        self.goals.formulas = questions;
+        if !wrong.is_empty() {
+            self.beside.push((self.formulas.config.clone(), wrong));
+        }
+    }
+
     /// Adds the units of work that the options ask for, and says what the program lacks for the
     /// questions about it.
     pub fn prepare(&mut self, options: &CheckOptions) {
         if self.java.is_some() {
+            self.understand_formulas();
             return;
         }
         let Some(program) = &mut self.program else { return };
@@ -230,6 +278,7 @@ impl Loaded {
             self.goals = Goals { target, starts_per_site, copies, ..Goals::new(program, language) };
             self.goals.errors = self.goals.errors.take().or(errors.map(|_| Vec::new()));
         }
+        self.understand_formulas();
         let Some(program) = &self.program else { return };
         let said = vacuity::lacking(program, self.places_in());
         // Who says what must not fail has said what must hold.
@@ -281,7 +330,7 @@ impl Loaded {
         let texts: Vec<&str> = std::iter::once(self.text.text.as_str()).chain(beside).collect();
         let key = |build| {
             let key = Key::new(build, self.language, &texts, options);
-            key.restricted(&program.restrictions)
+            key.restricted(&program.restrictions).asked(&self.goals.formulas)
         };
         let cache = cache.map(|(store, build)| (store, key(build)));
         if let Some((store, key)) = &cache

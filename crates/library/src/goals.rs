@@ -1,11 +1,14 @@
 //! # Idea
 //! What can be asked of a program beside races and atomicity: that nothing in it fails, that no thread
-//! reaches a label named [`ERROR`], the target of the text beside it, and who waits for whom.
+//! reaches a label named [`ERROR`], the target of the text beside it, the formulas of its project, and who
+//! waits for whom.
 
 use crate::language::Language;
 use selvedge_analysis::{EngineKind, Options, QuestionKind};
 use selvedge_findings::FindingKind;
-use selvedge_program::{Action, Feature, Measure, NodeId, Program, Question, Target};
+use selvedge_program::{
+    Action, Feature, Measure, NodeId, Program, Question, Target, TemporalQuestion,
+};
 
 /// The label that no thread should reach.
 pub const ERROR: &str = "ERROR";
@@ -22,6 +25,8 @@ pub struct Goals {
     pub errors: Option<Vec<NodeId>>,
     /// The target of the text beside it, as it was written.
     pub target: Option<(String, Target)>,
+    /// The formulas of its project that are about it.
+    pub formulas: Vec<TemporalQuestion>,
     /// Whether values decide who waits for whom.
     pub follows_values: bool,
     /// Whether lock histories alone decide nothing, so that a search may not end.
@@ -68,6 +73,7 @@ impl Goals {
         match kind {
             FindingKind::Deadlock => !self.follows_values,
             FindingKind::Atomicity | FindingKind::Race => true,
+            FindingKind::Temporal => !self.formulas.is_empty(),
             other => self.question(other).is_some(),
         }
     }
@@ -113,7 +119,11 @@ impl Goals {
 
     /// Whether something is searched for whose cost is not known.
     pub fn has_search(&self) -> bool {
-        self.beyond_locks || self.can_fail || self.errors.is_some() || self.target.is_some()
+        self.beyond_locks
+            || self.can_fail
+            || self.errors.is_some()
+            || self.target.is_some()
+            || !self.formulas.is_empty()
     }
 }
 

@@ -16,6 +16,7 @@
 //!   asks about changed programs. [`file`](mod@file) does it for a text; [`vacuity`] says where a proof
 //!   would be worth nothing.
 //! - [`shard`]: a part of the questions, and all parts together.
+//! - [`formulas`]: what a project asks of the runs of its models.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
@@ -70,6 +71,7 @@ mod edits;
 pub mod explain;
 pub mod file;
 mod fixes;
+pub mod formulas;
 pub mod glob;
 pub mod goals;
 pub mod held;

@@ -13,7 +13,7 @@ use selvedge_report::Source;
 pub use selvedge_front_bool::Dialect;
 
 /// A text with the name to show for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Text {
     /// The name of its file, or what stands for it.
     pub name: String,

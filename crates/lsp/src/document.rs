@@ -7,6 +7,7 @@ use crate::position::Utf16Lines;
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_library::file::Loaded;
+use selvedge_library::formulas::ProjectFormulas;
 use selvedge_library::held::HeldLocks;
 use selvedge_library::{CheckOptions, Language, Text, names};
 use selvedge_syntax::symbols::NameIndex;
@@ -29,6 +30,8 @@ pub struct OpenDocument {
     text: Text,
     /// What is asked about it, which says what it lacks.
     options: CheckOptions,
+    /// The formulas of its project, with its name as seen from the folder of the project.
+    formulas: (ProjectFormulas, String),
     loaded: OnceCell<Loaded>,
     names: OnceCell<NameIndex>,
     held: OnceCell<Option<HeldLocks>>,
@@ -61,13 +64,16 @@ impl OpenDocument {
         let lines = Utf16Lines::new(&text.text);
         let (loaded, names, held) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         let options = CheckOptions::default();
-        Self { uri, version, language, lines, text, options, loaded, names, held }
+        let formulas = (ProjectFormulas::default(), String::new());
+        Self { uri, version, language, lines, text, options, formulas, loaded, names, held }
     }
 
-    /// Says what is asked about it.
-    pub fn ask(&mut self, options: &CheckOptions) {
-        if self.options != *options {
+    /// Says what is asked about it; `name` is its name as seen from the folder of its project.
+    pub fn ask(&mut self, options: &CheckOptions, formulas: &ProjectFormulas, name: &str) {
+        let same = self.formulas.0 == *formulas && self.formulas.1 == name;
+        if self.options != *options || !same {
             self.options = options.clone();
+            self.formulas = (formulas.clone(), name.to_owned());
             (self.loaded, self.held) = (OnceCell::new(), OnceCell::new());
         }
     }
@@ -84,9 +90,9 @@ impl OpenDocument {
                 }
             }
         }
-        let options = self.options.clone();
+        let (options, formulas) = (self.options.clone(), self.formulas.clone());
         let next = Self::read(self.uri.clone(), version, self.language, Text { name, text });
-        *self = Self { options, ..next };
+        *self = Self { options, formulas, ..next };
     }
 
     /// The text.
@@ -103,6 +109,7 @@ impl OpenDocument {
                 return Loaded { complaints: Vec::new(), ..refused };
             }
             let mut loaded = Loaded::new(self.text.clone(), true);
+            loaded.ask_formulas(&self.formulas.0, &self.formulas.1);
             loaded.prepare(&self.options);
             loaded
         })

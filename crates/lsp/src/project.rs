@@ -11,9 +11,10 @@
 use crate::settings::EditorSettings;
 use lsp_types::Uri;
 use selvedge_base::{Diagnostic, Severity};
-use selvedge_library::CheckOptions;
 use selvedge_library::config::{self, Config};
+use selvedge_library::formulas::ProjectFormulas;
 use selvedge_library::suppress::Suppression;
+use selvedge_library::{CheckOptions, Text};
 use std::str::FromStr as _;
 use std::time::Duration;
 
@@ -65,6 +66,8 @@ pub struct ProjectSettings {
     pub time_limit: Duration,
     /// The findings that do not count.
     pub suppressions: Vec<Suppression>,
+    /// What is asked of the runs of its models.
+    pub formulas: ProjectFormulas,
     /// The name of the text for them.
     pub document: String,
 }
@@ -93,10 +96,19 @@ impl ProjectSettings {
             options,
             time_limit: all.timeout.map_or(limit, |time| time.min(limit)),
             suppressions: all.suppressions,
+            formulas: ProjectFormulas {
+                config: Text::new(config::NAME, said_by(file)),
+                all: all.formulas,
+            },
             document: file.map(|file| file.document.clone()).unwrap_or_default(),
         };
         (own, wrong)
     }
+}
+
+/// The text of a project.
+fn said_by(file: Option<&ProjectFile>) -> &str {
+    file.and_then(|file| file.text.as_deref().ok()).unwrap_or_default()
 }
 
 fn global(message: String) -> Diagnostic {

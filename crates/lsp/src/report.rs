@@ -11,7 +11,7 @@ use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location,
     NumberOrString, Range, Uri,
 };
-use selvedge_base::{Place, Severity, Span, StopReason};
+use selvedge_base::{LineIndex, Place, Severity, Span, StopReason};
 use selvedge_findings::Finding;
 use selvedge_library::Language;
 use selvedge_program::Program;
@@ -25,8 +25,22 @@ const SOURCE: &str = "selvedge";
 
 /// The mistakes of a text.
 pub fn mistakes(document: &OpenDocument, settings: &EditorSettings) -> Vec<Diagnostic> {
-    let own = document.loaded().complaints.iter();
-    own.map(|complaint| mistake(&document.into(), complaint, settings)).collect()
+    let loaded = document.loaded();
+    let own = loaded.complaints.iter().cloned();
+    // What the project asks of this text is wrong for this text; others may have what it speaks of.
+    let asked = loaded.beside.iter().flat_map(|(text, said)| {
+        said.iter().map(|one| {
+            let at = one
+                .primary
+                .as_ref()
+                .map(|label| LineIndex::new(&text.text).place(label.span.start));
+            let line = at.and_then(|place| place.line()).map(|line| format!(":{line}"));
+            let message = format!("{}{}: {}", text.name, line.unwrap_or_default(), one.message);
+            let own = selvedge_base::Diagnostic::global(one.code, one.severity, message);
+            selvedge_base::Diagnostic { help: one.help.clone(), ..own }
+        })
+    });
+    own.chain(asked).map(|complaint| mistake(&document.into(), &complaint, settings)).collect()
 }
 
 /// The mistakes of a project.

@@ -441,7 +441,7 @@ impl Server {
         }
         self.forget_projects(effects);
         let Some(entry) = self.entries.get_mut(key) else { return };
-        entry.document.ask(&project.options);
+        entry.document.ask(&project.options, &project.formulas, &project.document);
         entry.mistakes = mistakes(&entry.document, &self.settings);
         effects.push(entry.publish());
         effects.push(match CheckJob::new(&entry.document, &self.settings, project) {

@@ -197,6 +197,11 @@ fn project(uri: &TextUri) -> Option<ProjectFile> {
         }
         "/only/a.eml" => (0, "only = [\"deadlock\"]\n"),
         "/units/a.eml" => (0, "add-units = \"functions\"\n"),
+        "/formulas/a.eml" => (
+            0,
+            "[[temporal]]\nname = \"x\"\nformula = \"A G !next(P, write x)\"\nfile = \"a.eml\"\n",
+        ),
+        "/formulas/b.eml" => (0, "[[temporal]]\nname = \"x\"\nformula = \"A G C@l\"\n"),
         "/broken/a.eml" => (0, "only = [\"race\"]\nonyl = 1\n"),
         _ => return None,
     };
@@ -236,6 +241,12 @@ fn a_project_says_what_is_asked_and_what_does_not_count() {
     let calls = RACE.replace("main { write x; }", "f() { read x; write x; } main { f(); }");
     assert!(!codes("file:///nowhere/a.eml", &calls).contains(&"atomicity-violation".to_owned()));
     assert!(codes("file:///units/a.eml", &calls).contains(&"atomicity-violation".to_owned()));
+    // The formulas of a project are asked; what one of them speaks of may be missing here.
+    let found = codes("file:///formulas/a.eml", RACE);
+    assert!(found.contains(&"temporal-property".to_owned()), "{found:?}");
+    let found = codes("file:///formulas/b.eml", RACE);
+    assert!(found.contains(&"unknown-thread".to_owned()), "{found:?}");
+    assert!(found.contains(&"data-race".to_owned()), "{found:?}");
     // A text that is no file belongs to no project.
     assert_eq!(codes("untitled:Untitled-1", RACE), race);
 }

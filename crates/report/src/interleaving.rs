@@ -27,6 +27,7 @@ use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
+use crate::text::render_run;
 use selvedge_base::{IdVec, Place};
 use selvedge_findings::{Finding, FindingKind};
 use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceReceiver, TraceStep};
@@ -93,7 +94,9 @@ pub(crate) fn render_finding(
     terminal: Terminal,
 ) -> String {
     let Finding { trace, threads, .. } = finding;
-    if finding.kind.is_reached() {
+    if finding.kind == FindingKind::Temporal {
+        render_run(trace, program, detail, terminal)
+    } else if finding.kind.is_reached() {
         run::render_from_first(trace, program, detail, terminal)
     } else {
         render_with(trace, threads, program, detail, OwnershipStyle::Bars, terminal)

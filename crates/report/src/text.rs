@@ -11,6 +11,8 @@ mod locks;
 mod reach;
 mod temporal;
 
+pub(crate) use temporal::render_run;
+
 use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties, restrictions};
 use crate::escape::visible;

@@ -34,7 +34,7 @@ the one in the current folder. The command line is stronger than the file.
   patterns = \"all\"                # or \"vaziri\", \"12,17-20\", [12, 17]
   units = \"exact\"                 # or \"paper\"
   add-units = \"functions\"         # or \"locks\"
-  only = [\"deadlock\", \"race\"]     # and \"assertion\", \"atomicity\"
+  only = [\"deadlock\", \"race\"]     # and \"assertion\", \"atomicity\", \"temporal\"
   timeout = 60                    # seconds, for the whole run
   memory = 2048                   # MiB
   fixes = true                    # look for fixes
@@ -45,7 +45,12 @@ the one in the current folder. The command line is stronger than the file.
   file = \"models/**/cache*.eml\"
   threads = [\"T1\"]                # those that take part, perhaps with others
   locations = [\"hits\"]
-  line = 12                       # of one of the conflicting steps";
+  line = 12                       # of one of the conflicting steps
+  [[temporal]]                    # a formula that must hold, as `selvedge temporal` reads it
+  name = \"no starvation\"
+  formula = \"A (G F T1@idle)\"
+  fair = [\"T2\"]                   # only runs that are fair to these
+  file = \"models/spool*.eml\"     # the files that it is about [default: all]";
 
 /// The exit codes of `check`, where several files come together.
 pub const EXIT_CODES: &str = "\
@@ -188,17 +193,20 @@ pub enum KindChoice {
     Atomicity,
     /// Two threads access a location at once.
     Race,
+    /// The formulas of the configuration do not hold.
+    Temporal,
 }
 
 impl KindChoice {
     /// The kinds of findings that this means.
     pub fn kinds(self) -> &'static [FindingKind] {
-        let [assertion, deadlock, atomicity, race] = FindingKind::TOPICS;
+        let [assertion, deadlock, atomicity, race, temporal] = FindingKind::TOPICS;
         match self {
             Self::Assertion => assertion.1,
             Self::Deadlock => deadlock.1,
             Self::Atomicity => atomicity.1,
             Self::Race => race.1,
+            Self::Temporal => temporal.1,
         }
     }
 }

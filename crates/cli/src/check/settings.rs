@@ -10,6 +10,7 @@ use crate::output::Output;
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_library::baseline::Baseline;
 use selvedge_library::config::{self, Config};
+use selvedge_library::formulas::ProjectFormulas;
 use selvedge_library::shard::stored::StoredRestriction;
 use selvedge_library::suppress::Suppression;
 use selvedge_library::{CheckOptions, ThreadRestriction};
@@ -27,6 +28,8 @@ pub struct Settings {
     pub memory: Option<u64>,
     /// The findings that do not count.
     pub suppressions: Vec<Suppression>,
+    /// What is asked of the runs of the models.
+    pub formulas: ProjectFormulas,
     /// Where the configuration is from.
     pub config: Option<ConfigFile>,
     /// The findings that are known.
@@ -71,6 +74,7 @@ impl Settings {
             memory: args.memory,
             fixes: (args.fixes || args.no_fixes).then_some(args.fixes),
             suppressions: Vec::new(),
+            formulas: Vec::new(),
         };
         let config = said.or(config);
         let mut options = config.options().map_err(|message| {
@@ -96,6 +100,10 @@ impl Settings {
             timeout: config.timeout,
             memory: config.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             suppressions: config.suppressions,
+            formulas: ProjectFormulas {
+                config: file.as_ref().map(|file| file.text.clone()).unwrap_or_default(),
+                all: config.formulas,
+            },
             config: file,
             baseline,
         })

@@ -261,7 +261,10 @@ fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) 
     let restrictions = &settings.restrictions;
     let load = |(at, found)| load::load(found, restrictions, &args.java, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
+    let config_folder = settings.config.as_ref().and_then(|config| config.path.parent());
     for file in &mut loaded {
+        let name = relative(&file.text.name, config_folder.unwrap_or(Path::new("")));
+        file.ask_formulas(&settings.formulas, &name);
         file.prepare(&settings.options);
     }
     say(&loaded, output);

@@ -7,6 +7,7 @@ mod findings;
 mod outputs;
 mod runs;
 mod settings;
+mod temporal;
 
 use common::{Outcome, command, scratch};
 use serde_json::Value;

@@ -10,15 +10,18 @@
 //! 1. What is read has ids in the range of the program, so that nobody after this can be surprised.
 
 use super::digest;
+use crate::goals::Goals;
 use selvedge_base::{FileId, FilePosition, Id, IdVec, Place};
 use selvedge_findings::{Checked, Finding, FindingKind, Fix, Hold, Tally};
-use selvedge_program::{Program, Witness};
+use selvedge_program::{
+    PathQuantifier, Program, Question, TemporalQuestion, ThreadId, Trace, Witness,
+};
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-6";
+pub const FORM: &str = "selvedge-answer-7";
 
 /// The bytes of an entry about `program`.
 pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
@@ -39,6 +42,7 @@ pub fn read(
     bytes: &[u8],
     key: &str,
     program: &Program,
+    goals: &Goals,
     go_on: &dyn Fn() -> bool,
 ) -> Option<Checked> {
     let text = std::str::from_utf8(bytes).ok()?;
@@ -51,7 +55,7 @@ pub fn read(
     if answer.key != key {
         return None;
     }
-    let restore = |finding: StoredFinding| finding.restore(program).filter(|_| go_on());
+    let restore = |finding: StoredFinding| finding.restore(program, goals).filter(|_| go_on());
     let findings = answer.findings.into_iter().map(restore);
     let tallies = answer.tallies.into_iter().map(|StoredTally(rule, counts)| {
         let [questions, violated, safe, vacuous, unknown] = counts;
@@ -160,14 +164,23 @@ impl StoredFinding {
         }
     }
 
-    fn restore(self, program: &Program) -> Option<Finding> {
+    fn restore(self, program: &Program, goals: &Goals) -> Option<Finding> {
         let places = |places: Vec<StoredPlace>| -> Option<Vec<Place>> {
             places.iter().map(|place| place.restore(program)).collect()
         };
-        let question = self.replay.question()?;
+        let question = match self.replay.formula() {
+            Some((text, fair)) => formula(goals, text, &fair)?,
+            None => self.replay.question()?,
+        };
         let witness =
             Witness { transactions: self.transactions, ..self.replay.witness(program).ok()? };
-        let trace = replay(program, &question, &witness).ok()?;
+        let trace = match &question {
+            // That no run satisfies a formula has no run to show it.
+            Question::Temporal(one) if one.quantifier == PathQuantifier::Some => {
+                witness.steps.is_empty().then(Trace::default)?
+            }
+            question => replay(program, question, &witness).ok()?,
+        };
         Some(Finding {
             kind: kind(&self.rule)?,
             tags: self.tags,
@@ -191,6 +204,14 @@ impl StoredFinding {
             fingerprint: self.fingerprint,
         })
     }
+}
+
+/// The formula of the project with this text and these threads.
+fn formula(goals: &Goals, text: &str, fair: &[ThreadId]) -> Option<Question> {
+    let is = |one: &&TemporalQuestion| {
+        text.strip_prefix(&one.definitions) == Some(&one.text) && one.fair == fair
+    };
+    goals.formulas.iter().find(is).cloned().map(Question::Temporal)
 }
 
 fn stored_tally(kind: FindingKind, tally: &Tally) -> StoredTally {

@@ -8,7 +8,7 @@
 //!
 //! # Why it is never wrong
 //! - The key covers the text, how it is read, every option that matters, the automata that restrict
-//!   threads, and what tells one build of
+//!   threads, the formulas of its project, and what tells one build of
 //!   the tool from another, so that a rebuilt tool does not believe its predecessor. It is a SHA-256:
 //!   two runs with the same key asked the same question.
 //! - An entry carries its key and a SHA-256 of its contents. A damaged, shortened or foreign one is
@@ -26,7 +26,7 @@ use crate::check::{CheckOptions, Fixes};
 use crate::goals::Goals;
 use selvedge_base::Budget;
 use selvedge_findings::Checked;
-use selvedge_program::{Program, Restriction, Units};
+use selvedge_program::{Program, Restriction, TemporalQuestion, Units};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write as _};
 
@@ -88,6 +88,15 @@ impl Key {
         }
         Self(digest(format!("{}\n{restrictions:?}", self.0).as_bytes()))
     }
+
+    /// The key of the same analysis where formulas are asked beside the rest.
+    #[must_use]
+    pub fn asked(self, formulas: &[TemporalQuestion]) -> Self {
+        if formulas.is_empty() {
+            return self;
+        }
+        Self(digest(format!("{}\n{formulas:?}", self.0).as_bytes()))
+    }
 }
 
 impl fmt::Display for Key {
@@ -113,7 +122,7 @@ pub fn get(
     if !go_on() {
         return None;
     }
-    let checked = entry::read(&bytes, &key.0, program, &go_on)?;
+    let checked = entry::read(&bytes, &key.0, program, goals, &go_on)?;
     let holds = |finding| go_on() && revalidate::holds(program, goals, finding);
     checked.findings.iter().all(holds).then_some(checked)
 }

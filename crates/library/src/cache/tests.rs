@@ -140,20 +140,28 @@ fn damaged_entries_are_ignored() {
     let program = program();
     let checked = answer(&program);
     let bytes = entry::write(&checked, "key", &program);
-    assert_eq!(entry::read(&bytes, "key", &program, &|| true), Some(checked));
-    assert_eq!(entry::read(&bytes, "other key", &program, &|| true), None);
+    assert_eq!(entry::read(&bytes, "key", &program, &Goals::default(), &|| true), Some(checked));
+    assert_eq!(entry::read(&bytes, "other key", &program, &Goals::default(), &|| true), None);
     let mut at = 0;
     while at < bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
-        assert_eq!(entry::read(&damaged, "key", &program, &|| true), None, "byte {at}");
-        assert_eq!(entry::read(&bytes[..at], "key", &program, &|| true), None, "cut at {at}");
+        assert_eq!(
+            entry::read(&damaged, "key", &program, &Goals::default(), &|| true),
+            None,
+            "byte {at}"
+        );
+        assert_eq!(
+            entry::read(&bytes[..at], "key", &program, &Goals::default(), &|| true),
+            None,
+            "cut at {at}"
+        );
         at += 1 + at / 7;
     }
     let longer = [&bytes[..], b" "].concat();
-    assert_eq!(entry::read(&longer, "key", &program, &|| true), None);
+    assert_eq!(entry::read(&longer, "key", &program, &Goals::default(), &|| true), None);
     for foreign in [&b""[..], b"\n", b"\xff\xfe", b"{}", b"selvedge-answer-1 \n{}"] {
-        assert_eq!(entry::read(foreign, "key", &program, &|| true), None);
+        assert_eq!(entry::read(foreign, "key", &program, &Goals::default(), &|| true), None);
     }
 }
 
@@ -164,7 +172,7 @@ fn entries_about_other_programs_are_ignored() {
     let bytes = entry::write(&checked, "key", &program());
     let small = "var : x; process A { main { read x; } } process B { main { write x; } }";
     let small = selvedge_front_eml::parse(small).program.expect("a program");
-    assert_eq!(entry::read(&bytes, "key", &small, &|| true), None);
+    assert_eq!(entry::read(&bytes, "key", &small, &Goals::default(), &|| true), None);
 }
 
 /// Steps of a branch look alike; what counts is where the trace can end.

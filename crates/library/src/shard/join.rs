@@ -12,7 +12,9 @@
 use super::stored::{PartReport, StoredFile, StoredOptions, StoredShard, StoredSource};
 use crate::baseline::Baseline;
 use crate::check::{AllAnswers, CheckOptions, KindAnswers, relation};
+use crate::config;
 use crate::file::Loaded;
+use crate::formulas::ProjectFormulas;
 use crate::load::Text;
 use crate::restrict::{ThreadRestriction, read_restriction};
 use selvedge_base::{Diagnostic, Severity};
@@ -83,6 +85,13 @@ pub fn join(mut parts: Vec<PartReport>) -> Result<Joined, String> {
         None => None,
         Some(text) => Some(Baseline::parse(&text.text).map_err(own)?),
     };
+    let config = config.as_ref().map(Text::from);
+    // Whoever shows the outcome says what is wrong with it.
+    let all = config.as_ref().map(|text| config::parse(&text.text).0.formulas);
+    let formulas = ProjectFormulas {
+        config: config.clone().unwrap_or_default(),
+        all: all.unwrap_or_default(),
+    };
     let mut automata = Vec::new();
     for one in restrictions {
         let read = read_restriction(&one.thread, &Text::from(&one.automaton)).0;
@@ -98,12 +107,12 @@ pub fn join(mut parts: Vec<PartReport>) -> Result<Joined, String> {
             .zip(&mut by_name)
             .filter_map(|(part, files)| Some((part.name.as_str(), files.remove(&key)?)))
             .collect();
-        files.push(join_file(&of_parts, &options, &automata)?);
+        files.push(join_file(&of_parts, &options, &automata, &formulas)?);
     }
     Ok(Joined {
         options,
         limits: limits.clone(),
-        config: config.as_ref().map(Text::from),
+        config,
         baseline,
         restrictions: automata,
         other_files: *other_files,
@@ -209,6 +218,7 @@ fn join_file(
     parts: &[(&str, &StoredFile)],
     options: &CheckOptions,
     restrictions: &[ThreadRestriction],
+    formulas: &ProjectFormulas,
 ) -> Result<JoinedFile, String> {
     let name = &parts[0].1.file;
     if let Some(why) = parts.iter().find_map(|(_, file)| file.unread.as_ref()) {
@@ -232,6 +242,7 @@ fn join_file(
         return Err(format!("{part}: the text of {name} is damaged"));
     }
     let mut loaded = source.load(name, restrictions).map_err(|wrong| format!("{part}: {wrong}"))?;
+    loaded.ask_formulas(formulas, name_for_config.as_ref().unwrap_or(name));
     loaded.prepare(options);
     let bug = parts.iter().find_map(|(_, file)| file.bug.clone());
     let answers = match (&loaded.program, bug) {
@@ -292,14 +303,16 @@ fn join_answers(
         if loaded.goals.question(kind).is_some() && kept.answers.is_empty() {
             return wrong();
         }
-        if kind == FindingKind::Deadlock {
+        if matches!(kind, FindingKind::Deadlock | FindingKind::Temporal) {
             let answers = std::mem::take(&mut kept.answers);
             let numbers = std::mem::take(&mut kept.numbers);
             let mut numbered: Vec<_> = numbers.into_iter().zip(answers).collect();
             numbered.sort_by_key(|(number, _)| *number);
-            // Without a limit every cycle has been asked about by somebody.
+            // Without a limit every cycle has been asked about by somebody, and every formula in any case.
             let gap = |(at, (number, _)): (usize, &(usize, _))| at != *number;
-            if kept.unasked.is_none() && numbered.iter().enumerate().any(gap) {
+            let formulas = loaded.goals.formulas.len();
+            let lacks = kind == FindingKind::Temporal && numbered.len() != formulas;
+            if lacks || kept.unasked.is_none() && numbered.iter().enumerate().any(gap) {
                 return wrong();
             }
             (kept.numbers, kept.answers) = numbered.into_iter().unzip();

@@ -119,9 +119,10 @@ impl FilePart<'_> {
             Question::Reach(Target::Label(_)) => words.push("label"),
             Question::Reach(Target::State(_)) => words.push("state"),
             Question::Stuck => words.push("stuck"),
-            Question::Automaton(_) | Question::States | Question::Temporal(_) => {
-                words.push("other");
+            Question::Temporal(one) => {
+                words.extend(["temporal", one.definitions.as_str(), one.text.as_str()]);
             }
+            Question::Automaton(_) | Question::States => words.push("other"),
         }
         self.shard.has(&words)
     }

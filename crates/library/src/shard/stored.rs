@@ -472,13 +472,20 @@ impl StoredKind {
             _ => false,
         };
         for stored in &self.answers {
-            let question = stored.question(program).filter(fits);
+            let question = match stored.number {
+                Some(number) if kind == FindingKind::Temporal => {
+                    goals.formulas.get(number).cloned().map(Question::Temporal)
+                }
+                _ => stored.question(program).filter(fits),
+            };
             let question =
                 question.ok_or_else(|| format!("an answer is not about `{}`", self.rule))?;
             let answer = stored.restore(question, program)?;
-            if kind == FindingKind::Deadlock {
-                let number = stored.number.ok_or("an answer about a deadlock has no number")?;
-                kept.numbers.push(number);
+            if matches!(kind, FindingKind::Deadlock | FindingKind::Temporal) {
+                let number = stored.number;
+                let number =
+                    number.ok_or_else(|| format!("an answer about `{}` has no number", self.rule));
+                kept.numbers.push(number?);
             }
             kept.answers.push(answer);
         }

@@ -293,6 +293,11 @@ impl Drawing<'_> {
                     html.leaf("button", &button, &self.layout.folds[*fold]);
                 });
             }
+            Content::Point(point) => {
+                let style = format!("grid-row:{number}");
+                let text = format!("Point {point} of the formula is here");
+                html.leaf("li", &[("class", "note point"), ("style", &style)], text);
+            }
             Content::Repeats => {
                 let style = format!("grid-row:{number}");
                 let text = "From here on these steps are repeated for ever:";

@@ -9,11 +9,12 @@
 //!
 //! # Invariants
 //! 1. A step of the pattern, one that fails and the last one of a run are in no fold.
-//! 2. Folds are in order and do not overlap; none goes over the beginning of what repeats for ever.
+//! 2. Folds are in order and do not overlap; none goes over the beginning of what repeats for ever, nor over a
+//!    point of a formula.
 
 use crate::describe::count;
 use selvedge_findings::Finding;
-use selvedge_program::{Program, StepKind, ThreadId, TraceStep, Variable};
+use selvedge_program::{Program, StepKind, ThreadId, Trace, TraceStep, Variable};
 use std::collections::BTreeMap;
 
 /// Steps that are not shown at first.
@@ -91,10 +92,7 @@ fn repetitions(finding: &Finding, shown: &[usize]) -> Vec<Fold> {
         step.matched.is_some() || step.fails.is_some() || reached
     };
     // What repeats for ever begins a block of its own.
-    let begins = |at: usize| {
-        let between = |first| at > 0 && shown[at - 1] < first && first <= shown[at];
-        trace.repeats.is_some_and(between)
-    };
+    let begins = |at: usize| at > 0 && has_border(trace, shown[at - 1], shown[at]);
     let mut folds = Vec::new();
     let mut at = 0;
     while at < shown.len() {
@@ -132,6 +130,12 @@ fn repetitions(finding: &Finding, shown: &[usize]) -> Vec<Fold> {
     folds
 }
 
+/// Whether what repeats for ever, or a point of a formula, begins after one step and not after another.
+fn has_border(trace: &Trace, after: usize, until: usize) -> bool {
+    let mut borders = trace.repeats.iter().chain(&trace.points);
+    borders.any(|&first| after < first && first <= until)
+}
+
 /// Events in a row that do nothing for the finding.
 fn unneeded(
     finding: &Finding,
@@ -146,8 +150,7 @@ fn unneeded(
     let mut at = 0;
     while at < shown.len() {
         let foldable = |at: usize| left[at] && !needed[shown[at]];
-        let crosses =
-            |to: usize| trace.repeats.is_some_and(|first| shown[at] < first && first <= shown[to]);
+        let crosses = |to: usize| has_border(trace, shown[at], shown[to]);
         let mut end = at;
         while end < shown.len() && foldable(end) && !crosses(end) {
             end += 1;

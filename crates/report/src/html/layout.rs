@@ -102,6 +102,8 @@ pub enum Content {
     Gap(usize),
     /// The rows that follow are folded, in the fold of this number.
     Fold(usize),
+    /// The point of the formula with this number is here.
+    Point(usize),
     /// From here on the steps are repeated for ever.
     Repeats,
     /// And again from this step on, counted from 0.
@@ -159,6 +161,7 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
         if folds.next_if(|fold| fold.last < position).is_some() {
             builder.folding = None;
         }
+        builder.points(trace, position, &mut left_out);
         if trace.repeats == Some(position) {
             builder.gap(std::mem::take(&mut left_out));
             builder.push(Content::Repeats, Shown::Always);
@@ -182,6 +185,7 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
         }
     }
     builder.folding = None;
+    builder.points(trace, last, &mut left_out);
     if let Some(first) = trace.repeats {
         builder.push(Content::Again(first), Shown::Always);
     }
@@ -275,6 +279,15 @@ impl Builder {
             self.folds.push(fold.text.clone());
             self.push(Content::Fold(number), Shown::Brief);
             self.folding = Some(number);
+        }
+    }
+
+    /// Says which points of a formula lie before the step at `position`.
+    fn points(&mut self, trace: &Trace, position: usize, left_out: &mut usize) {
+        let here = trace.points.iter().enumerate().filter(|&(_, &after)| after == position);
+        for (number, _) in here {
+            self.gap(std::mem::take(left_out));
+            self.push(Content::Point(number + 1), Shown::Always);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::interleaving::{self, Detail, OwnershipStyle};
 use crate::terminal::{Terminal, Tone};
 use crate::width::{columns, padded};
 use selvedge_program::{
-    Answer, PathQuantifier, Question, TemporalQuestion, ThreadId, Trace, Verdict,
+    Answer, PathQuantifier, Program, Question, TemporalQuestion, ThreadId, Trace, Verdict,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -48,7 +48,8 @@ pub(super) fn render(
             && left > 0
         {
             left -= 1;
-            run(out, answers, trace, options, terminal);
+            out.push_str(&render_run(trace, answers.program, options.detail, terminal));
+            out.push('\n');
         }
     }
     summary(out, answers, terminal);
@@ -98,14 +99,17 @@ fn length(trace: &Trace) -> String {
     }
 }
 
-fn run(
-    out: &mut String,
-    answers: &Answers<'_>,
+/// A run that shows what becomes of a formula, with the part that repeats; nothing if there is none.
+pub(crate) fn render_run(
     trace: &Trace,
-    options: Options,
+    program: &Program,
+    detail: Detail,
     terminal: Terminal,
-) {
-    let program = answers.program;
+) -> String {
+    let mut out = String::new();
+    if *trace == Trace::default() {
+        return out;
+    }
     let growth = trace.growth(program).into_iter().map(|(thread, frames)| {
         let name = visible(&program.threads[thread].name).into_owned();
         format!("{name}'s stack grows by {frames} in each round")
@@ -115,11 +119,11 @@ fn run(
     }
     if trace.steps.is_empty() {
         let what = if trace.repeats.is_some() { "nobody can move" } else { "it can be seen" };
-        let _ = writeln!(out, "  {what} at first\n");
-        return;
+        let _ = writeln!(out, "  {what} at first");
+        return out;
     }
     // Where threads are matters here, so a run that is not too long is shown with all of its steps.
-    let detail = if trace.steps.len() <= ALL_STEPS { Detail::Everything } else { options.detail };
+    let detail = if trace.steps.len() <= ALL_STEPS { Detail::Everything } else { detail };
     let movers: BTreeSet<ThreadId> = trace.steps.iter().map(|step| step.thread).collect();
     out.push_str(&interleaving::render_with(
         trace,
@@ -132,7 +136,7 @@ fn run(
     if trace.repeats == Some(trace.steps.len()) {
         let _ = writeln!(out, "  then nobody can move");
     }
-    out.push('\n');
+    out
 }
 
 fn summary(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
