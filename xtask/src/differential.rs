@@ -48,6 +48,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-analysis",
         &["splitting"],
     ),
+    (
+        "ltl",
+        "automata of formulas against their meaning, spin and lbt, on all short words",
+        "selvedge-logic",
+        &["ltl"],
+    ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
     ("shards", "checks in parts against checks in one run", "selvedge-library", &["shards"]),
     (

@@ -167,7 +167,7 @@ fn locks_that_are_handed_over() {
         let program = random_model(&mut rng, &MINI_LOCKS).to_program();
         let program = outlined(&program, &mut rng, 60);
         let with = [With::Nothing, With::Windows, With::Locals][seed as usize % 3];
-        let mut maker = Maker::new(&program, rng, with);
+        let mut maker = ChainMaker::new(&program, rng, with);
         let questions: Vec<Question> =
             (0..FORMULAS).map(|_| Question::Temporal(maker.question())).collect();
         let source = selvedge_program::text::print(&program);

@@ -108,7 +108,7 @@ fn empty_segments_are_no_run() {
     }
 }
 
-/// §7: f_AR is meant to make rendezvous of steps of each thread; one step became four, so `X` means
+/// §7: `f_AR` is meant to make rendezvous of steps of each thread; one step became four, so `X` means
 /// something else. Here channels are steps of their own.
 #[test]
 fn a_rendezvous_is_one_step() {

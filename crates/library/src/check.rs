@@ -361,7 +361,7 @@ impl Asking<'_, '_> {
             let at = before.numbers.iter().position(|&one| one == number)?;
             let stopped = matches!(
                 before.answers[at].verdict,
-                Verdict::Unknown(Unknown::Stopped(_)) | Verdict::Unknown(Unknown::Actions { .. })
+                Verdict::Unknown(Unknown::Stopped(_) | Unknown::Actions { .. })
             );
             (!stopped).then(|| before.answers[at].clone())
         };

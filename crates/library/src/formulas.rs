@@ -99,17 +99,13 @@ impl ProjectFormula {
         if said.iter().any(Diagnostic::is_error) {
             return Err(said);
         }
-        match (questions.pop(), questions.is_empty()) {
-            (Some(question), true) => {
-                Ok(TemporalQuestion { name: Some(self.name.clone()), ..question })
-            }
-            _ => {
-                let message = "there is more than one formula in one text";
-                let help = "write a [[temporal]] for each of them";
-                let complaint = Diagnostic::global("bad-value", Severity::Error, message);
-                Err(vec![complaint.with_help(help)])
-            }
+        if let (Some(question), true) = (questions.pop(), questions.is_empty()) {
+            return Ok(TemporalQuestion { name: Some(self.name.clone()), ..question });
         }
+        let message = "there is more than one formula in one text";
+        let help = "write a [[temporal]] for each of them";
+        let complaint = Diagnostic::global("bad-value", Severity::Error, message);
+        Err(vec![complaint.with_help(help)])
     }
 
     /// A complaint about its text as one about the configuration.

@@ -199,26 +199,25 @@ fn lbt_text(formula: &Formula) -> String {
 /// The automaton that `lbt` prints: states with the sets of marks that they bear, and their edges.
 fn lbt_automaton(text: &str) -> Machine {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let numbers = |line: &str| -> Vec<i64> {
-        line.split_whitespace().map(|word| word.parse().expect("a number")).collect()
+    // A list of numbers ends with -1.
+    let numbers = |line: &str| -> Vec<usize> {
+        let words = line.split_whitespace().take_while(|&word| word != "-1");
+        words.map(|word| word.parse().expect("a number")).collect()
     };
     let [states, sets] = numbers(lines.next().expect("a head"))[..] else { panic!("{text}") };
-    let mut machine = Machine {
-        initial: Vec::new(),
-        edges: vec![Vec::new(); states as usize],
-        marks: (1 << sets) - 1,
-    };
+    let mut machine =
+        Machine { initial: Vec::new(), edges: vec![Vec::new(); states], marks: (1 << sets) - 1 };
     while let Some(head) = lines.next() {
-        let [state, initial, ref marks @ .., -1] = numbers(head)[..] else { panic!("{head}") };
+        let [state, initial, ref marks @ ..] = numbers(head)[..] else { panic!("{head}") };
         if initial == 1 {
-            machine.initial.push(state as usize);
+            machine.initial.push(state);
         }
         let marks = marks.iter().fold(0, |all, &mark| all | 1 << mark);
         for line in lines.by_ref().take_while(|line| *line != "-1") {
             let (target, guard) = line.split_once(' ').expect("a target and a guard");
             let mut words = guard.split_whitespace();
             let read = prefix_letters(&mut words);
-            machine.edges[state as usize].push((read, target.parse().expect("a number"), marks));
+            machine.edges[state].push((read, target.parse().expect("a number"), marks));
         }
     }
     machine

@@ -34,7 +34,7 @@ pub fn mistakes(document: &OpenDocument, settings: &EditorSettings) -> Vec<Diagn
                 .primary
                 .as_ref()
                 .map(|label| LineIndex::new(&text.text).place(label.span.start));
-            let line = at.and_then(|place| place.line()).map(|line| format!(":{line}"));
+            let line = at.and_then(Place::line).map(|line| format!(":{line}"));
             let message = format!("{}{}: {}", text.name, line.unwrap_or_default(), one.message);
             let own = selvedge_base::Diagnostic::global(one.code, one.severity, message);
             selvedge_base::Diagnostic { help: one.help.clone(), ..own }

@@ -1,6 +1,6 @@
 //! What temporal formulas cost: pairs of places beside races on the same program, the same again and again,
 //! longer chains, more locks, more threads; and paper 000 Tab. 1 as it is measured here: by how much the facts
-//! of tupling grow with each lock and each point.
+//! of tupling and the automaton tuples of splitting grow with each lock and each point.
 
 use super::growth::{phases_model, statements_model, threads_model};
 use super::{Case, Measurement};
@@ -14,7 +14,7 @@ use selvedge_testkit::family::crossed_locks;
 use std::time::{Duration, Instant};
 
 /// How long one case may take; what is open then is unknown.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// The location that all questions are about.
 fn location() -> LocationId {
@@ -26,6 +26,8 @@ fn thread(number: usize) -> ThreadId {
     ThreadId::from_index(number)
 }
 
+type MakeQuestion = fn() -> Question;
+
 /// The cases of the suite.
 pub fn cases(quick: bool) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -34,7 +36,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     for &size in statements {
         let program = move || statements_model(size).to_program();
         let section = "pairs of places: statements (ratio: to the race)";
-        let questions: [(&'static str, fn() -> Question); 4] =
+        let questions: [(&'static str, MakeQuestion); 4] =
             [("race", race), ("pair", pair), ("no-pair", no_pair), ("GF-pair", again_and_again)];
         for (variant, question) in questions {
             push(&mut cases, section, size.to_string(), variant, program, question);
@@ -60,13 +62,17 @@ pub fn cases(quick: bool) -> Vec<Case> {
     }
     for points in if quick { 1..=2 } else { 1..=4 } {
         for locks in if quick { 1..=3 } else { 1..=5 } {
-            cases.push(Case {
-                section: "000 Tab. 1: points x locks",
-                name: format!("{points}x{locks}"),
-                variant: "tupling",
-                grows: false,
-                run: Box::new(move || table_1(points, locks)),
-            });
+            for (engine, count) in
+                [(EngineKind::Tupling, "facts"), (EngineKind::Splitting, "automaton-tuples")]
+            {
+                cases.push(Case {
+                    section: "000 Tab. 1: points x locks (factor: to one lock less)",
+                    name: format!("{points}x{locks}"),
+                    variant: engine.name(),
+                    grows: false,
+                    run: Box::new(move || table_1(points, locks, engine, count)),
+                });
+            }
         }
     }
     cases
@@ -80,7 +86,7 @@ fn push(
     program: impl Fn() -> Program + 'static,
     question: impl Fn() -> Question + 'static,
 ) {
-    let run = Box::new(move || measure(&program(), question()));
+    let run = Box::new(move || measure(&program(), question(), EngineKind::Tupling));
     cases.push(Case { section, name, variant, grows: true, run });
 }
 
@@ -137,32 +143,43 @@ fn chain(points: usize) -> Question {
     some(all.fold(last, |later, point| Formula::finally(Formula::and(at(point), later))))
 }
 
-/// The facts of a chain with so many points over so many locks, and how many times more they are than with
-/// one lock less.
-fn table_1(points: usize, locks: usize) -> Result<Measurement, String> {
-    let facts = |locks: usize| -> Result<(Measurement, u64), String> {
-        let measured = measure(&crossed_locks(locks).to_program(), chain(points))?;
-        let facts = measured.counts.split(' ').find_map(|count| count.strip_prefix("facts="));
-        let facts = facts.and_then(|facts| facts.parse().ok());
-        Ok((measured, facts.ok_or("the engine counts no facts")?))
+/// What an engine keeps of a chain with so many points over so many locks, and how many times more that is
+/// than with one lock less.
+fn table_1(
+    points: usize,
+    locks: usize,
+    engine: EngineKind,
+    what: &str,
+) -> Result<Measurement, String> {
+    let kept = |locks: usize| -> Result<(Measurement, f64), String> {
+        let measured = measure(&crossed_locks(locks).to_program(), chain(points), engine)?;
+        let counts = measured.counts.split(' ').filter_map(|count| count.split_once('='));
+        let kept = counts.into_iter().find(|(name, _)| *name == what);
+        let kept: Option<f64> = kept.and_then(|(_, count)| count.parse().ok());
+        let kept = kept.ok_or_else(|| format!("{} does not count {what}", engine.name()))?;
+        Ok((measured, kept))
     };
-    let (measured, here) = facts(locks)?;
+    let (measured, here) = kept(locks)?;
     let factor = match locks {
         1 => String::new(),
-        _ => format!(" factor={:.2}", here as f64 / facts(locks - 1)?.1.max(1) as f64),
+        _ => format!(" factor={:.2}", here / kept(locks - 1)?.1.max(1.0)),
     };
     Ok(Measurement { counts: format!("{}{factor}", measured.counts), ..measured })
 }
 
-/// Puts a question to lock histories, with a limit on the time.
-fn measure(program: &Program, question: Question) -> Result<Measurement, String> {
+/// Puts a question to an engine, with a limit on the time.
+fn measure(
+    program: &Program,
+    question: Question,
+    engine: EngineKind,
+) -> Result<Measurement, String> {
     let budget = Budget::new();
     let alarm = budget.clone();
     std::thread::spawn(move || {
         std::thread::sleep(LIMIT);
         alarm.raise(StopReason::Timeout);
     });
-    let options = Options { max_facts: u64::MAX, ..Options::new(Some(EngineKind::Tupling)) };
+    let options = Options { max_facts: u64::MAX, ..Options::new(Some(engine)) };
     let start = Instant::now();
     let report = answer(&Prepared::new(program), &[question], &options, &budget, &mut |_| {})
         .map_err(|error| error.to_string())?;

@@ -84,14 +84,14 @@ pub struct Machine {
 impl Machine {
     /// What [`selvedge_logic::automaton`] has made.
     pub fn of(automaton: &OmegaAutomaton) -> Self {
-        let letters = |guard: &[(u32, bool)]| {
-            (0u8..4).filter(move |letter| {
-                guard.iter().all(|&(atom, wanted)| {
-                    (letter >> number(&automaton.atoms[atom as usize]) & 1 == 1) == wanted
-                })
+        let reads = |guard: &[(u32, bool)], letter: u8| {
+            guard.iter().all(|&(atom, wanted)| {
+                (letter >> number(&automaton.atoms[atom as usize]) & 1 == 1) == wanted
             })
         };
-        let bits = |guard: &[(u32, bool)]| letters(guard).fold(0u8, |all, one| all | 1 << one);
+        let bits = |guard: &[(u32, bool)]| {
+            (0u8..4).filter(|&letter| reads(guard, letter)).fold(0u8, |all, one| all | 1 << one)
+        };
         let edges = automaton.states.iter().map(|edges| {
             edges.iter().map(|one| (bits(&one.guard), one.target as usize, one.marks)).collect()
         });
