@@ -160,10 +160,12 @@ impl Finding {
         self.trace.next = Vec::new();
     }
 
-    /// Whether its interleaving was left out. A run that reaches something may have no steps, all others
-    /// have some, taken or about to be taken.
+    /// Whether its interleaving was left out, or it has none, because no run satisfies a formula. A run that
+    /// reaches something may have no steps, all others have some, taken or about to be taken.
     pub fn is_without_interleaving(&self) -> bool {
         let nothing = self.trace.steps.is_empty() && self.trace.next.is_empty();
-        nothing && !self.kind.is_reached()
+        let sought = self.trace.repeats.is_none() && self.trace.points.is_empty();
+        let has_none = self.kind == FindingKind::Temporal && sought;
+        nothing && (has_none || !self.kind.is_reached())
     }
 }
