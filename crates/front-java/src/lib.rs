@@ -19,6 +19,7 @@ pub mod emit;
 pub mod facts;
 pub mod frames;
 pub mod library;
+mod loops;
 pub mod names;
 pub mod order;
 pub mod points_to;

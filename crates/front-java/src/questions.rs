@@ -14,7 +14,7 @@ use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
 use crate::emit::{Sources, emit, kind_name, lock_name, short_method, subject_name};
 use crate::facts::Facts;
 use crate::library::Table;
-use crate::order::threads;
+use crate::order::{never_meet, threads};
 use crate::points_to::{Doubt, Holder, ObjectId, ObjectSet, PointsTo, ThreadKind, points_to};
 use crate::tokens::{JavaSubject, ModelFacts, model};
 use crate::world::{MemberId, Resolution, World};
@@ -91,9 +91,13 @@ pub fn questions(
             if first == second && facts.single_kinds.contains(&first) {
                 continue;
             }
-            for subject in conflicting(&accesses[&first], &accesses[&second], &facts, &found) {
+            let subjects = conflicting(&accesses[&first], &accesses[&second], &facts, &found);
+            if !subjects.is_empty() && never_meet(&shared, first, second, budget)? {
+                continue;
+            }
+            for subject in subjects {
                 budget.check()?;
-                let threads = threads(&found, &facts, first, second, subject);
+                let threads = threads(world, &found, &facts, first, second, subject);
                 let built = model(&shared, subject, &threads, budget)?;
                 let name = subject_name(world, &found, subject);
                 named.insert(name.clone());

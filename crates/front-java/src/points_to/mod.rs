@@ -333,6 +333,7 @@ pub fn points_to(
             break;
         }
     }
+    solver.interrupts();
     solver.orphans(budget)?;
     Ok(solver.found)
 }

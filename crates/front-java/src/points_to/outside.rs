@@ -98,7 +98,8 @@ impl Solver<'_> {
             (Gives::Current, _) => {
                 let threads = self.node(Holder::Threads);
                 self.copy(threads, result, None);
-                let object = self.object(Site::Given(caller, at), self.known.object);
+                let name = self.mutable_type(gives).unwrap_or(self.known.object);
+                let object = self.object(Site::Given(caller, at), name);
                 self.give(result, object);
             }
             (Gives::Receiver, Some(object)) => self.give(result, object),
@@ -170,6 +171,38 @@ impl Solver<'_> {
                 self.copy(returned, result, None);
             }
         }
+    }
+
+    /// Threads can be interrupted if a call in the table does so, or if unknown code has a thread, or
+    /// something that knows threads.
+    pub(super) fn interrupts(&mut self) {
+        let pool = self.node(Holder::Pool);
+        let knows_threads = |name: &str| {
+            name == "java/lang/Thread"
+                || name == "java/util/Timer"
+                || ["Future", "Executor", "Pool", "Scope", "FutureTask", "ExecutorService"]
+                    .iter()
+                    .any(|end| name.ends_with(end))
+        };
+        let given = self.found.sets[pool].iter().any(|object| {
+            let of = self.found.objects[object];
+            match of.class {
+                Some(class) => {
+                    let (_, above) = self.world.line(class);
+                    above.is_some_and(|name| knows_threads(self.text(name)))
+                }
+                None => knows_threads(self.text(of.name)),
+            }
+        });
+        let called = self.found.unknown.keys().any(|name| {
+            let method = name.rsplit('.').next().unwrap_or(name);
+            ["interrupt", "cancel", "shutdownNow", "close", "invokeAny", "invokeAll"]
+                .contains(&method)
+                || name.contains("Executor")
+                || name.contains("ForkJoin")
+                || name.contains("CompletableFuture")
+        });
+        self.found.interrupts |= given || called;
     }
 
     /// What a program does that no analysis of its classes sees.

@@ -63,9 +63,17 @@ impl Walk<'_, '_, '_> {
             && invocation.library.values().all(|effect| {
                 effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
             });
-        // Who frees a lock that it holds does so.
-        if !only_frees {
-            self.throw(source, frame, &[]);
+        let only_joins = !invocation.library.is_empty()
+            && invocation.callees.is_empty()
+            && invocation
+                .library
+                .values()
+                .all(|effect| effect.is_some_and(|effect| effect.control == Some(Control::Joins)));
+        // Who frees a lock that it holds does so; who waits for a thread goes on only if that has ended, or
+        // somebody interrupts it.
+        let goes_on = only_joins && !shared.found.interrupts && self.is_new(frame.at);
+        if !only_frees && !goes_on {
+            self.throw_unless_interrupted(source, frame, !invocation.callees.is_empty());
         }
         let receiver = operands.first().filter(|_| has_receiver);
         let fits = |object: Option<ObjectId>| self.fits(receiver, object);
@@ -121,6 +129,37 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// Whether the receiver of a call was made in this method, so is not null.
+    fn is_new(&self, at: At) -> bool {
+        self.frames.operands[at].first().is_some_and(|all| {
+            !all.is_empty()
+                && all.iter().all(|one| {
+                    matches!(one, Definition::Result(made)
+                        if matches!(self.body.instructions[made.index()], JavaInstruction::New(_)))
+                })
+        })
+    }
+
+    /// An exception of a call: of a kind that only interrupts give rise to only if there are any, or if a
+    /// method of the program may throw it.
+    fn throw_unless_interrupted(&mut self, source: usize, frame: &Frame, own: bool) {
+        let ModelFacts { world, found, .. } = self.explorer.shared;
+        let interrupted = |target: At| {
+            let mut of = self.body.handlers.iter().filter(|one| one.target == target);
+            of.all(|one| {
+                one.catches
+                    .is_some_and(|name| world.names.text(name) == "java/lang/InterruptedException")
+            })
+        };
+        let skipped: Vec<At> = if own || found.interrupts {
+            Vec::new()
+        } else {
+            let all = self.frames.handlers[frame.at].iter().copied();
+            all.filter(|&target| interrupted(target)).collect()
+        };
+        self.throw_past(source, frame, &[], &skipped);
     }
 
     /// Whether a receiver with this token can be this object.
@@ -300,6 +339,10 @@ impl Walk<'_, '_, '_> {
                 },
             );
         let method = self.method;
+        if effect.control == Some(Control::Starts) && self.masked {
+            let place = (method, frame.at, frame.phase);
+            self.explorer.model.started.insert(place);
+        }
         let receiver = operands.first();
         match effect.control {
             Some(Control::Locks) => {

@@ -162,6 +162,20 @@ impl<'s, 'a> Explorer<'s, 'a> {
             let roots = self.roots(number);
             self.model.roots[number] = roots;
         }
+        self.explore_all(budget)?;
+        if !self.model.cut {
+            self.check_waits();
+        }
+        Ok(())
+    }
+
+    /// The first thread alone.
+    pub(super) fn run_first(&mut self, budget: &Budget) -> Result<(), StopReason> {
+        self.model.roots[0] = self.roots(0);
+        self.explore_all(budget)
+    }
+
+    fn explore_all(&mut self, budget: &Budget) -> Result<(), StopReason> {
         while let Some(context) = self.open.pop_first() {
             budget.check()?;
             if self.model.cut {
@@ -169,7 +183,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
             }
             self.explore(context);
         }
-        self.check_waits();
         Ok(())
     }
 
@@ -424,14 +437,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
         field: MemberId,
         set: &ObjectSet,
     ) -> Vec<JavaToken> {
-        let ModelFacts { found, facts, .. } = self.shared;
-        let (start, path): (Base, &[MemberId]) = match base {
-            JavaToken::Isolated => (Base::Isolated, &[]),
-            JavaToken::Fresh => (Base::Fresh, &[]),
-            JavaToken::One(object) => (Base::One(*object), &[]),
-            JavaToken::Part(start, path) => (*start, path),
-            JavaToken::Other | JavaToken::Truth(_) => return self.fork_loaded(set),
-        };
+        let found = self.shared.found;
+        if matches!(base, JavaToken::Other | JavaToken::Truth(_)) {
+            return self.fork_loaded(set);
+        }
         let precise = match (base, self.object) {
             (JavaToken::Isolated | JavaToken::Fresh, Some(object)) => {
                 Some(found.of(Holder::Field(object, field)))
@@ -440,16 +449,30 @@ impl<'s, 'a> Explorer<'s, 'a> {
             _ => None,
         };
         let mut tokens = self.fork_loaded(precise.unwrap_or(set));
-        let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
-        if named && path.len() < DEPTH {
-            for token in &mut tokens {
-                if *token == JavaToken::Other {
-                    let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
-                    *token = JavaToken::Part(start, Rc::from(path));
-                }
+        if let Some(part) = self.part_of(base, field) {
+            for token in tokens.iter_mut().filter(|token| **token == JavaToken::Other) {
+                *token = part.clone();
             }
         }
         tokens
+    }
+
+    /// The name of what a field of a value holds, if that has none of its own: the field is written once or
+    /// owns what it holds, and the value has a name.
+    pub(super) fn part_of(&self, base: &JavaToken, field: MemberId) -> Option<JavaToken> {
+        let facts = self.shared.facts;
+        let (start, path): (Base, &[MemberId]) = match base {
+            JavaToken::Isolated => (Base::Isolated, &[]),
+            JavaToken::Fresh => (Base::Fresh, &[]),
+            JavaToken::One(object) => (Base::One(*object), &[]),
+            JavaToken::Part(start, path) => (*start, path),
+            JavaToken::Other | JavaToken::Truth(_) => return None,
+        };
+        let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
+        (named && path.len() < DEPTH).then(|| {
+            let path: Vec<MemberId> = path.iter().copied().chain([field]).collect();
+            JavaToken::Part(start, Rc::from(path))
+        })
     }
 
     pub(super) fn explore(&mut self, context: ContextId) {

@@ -206,6 +206,8 @@ pub struct Mask {
     pub starts: BTreeSet<(MemberId, At)>,
     /// The thread object whose end is that of the other thread.
     pub ends: Option<ObjectId>,
+    /// Branches, with where they lead, behind which all threads of the kind have ended that were started.
+    pub exits: BTreeSet<(MemberId, At, At)>,
 }
 
 /// A thread of a question.
@@ -232,6 +234,8 @@ pub struct Model {
     pub dropped: BTreeSet<LockKey>,
     /// Whether something had to be cut off.
     pub cut: bool,
+    /// Where the first thread is when it starts threads.
+    pub started: BTreeSet<(MemberId, At, StartPhase)>,
 }
 
 /// What all questions about a program share.
@@ -460,6 +464,23 @@ pub fn model(
     }
 }
 
+/// Where the first thread is, with respect to the start and the end of the other one, when it starts threads;
+/// `None` if that is too much to find out.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn starts_by(
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
+    threads: &[ModelThread; 2],
+    budget: &Budget,
+) -> Result<Option<BTreeSet<(MemberId, At, StartPhase)>>, StopReason> {
+    let mut explorer = Explorer::new(shared, subject, threads, BTreeSet::new(), budget)?;
+    explorer.run_first(budget)?;
+    let Model { cut, started, .. } = explorer.model;
+    Ok((!cut).then_some(started))
+}
+
 /// Which unit is open in a method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Unit {
@@ -478,6 +499,8 @@ struct Frame {
     unit: Unit,
     phase: StartPhase,
     published: bool,
+    /// What fields of `this` that are written once hold, as far as they were looked at.
+    memo: BTreeMap<MemberId, JavaToken>,
 }
 
 /// A place where a lock may be freed under another name.

@@ -11,6 +11,7 @@ use crate::names::kinds_of_method;
 use crate::points_to::{Holder, ObjectId, ObjectSet, Site};
 use crate::world::{ClassId, MemberId, Resolution};
 use selvedge_base::Id;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Walk<'_, '_, '_> {
@@ -57,6 +58,7 @@ impl Walk<'_, '_, '_> {
             unit,
             phase,
             published: false,
+            memo: BTreeMap::new(),
         };
         self.graph.nodes = 1;
         let goal = self.node(frame);
@@ -212,8 +214,19 @@ impl Walk<'_, '_, '_> {
 
     /// An exception at an instruction.
     pub(super) fn throw(&mut self, source: usize, frame: &Frame, steps: &[Step]) {
+        self.throw_past(source, frame, steps, &[]);
+    }
+
+    /// An exception at an instruction that these handlers do not catch.
+    pub(super) fn throw_past(
+        &mut self,
+        source: usize,
+        frame: &Frame,
+        steps: &[Step],
+        skipped: &[At],
+    ) {
         let frames = Rc::clone(&self.frames);
-        for &target in &frames.handlers[frame.at] {
+        for &target in frames.handlers[frame.at].iter().filter(|one| !skipped.contains(one)) {
             let set = self
                 .explorer
                 .shared
@@ -232,7 +245,8 @@ impl Walk<'_, '_, '_> {
     /// The object becomes known to others.
     pub(super) fn publish(frame: &mut Frame) {
         let mut found = false;
-        for token in frame.stack.iter_mut().chain(&mut frame.locals) {
+        let slots = frame.stack.iter_mut().chain(&mut frame.locals);
+        for token in slots.chain(frame.memo.values_mut()) {
             match token {
                 JavaToken::Fresh => *token = JavaToken::Isolated,
                 JavaToken::Part(base @ Base::Fresh, _) => *base = Base::Isolated,
@@ -392,6 +406,14 @@ impl Walk<'_, '_, '_> {
             JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
                 self.invoke(source, frame, &operands)?;
             }
+            JavaInstruction::Branch(..) => {
+                let frames = Rc::clone(&self.frames);
+                for &target in &frames.next[frame.at] {
+                    let phase = self.phase_behind(frame, target);
+                    let next = Frame { at: target, phase, ..plain.clone() };
+                    self.edge(source, frame.at, Vec::new(), next);
+                }
+            }
             instruction => {
                 if crate::frames::can_throw(instruction) {
                     self.throw(source, frame, &[]);
@@ -400,6 +422,13 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// Where the thread is behind a branch by which it may leave a loop that waits for others.
+    fn phase_behind(&self, frame: &Frame, target: At) -> StartPhase {
+        let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
+        let leaves = mask.is_some_and(|mask| mask.exits.contains(&(self.method, frame.at, target)));
+        if leaves && frame.phase == StartPhase::Parallel { StartPhase::After } else { frame.phase }
     }
 
     /// Whether the first operand of an instruction is not null: `this`, or an object with a name.
@@ -510,8 +539,18 @@ impl Walk<'_, '_, '_> {
                 } else {
                     self.result_tokens(frame.at)
                 };
+                // Two loads of a field that is written once agree.
+                let kept =
+                    is_reference && access == FieldAccess::Get && self.is_kept(frame.at, field);
+                let tokens = match frame.memo.get(&field) {
+                    Some(known) if kept => vec![known.clone()],
+                    _ => tokens,
+                };
                 for token in tokens {
-                    let (next, _) = self.after(frame, token)?;
+                    let (mut next, _) = self.after(frame, token.clone())?;
+                    if kept {
+                        next.memo.insert(field, token);
+                    }
                     self.go_on(source, &steps, &next);
                 }
             }
@@ -523,6 +562,16 @@ impl Walk<'_, '_, '_> {
                 // Storing what the object owns in the object makes nothing known.
                 let owned = matches!(operands.last(), Some(JavaToken::Part(..)))
                     && shared.facts.owning.contains(&field);
+                if is_reference
+                    && access == FieldAccess::Put
+                    && self.is_kept(frame.at, field)
+                    && let Some(token) = operands.last()
+                {
+                    // What has no name of its own is named by the field.
+                    let part = self.explorer.part_of(&operands[0], field);
+                    let named = (*token == JavaToken::Other).then_some(part).flatten();
+                    next.memo.insert(field, named.unwrap_or_else(|| token.clone()));
+                }
                 if operands.last().is_some_and(Self::is_fresh) && !owned {
                     Self::publish(&mut next);
                     next.published = true;
@@ -531,6 +580,16 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// Whether an instruction works on a field of `this` that is written once.
+    fn is_kept(&self, at: At, field: MemberId) -> bool {
+        let ModelFacts { world, facts, .. } = self.explorer.shared;
+        facts.write_once.contains(&field)
+            && !world.of(self.method).access.is_static()
+            && self.frames.operands[at]
+                .first()
+                .is_some_and(|one| one[..] == [Definition::Parameter(0)])
     }
 
     /// Whether what is written to a field depends on what was read of it in the same method: such accesses
