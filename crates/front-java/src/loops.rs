@@ -305,8 +305,7 @@ impl Loops<'_> {
             }
             match self.called(at)? {
                 "<init>" if count == 1 => {}
-                "size" | "isEmpty" => {}
-                "iterator" => {}
+                "size" | "isEmpty" | "iterator" => {}
                 "next" if at == next => {}
                 "next" if Self::only(&self.frames.operands[at][0]) != Some(iterator) => {}
                 "add" if count == 2 && add.is_none() => add = Some(at),

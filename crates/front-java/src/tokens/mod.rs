@@ -221,6 +221,9 @@ pub struct ModelThread {
     pub is_another: bool,
 }
 
+/// Where a thread is when it starts threads, by the instruction.
+pub type Starts = BTreeSet<(MemberId, At, StartPhase)>;
+
 /// The model of one question.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -235,7 +238,7 @@ pub struct Model {
     /// Whether something had to be cut off.
     pub cut: bool,
     /// Where the first thread is when it starts threads.
-    pub started: BTreeSet<(MemberId, At, StartPhase)>,
+    pub started: Starts,
 }
 
 /// What all questions about a program share.
@@ -474,7 +477,7 @@ pub fn starts_by(
     subject: JavaSubject,
     threads: &[ModelThread; 2],
     budget: &Budget,
-) -> Result<Option<BTreeSet<(MemberId, At, StartPhase)>>, StopReason> {
+) -> Result<Option<Starts>, StopReason> {
     let mut explorer = Explorer::new(shared, subject, threads, BTreeSet::new(), budget)?;
     explorer.run_first(budget)?;
     let Model { cut, started, .. } = explorer.model;

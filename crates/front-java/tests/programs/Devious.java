@@ -11,7 +11,7 @@ class DeepOwnerWrong {
     static class A { final B b = new B(); }
     static class Top {
         final A a = new A();
-        synchronized void add() { a.b.c.d.n++; }
+        synchronized void add() { a.b.c.d.n++; } // wrong
         void more() { a.b.c.d.n++; } // wrong
     }
     public static void main(String[] args) {
