@@ -139,7 +139,10 @@ const COMPLETE: &str = "all executions if the search closes, else all within the
 const OVER_LOCKS: &[Feature] = &[Recursion, Starts, Joins, Volatile, Mutexes, Restrictions];
 
 /// What the engine for chains of moments takes.
-const OVER_CHAINS: &[Feature] = &[Recursion, Volatile, Mutexes];
+const OVER_CHAINS: &[Feature] = &[Recursion, Starts, Joins, Volatile, Mutexes];
+
+/// What the one by sets of automaton tuples takes.
+const OVER_PAIRS: &[Feature] = &[Recursion, Volatile, Mutexes];
 
 /// What the searches over truth values take.
 const OVER_TRUTH_VALUES: &[Feature] =
@@ -233,9 +236,9 @@ impl EngineKind {
                 name: "splitting",
                 summary: "chains of moments of two threads, backwards, by sets of automaton tuples",
                 questions: &[Temporal],
-                features: OVER_CHAINS,
+                features: OVER_PAIRS,
                 with_events: &[],
-                for_formulas: Some(OVER_CHAINS),
+                for_formulas: Some(OVER_PAIRS),
                 unnested: false,
                 covers: ALL_RUNS,
                 counts: &["lock-histories", "automata", "automaton-tuples"],

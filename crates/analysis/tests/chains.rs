@@ -10,11 +10,11 @@ use selvedge_program::{
     Deed, Formula, PathQuantifier, Program, Proposition, Question, TemporalQuestion, ThreadId,
     Unknown, Verdict,
 };
-use selvedge_testkit::Rng;
 use selvedge_testkit::chain_formulas::{ChainMaker, With};
-use selvedge_testkit::generate::{Emphasis, Shape, random_model};
+use selvedge_testkit::generate::{Emphasis, Shape, random_model, with_starts};
 use selvedge_testkit::outlined::outlined;
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
+use selvedge_testkit::{Model, Rng};
 
 const CALL_DEPTH: u32 = 3;
 const FORMULAS: usize = 6;
@@ -94,10 +94,14 @@ fn compare(source: &str, questions: &[Question], program: &Program, tally: &mut 
 }
 
 fn run(name: &str, shape: &Shape, with: With, count: u64) -> Tally {
+    run_on(name, with, count, &|rng| random_model(rng, shape))
+}
+
+fn run_on(name: &str, with: With, count: u64, model: &dyn Fn(&mut Rng) -> Model) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..count {
         let mut rng = Rng::new(seed);
-        let source = random_model(&mut rng, shape).to_eml();
+        let source = model(&mut rng).to_eml();
         let program = selvedge_front_eml::parse(&source).program.expect("a program");
         let mut maker = ChainMaker::new(&program, rng, with);
         let questions: Vec<Question> =
@@ -175,6 +179,26 @@ fn locks_that_are_handed_over() {
     }
     println!("handed over: {tally:?}");
     assert!(tally.holds > 30 && tally.fails > 30, "{tally:?}");
+}
+
+/// Starts and ends of threads are further points.
+#[test]
+fn starts_and_joins() {
+    let count = programs(30);
+    let mut all = Tally::default();
+    for (name, with) in [
+        ("points and starts", With::Nothing),
+        ("windows and starts", With::Windows),
+        ("local formulas and starts", With::Locals),
+    ] {
+        let tally = run_on(name, with, count, &|rng| {
+            let model = random_model(rng, &Shape { statements: 3, ..MINI_LOCKS });
+            with_starts(rng, model)
+        });
+        all.holds += tally.holds;
+        all.fails += tally.fails;
+    }
+    assert!(all.holds > 30 && all.fails > 30, "{all:?}");
 }
 
 /// Races and, of two threads, deadlocks are chains with one point.

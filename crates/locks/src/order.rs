@@ -286,7 +286,7 @@ impl Borders {
 }
 
 /// The events that may happen after this one, whoever the callers are.
-fn following(thread: &LoweredThread, event: Event) -> BTreeSet<Event> {
+pub(crate) fn following(thread: &LoweredThread, event: Event) -> BTreeSet<Event> {
     let context = |symbol: Symbol| thread.context_range(symbol).start;
     let mut returns: FxHashMap<usize, Vec<Symbol>> = FxHashMap::default();
     let mut pending: Vec<Symbol> = Vec::new();

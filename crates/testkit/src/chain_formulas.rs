@@ -58,6 +58,8 @@ impl<'a> ChainMaker<'a> {
             Some(Action::BeginUnit) => Deed::Begin,
             Some(Action::EndUnit) => Deed::End,
             Some(Action::Call(callee)) => Deed::Call(*callee),
+            Some(Action::Start(started)) => Deed::Start(*started),
+            Some(Action::Join(joined)) => Deed::Join(*joined),
             _ => Deed::Return(procedure),
         }
     }

@@ -6,9 +6,11 @@
 //! 1. Whoever is left out can stay where it begins, whatever the others do.
 
 use super::Step;
+use super::borders::{Borders, Standing};
 use super::claims::Claims;
-use super::class::{Point, asks_who_moves, deed, locks_of, named};
+use super::class::{Point, Top, asks_who_moves, deed, locks_of, named};
 use super::query::{After, ChainQuery};
+use super::tabulate::Begin;
 use super::tuples::Mark;
 use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
@@ -129,16 +131,27 @@ pub(crate) struct Cast<'a> {
     pub threads: &'a [&'a LoweredThread],
     /// With which claims of their own futures.
     pub claims: &'a [Claims],
+    /// Who waits to be started.
+    pub at_first: Standing,
+    /// Starts and joins, if the program has some.
+    pub borders: Option<&'a Borders>,
 }
 
 impl Cast<'_> {
+    /// Where a participant begins.
+    pub(super) fn begin(&self, at: usize) -> Begin<'static> {
+        Begin::Main { waits: self.at_first.waits(self.participants[at]) }
+    }
+
     /// Whether the first point's condition is true where the run begins.
     pub fn holds_at_first(&self, program: &Program, query: &ChainQuery) -> bool {
-        let mut point = Point::new(query.points[0].clone(), self.participants);
+        let mut point = Point::new(query.points[0].clone(), self.participants, &self.at_first);
         let begins = self.threads.iter().zip(self.claims).enumerate();
         let marks: Vec<Mark> = begins
             .map(|(at, (thread, claims))| {
-                point.class(at, program, thread, claims, (Some(thread.entry), 0))
+                let waits = self.at_first.waits(self.participants[at]);
+                let top = if waits { Top::Waits } else { Top::Symbol(thread.entry) };
+                point.class(at, program, thread, claims, (top, 0))
             })
             .collect();
         let held = vec![LockSet::new(); self.threads.len()];

@@ -15,9 +15,9 @@
 //! formulas about single threads.
 //!
 //! # Invariants
-//! 1. A *place* is a symbol, or the empty stack behind the last one, with a set of claims.
+//! 1. A *place* is the top of a stack with a set of claims.
 
-use super::class::{atom_holds, thread_of};
+use super::class::{Top, atom_holds, thread_of};
 use super::query::ChainQuery;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_lower::LoweredThread;
@@ -50,14 +50,13 @@ impl Claims {
         budget: &Budget,
     ) -> Result<Self, StopReason> {
         let sets = 1usize << parts.len();
-        let places = (thread.pds.symbols + 1) * sets;
+        let places = Top::count(thread) * sets;
         let mut claims =
             Self { parts, must: Vec::with_capacity(places), kept: Vec::with_capacity(places) };
         for place in 0..places {
             budget.check()?;
-            let (symbol, made) = (place / sets, (place % sets) as u32);
-            let symbol = (symbol < thread.pds.symbols).then(|| Symbol::from_index(symbol));
-            let holds = |formula: &Formula| claims.holds(formula, program, thread, symbol, made);
+            let (top, made) = (Top::of(thread, place / sets), (place % sets) as u32);
+            let holds = |formula: &Formula| claims.holds(formula, program, thread, top, made);
             let (mut must, mut kept, mut right) = (0, 0, true);
             for (bit, part) in claims.parts.iter().enumerate() {
                 let claimed = made >> bit & 1 == 1;
@@ -122,19 +121,19 @@ impl Claims {
             && self.must[place].is_some_and(|must| must & !made == 0)
     }
 
-    /// Whether a formula about the thread is true at a symbol with these claims.
+    /// Whether a formula about the thread is true with this top and these claims.
     pub fn holds(
         &self,
         formula: &Formula,
         program: &Program,
         thread: &LoweredThread,
-        symbol: Option<Symbol>,
+        top: Top,
         made: u32,
     ) -> bool {
-        let of = |formula: &Formula| self.holds(formula, program, thread, symbol, made);
+        let of = |formula: &Formula| self.holds(formula, program, thread, top, made);
         match formula {
             Formula::Constant(value) => *value,
-            Formula::Proposition(atom) => atom_holds(atom, program, thread, symbol),
+            Formula::Proposition(atom) => atom_holds(atom, program, thread, top),
             Formula::Not(f) => !of(f),
             Formula::And(f, g) => of(f) && of(g),
             Formula::Or(f, g) => of(f) || of(g),

@@ -11,6 +11,7 @@
 //! # Invariants
 //! 1. Symbols of one class cannot be told apart by the point.
 
+use super::borders::Standing;
 use super::claims::Claims;
 use super::tuples::Mark;
 use rustc_hash::FxHashMap;
@@ -22,10 +23,46 @@ use selvedge_program::{
 };
 use std::rc::Rc;
 
+/// What is on top of the stack of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Top {
+    /// A symbol.
+    Symbol(Symbol),
+    /// Nothing: the thread has ended.
+    Ended,
+    /// Nothing yet: the thread was not started.
+    Waits,
+}
+
+impl Top {
+    /// How many of them a thread has.
+    pub fn count(thread: &LoweredThread) -> usize {
+        thread.pds.symbols + 2
+    }
+
+    /// The top with a number.
+    pub fn of(thread: &LoweredThread, index: usize) -> Self {
+        match index.checked_sub(thread.pds.symbols) {
+            None => Self::Symbol(Symbol::from_index(index)),
+            Some(0) => Self::Ended,
+            Some(_) => Self::Waits,
+        }
+    }
+
+    /// Its number.
+    pub fn index(self, thread: &LoweredThread) -> usize {
+        match self {
+            Self::Symbol(symbol) => symbol.index(),
+            Self::Ended => thread.pds.symbols,
+            Self::Waits => thread.pds.symbols + 1,
+        }
+    }
+}
+
 /// What a thread waits for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Waits {
-    /// It has ended.
+    /// It has ended, or was not started.
     Ended,
     /// For nothing: it can move whatever the others hold.
     Free,
@@ -77,6 +114,8 @@ pub(crate) struct Point {
     condition: Formula,
     /// For each thread, in the order of those that take part.
     threads: Vec<OfThread>,
+    /// Who was started and who has ended.
+    standing: Standing,
 }
 
 struct OfThread {
@@ -91,7 +130,7 @@ struct OfThread {
 
 impl Point {
     /// The point with this condition.
-    pub fn new(condition: Formula, participants: &[ThreadId]) -> Self {
+    pub fn new(condition: Formula, participants: &[ThreadId], standing: &Standing) -> Self {
         let atoms = condition.propositions();
         let everybody =
             atoms.iter().any(|atom| matches!(atom, Proposition::End | Proposition::Deadlock));
@@ -109,7 +148,7 @@ impl Point {
             }
         };
         let threads = participants.iter().map(of_thread).collect();
-        Self { condition, threads }
+        Self { condition, threads, standing: standing.clone() }
     }
 
     /// Whether the condition is one that classes can say.
@@ -130,7 +169,7 @@ impl Point {
         claims: &Claims,
         budget: &Budget,
     ) -> Result<Rc<[Option<Mark>]>, StopReason> {
-        let places = (thread.pds.symbols + 1) * claims.sets();
+        let places = Top::count(thread) * claims.sets();
         let mut marks = Vec::with_capacity(places);
         let mut possible: Vec<bool> = Vec::new();
         for place in 0..places {
@@ -140,8 +179,7 @@ impl Point {
                 continue;
             }
             let (index, made) = (place / claims.sets(), (place % claims.sets()) as u32);
-            let symbol = (index < thread.pds.symbols).then(|| Symbol::from_index(index));
-            let mark = self.class(at, program, thread, claims, (symbol, made));
+            let mark = self.class(at, program, thread, claims, (Top::of(thread, index), made));
             if possible.len() <= mark as usize {
                 possible.push(self.is_possible(at, mark));
             }
@@ -150,19 +188,19 @@ impl Point {
         Ok(marks.into())
     }
 
-    /// The class of one symbol, or of the empty stack, with a set of claims.
+    /// The class of one top with a set of claims.
     pub fn class(
         &mut self,
         at: usize,
         program: &Program,
         thread: &LoweredThread,
         claims: &Claims,
-        (symbol, made): (Option<Symbol>, u32),
+        (top, made): (Top, u32),
     ) -> Mark {
         let of = &mut self.threads[at];
-        let holds = |part: &Formula| claims.holds(part, program, thread, symbol, made);
+        let holds = |part: &Formula| claims.holds(part, program, thread, top, made);
         let truth = of.parts.iter().map(holds).collect();
-        let class = Class { truth, waits: of.waits.then(|| waits(thread, symbol)) };
+        let class = Class { truth, waits: of.waits.then(|| waits(thread, top, &self.standing)) };
         if let Some(&known) = of.index.get(&class) {
             return known;
         }
@@ -262,13 +300,15 @@ fn evaluate(condition: &Formula, known: &impl Fn(&Formula) -> Option<bool>) -> O
     }
 }
 
-/// What a thread with this symbol on top of its stack waits for.
-fn waits(thread: &LoweredThread, symbol: Option<Symbol>) -> Waits {
-    let Some(symbol) = symbol else { return Waits::Ended };
+/// What a thread with this top of its stack waits for.
+fn waits(thread: &LoweredThread, top: Top, standing: &Standing) -> Waits {
+    let Top::Symbol(symbol) = top else { return Waits::Ended };
     let mut locks = Vec::new();
     for (_, rule) in thread.rules_of(symbol) {
         match rule.label.event {
             Some(Event::Acquire(lock)) => locks.push(lock),
+            Some(Event::Start(other)) if !standing.can_start(other) => {}
+            Some(Event::Join(other)) if !standing.ended.contains(&other) => {}
             _ => return Waits::Free,
         }
     }
@@ -277,14 +317,16 @@ fn waits(thread: &LoweredThread, symbol: Option<Symbol>) -> Waits {
     Waits::For(locks)
 }
 
-/// Whether an atom about a thread is true with this symbol on top of its stack.
+/// Whether an atom about a thread is true with this top of its stack.
 pub(crate) fn atom_holds(
     atom: &Proposition,
     program: &Program,
     thread: &LoweredThread,
-    symbol: Option<Symbol>,
+    top: Top,
 ) -> bool {
-    let Some(symbol) = symbol else { return matches!(atom, Proposition::Ended(_)) };
+    let Top::Symbol(symbol) = top else {
+        return top == Top::Ended && matches!(atom, Proposition::Ended(_));
+    };
     match atom {
         Proposition::At(_, nodes) => nodes.contains(&thread.node(symbol)),
         Proposition::In(_, procedure) => thread.procedure(symbol) == *procedure,

@@ -15,7 +15,7 @@ use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LockSet;
 
 /// What a participant does in one link, and how it stands at the point at its end.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Part {
     /// The lock history of the link.
     pub history: HistoryId,
@@ -75,12 +75,12 @@ const CHOICES: usize = 64;
 /// # Errors
 /// If the budget is used up.
 pub(super) fn join<T: Clone>(
-    participants: &[Vec<Way<T>>],
+    participants: &[&[Way<T>]],
     asked: &Asked<'_>,
     histories: &mut HistoryTable,
     budget: &Budget,
 ) -> Result<Option<Vec<T>>, StopReason> {
-    if participants.iter().any(Vec::is_empty) {
+    if participants.iter().any(|ways| ways.is_empty()) {
         return Ok(None);
     }
     let mut search = Join { participants, asked, histories, budget, best: None, found: 0 };
@@ -91,7 +91,7 @@ pub(super) fn join<T: Clone>(
 }
 
 struct Join<'a, T> {
-    participants: &'a [Vec<Way<T>>],
+    participants: &'a [&'a [Way<T>]],
     asked: &'a Asked<'a>,
     histories: &'a mut HistoryTable,
     budget: &'a Budget,

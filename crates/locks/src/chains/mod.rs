@@ -31,13 +31,15 @@
 //! followed together with what it claims of its own future (`claims`). Such a formula looks ahead, so the
 //! whole run matters.
 //!
-//! Files: `query` makes queries of chains, `cast` says who takes part, `class` what a point sees, `tabulate`
+//! Files: `query` makes queries of chains, `borders` puts starts and ends between their points, `cast` says who
+//! takes part, `class` what a point sees, `tabulate`
 //! follows one thread, `join` puts threads together, `run` and `schedule` make a run of what was found,
 //! `rounds` is about runs for ever, `heads` says where rounds begin.
 //!
 //! # Requires
-//! A valid program without values, channels, starts and joins whose locks and units are well nested.
+//! A valid program without values and channels whose locks and units are well nested.
 
+pub(crate) mod borders;
 pub(crate) mod cast;
 pub(crate) mod claims;
 pub(crate) mod class;
@@ -52,17 +54,21 @@ mod tuples;
 
 use crate::Fault;
 use crate::tupling::histories::HistoryId;
+use borders::{Border, Borders, Slot, Standing, between, making, only_order};
 use cast::{Cast, LoweredByLocks, allowed, is_about_tops, participants};
 use claims::{Claims, claims};
-use class::Point;
+use class::{Point, Top};
 use join::{Asked, JoinLink, Part, Way, join, sort};
 use query::{After, ChainQuery, looks_ahead, queries};
+use rounds::{AloneTable, EndlessScript, EndlessTables};
+use rustc_hash::FxHashMap;
 use schedule::of_points;
 use selvedge_base::Budget;
 use selvedge_lower::LoweredThread;
 use selvedge_program::{
     Chain, ChainLink, Deed, Formula, Program, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
+use std::rc::Rc;
 use tabulate::{Begin, ChainEndId, ChainTable, LinkSteps, ScriptLink, tabulate};
 pub(crate) use tuples::Mark;
 use tuples::MarkedTuples;
@@ -144,67 +150,149 @@ impl<'p> ChainTupling<'p> {
         is_about_tops(query)?;
         let lowered = self.lowered.of_query(self.program, query, &self.budget)?;
         let participants = participants(self.program, query)?;
+        let borders = Borders::new(self.program, &lowered);
+        let mut participants = participants;
+        if let Some(borders) = &borders {
+            borders.close(self.program, &mut participants);
+        }
         let threads: Vec<&LoweredThread> =
             participants.iter().map(|&id| &lowered.threads[id]).collect();
         let claims = claims(self.program, query, &participants, &threads, &self.budget)?;
-        let cast = Cast { participants: &participants, threads: &threads, claims: &claims };
-        let mut links = Vec::with_capacity(query.links.len() + 1);
+        let cast = Cast {
+            participants: &participants,
+            threads: &threads,
+            claims: &claims,
+            at_first: Standing::at_first(self.program),
+            borders: borders.as_ref(),
+        };
         // What is claimed at first is true at the first point.
         let ahead = query.conditions().any(looks_ahead);
-        if ahead {
-            links.push(self.link(LinkLength::None, query.points[0].clone(), &cast)?);
-        } else if !cast.holds_at_first(self.program, query) {
+        if !ahead && !cast.holds_at_first(self.program, query) {
             return Ok(None);
         }
-        for (link, condition) in query.links.iter().zip(&query.points[1..]) {
-            let length = match link {
-                ChainLink::Any => LinkLength::Any,
-                ChainLink::One(step) => LinkLength::One(step),
-            };
-            links.push(self.link(length, condition.clone(), &cast)?);
-        }
-        let found = match &query.after {
-            After::Anything | After::Nothing => self.through_points(query, links, &cast)?,
-            After::Rounds(windows) => {
-                let mut in_rounds = Vec::new();
-                for window in windows {
-                    let steps = window.steps.iter().map(|step| LinkLength::One(step));
-                    let lengths = std::iter::once(LinkLength::Any).chain(steps);
-                    for (length, condition) in lengths.zip(&window.points) {
-                        in_rounds.push(self.link(length, condition.clone(), &cast)?);
-                    }
-                }
-                let fair: Vec<bool> = participants.iter().map(|id| fair.contains(id)).collect();
-                self.in_rounds(&links, &in_rounds, &cast, &fair)?
+        let orders = match &borders {
+            None => only_order(query),
+            Some(borders) => {
+                borders.orders(self.program, query, &participants, &threads, &self.budget)?
             }
         };
-        Ok(found.map(|mut witness| {
-            // The first point is the beginning of the run.
-            if ahead && witness.points.len() > 1 {
-                witness.points.remove(0);
+        let fair: Vec<bool> = participants.iter().map(|id| fair.contains(id)).collect();
+        let mut known = Known::default();
+        for order in &orders {
+            let links = self.links(query, order, ahead, &cast)?;
+            let found = match &query.after {
+                After::Anything | After::Nothing => {
+                    self.through_points(query, links, &cast, &mut known)?
+                }
+                After::Rounds(windows) => {
+                    let at_last = order.last().map_or(&cast.at_first, |slot| &slot.behind);
+                    let mut in_rounds = Vec::new();
+                    for window in windows {
+                        let steps = window.steps.iter().map(|step| LinkLength::One(step));
+                        let lengths = std::iter::once(LinkLength::Any).chain(steps);
+                        for (length, condition) in lengths.zip(&window.points) {
+                            let slot = quiet_slot(at_last);
+                            in_rounds.push(self.link(length, Some(condition), &slot, &cast)?);
+                        }
+                    }
+                    let quiet = self.link(LinkLength::Any, None, &quiet_slot(at_last), &cast)?;
+                    let script = EndlessScript { links: &links, windows: &in_rounds, quiet };
+                    self.in_rounds(&script, &cast, &fair, &mut known)?
+                }
+            };
+            if let Some(mut witness) = found {
+                // The first point is the beginning of the run.
+                if ahead && witness.points.len() > 1 {
+                    witness.points.remove(0);
+                }
+                return Ok(Some(witness));
             }
-            witness
-        }))
+        }
+        Ok(None)
     }
 
-    /// A link with the point at its end, for every participant.
+    /// The links of an order, for every participant; `ahead` says whether the first point is looked at.
+    fn links(
+        &self,
+        query: &ChainQuery,
+        order: &[Slot],
+        ahead: bool,
+        cast: &Cast<'_>,
+    ) -> Result<Vec<SharedLink>, Unknown> {
+        let mut links = Vec::with_capacity(order.len() + 1);
+        if ahead {
+            let slot = quiet_slot(&cast.at_first);
+            links.push(self.link(LinkLength::None, Some(&query.points[0]), &slot, cast)?);
+        }
+        for slot in order {
+            let length = match slot.link.map(|at| &query.links[at]) {
+                Some(ChainLink::One(step)) => LinkLength::One(step),
+                None if slot.border.is_some() => LinkLength::One(&[]),
+                Some(ChainLink::Any) | None => LinkLength::Any,
+            };
+            let condition = slot.link.map(|at| &query.points[at + 1]);
+            links.push(self.link(length, condition, slot, cast)?);
+        }
+        Ok(links)
+    }
+
+    /// A link with the point at its end, if there is one, for every participant.
     fn link(
         &self,
         length: LinkLength<'_>,
-        condition: Formula,
+        condition: Option<&Formula>,
+        slot: &Slot,
         cast: &Cast<'_>,
     ) -> Result<SharedLink, Unknown> {
-        let mut point = Point::new(condition, cast.participants);
+        let new =
+            |condition: &Formula| Point::new(condition.clone(), cast.participants, &slot.behind);
+        let mut point = condition.map(new);
         let mut of_threads = Vec::with_capacity(cast.threads.len());
         for (at, (&id, thread)) in cast.participants.iter().zip(cast.threads).enumerate() {
-            let marks = point.marks(at, self.program, thread, &cast.claims[at], &self.budget);
-            let marks = marks.map_err(Unknown::Stopped)?;
-            let steps = match length {
-                LinkLength::None => LinkSteps::Single(vec![false; thread.pds.rules.len()].into()),
-                LinkLength::One(said) => LinkSteps::Single(allowed(self.program, said, id, thread)),
-                LinkLength::Any => LinkSteps::Any,
+            let claims = &cast.claims[at];
+            let marks: Rc<[Option<Mark>]> = match &mut point {
+                Some(point) => {
+                    let marks = point.marks(at, self.program, thread, claims, &self.budget);
+                    marks.map_err(Unknown::Stopped)?
+                }
+                None => vec![Some(0); Top::count(thread) * claims.sets()].into(),
             };
-            of_threads.push(ScriptLink { steps, marks });
+            let mut link = ScriptLink {
+                steps: LinkSteps::Any(None),
+                wakes: matches!(slot.border, Some(Border::Start { thread, .. }) if thread == id),
+                ends: cast.borders.is_none_or(|borders| !borders.is_joined(id)),
+                marks,
+            };
+            link.steps = match length {
+                LinkLength::None => LinkSteps::Single(vec![false; thread.pds.rules.len()].into()),
+                LinkLength::One(said) => {
+                    let said = allowed(self.program, said, id, thread);
+                    LinkSteps::Single(match slot.border {
+                        Some(border) if border.mover() != id => {
+                            said.iter().map(|_| false).collect()
+                        }
+                        Some(border) => both(&said, &making(thread, border)),
+                        None => match between(thread, &slot.before) {
+                            None => said,
+                            Some(may) => both(&said, &may),
+                        },
+                    })
+                }
+                LinkLength::Any => LinkSteps::Any(between(thread, &slot.before).map(Into::into)),
+            };
+            let only = |link: &mut ScriptLink, keep: &dyn Fn(Top) -> bool| {
+                let marks = link.marks.iter().enumerate();
+                let top = |place: usize| Top::of(thread, place / claims.sets());
+                link.marks = marks.map(|(place, mark)| mark.filter(|_| keep(top(place)))).collect();
+            };
+            if slot.border == Some(Border::End(id)) {
+                link.ends = true;
+                only(&mut link, &|top| top == Top::Ended);
+            }
+            if link.wakes {
+                only(&mut link, &|top| top != Top::Waits);
+            }
+            of_threads.push(link);
         }
         let single = matches!(length, LinkLength::One(_));
         Ok(SharedLink { single, point, of_threads })
@@ -228,6 +316,7 @@ impl<'p> ChainTupling<'p> {
         query: &ChainQuery,
         mut links: Vec<SharedLink>,
         cast: &Cast<'_>,
+        known: &mut Known,
     ) -> Result<Option<Witness>, Failure> {
         let ends = query.after == After::Nothing;
         if ends && let Some(last) = links.last_mut() {
@@ -243,43 +332,62 @@ impl<'p> ChainTupling<'p> {
             let (repeats, points) = (ends.then_some(0), vec![0]);
             return Ok(Some(Witness { repeats, points, ..Witness::default() }));
         }
-        let mut tables = Vec::new();
-        let mut ways = Vec::new();
-        for (at, thread) in cast.threads.iter().enumerate() {
+        let mut tables: Vec<Rc<PointTable>> = Vec::new();
+        for at in 0..cast.threads.len() {
             let script: Vec<ScriptLink> =
                 links.iter().map(|link| link.of_threads[at].clone()).collect();
-            let table = self.tabulate((thread, &cast.claims[at]), Begin::Main, &script)?;
-            let mut own: Vec<Way<ChainEndId>> = Vec::new();
-            for &end in &table.accepted[0] {
-                self.budget.check().map_err(Unknown::Stopped)?;
-                let (parts, _) = self.tuples.components(table.ends[end].tuple);
-                let parts = parts.into_iter().map(|(history, mark)| shared(history, mark));
-                let length = table.ends[end].length;
-                own.push(Way { parts: parts.collect(), length, origin: end });
-            }
-            if own.is_empty() {
+            let key = (at, script);
+            let table = match known.points.get(&key) {
+                Some(table) => Rc::clone(table),
+                None => {
+                    let table = Rc::new(self.along_points(at, &key.1, cast)?);
+                    known.points.insert(key, Rc::clone(&table));
+                    table
+                }
+            };
+            if table.ways.is_empty() {
                 return Ok(None);
             }
-            sort(&mut own);
             tables.push(table);
-            ways.push(own);
         }
+        let ways: Vec<&[Way<ChainEndId>]> = tables.iter().map(|table| &table.ways[..]).collect();
         let asked = Asked { links: links.iter().map(SharedLink::to_join).collect(), alone: &[] };
         self.joins += 1;
         let found = join(&ways, &asked, &mut self.tuples.histories, &self.budget);
         let Some(found) = found.map_err(Unknown::Stopped)? else { return Ok(None) };
-        let lengths = found.iter().zip(&tables).map(|(&end, table)| table.ends[end].length);
+        let lengths = found.iter().zip(&tables).map(|(&end, of)| of.table.ends[end].length);
         self.limit(lengths.map(u64::from).sum())?;
         let mut runs = Vec::new();
-        for (at, (&end, table)) in found.iter().zip(&tables).enumerate() {
-            let run = run::local_run(table, end, cast.threads[at], &self.budget);
+        for (at, (&end, of)) in found.iter().zip(&tables).enumerate() {
+            let run = run::local_run(&of.table, end, cast.threads[at], &self.budget);
             runs.push(run.map_err(Unknown::Stopped)?);
         }
-        let mut witness = of_points(cast.participants, &runs, links.len() as u32, &self.budget)?;
+        let points: Vec<bool> = links.iter().map(|link| link.point.is_some()).collect();
+        let mut witness = of_points(cast.participants, &runs, &points, &self.budget)?;
         if ends {
             witness.repeats = Some(witness.steps.len());
         }
         Ok(Some(witness))
+    }
+
+    /// The ways of one thread along its links.
+    fn along_points(
+        &mut self,
+        at: usize,
+        script: &[ScriptLink],
+        cast: &Cast<'_>,
+    ) -> Result<PointTable, Unknown> {
+        let table = self.tabulate((cast.threads[at], &cast.claims[at]), cast.begin(at), script)?;
+        let mut ways: Vec<Way<ChainEndId>> = Vec::new();
+        for &end in &table.accepted[0] {
+            self.budget.check().map_err(Unknown::Stopped)?;
+            let (parts, _) = self.tuples.components(table.ends[end].tuple);
+            let parts = parts.into_iter().map(|(history, mark)| shared(history, mark));
+            let length = table.ends[end].length;
+            ways.push(Way { parts: parts.collect(), length, origin: end });
+        }
+        sort(&mut ways);
+        Ok(PointTable { table, ways })
     }
 
     fn limit(&self, steps: u64) -> Result<(), Unknown> {
@@ -293,6 +401,31 @@ fn shared(history: HistoryId, mark: Mark) -> Part {
     Part { history, mark, alone: None }
 }
 
+/// What a thread can do along its links, and its ways there.
+struct PointTable {
+    table: ChainTable,
+    ways: Vec<Way<ChainEndId>>,
+}
+
+/// What is known of participants along their links: orders differ mostly in what others do.
+#[derive(Default)]
+struct Known {
+    points: FxHashMap<(usize, Vec<ScriptLink>), Rc<PointTable>>,
+    endless: FxHashMap<(usize, Vec<ScriptLink>), Rc<EndlessTables>>,
+    alone: AloneTable,
+}
+
+/// Where no border is.
+fn quiet_slot(standing: &Standing) -> Slot {
+    let (before, behind) = (standing.clone(), standing.clone());
+    Slot { link: None, border: None, before, behind }
+}
+
+/// The rules of both.
+fn both(one: &[bool], other: &[bool]) -> Rc<[bool]> {
+    one.iter().zip(other).map(|(&one, &other)| one && other).collect()
+}
+
 /// How many steps a link has.
 #[derive(Clone, Copy)]
 enum LinkLength<'a> {
@@ -304,13 +437,14 @@ enum LinkLength<'a> {
 /// A link and the point at its end.
 struct SharedLink {
     single: bool,
-    point: Point,
+    /// Between the points of a chain there may be starts and ends of threads, without a point.
+    point: Option<Point>,
     of_threads: Vec<ScriptLink>,
 }
 
 impl SharedLink {
     fn to_join(&self) -> JoinLink<'_> {
-        JoinLink { single: self.single, point: Some(&self.point) }
+        JoinLink { single: self.single, point: self.point.as_ref() }
     }
 }
 

@@ -3,47 +3,72 @@
 //! the documentation of [`super`]: each thread stops for good, or goes to a head and from there round and
 //! round.
 //!
+//! Rounds come first. What others can see of one is its *profile*: the locks kept, the locks taken alone, the
+//! parts in the windows. Heads whose rounds have the same profiles are as good as each other, and those
+//! without rounds are good for nothing; so the way to a head is a way to one of few classes of heads.
+//!
 //! # Source
 //! Paper 003 Theorem 7, corrected (ERRATA).
 
 use super::cast::Cast;
-use super::claims::Claims;
+use super::class::Top;
+use super::heads::{Region, heads};
 use super::join::{Alone, Asked, JoinLink, Part, Way, join, sort};
 use super::schedule::{Rounds, of_rounds};
-use super::tabulate::{Begin, ChainEndId, ChainTable, LinkSteps, ScriptLink};
+use super::tabulate::{Begin, ChainEndId, ChainTable, HeadPlace, ScriptLink};
 use super::tuples::Mark;
-use super::{ChainTupling, Failure, SharedLink, heads, run, shared};
+use super::{ChainTupling, Failure, Known, SharedLink, run, shared};
 use rustc_hash::FxHashMap;
-use selvedge_lower::{LockSet, LoweredThread};
+use selvedge_lower::LockSet;
 use selvedge_program::{Unknown, Witness};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The links of an infinite run.
+pub(super) struct EndlessScript<'a> {
+    /// Up to the last point.
+    pub links: &'a [SharedLink],
+    /// Of the windows.
+    pub windows: &'a [SharedLink],
+    /// Any number of steps, behind all starts and ends.
+    pub quiet: SharedLink,
+}
 
 impl ChainTupling<'_> {
     /// Whether the threads fit together up to the last point and then for ever.
     pub(super) fn in_rounds(
         &mut self,
-        links: &[SharedLink],
-        windows: &[SharedLink],
+        script: &EndlessScript<'_>,
         cast: &Cast<'_>,
         fair: &[bool],
+        known: &mut Known,
     ) -> Result<Option<Witness>, Failure> {
-        let mut alone = AloneTable::default();
-        let mut tables = Vec::new();
-        let mut ways: Vec<Vec<Way<Origin>>> = Vec::new();
-        for (at, thread) in cast.threads.iter().enumerate() {
-            let followed = (*thread, &cast.claims[at]);
-            let (found, own) = self.endless(at, followed, links, windows, fair[at], &mut alone)?;
-            if own.is_empty() {
+        let &EndlessScript { links, windows, .. } = script;
+        let mut tables: Vec<Rc<EndlessTables>> = Vec::new();
+        for (at, &fair) in fair.iter().enumerate() {
+            let quiet = std::iter::once(&script.quiet);
+            let all = links.iter().chain(quiet).chain(windows);
+            let key = (at, all.map(|link| link.of_threads[at].clone()).collect());
+            let found = match known.endless.get(&key) {
+                Some(found) => Rc::clone(found),
+                None => {
+                    let found = Rc::new(self.endless(at, script, cast, fair, &mut known.alone)?);
+                    known.endless.insert(key, Rc::clone(&found));
+                    found
+                }
+            };
+            if found.ways.is_empty() {
                 return Ok(None);
             }
             tables.push(found);
-            ways.push(own);
         }
         let quiet = || JoinLink { single: false, point: None };
         let mut asked: Vec<JoinLink<'_>> = links.iter().map(SharedLink::to_join).collect();
         asked.push(quiet());
         asked.extend(windows.iter().map(SharedLink::to_join));
         asked.push(quiet());
-        let asked = Asked { links: asked, alone: &alone.items };
+        let asked = Asked { links: asked, alone: &known.alone.items };
+        let ways: Vec<&[Way<Origin>]> = tables.iter().map(|tables| &tables.ways[..]).collect();
         self.joins += 1;
         let found = join(&ways, &asked, &mut self.tuples.histories, &self.budget);
         let Some(found) = found.map_err(Unknown::Stopped)? else { return Ok(None) };
@@ -71,8 +96,9 @@ impl ChainTupling<'_> {
                 },
             });
         }
-        let (points, windows) = (links.len() as u32, windows.len() as u32);
-        let witness = of_rounds(cast.participants, &runs, points, windows, &self.budget)?;
+        let points: Vec<bool> = links.iter().map(|link| link.point.is_some()).collect();
+        let windows = windows.len() as u32;
+        let witness = of_rounds(cast.participants, &runs, &points, windows, &self.budget)?;
         Ok(Some(witness))
     }
 
@@ -80,60 +106,21 @@ impl ChainTupling<'_> {
     fn endless(
         &mut self,
         at: usize,
-        followed: (&LoweredThread, &Claims),
-        links: &[SharedLink],
-        windows: &[SharedLink],
+        script: &EndlessScript<'_>,
+        cast: &Cast<'_>,
         fair: bool,
         alone: &mut AloneTable,
-    ) -> Result<(EndlessTables, Vec<Way<Origin>>), Failure> {
-        let (thread, claims) = followed;
-        let places = (thread.pds.symbols + 1) * claims.sets();
-        let chain: Vec<ScriptLink> = links.iter().map(|link| link.of_threads[at].clone()).collect();
-        let round: Vec<ScriptLink> =
-            windows.iter().map(|link| link.of_threads[at].clone()).collect();
-        let any =
-            |marks: Vec<Option<Mark>>| ScriptLink { steps: LinkSteps::Any, marks: marks.into() };
-        let anywhere = || any(vec![Some(0); places]);
-        // A thread that stops is in the same class at every point of a window.
-        let mut profiles: Vec<Vec<Mark>> = Vec::new();
-        let mut known: FxHashMap<Vec<Mark>, Mark> = FxHashMap::default();
-        let mut stop_marks = Vec::with_capacity(places);
-        for place in 0..places {
-            self.budget.check().map_err(Unknown::Stopped)?;
-            let ended = place / claims.sets() == thread.pds.symbols;
-            let classes: Option<Vec<Mark>> = round.iter().map(|link| link.marks[place]).collect();
-            let stops = classes.filter(|_| (ended || !fair) && claims.may_stop(place));
-            stop_marks.push(stops.map(|classes| {
-                *known.entry(classes).or_insert_with_key(|profile| {
-                    profiles.push(profile.clone());
-                    (profiles.len() - 1) as Mark
-                })
-            }));
-        }
-        let mut script = chain.clone();
-        script.push(any(stop_marks));
-        let stop = self.tabulate(followed, Begin::Main, &script)?;
-        let mut heads: Vec<usize> = Vec::new();
-        let mut head_marks = vec![None; places];
-        for symbol in heads::heads(thread, &self.budget).map_err(Unknown::Stopped)? {
-            for made in 0..claims.sets() as u32 {
-                let place = claims.place(symbol, made);
-                if claims.is_right(place) {
-                    head_marks[place] = Some(heads.len() as Mark);
-                    heads.push(place);
-                }
-            }
-        }
-        let mut script = chain.clone();
-        script.extend([anywhere(), any(head_marks.clone())]);
-        let to_head = self.tabulate(followed, Begin::Main, &script)?;
-        let mut script = vec![anywhere()];
-        script.extend(round);
-        script.extend([anywhere(), any(head_marks)]);
-        let round = self.tabulate(followed, Begin::Heads(&heads), &script)?;
-
+    ) -> Result<EndlessTables, Failure> {
+        let (thread, claims) = (cast.threads[at], &cast.claims[at]);
+        let of = |links: &[SharedLink]| -> Vec<ScriptLink> {
+            links.iter().map(|link| link.of_threads[at].clone()).collect()
+        };
+        let (chain, windows) = (of(script.links), of(script.windows));
+        let anywhere = script.quiet.of_threads[at].clone();
+        let any = |marks: Vec<Option<Mark>>| ScriptLink { marks: marks.into(), ..anywhere.clone() };
         let mut ways = Vec::new();
-        let points = links.len();
+        let (stop, profiles) = self.to_stop(at, &chain, &windows, &any, cast, fair)?;
+        let points = script.links.len();
         for &end in &stop.accepted[0] {
             self.budget.check().map_err(Unknown::Stopped)?;
             let (parts, _) = self.tuples.components(stop.ends[end].tuple);
@@ -149,26 +136,115 @@ impl ChainTupling<'_> {
             let length = stop.ends[end].length;
             ways.push(Way { parts: own, length, origin: Origin::Stop(end) });
         }
-        let mut by_head: Vec<Vec<ChainEndId>> = vec![Vec::new(); heads.len()];
-        for &end in &to_head.accepted[0] {
-            let (parts, _) = self.tuples.components(to_head.ends[end].tuple);
-            let (in_a, head) = parts[points + 1];
-            // In A it keeps what it holds.
-            if self.tuples.histories.get(in_a).released.is_empty() {
-                by_head[head as usize / 2].push(end);
+
+        let mut places: Vec<HeadPlace> = Vec::new();
+        let mut head_marks = vec![None; anywhere.marks.len()];
+        for head in heads(thread, &self.budget).map_err(Unknown::Stopped)? {
+            let region: Rc<Region> = Rc::new(head.region);
+            for made in 0..claims.sets() as u32 {
+                let place = claims.place(head.symbol, made);
+                if claims.is_right(place) {
+                    head_marks[place] = Some(0);
+                    places.push(HeadPlace { place, region: Rc::clone(&region) });
+                }
             }
         }
-        for (number, ends) in by_head.iter().enumerate() {
-            for &again in &round.accepted[number] {
-                let (parts, _) = self.tuples.components(round.ends[again].tuple);
-                let [(first, _), in_windows @ .., (last, head)] = &parts[..] else { continue };
+        let mut links = vec![anywhere.clone()];
+        links.extend(windows);
+        links.extend([anywhere.clone(), any(head_marks)]);
+        let round = self.tabulate((thread, claims), Begin::Heads(&places), &links)?;
+        let rounds = self.rounds_of(&places, &round)?;
+
+        // Heads with rounds of the same profiles are one class.
+        let mut classes: BTreeMap<Vec<usize>, Mark> = BTreeMap::new();
+        let mut class_marks = vec![None; anywhere.marks.len()];
+        for (&place, of) in &rounds.at {
+            let fresh = classes.len() as Mark;
+            let class = *classes.entry(of.keys().copied().collect()).or_insert(fresh);
+            class_marks[place] = Some(class);
+        }
+        let mut links = chain;
+        links.extend([anywhere.clone(), any(class_marks)]);
+        let to_head = self.tabulate((thread, claims), cast.begin(at), &links)?;
+        for &end in &to_head.accepted[0] {
+            let (parts, _) = self.tuples.components(to_head.ends[end].tuple);
+            let (quiet, in_a) = (parts[points].0, parts[points + 1].0);
+            let histories = &self.tuples.histories;
+            let (held, first) = (histories.get(quiet).finally_held(), histories.get(in_a));
+            // In A it keeps what it holds.
+            if !first.released.is_empty() {
+                continue;
+            }
+            let taken = first.used.union(&first.acquired);
+            let Some(of) = rounds.at.get(&to_head.place_of(end)) else { continue };
+            for (&profile, &again) in of {
+                self.budget.check().map_err(Unknown::Stopped)?;
+                let Profile { keeps, takes, in_windows } = &rounds.profiles[profile];
+                if *keeps != held {
+                    continue;
+                }
+                let number = alone.number(Alone { moves: true, takes: takes.union(&taken) });
+                let mut own: Vec<Part> =
+                    parts[..points].iter().map(|&(id, m)| shared(id, m)).collect();
+                own.push(Part { history: quiet, mark: 0, alone: Some(number) });
+                own.extend(in_windows);
+                let length = to_head.ends[end].length.saturating_add(round.ends[again].length);
+                let origin = Origin::Rounds { to_head: end, round: again };
+                ways.push(Way { parts: own, length, origin });
+            }
+        }
+        sort(&mut ways);
+        Ok(EndlessTables { stop, to_head, round, ways })
+    }
+
+    /// What a thread can do before it stops, and the classes at the points of the windows where it does.
+    fn to_stop(
+        &mut self,
+        at: usize,
+        chain: &[ScriptLink],
+        windows: &[ScriptLink],
+        any: &dyn Fn(Vec<Option<Mark>>) -> ScriptLink,
+        cast: &Cast<'_>,
+        fair: bool,
+    ) -> Result<(ChainTable, Vec<Vec<Mark>>), Unknown> {
+        let (thread, claims) = (cast.threads[at], &cast.claims[at]);
+        let places = Top::count(thread) * claims.sets();
+        // A thread that stops is in the same class at every point of a window.
+        let mut profiles: Vec<Vec<Mark>> = Vec::new();
+        let mut known: FxHashMap<Vec<Mark>, Mark> = FxHashMap::default();
+        let mut marks = Vec::with_capacity(places);
+        for place in 0..places {
+            self.budget.check().map_err(Unknown::Stopped)?;
+            let ended = Top::of(thread, place / claims.sets()) == Top::Ended;
+            let classes: Option<Vec<Mark>> = windows.iter().map(|link| link.marks[place]).collect();
+            let stops = classes.filter(|_| (ended || !fair) && claims.may_stop(place));
+            marks.push(stops.map(|classes| {
+                *known.entry(classes).or_insert_with_key(|profile| {
+                    profiles.push(profile.clone());
+                    (profiles.len() - 1) as Mark
+                })
+            }));
+        }
+        let mut links = chain.to_vec();
+        links.push(any(marks));
+        Ok((self.tabulate((thread, claims), cast.begin(at), &links)?, profiles))
+    }
+
+    /// The rounds from each head, by their profiles.
+    fn rounds_of(&self, heads: &[HeadPlace], round: &ChainTable) -> Result<HeadRounds, Unknown> {
+        let mut found = HeadRounds::default();
+        let mut index: FxHashMap<Profile, usize> = FxHashMap::default();
+        for (head, ends) in heads.iter().zip(&round.accepted) {
+            for &end in ends {
+                self.budget.check().map_err(Unknown::Stopped)?;
+                let (parts, _) = self.tuples.components(round.ends[end].tuple);
+                let [(first, _), in_windows @ .., (last, _)] = &parts[..] else { continue };
                 let histories = &self.tuples.histories;
                 let (in_a, in_b) = (histories.get(*first), histories.get(*last));
                 let keeps = in_a.held_throughout.clone();
                 let quiet = in_windows.last().map(|&(id, _)| histories.get(id).finally_held());
-                if *head as usize / 2 != number
-                    || !in_a.acquired.is_empty()
-                    || quiet != Some(keeps.clone())
+                if !in_a.acquired.is_empty()
+                    || quiet.as_ref() != Some(&keeps)
                     || !in_b.released.is_empty()
                 {
                     continue;
@@ -176,31 +252,39 @@ impl ChainTupling<'_> {
                 let takes = [in_a, in_b]
                     .iter()
                     .fold(LockSet::new(), |all, one| all.union(&one.used).union(&one.acquired));
-                let in_windows: Vec<Part> =
-                    in_windows.iter().map(|&(id, mark)| shared(id, mark)).collect();
-                for &end in ends {
-                    self.budget.check().map_err(Unknown::Stopped)?;
-                    let (parts, _) = self.tuples.components(to_head.ends[end].tuple);
-                    let (quiet, _) = parts[points];
-                    if self.tuples.histories.get(quiet).finally_held() != keeps {
-                        continue;
-                    }
-                    let first = self.tuples.histories.get(parts[points + 1].0);
-                    let takes = takes.union(&first.used).union(&first.acquired);
-                    let number = alone.number(Alone { moves: true, takes });
-                    let mut own: Vec<Part> =
-                        parts[..points].iter().map(|&(id, m)| shared(id, m)).collect();
-                    own.push(Part { history: quiet, mark: 0, alone: Some(number) });
-                    own.extend(&in_windows);
-                    let length = to_head.ends[end].length.saturating_add(round.ends[again].length);
-                    let origin = Origin::Rounds { to_head: end, round: again };
-                    ways.push(Way { parts: own, length, origin });
+                let in_windows = in_windows.iter().map(|&(id, mark)| shared(id, mark)).collect();
+                let profile = Profile { keeps, takes, in_windows };
+                let number = *index.entry(profile).or_insert_with_key(|profile| {
+                    found.profiles.push(profile.clone());
+                    found.profiles.len() - 1
+                });
+                let shortest = found.at.entry(head.place).or_default().entry(number).or_insert(end);
+                if round.ends[end].length < round.ends[*shortest].length {
+                    *shortest = end;
                 }
             }
         }
-        sort(&mut ways);
-        Ok((EndlessTables { stop, to_head, round }, ways))
+        Ok(found)
     }
+}
+
+/// What others can see of a round.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Profile {
+    /// The locks that are held at every quiet moment.
+    keeps: LockSet,
+    /// The locks that are taken alone.
+    takes: LockSet,
+    /// What is done in the windows, and up to the next quiet moment.
+    in_windows: Vec<Part>,
+}
+
+/// The rounds of a thread.
+#[derive(Default)]
+struct HeadRounds {
+    profiles: Vec<Profile>,
+    /// By the place of the head and the profile, a shortest one.
+    at: BTreeMap<usize, BTreeMap<usize, ChainEndId>>,
 }
 
 /// What a way of a thread for ever stands for.
@@ -213,15 +297,16 @@ enum Origin {
 }
 
 /// What a thread can do before it stops, before its rounds, and in a round.
-struct EndlessTables {
+pub(super) struct EndlessTables {
     stop: ChainTable,
     to_head: ChainTable,
     round: ChainTable,
+    ways: Vec<Way<Origin>>,
 }
 
 /// What participants do alone, each once.
 #[derive(Default)]
-struct AloneTable {
+pub(super) struct AloneTable {
     items: Vec<Alone>,
     index: FxHashMap<Alone, u32>,
 }

@@ -38,7 +38,7 @@ pub(super) fn local_run(
             },
             Task::Fact(id) => match table.facts[id].reason {
                 Reason::Entry => {}
-                Reason::Point(from) => work.push(Task::Fact(from)),
+                Reason::Point(from) | Reason::Wake(from) => work.push(Task::Fact(from)),
                 Reason::Step(from, rule) => {
                     let link = table.facts[from].link();
                     work.extend([Task::Fact(from), Task::Rule(rule, link)]);

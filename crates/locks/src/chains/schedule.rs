@@ -20,14 +20,14 @@ pub(crate) struct Rounds {
     pub round: Option<Vec<LocalStep>>,
 }
 
-/// The interleaving of runs along so many links.
+/// The interleaving of runs along links, of which it is said which end with a point.
 pub(crate) fn of_points(
     threads: &[ThreadId],
     runs: &[Vec<LocalStep>],
-    links: u32,
+    links: &[bool],
     budget: &Budget,
 ) -> Result<Witness, Failure> {
-    if links == 1 {
+    if links.len() == 1 {
         let run = |(&thread, steps): (&ThreadId, &Vec<LocalStep>)| LocalRun {
             thread,
             steps: steps.clone(),
@@ -40,27 +40,32 @@ pub(crate) fn of_points(
         return Ok(witness);
     }
     let mut weave = Weave::new(threads, budget);
-    for link in 0..links {
-        let parts: Vec<&[LocalStep]> = runs.iter().map(|run| of_link(run, link)).collect();
+    for (link, &point) in links.iter().enumerate() {
+        let parts = runs.iter().map(|run| of_link(run, link as u32));
+        let parts: Vec<&[LocalStep]> = parts.collect();
         weave.together(&parts)?;
-        weave.witness.points.push(weave.witness.steps.len());
+        if point {
+            weave.witness.points.push(weave.witness.steps.len());
+        }
     }
     Ok(weave.witness)
 }
 
-/// The interleaving of runs along so many links, and then for ever with so many links of windows.
+/// The interleaving of runs along links, of which it is said which end with a point, and then for ever with
+/// so many links of windows.
 pub(crate) fn of_rounds(
     threads: &[ThreadId],
     runs: &[Rounds],
-    links: u32,
+    points: &[bool],
     windows: u32,
     budget: &Budget,
 ) -> Result<Witness, Failure> {
     let mut weave = Weave::new(threads, budget);
+    let links = points.len() as u32;
     for link in 0..=links {
         let parts: Vec<&[LocalStep]> = runs.iter().map(|run| of_link(&run.to_head, link)).collect();
         weave.together(&parts)?;
-        if link < links {
+        if points.get(link as usize) == Some(&true) {
             weave.witness.points.push(weave.witness.steps.len());
         }
     }

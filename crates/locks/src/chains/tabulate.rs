@@ -15,8 +15,8 @@
 //! a point is passed wherever the script allows it.
 //!
 //! # Requires
-//! Every lock action of the thread is well nested (`selvedge-lower` guarantees it). There are no starts and
-//! no joins.
+//! Every lock action of the thread is well nested (`selvedge-lower` guarantees it). What starts and joins need
+//! is in the links ([`super::borders`]).
 //!
 //! # Invariants
 //! 1. Facts are processed in the order of the length of the shortest run known for them. Premises of a
@@ -25,6 +25,8 @@
 //! 3. The tuple of an end has a point for every link from that of the entry on.
 
 use super::claims::Claims;
+use super::class::Top;
+use super::heads::Region;
 use super::tuples::{Mark, MarkedShapeId, MarkedTupleId, MarkedTuples};
 use crate::lock_history::LockAction;
 use rustc_hash::FxHashMap;
@@ -50,19 +52,23 @@ define_id!(
 );
 
 /// The steps that a thread may make in a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum LinkSteps {
-    /// Any number of them.
-    Any,
+    /// Any number of them, by these rules, if not by all.
+    Any(Option<Rc<[bool]>>),
     /// At most one, by one of these rules.
     Single(Rc<[bool]>),
 }
 
 /// A link of a script, and the point at its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct ScriptLink {
     /// The steps.
     pub steps: LinkSteps,
+    /// Whether the thread, which has waited so far, is started by another one.
+    pub wakes: bool,
+    /// Whether it may return from its main.
+    pub ends: bool,
     /// For each place the mark with which the point may be passed there.
     pub marks: Rc<[Option<Mark>]>,
 }
@@ -70,10 +76,22 @@ pub(super) struct ScriptLink {
 /// Where a script begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Begin<'a> {
-    /// Where the thread does.
-    Main,
-    /// At each of these places, and never below it; every promise is kept on the way.
-    Heads(&'a [usize]),
+    /// Where the thread does, or where it waits to be started.
+    Main {
+        /// Whether it waits.
+        waits: bool,
+    },
+    /// At each of these places, and never below it, and back to it; every promise is kept on the way.
+    Heads(&'a [HeadPlace]),
+}
+
+/// A head with the claims that are made there.
+#[derive(Clone, Debug)]
+pub(super) struct HeadPlace {
+    /// Where.
+    pub place: usize,
+    /// Where rounds from it can go.
+    pub region: Rc<Region>,
 }
 
 /// Why a fact holds.
@@ -83,6 +101,8 @@ pub(super) enum Reason {
     Entry,
     /// One step.
     Step(ChainFactId, RuleId),
+    /// Another thread has started this one.
+    Wake(ChainFactId),
     /// A point was passed.
     Point(ChainFactId),
     /// A call from one fact, and the callee's way to its exit.
@@ -149,9 +169,14 @@ pub(super) struct End {
     /// Steps of the run.
     pub length: u32,
     kept: u32,
+    /// The recursive head that the round comes back to deeper down.
+    deeper: Option<u32>,
     dominated: bool,
     next: Option<ChainEndId>,
 }
+
+/// The tuple of an end, the promises kept and the recursive head that it comes back to.
+type EndTold = (MarkedTupleId, u32, Option<u32>);
 
 /// All that one thread can do along one script.
 pub(super) struct ChainTable {
@@ -161,6 +186,18 @@ pub(super) struct ChainTable {
     pub ends: IdVec<ChainEndId, End>,
     /// For each head, or for the main alone, the ends, minimal ones only, shortest first.
     pub accepted: Vec<Vec<ChainEndId>>,
+}
+
+impl ChainTable {
+    /// Where an end is.
+    pub fn place_of(&self, mut end: ChainEndId) -> usize {
+        loop {
+            match self.ends[end].reason {
+                EndReason::Here(fact) => return self.facts[fact].place as usize,
+                EndReason::Call { end: inner, .. } => end = inner,
+            }
+        }
+    }
 }
 
 /// Many tuples at few points are an explosion, many points are only a large program: below this many
@@ -186,7 +223,11 @@ pub(super) fn tabulate(
     let mut ctx = Tabulate {
         thread,
         claims,
-        promises: matches!(begin, Begin::Heads(_)),
+        heads: match begin {
+            Begin::Main { .. } => None,
+            Begin::Heads(heads) => Some(heads),
+        },
+        deeper: FxHashMap::default(),
         links,
         tuples,
         facts: IdVec::new(),
@@ -203,24 +244,36 @@ pub(super) fn tabulate(
     };
     let mut bases = Vec::new();
     match begin {
-        Begin::Main => {
+        Begin::Main { waits } => {
             let main = ctx.entries.push(Entry::new(Bottom::Main, None));
             ctx.count_places(thread.entry);
             let tuple = ctx.tuples.empty(thread.held(thread.entry));
+            let top = if waits { Top::Waits } else { Top::Symbol(thread.entry) };
             for made in 0..claims.sets() as u32 {
-                let place = claims.place(thread.entry, made);
+                let place = top.index(thread) * claims.sets() + made as usize;
                 ctx.add(main, place, 0, (tuple, 0), Reason::Entry, 0);
             }
             bases.push(main);
         }
         Begin::Heads(heads) => {
-            for &head in heads {
-                let moved = ctx.entries.push(Entry::new(Bottom::Head, None));
-                let first = ctx.entries.push(Entry::new(Bottom::Head, Some(moved)));
-                let symbol = ctx.symbol(head);
-                ctx.count_places(symbol);
+            for (number, head) in heads.iter().enumerate() {
+                budget.check().map_err(Unknown::Stopped)?;
+                let bottom = Bottom::Head(number as u32);
+                let moved = ctx.entries.push(Entry::new(bottom, None));
+                let first = ctx.entries.push(Entry::new(bottom, Some(moved)));
+                let symbol = ctx.symbol(head.place);
+                match &*head.region {
+                    Region::Loop(region) => {
+                        let stages = 2 * links.len() * claims.sets();
+                        ctx.places += (region.len() * stages) as u64;
+                    }
+                    Region::Calls(_) => {
+                        ctx.count_places(symbol);
+                        ctx.deeper.insert(head.place, number as u32);
+                    }
+                }
                 let tuple = ctx.tuples.empty(thread.held(symbol));
-                ctx.add(first, head, 0, (tuple, 0), Reason::Entry, 0);
+                ctx.add(first, head.place, 0, (tuple, 0), Reason::Entry, 0);
                 bases.push(moved);
             }
         }
@@ -242,7 +295,7 @@ pub(super) fn tabulate(
     }
     let accepted = bases.into_iter().map(|base| {
         let ends = ctx.entries[base].ends.iter().copied();
-        let all = if ctx.promises { claims.promises() } else { 0 };
+        let all = if ctx.heads.is_some() { claims.promises() } else { 0 };
         let counts = |end: &ChainEndId| !ctx.ends[*end].dominated && ctx.ends[*end].kept == all;
         let mut ends: Vec<ChainEndId> = ends.filter(counts).collect();
         ends.sort_by_key(|&end| ctx.ends[end].length);
@@ -255,12 +308,12 @@ pub(super) fn tabulate(
 /// What lies below an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bottom {
-    /// A caller.
-    Call,
+    /// A caller of the context with this first symbol.
+    Call(usize),
     /// Nothing: a return is the end of the thread.
     Main,
-    /// Something that is not touched.
-    Head,
+    /// Something that is not touched, below the head with this number.
+    Head(u32),
 }
 
 struct Entry {
@@ -283,8 +336,10 @@ impl Entry {
 struct Tabulate<'a> {
     thread: &'a LoweredThread,
     claims: &'a Claims,
-    /// Whether it matters which promises are kept.
-    promises: bool,
+    /// The heads of rounds, in which it matters which promises are kept.
+    heads: Option<&'a [HeadPlace]>,
+    /// The recursive heads by their places.
+    deeper: FxHashMap<usize, u32>,
     links: &'a [ScriptLink],
     tuples: &'a mut MarkedTuples,
     facts: IdVec<ChainFactId, Fact>,
@@ -295,7 +350,7 @@ struct Tabulate<'a> {
     /// dominate each other.
     newest: FxHashMap<(ChainEntryId, u32, u32, u32, MarkedShapeId), ChainFactId>,
     /// Likewise for the ends of each entry.
-    newest_end: FxHashMap<(ChainEntryId, u32, MarkedShapeId), ChainEndId>,
+    newest_end: FxHashMap<(ChainEntryId, u32, Option<u32>, MarkedShapeId), ChainEndId>,
     /// How many places there may be.
     places: u64,
     /// Shortest first, then oldest first.
@@ -310,9 +365,10 @@ impl Tabulate<'_> {
         if let Some(&known) = self.entry_index.get(&(place, stage)) {
             return known;
         }
-        let id = self.entries.push(Entry::new(Bottom::Call, None));
-        self.entry_index.insert((place, stage), id);
         let symbol = self.symbol(place);
+        let context = self.thread.context_range(symbol).start;
+        let id = self.entries.push(Entry::new(Bottom::Call(context), None));
+        self.entry_index.insert((place, stage), id);
         self.count_places(symbol);
         let tuple = self.tuples.empty(self.thread.held(symbol));
         self.add(id, place, stage, (tuple, 0), Reason::Entry, 0);
@@ -342,10 +398,10 @@ impl Tabulate<'_> {
         reason: Reason,
         length: u32,
     ) {
-        if !self.claims.is_right(place) {
+        if !self.claims.is_right(place) || self.is_off(entry, place) {
             return;
         }
-        let kept = if self.promises { kept | self.claims.kept(place) } else { 0 };
+        let kept = if self.heads.is_some() { kept | self.claims.kept(place) } else { 0 };
         let place = place as u32;
         let key = (entry, place, stage, kept, self.tuples.shape(tuple));
         let next = self.newest.get(&key).copied();
@@ -372,6 +428,31 @@ impl Tabulate<'_> {
         self.queue.push(Reverse((length, id)));
     }
 
+    /// Whether a place is outside the region of the head of an entry.
+    fn is_off(&self, entry: ChainEntryId, place: usize) -> bool {
+        let (Some(heads), Bottom::Head(head)) = (self.heads, self.entries[entry].bottom) else {
+            return false;
+        };
+        match &*heads[head as usize].region {
+            Region::Loop(region) => !region.contains(&(place / self.claims.sets())),
+            Region::Calls(_) => false,
+        }
+    }
+
+    /// Whether a script may end at a place of an entry; with the recursive head that it comes back to.
+    fn may_end(&self, entry: ChainEntryId, place: usize) -> Option<Option<u32>> {
+        let Some(heads) = self.heads else { return Some(None) };
+        match self.entries[entry].bottom {
+            Bottom::Main => Some(None),
+            Bottom::Call(_) => self.deeper.get(&place).map(|&head| Some(head)),
+            Bottom::Head(head) => {
+                let head = &heads[head as usize];
+                let here = matches!(*head.region, Region::Loop(_)) && head.place == place;
+                here.then_some(None)
+            }
+        }
+    }
+
     /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.
     fn count_comparison(&mut self) -> bool {
         self.compared = self.compared.wrapping_add(1);
@@ -393,7 +474,10 @@ impl Tabulate<'_> {
             let moved = fact.stage % 2;
             let tuple = self.tuples.point(fact.tuple, 2 * mark + moved);
             if fact.link() as usize + 1 == links.len() {
-                self.end(fact.entry, (tuple, fact.kept), EndReason::Here(id), fact.length);
+                if let Some(deeper) = self.may_end(fact.entry, place) {
+                    let told = (tuple, fact.kept, deeper);
+                    self.end(fact.entry, told, EndReason::Here(id), fact.length);
+                }
             } else {
                 let stage = 2 * (fact.link() + 1);
                 let (reason, told) = (Reason::Point(id), (tuple, fact.kept));
@@ -401,13 +485,25 @@ impl Tabulate<'_> {
             }
         }
         let thread = self.thread;
-        let symbol = self.symbol(place);
-        if symbol.index() == thread.pds.symbols {
-            return;
-        }
+        let symbol = match Top::of(thread, place / self.claims.sets()) {
+            Top::Symbol(symbol) => symbol,
+            Top::Ended => return,
+            Top::Waits => {
+                if link.wakes {
+                    self.wake(id, fact);
+                }
+                return;
+            }
+        };
         for (rule_id, rule) in thread.rules_of(symbol) {
             let stage = match &link.steps {
-                LinkSteps::Any => fact.stage,
+                LinkSteps::Any(None) => fact.stage,
+                LinkSteps::Any(Some(allowed)) => {
+                    if !allowed[rule_id.index()] {
+                        continue;
+                    }
+                    fact.stage
+                }
                 LinkSteps::Single(allowed) => {
                     if fact.stage % 2 == 1 || !allowed[rule_id.index()] {
                         continue;
@@ -415,14 +511,29 @@ impl Tabulate<'_> {
                     fact.stage + 1
                 }
             };
-            if rule.rhs == Rhs::Pop && self.entries[fact.entry].bottom == Bottom::Call {
-                self.leave(id, fact, stage, rule_id);
-                continue;
+            if rule.rhs == Rhs::Pop {
+                match self.entries[fact.entry].bottom {
+                    Bottom::Call(_) => {
+                        self.leave(id, fact, stage, rule_id);
+                        continue;
+                    }
+                    Bottom::Main if !link.ends => continue,
+                    Bottom::Main | Bottom::Head(_) => {}
+                }
             }
             let claims = self.claims;
             for made in claims.after(place) {
                 self.apply(id, fact, stage, (rule_id, rule), made);
             }
+        }
+    }
+
+    /// The thread is started.
+    fn wake(&mut self, id: ChainFactId, fact: Fact) {
+        let claims = self.claims;
+        for made in claims.after(fact.place as usize) {
+            let (place, told) = (claims.place(self.thread.entry, made), (fact.tuple, fact.kept));
+            self.add(fact.entry, place, fact.stage, told, Reason::Wake(id), fact.length);
         }
     }
 
@@ -511,25 +622,16 @@ impl Tabulate<'_> {
     }
 
     /// What an end inside a call is for the caller.
-    fn around_end(
-        &mut self,
-        call: ChainFactId,
-        end: ChainEndId,
-    ) -> (ChainEntryId, (MarkedTupleId, u32), u32) {
+    fn around_end(&mut self, call: ChainFactId, end: ChainEndId) -> (ChainEntryId, EndTold, u32) {
         let (caller, callee) = (self.facts[call], self.ends[end]);
         let tuple = self.tuples.then(caller.tuple, callee.tuple);
         let length = caller.length.saturating_add(callee.length).saturating_add(1);
-        (self.behind(caller.entry), (tuple, caller.kept | callee.kept), length)
+        let told = (tuple, caller.kept | callee.kept, callee.deeper);
+        (self.behind(caller.entry), told, length)
     }
 
     /// Adds an end and passes it on to the callers, theirs, and so on.
-    fn end(
-        &mut self,
-        entry: ChainEntryId,
-        told: (MarkedTupleId, u32),
-        reason: EndReason,
-        length: u32,
-    ) {
+    fn end(&mut self, entry: ChainEntryId, told: EndTold, reason: EndReason, length: u32) {
         let Some(id) = self.add_end(entry, told, reason, length) else { return };
         let mut pending = vec![(entry, id)];
         while let Some((entry, end)) = pending.pop() {
@@ -550,11 +652,22 @@ impl Tabulate<'_> {
     fn add_end(
         &mut self,
         entry: ChainEntryId,
-        (tuple, kept): (MarkedTupleId, u32),
+        (tuple, kept, deeper): EndTold,
         reason: EndReason,
         length: u32,
     ) -> Option<ChainEndId> {
-        let key = (entry, kept, self.tuples.shape(tuple));
+        if let (Some(heads), Some(head)) = (self.heads, deeper) {
+            // A round goes through the contexts of its region only, from its own head.
+            let passes = match (self.entries[entry].bottom, &*heads[head as usize].region) {
+                (Bottom::Call(context), Region::Calls(region)) => region.contains(&context),
+                (Bottom::Head(own), _) => own == head,
+                _ => false,
+            };
+            if !passes {
+                return None;
+            }
+        }
+        let key = (entry, kept, deeper, self.tuples.shape(tuple));
         let next = self.newest_end.get(&key).copied();
         let mut at = next;
         while let Some(other) = at {
@@ -572,7 +685,8 @@ impl Tabulate<'_> {
             }
             at = next;
         }
-        let id = self.ends.push(End { tuple, reason, length, kept, dominated: false, next });
+        let id =
+            self.ends.push(End { tuple, reason, length, kept, deeper, dominated: false, next });
         self.newest_end.insert(key, id);
         self.entries[entry].ends.push(id);
         Some(id)

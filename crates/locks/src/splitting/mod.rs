@@ -28,6 +28,7 @@ mod stacks;
 mod system;
 
 use crate::Fault;
+use crate::chains::borders::Standing;
 use crate::chains::cast::{Cast, LoweredByLocks, allowed, is_about_tops, participants};
 use crate::chains::claims::Claims;
 use crate::chains::class::Point;
@@ -128,7 +129,14 @@ impl<'p> Splitting<'p> {
             let none = Claims::new(Vec::new(), self.program, thread, &self.budget);
             claims.push(none.map_err(Unknown::Stopped)?);
         }
-        let cast = Cast { participants: &participants, threads: &threads, claims: &claims };
+        let at_first = Standing::default();
+        let cast = Cast {
+            participants: &participants,
+            threads: &threads,
+            claims: &claims,
+            at_first,
+            borders: None,
+        };
         if !cast.holds_at_first(self.program, query) {
             return Ok(None);
         }
@@ -228,7 +236,8 @@ impl Search<'_> {
             everything.push(self.sets.intern(all));
         }
         for at in (1..query.points.len()).rev() {
-            let mut point = Point::new(query.points[at].clone(), self.cast.participants);
+            let mut point =
+                Point::new(query.points[at].clone(), self.cast.participants, &self.cast.at_first);
             let marks = self.marks(&mut point)?;
             let mut level = Level::default();
             match levels.last() {

@@ -52,7 +52,8 @@ impl Search<'_> {
         if steps > max_steps {
             return Err(Unknown::WitnessTooLong { steps, limit: max_steps }.into());
         }
-        of_points(self.cast.participants, &runs, query.links.len() as u32, self.budget)
+        let points = vec![true; query.links.len()];
+        of_points(self.cast.participants, &runs, &points, self.budget)
     }
 
     /// The rules of a path into the set of a tuple.
