@@ -40,7 +40,7 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "temporal",
         "formulas that are chains of moments, against exhaustive search",
         "selvedge-analysis",
-        &["chains"],
+        &["chains", "chain_events", "chain_recursion"],
     ),
     (
         "splitting",

@@ -5,7 +5,9 @@
 
 use selvedge_base::IdVec;
 use selvedge_program::copies::{CopiesFor, Enough, enough, instantiate};
-use selvedge_program::{Copies, Program, ThreadId};
+use selvedge_program::{
+    Copies, Feature, Features, Formula, PathQuantifier, Program, Proposition, Question, ThreadId,
+};
 
 /// How many copies there are if no number is known to decide a question and none is given.
 pub const FEW_COPIES: u32 = 4;
@@ -43,4 +45,40 @@ pub fn instance(program: Program, asked: &[CopiesFor], most: u32) -> Instance {
     }
     let limit = (!known).then_some(most);
     Instance { program: instantiate(&program, &numbers), limit }
+}
+
+/// Whether what is not found with the copies that a question names is found with no number of them: some run
+/// is sought that only passes moments at which threads with names are somewhere, and every other thread can
+/// stay where it begins.
+pub(crate) fn named_suffice(question: &Question, features: Features) -> bool {
+    let Question::Temporal(temporal) = question else { return false };
+    let others = [Feature::Values, Feature::Channels, Feature::Starts, Feature::Joins];
+    temporal.quantifier == PathQuantifier::Some
+        && temporal.fair.is_empty()
+        && !others.into_iter().any(|one| features.contains(one))
+        && is_passing(&temporal.formula)
+}
+
+/// Whether a formula says only which moments come one after the other, in terms of single threads.
+fn is_passing(formula: &Formula) -> bool {
+    match formula {
+        Formula::Constant(_) => true,
+        Formula::Proposition(atom) => is_about_one(atom),
+        Formula::Not(f) => matches!(&**f, Formula::Proposition(atom) if is_about_one(atom)),
+        Formula::And(f, g) | Formula::Or(f, g) => is_passing(f) && is_passing(g),
+        Formula::Until(f, g) => **f == Formula::Constant(true) && is_passing(g),
+        Formula::Next(_) | Formula::Release(..) => false,
+    }
+}
+
+fn is_about_one(atom: &Proposition) -> bool {
+    matches!(
+        atom,
+        Proposition::At(..)
+            | Proposition::In(..)
+            | Proposition::Holds(..)
+            | Proposition::Unit(_)
+            | Proposition::About(..)
+            | Proposition::Ended(_)
+    )
 }

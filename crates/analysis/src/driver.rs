@@ -13,6 +13,7 @@
 //! 2. A limit that was met is no reason to ask another engine: the budget is used up.
 //! 3. A claim without values that does not fit them is neither a violation nor an internal error.
 
+use crate::copies::named_suffice;
 use crate::prepared::Prepared;
 use crate::registry::{EngineKind, choose, make, make_for_events};
 use selvedge_base::Budget;
@@ -317,7 +318,9 @@ impl<'a, 'p> Driver<'a, 'p> {
         // What was cut off from the program was not looked at. Searches that widen a bound say so
         // themselves, where anything could be found.
         let starts = options.starts_per_site.filter(|_| !kind.widens());
-        let cut = options.copies.map(Unknown::Copies).or(starts.map(Unknown::Starts));
+        let named = named_suffice(question, prepared.features);
+        let copies = options.copies.filter(|_| !named);
+        let cut = copies.map(Unknown::Copies).or(starts.map(Unknown::Starts));
         let safe = || cut.clone().map_or(Verdict::Safe, Verdict::Unknown);
         let verdict = match verdict {
             Verdict::Safe => safe(),

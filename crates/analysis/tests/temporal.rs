@@ -358,3 +358,31 @@ fn a_stack_that_shrinks_does_not_repeat() {
     let question = Question::Temporal(questions(&deep, "E true", &[]).remove(0));
     assert!(selvedge_replay::replay(&deep, &question, &witness).is_err());
 }
+
+/// Where some run is sought that passes places of single threads, the copies that a formula names are enough;
+/// anywhere else nothing beyond the given number is known.
+#[test]
+fn any_number_of_copies() {
+    let source =
+        "lock : l; process W[*] { main { synchronized(l) { label a: skip; } label b: skip; } }";
+    let program = selvedge_front_eml::parse(source).program.expect("a program");
+    let made = selvedge_analysis::instance(program, &[], 3);
+    for (text, expected) in [
+        ("E F (\"W[0]\"@a && \"W[1]\"@b)", Some(true)),
+        ("E F (\"W[0]\"@a && \"W[1]\"@a)", Some(false)),
+        ("E F (\"W[0]\"@b && F (\"W[0]\"@a || !holds(\"W[1]\", l) && \"W[1]\"@a))", Some(false)),
+        ("E F deadlock", None),
+        ("E X X X X X X X X X X X X X X X X !end", None),
+        ("A G !(\"W[0]\"@a && \"W[1]\"@a)", None),
+        ("A G !(\"W[0]\"@a && \"W[1]\"@b)", Some(false)),
+    ] {
+        let (questions, complaints) = parse(text, &made.program, &[]);
+        assert!(complaints.is_empty(), "{text}: {complaints:?}");
+        let questions: Vec<Question> = questions.into_iter().map(Question::Temporal).collect();
+        let options = Options { copies: made.limit, ..Options::new(None) };
+        let prepared = Prepared::new(&made.program);
+        let report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {});
+        let found = report.expect("every run replays").answers.remove(0);
+        assert_eq!(found.is_good(), expected, "{text}");
+    }
+}

@@ -69,7 +69,7 @@ use selvedge_program::{
     Chain, ChainLink, Deed, Formula, Program, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
 use std::rc::Rc;
-use tabulate::{Begin, ChainEndId, ChainTable, LinkSteps, ScriptLink, tabulate};
+use tabulate::{Begin, ChainEndId, ChainTable, LinkLocks, LinkSteps, ScriptLink, tabulate};
 pub(crate) use tuples::Mark;
 use tuples::MarkedTuples;
 
@@ -262,6 +262,7 @@ impl<'p> ChainTupling<'p> {
                 wakes: matches!(slot.border, Some(Border::Start { thread, .. }) if thread == id),
                 ends: cast.borders.is_none_or(|borders| !borders.is_joined(id)),
                 marks,
+                locks: LinkLocks::Free,
             };
             link.steps = match length {
                 LinkLength::None => LinkSteps::Single(vec![false; thread.pds.rules.len()].into()),

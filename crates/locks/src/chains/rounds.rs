@@ -15,10 +15,10 @@ use super::class::Top;
 use super::heads::{Region, heads};
 use super::join::{Alone, Asked, JoinLink, Part, Way, join, sort};
 use super::schedule::{Rounds, of_rounds};
-use super::tabulate::{Begin, ChainEndId, ChainTable, HeadPlace, ScriptLink};
+use super::tabulate::{Begin, ChainEndId, ChainTable, HeadPlace, LinkLocks, ScriptLink};
 use super::tuples::Mark;
 use super::{ChainTupling, Failure, Known, SharedLink, run, shared};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_lower::LockSet;
 use selvedge_program::{Unknown, Witness};
 use std::collections::BTreeMap;
@@ -118,6 +118,7 @@ impl ChainTupling<'_> {
         let (chain, windows) = (of(script.links), of(script.windows));
         let anywhere = script.quiet.of_threads[at].clone();
         let any = |marks: Vec<Option<Mark>>| ScriptLink { marks: marks.into(), ..anywhere.clone() };
+        let with = |locks: LinkLocks, link: ScriptLink| ScriptLink { locks, ..link };
         let mut ways = Vec::new();
         let (stop, profiles) = self.to_stop(at, &chain, &windows, &any, cast, fair)?;
         let points = script.links.len();
@@ -149,9 +150,10 @@ impl ChainTupling<'_> {
                 }
             }
         }
-        let mut links = vec![anywhere.clone()];
+        let mut links = vec![with(LinkLocks::GivesBack, anywhere.clone())];
         links.extend(windows);
-        links.extend([anywhere.clone(), any(head_marks)]);
+        links.push(with(LinkLocks::Again, anywhere.clone()));
+        links.push(with(LinkLocks::Keeps, any(head_marks)));
         let round = self.tabulate((thread, claims), Begin::Heads(&places), &links)?;
         let rounds = self.rounds_of(&places, &round)?;
 
@@ -163,8 +165,16 @@ impl ChainTupling<'_> {
             let class = *classes.entry(of.keys().copied().collect()).or_insert(fresh);
             class_marks[place] = Some(class);
         }
+        // At a quiet moment a thread holds what it keeps in its rounds.
+        let kept: FxHashSet<&LockSet> = rounds.profiles.iter().map(|one| &one.keeps).collect();
+        let quiet_marks =
+            (0..anywhere.marks.len()).map(|place| match Top::of(thread, place / claims.sets()) {
+                Top::Symbol(symbol) => kept.contains(thread.held(symbol)).then_some(0),
+                Top::Ended | Top::Waits => None,
+            });
         let mut links = chain;
-        links.extend([anywhere.clone(), any(class_marks)]);
+        links.push(any(quiet_marks.collect()));
+        links.push(with(LinkLocks::Keeps, any(class_marks)));
         let to_head = self.tabulate((thread, claims), cast.begin(at), &links)?;
         for &end in &to_head.accepted[0] {
             let (parts, _) = self.tuples.components(to_head.ends[end].tuple);

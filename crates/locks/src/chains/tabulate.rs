@@ -28,7 +28,7 @@ use super::claims::Claims;
 use super::class::Top;
 use super::heads::Region;
 use super::tuples::{Mark, MarkedShapeId, MarkedTupleId, MarkedTuples};
-use crate::lock_history::LockAction;
+use crate::lock_history::{LockAction, LockHistory};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
 use selvedge_lower::{LoweredThread, RuleLabel};
@@ -71,6 +71,22 @@ pub(super) struct ScriptLink {
     pub ends: bool,
     /// For each place the mark with which the point may be passed there.
     pub marks: Rc<[Option<Mark>]>,
+    /// What the link says about locks.
+    pub locks: LinkLocks,
+}
+
+/// What a link says about the locks of a thread, beyond what the others do. It is checked where the whole path
+/// is known, not inside of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum LinkLocks {
+    /// Nothing.
+    Free,
+    /// What is held at its beginning is kept.
+    Keeps,
+    /// What is taken in it is given back in it.
+    GivesBack,
+    /// What is held at its end was held at the end of the first link.
+    Again,
 }
 
 /// Where a script begins.
@@ -428,6 +444,23 @@ impl Tabulate<'_> {
         self.queue.push(Reverse((length, id)));
     }
 
+    /// Whether a fact may pass the point of a link, as far as its locks are concerned.
+    fn may_pass(&self, fact: Fact, locks: LinkLocks) -> bool {
+        if locks == LinkLocks::Free || matches!(self.entries[fact.entry].bottom, Bottom::Call(_)) {
+            return true;
+        }
+        let history = self.tuples.last(fact.tuple);
+        match locks {
+            LinkLocks::Free => true,
+            LinkLocks::Keeps => history.released.is_empty(),
+            LinkLocks::GivesBack => history.acquired.is_empty(),
+            LinkLocks::Again => {
+                let first = self.tuples.first(fact.tuple).map(LockHistory::finally_held);
+                first.is_none_or(|held| held == history.finally_held())
+            }
+        }
+    }
+
     /// Whether a place is outside the region of the head of an entry.
     fn is_off(&self, entry: ChainEntryId, place: usize) -> bool {
         let (Some(heads), Bottom::Head(head)) = (self.heads, self.entries[entry].bottom) else {
@@ -470,7 +503,9 @@ impl Tabulate<'_> {
         let links = self.links;
         let link = &links[fact.link() as usize];
         let place = fact.place as usize;
-        if let Some(mark) = link.marks[place] {
+        if let Some(mark) = link.marks[place]
+            && self.may_pass(fact, link.locks)
+        {
             let moved = fact.stage % 2;
             let tuple = self.tuples.point(fact.tuple, 2 * mark + moved);
             if fact.link() as usize + 1 == links.len() {

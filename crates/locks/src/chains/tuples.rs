@@ -10,7 +10,7 @@
 //! # Invariants
 //! 1. Equal tuples have equal ids.
 
-use crate::lock_history::LockAction;
+use crate::lock_history::{LockAction, LockHistory};
 use crate::tupling::histories::{HistoryId, HistoryTable, ShapeId};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec, define_id};
@@ -92,6 +92,22 @@ impl MarkedTuples {
         };
         self.then.insert((first, second), result);
         result
+    }
+
+    /// The history of the last link.
+    pub fn last(&self, id: MarkedTupleId) -> &LockHistory {
+        self.histories.get(self.items[id].last)
+    }
+
+    /// The history of the first link, if a point was passed since.
+    pub fn first(&self, id: MarkedTupleId) -> Option<&LockHistory> {
+        let mut found = None;
+        let mut at = self.items[id];
+        while let Some((before, _)) = at.before {
+            at = self.items[before];
+            found = Some(at.last);
+        }
+        found.map(|id| self.histories.get(id))
     }
 
     /// Only tuples of one shape can dominate each other.
