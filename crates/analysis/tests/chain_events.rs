@@ -90,10 +90,13 @@ fn automata_as_chains_of_steps() {
     assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
 }
 
+/// The nodes of each thread.
+type PlacesOfThreads = Vec<(ThreadId, Vec<NodeId>)>;
+
 /// A program without calls whose threads know the state of an automaton: each has its nodes once for each
 /// state, goes on to the next state by its own events, and guesses the steps of the others. Also the nodes of
 /// each thread in each state.
-fn product(program: &Program, ipa: &Ipa) -> (Program, Vec<Vec<(ThreadId, Vec<NodeId>)>>) {
+fn product(program: &Program, ipa: &Ipa) -> (Program, Vec<PlacesOfThreads>) {
     let mut made = program.clone();
     let owner = |node: NodeId| program.procedures[program.nodes[node]].owner.expect("an owner");
     let states = ipa.phases.len() + 1;

@@ -193,7 +193,7 @@ impl Borders {
             beginnings: 0,
             found: Vec::new(),
         };
-        search.extend(0, Standing::at_first(program))?;
+        search.extend(0, &Standing::at_first(program))?;
         let mut found = search.found;
         found.sort_by_key(Vec::len);
         Ok(found)
@@ -229,7 +229,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// All orders that go on with this link of the query. Behind the last one, an infinite run may have
     /// borders before its rounds.
-    fn extend(&mut self, link: usize, standing: Standing) -> Result<(), Unknown> {
+    fn extend(&mut self, link: usize, standing: &Standing) -> Result<(), Unknown> {
         self.budget.check().map_err(Unknown::Stopped)?;
         self.beginnings += 1;
         if self.found.len() > ORDERS || self.beginnings > BEGINNINGS {
@@ -249,10 +249,10 @@ impl Search<'_> {
         } else {
             let (before, behind) = (standing.clone(), standing.clone());
             self.slots.push(Slot { link: Some(link), border: None, before, behind });
-            self.extend(link + 1, standing.clone())?;
+            self.extend(link + 1, standing)?;
             self.slots.pop();
         }
-        for border in self.next(&standing) {
+        for border in self.next(standing) {
             let mut behind = standing.clone();
             behind.pass(border);
             self.passed.push(border);
@@ -270,7 +270,7 @@ impl Search<'_> {
                 let (before, then) = (standing.clone(), behind.clone());
                 self.slots.push(Slot { link: None, border: Some(border), before, behind: then });
             }
-            self.extend(link + usize::from(single), behind)?;
+            self.extend(link + usize::from(single), &behind)?;
             self.slots.pop();
             if !single {
                 self.slots.pop();

@@ -338,13 +338,12 @@ impl<'p> ChainTupling<'p> {
             let script: Vec<ScriptLink> =
                 links.iter().map(|link| link.of_threads[at].clone()).collect();
             let key = (at, script);
-            let table = match known.points.get(&key) {
-                Some(table) => Rc::clone(table),
-                None => {
-                    let table = Rc::new(self.along_points(at, &key.1, cast)?);
-                    known.points.insert(key, Rc::clone(&table));
-                    table
-                }
+            let table = if let Some(table) = known.points.get(&key) {
+                Rc::clone(table)
+            } else {
+                let table = Rc::new(self.along_points(at, &key.1, cast)?);
+                known.points.insert(key, Rc::clone(&table));
+                table
             };
             if table.ways.is_empty() {
                 return Ok(None);

@@ -49,13 +49,12 @@ impl ChainTupling<'_> {
             let quiet = std::iter::once(&script.quiet);
             let all = links.iter().chain(quiet).chain(windows);
             let key = (at, all.map(|link| link.of_threads[at].clone()).collect());
-            let found = match known.endless.get(&key) {
-                Some(found) => Rc::clone(found),
-                None => {
-                    let found = Rc::new(self.endless(at, script, cast, fair, &mut known.alone)?);
-                    known.endless.insert(key, Rc::clone(&found));
-                    found
-                }
+            let found = if let Some(found) = known.endless.get(&key) {
+                Rc::clone(found)
+            } else {
+                let found = Rc::new(self.endless(at, script, cast, fair, &mut known.alone)?);
+                known.endless.insert(key, Rc::clone(&found));
+                found
             };
             if found.ways.is_empty() {
                 return Ok(None);
@@ -120,7 +119,7 @@ impl ChainTupling<'_> {
         let any = |marks: Vec<Option<Mark>>| ScriptLink { marks: marks.into(), ..anywhere.clone() };
         let with = |locks: LinkLocks, link: ScriptLink| ScriptLink { locks, ..link };
         let mut ways = Vec::new();
-        let (stop, profiles) = self.to_stop(at, &chain, &windows, &any, cast, fair)?;
+        let (stop, profiles) = self.until_stop(at, &chain, &windows, &any, cast, fair)?;
         let points = script.links.len();
         for &end in &stop.accepted[0] {
             self.budget.check().map_err(Unknown::Stopped)?;
@@ -208,7 +207,7 @@ impl ChainTupling<'_> {
     }
 
     /// What a thread can do before it stops, and the classes at the points of the windows where it does.
-    fn to_stop(
+    fn until_stop(
         &mut self,
         at: usize,
         chain: &[ScriptLink],

@@ -472,18 +472,23 @@ impl Tabulate<'_> {
         }
     }
 
-    /// Whether a script may end at a place of an entry; with the recursive head that it comes back to.
-    fn may_end(&self, entry: ChainEntryId, place: usize) -> Option<Option<u32>> {
-        let Some(heads) = self.heads else { return Some(None) };
+    /// Whether a script may end at a place of an entry, as far as heads are concerned.
+    fn may_end(&self, entry: ChainEntryId, place: usize) -> bool {
+        let Some(heads) = self.heads else { return true };
         match self.entries[entry].bottom {
-            Bottom::Main => Some(None),
-            Bottom::Call(_) => self.deeper.get(&place).map(|&head| Some(head)),
+            Bottom::Main => true,
+            Bottom::Call(_) => self.deeper.contains_key(&place),
             Bottom::Head(head) => {
                 let head = &heads[head as usize];
-                let here = matches!(*head.region, Region::Loop(_)) && head.place == place;
-                here.then_some(None)
+                matches!(*head.region, Region::Loop(_)) && head.place == place
             }
         }
+    }
+
+    /// The recursive head at a place inside a call.
+    fn deeper_head(&self, entry: ChainEntryId, place: usize) -> Option<u32> {
+        let in_call = matches!(self.entries[entry].bottom, Bottom::Call(_));
+        self.deeper.get(&place).copied().filter(|_| in_call)
     }
 
     /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.
@@ -509,8 +514,8 @@ impl Tabulate<'_> {
             let moved = fact.stage % 2;
             let tuple = self.tuples.point(fact.tuple, 2 * mark + moved);
             if fact.link() as usize + 1 == links.len() {
-                if let Some(deeper) = self.may_end(fact.entry, place) {
-                    let told = (tuple, fact.kept, deeper);
+                if self.may_end(fact.entry, place) {
+                    let told = (tuple, fact.kept, self.deeper_head(fact.entry, place));
                     self.end(fact.entry, told, EndReason::Here(id), fact.length);
                 }
             } else {
