@@ -127,3 +127,20 @@ fn what_is_followed() {
         }
     }
 }
+
+/// Procedures that call each other for ever: what follows such a call is never executed, and is nested all
+/// the same, whichever of them is looked at first.
+#[test]
+fn calls_that_never_return() {
+    let source = "lock : l; var : x;
+        process P {
+            main { read x; never(); a(); unit { read x; } }
+            a { never(); b(); unit { read x; } }
+            b { never(); a(); unit { read x; } }
+            never { synchronized(l) { never(); } unit { read x; } }
+        }
+        process Q { main { write x; } }";
+    let program = selvedge_front_eml::parse(source).program.expect("a program");
+    let found = verdicts(&program, &all_races(&program), EngineKind::Tupling);
+    assert_eq!(found, ["violation"]);
+}

@@ -105,10 +105,12 @@ impl Scopes {
         }
         // What follows a call that never returns is never executed; there the call changes nothing.
         for procedure in reachable(program) {
-            let calls = std::mem::take(&mut build.waiting[procedure]);
-            build.assumed[procedure] |= !calls.is_empty();
-            for edge in calls {
-                build.follow(edge)?;
+            let exit = program.procedures[procedure].exit;
+            build.assumed[procedure] = build.scopes.of_node[exit].is_none();
+        }
+        for procedure in reachable(program) {
+            for call in std::mem::take(&mut build.waiting[procedure]) {
+                build.follow(call)?;
                 build.run()?;
             }
         }
