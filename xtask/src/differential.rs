@@ -49,6 +49,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["splitting"],
     ),
     (
+        "spin",
+        "formulas without X about programs without recursion, against SPIN",
+        "selvedge-analysis",
+        &["spin"],
+    ),
+    (
         "ltl",
         "automata of formulas against their meaning, spin and lbt, on all short words",
         "selvedge-logic",

@@ -244,6 +244,12 @@ fn every_output_is_what_its_schema_says() {
         ("temporal.json", &["temporal", spool, "--formulas", formulas, "--explain"]),
         ("temporal.json", &["temporal", spool, "A G F T2@get", "--fair", "T1"]),
         ("temporal.json", &["temporal", spool, "A G F T2@get"]),
+        ("branching.json", &["branching", spool, "AG EF T1@idle", "AF ended(T1)"]),
+        (
+            "branching.json",
+            &["branching", "examples/tree-walk.eml", "--thread", "Walker", "AG EF ended(Walker)"],
+        ),
+        ("branching.json", &["branching", "examples/tree-walk.eml", "AG EF ended(Walker)"]),
     ] {
         assert!(check(schema, &[arguments, &["--format", "json"]].concat()), "{arguments:?}");
     }
@@ -270,6 +276,7 @@ fn every_output_is_what_its_schema_says() {
         ("show.json", "globals"),
         ("show.json", "files"),
         ("temporal.json", "fair"),
+        ("branching.json", "thread"),
         ("check.json", "shard"),
     ] {
         assert!(seen[schema].contains(field), "no output had `{field}` of {schema}");

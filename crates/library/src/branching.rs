@@ -7,6 +7,8 @@ use selvedge_analysis::{Instance, decide_branching, decide_branching_of, instanc
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::{BranchingFormula, parse_branching};
 use selvedge_program::{ThreadId, Unknown};
+use selvedge_report::BranchingEntry;
+use selvedge_report::branching_json;
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
 use selvedge_report::text::fill;
@@ -31,6 +33,8 @@ pub struct BranchingAnswers {
     pub answers: Vec<(String, Result<bool, Unknown>)>,
     /// The thread that was taken alone.
     pub thread: Option<String>,
+    text: Text,
+    warnings: Vec<Diagnostic>,
 }
 
 impl Branching {
@@ -83,11 +87,29 @@ impl Branching {
         BranchingAnswers {
             answers: answers.collect(),
             thread: thread.map(|thread| program.threads[thread].name.clone()),
+            text: model.text.clone(),
+            warnings: model.warnings.clone(),
         }
     }
 }
 
 impl BranchingAnswers {
+    /// The answers as JSON.
+    pub fn json(&self, elapsed: Duration) -> String {
+        let entries = self.answers.iter().map(|(formula, answer)| BranchingEntry {
+            formula,
+            verdict: match answer {
+                Ok(true) => "holds",
+                Ok(false) => "fails",
+                Err(_) => "unknown",
+            },
+            reason: answer.as_ref().err().map(ToString::to_string),
+        });
+        let entries: Vec<BranchingEntry<'_>> = entries.collect();
+        let thread = self.thread.as_deref();
+        branching_json::render(self.text.source(), thread, &entries, elapsed, &self.warnings)
+    }
+
     /// The answers for people, on a screen of this width.
     pub fn render(&self, elapsed: Duration, width: usize) -> String {
         let mut out = String::new();

@@ -11,6 +11,7 @@
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
 //! - [`chains`]: temporal formulas that are chains of moments, by tupling; [`splitting`]: the same for
 //!   two threads by sets of automaton tuples.
+//! - [`reconcilable`]: trees of runs of two threads whose paths can be interleaved.
 //!
 //! Engines propose; the replayer, which knows none of this, disposes.
 
@@ -21,6 +22,7 @@ pub mod deadlock;
 pub mod lock_history;
 pub mod may_wait;
 pub mod order;
+pub mod reconcilable;
 pub mod role;
 pub mod schedule;
 pub mod splitting;

@@ -26,6 +26,7 @@
 //! ```
 
 pub mod answers;
+pub mod branching_json;
 pub mod checks;
 pub mod describe;
 pub mod diagnostic;
@@ -57,6 +58,7 @@ mod width;
 pub mod witness_dot;
 
 pub use answers::{Answers, Asked, AskedFormula, Counts, Patterns, Projection, Reach, Sought};
+pub use branching_json::BranchingEntry;
 pub use checks::{Checks, RunSettings};
 pub use diagnostic::Source;
 pub use fit::wrap_lines;

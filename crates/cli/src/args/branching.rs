@@ -3,7 +3,7 @@
 
 use super::LimitOptions;
 use super::reach::Input;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// Shown after the help of `branching`.
 pub const BRANCHING_EXAMPLES: &str = "\
@@ -34,7 +34,19 @@ pub struct BranchingArgs {
     /// Ask about this thread alone: every lock is granted to it, and its stack may be of any depth.
     #[arg(long, value_name = "THREAD")]
     pub thread: Option<String>,
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = BranchingForm::Text)]
+    pub format: BranchingForm,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
+}
+
+/// How the answers are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum BranchingForm {
+    /// For people.
+    Text,
+    /// As one JSON object.
+    Json,
 }

@@ -1,7 +1,7 @@
 //! # Idea
 //! `selvedge branching`: from a file and formulas to answers about trees of runs.
 
-use crate::args::branching::BranchingArgs;
+use crate::args::branching::{BranchingArgs, BranchingForm};
 use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
 use crate::output::Output;
@@ -26,7 +26,10 @@ pub fn run(args: &BranchingArgs, output: Output) -> Result<Exit, Exit> {
         Exit::BadInput
     })?;
     let answers = asked.decide(budget);
-    output.print(&answers.render(watch.elapsed(), output.stdout().width))?;
+    output.print(&match args.format {
+        BranchingForm::Text => answers.render(watch.elapsed(), output.stdout().width),
+        BranchingForm::Json => answers.json(watch.elapsed()),
+    })?;
     let found = |wanted: Option<bool>| {
         answers.answers.iter().any(|(_, answer)| answer.as_ref().ok().copied() == wanted)
     };
