@@ -57,12 +57,12 @@ fn tree(
     }
 }
 
-fn acquire(lock: u32) -> Option<LockAction> {
-    Some(LockAction::Acquire(LockId::from_index(lock as usize)))
+fn acquire(lock: u32) -> LockAction {
+    LockAction::Acquire(LockId::from_index(lock as usize))
 }
 
-fn release(lock: u32) -> Option<LockAction> {
-    Some(LockAction::Release(LockId::from_index(lock as usize)))
+fn release(lock: u32) -> LockAction {
+    LockAction::Release(LockId::from_index(lock as usize))
 }
 
 fn reconciled(one: &TreeThread, other: &TreeThread) -> Result<bool, NoTrees> {
@@ -86,16 +86,16 @@ fn a_thread_that_waits_shows_more_than_its_trees() {
         &[&[], &[0], &[], &[0], &[0]],
         &[
             (ef_s, None, &[ax_s]),
-            (ef_s, acquire(0), &[ef_b]),
+            (ef_s, Some(acquire(0)), &[ef_b]),
             (ef_b, None, &[ax_b]),
             (ef_b, None, &[ef_b]),
-            (ax_s, acquire(0), &[good_b]),
+            (ax_s, Some(acquire(0)), &[good_b]),
             (ax_b, None, &[good_b]),
         ],
         &[],
     );
     // P2 takes l and stops; nothing is asked of it.
-    let other = tree(&[&[], &[0]], &[(0, acquire(0), &[1])], &[0, 1]);
+    let other = tree(&[&[], &[0]], &[(0, Some(acquire(0)), &[1])], &[0, 1]);
     assert_eq!(reconciled(&one, &other), Ok(false));
 }
 
@@ -117,19 +117,24 @@ fn every_path_of_a_tree_needs_a_partner() {
     // P1 takes l and stays, or frees it again; P2 has to take l, and to keep it or to free it.
     let both = tree(
         &[&[], &[0], &[0], &[]],
-        &[(0, acquire(0), &[1]), (1, None, &[2, 3]), (2, None, &[2])],
+        &[(0, Some(acquire(0)), &[1]), (1, None, &[2, 3]), (2, None, &[2])],
         &[2, 3],
     );
     // The second branch of the rule above frees nothing, so the rule is wrong.
-    let stays = tree(&[&[], &[0]], &[(0, acquire(0), &[1])], &[1]);
+    let stays = tree(&[&[], &[0]], &[(0, Some(acquire(0)), &[1])], &[1]);
     assert_eq!(reconciled(&both, &stays), Err(NoTrees::WrongLocks(1)));
     let both = tree(
         &[&[], &[0], &[0], &[]],
-        &[(0, acquire(0), &[1, 2]), (1, None, &[1]), (2, release(0), &[3])],
+        &[(0, Some(acquire(0)), &[1, 2]), (1, None, &[1]), (2, Some(release(0)), &[3])],
         &[1, 3],
     );
-    let frees = tree(&[&[], &[0], &[]], &[(0, acquire(0), &[1]), (1, release(0), &[2])], &[2]);
-    let either = tree(&[&[], &[0], &[]], &[(0, acquire(0), &[1]), (1, release(0), &[2])], &[0, 2]);
+    let frees =
+        tree(&[&[], &[0], &[]], &[(0, Some(acquire(0)), &[1]), (1, Some(release(0)), &[2])], &[2]);
+    let either = tree(
+        &[&[], &[0], &[]],
+        &[(0, Some(acquire(0)), &[1]), (1, Some(release(0)), &[2])],
+        &[0, 2],
+    );
     // The path that stays inside excludes a partner that keeps l, and one that has taken it meets it before.
     assert_eq!(reconciled(&both, &stays), Ok(false));
     assert_eq!(reconciled(&both, &frees), Ok(true));
