@@ -109,9 +109,9 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
     ),
     (
         "scale",
-        "several workers against one, and against all interleavings",
+        "several workers, and partitions that are stopped and go on, against one and all interleavings",
         "selvedge-states",
-        &["workers"],
+        &["workers", "partitions"],
     ),
     (
         "symmetry",

@@ -23,7 +23,7 @@ use selvedge_program::{
     Refined, Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
 };
 use selvedge_replay::{ReplayError, replay_with_values, replay_within};
-use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
+use selvedge_states::{ProtectionRule, Reduction, SearchMeans, SearchOrder, StoreKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -70,6 +70,8 @@ pub struct Options {
     pub workers: usize,
     /// How many states one of them stores before the others help.
     pub alone: u64,
+    /// What it has beside the memory and the cores of this process, as long as that runs.
+    pub means: Option<&'static SearchMeans>,
     /// Whether it gives every assertion its own verdict.
     pub assertions: bool,
     /// Whether it says what protects each variable.
@@ -117,6 +119,7 @@ impl Options {
             store: StoreKind::default(),
             workers: 1,
             alone: 0,
+            means: None,
             assertions: false,
             locks: false,
             why: None,

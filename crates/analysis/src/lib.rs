@@ -46,7 +46,9 @@ pub use relation::{Listing, QuestionPart, RelationReport, answer_relation, answe
 pub use selvedge_bounded::projection;
 pub use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};
 pub use selvedge_states::movers::movers;
-pub use selvedge_states::{ProtectionRule, Reduction, SearchOrder, StoreKind};
+pub use selvedge_states::{
+    Ensemble, Journal, ProtectionRule, Reduction, SearchMeans, SearchOrder, StoreKind,
+};
 
 /// The book's page about embedding, as tests.
 #[cfg(doctest)]

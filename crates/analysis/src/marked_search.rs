@@ -20,7 +20,7 @@ use selvedge_program::{
     Verdict,
 };
 use selvedge_replay::replay_within;
-use selvedge_states::{Reduction, SearchOptions, Transactions};
+use selvedge_states::{Reduction, SearchMeans, SearchOptions, Transactions};
 
 /// How many states are stored for one of many questions, unless more are allowed.
 const STATES_PER_QUESTION: u64 = 1 << 18;
@@ -33,6 +33,7 @@ pub(crate) struct MarkedSearch<'p> {
     options: SearchOptions,
     reduction: Option<Reduction>,
     budget: Budget,
+    means: SearchMeans,
     statistics: Statistics,
 }
 
@@ -45,7 +46,9 @@ impl<'p> MarkedSearch<'p> {
         budget: Budget,
     ) -> Self {
         let program = prepared.program;
-        let plain = Transactions::new(program, search, options.reduction, budget.clone());
+        let means = options.means.cloned().unwrap_or_default();
+        let plain = Transactions::new(program, search, options.reduction, budget.clone())
+            .with_means(means.clone());
         // Without recursion calls end by themselves.
         let is_recursive = prepared.features.contains(Feature::Recursion);
         let depth = if is_recursive {
@@ -69,6 +72,7 @@ impl<'p> MarkedSearch<'p> {
             },
             reduction: options.reduction,
             budget,
+            means,
             statistics: Statistics::default(),
         }
     }
@@ -95,11 +99,13 @@ impl<'p> MarkedSearch<'p> {
                 SearchOptions { states: None, why: None, locks: false, ..self.search },
                 Some(Reduction::None),
                 self.budget.clone(),
-            ),
+            )
+            .with_means(self.means.clone()),
             search: self.search,
             options: self.options,
             reduction: Some(Reduction::None),
             budget: self.budget.clone(),
+            means: self.means.clone(),
             statistics: Statistics::default(),
         };
         let mut decision = match without.marked(self.program, question) {
@@ -118,7 +124,8 @@ impl<'p> MarkedSearch<'p> {
 
     fn about_events(&mut self, marked: &Marked, question: &Question) -> Result<Decision, Fault> {
         let mut search =
-            Transactions::new(&marked.program, self.options, self.reduction, self.budget.clone());
+            Transactions::new(&marked.program, self.options, self.reduction, self.budget.clone())
+                .with_means(self.means.clone());
         let target = Question::Reach(Target::Label(marked.goals.clone()));
         let decision = search.decide(&target, &mut |_| {})?;
         self.statistics.add(&search.statistics());

@@ -99,6 +99,8 @@ pub enum Unknown {
     /// The events alone allow it, but no run with values that shows it was found; the text says why not
     /// all such runs were tried, if an engine that follows values was asked.
     OtherData(Option<String>),
+    /// Something that the search needs was lost: a disk, a process; the text says what.
+    Outside(String),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -220,7 +222,7 @@ impl fmt::Display for Unknown {
                     Some(why) => write!(f, "; of the runs with values not all were tried: {why}"),
                 }
             }
-            Self::Unsupported(what) => f.write_str(what),
+            Self::Outside(what) | Self::Unsupported(what) => f.write_str(what),
         }
     }
 }

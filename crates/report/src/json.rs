@@ -10,7 +10,7 @@
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
 //! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what; `restrictions`, if only some runs of threads count: `thread` and `automaton` of each; `not_covered`, if one may think that something is and it is not |
 //! | `not_listed` | how many questions are counted in `stats` only, if so |
-//! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine, with `transactions` also `workers` and `levels`; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
+//! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine, with `transactions` also `workers` and `levels`, and where it applies `processes` and `resumed_from_level`; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |
 //!
 //! The answers themselves are in `queries` and `reach`.
@@ -270,6 +270,10 @@ struct Stats<'a> {
     workers: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     levels: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed_from_level: Option<u64>,
     #[serde(serialize_with = "as_map")]
     counts: &'a Statistics,
 }
@@ -297,6 +301,8 @@ impl<'a> Stats<'a> {
             peak_memory_bytes: answers.peak_memory,
             workers: answers.statistics.get("workers").filter(|_| one),
             levels: answers.statistics.get("levels").filter(|_| one),
+            processes: answers.statistics.get("processes").filter(|_| one),
+            resumed_from_level: answers.statistics.get("resumed_from_level").filter(|_| one),
             counts: answers.statistics,
         }
     }

@@ -7,7 +7,10 @@
 
 use crate::program::Code;
 use crate::protection::site;
-use crate::search::{FailingRun, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use crate::search::partition::{OutcomeEnd, SearchOutcome};
+use crate::search::{FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use crate::shared::MOST_WORKERS;
+use crate::task::{SearchMeans, SearchTask};
 use crate::witness::NoWitness;
 use selvedge_base::{Budget, Place, StopReason};
 use selvedge_program::{
@@ -16,6 +19,7 @@ use selvedge_program::{
     Unknown, Verdict, Witness,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How many locks a program may have.
 pub(crate) const MOST_LOCKS: usize = 128;
@@ -29,6 +33,7 @@ pub struct Transactions<'p> {
     reduction: Option<Reduction>,
     budget: Budget,
     statistics: Statistics,
+    means: SearchMeans,
 }
 
 impl<'p> Transactions<'p> {
@@ -39,7 +44,47 @@ impl<'p> Transactions<'p> {
         reduction: Option<Reduction>,
         budget: Budget,
     ) -> Self {
-        Self { program, options, reduction, budget, statistics: Statistics::default() }
+        let (statistics, means) = (Statistics::default(), SearchMeans::default());
+        Self { program, options, reduction, budget, statistics, means }
+    }
+
+    /// The same engine, with more than the memory and the cores of this process.
+    #[must_use]
+    pub fn with_means(self, means: SearchMeans) -> Self {
+        Self { means, ..self }
+    }
+
+    /// Searches by partitions, and leaves with a search what they have found.
+    fn run_elsewhere<'c>(
+        &self,
+        code: &'c Code<'p>,
+        goal: &Goal,
+        named: BTreeSet<NodeId>,
+        options: SearchOptions,
+    ) -> (StateSearch<'c, 'p>, Ended) {
+        let search = StateSearch::new(code, goal.clone(), options, self.budget.clone());
+        if !search.takes_workers() {
+            let why = "what is kept of a search, or done in several processes, is breadth first, with whole \
+                       states";
+            return (search, Ended::plain(SearchEnd::Open(Unknown::Unsupported(why.to_owned()))));
+        }
+        let task = SearchTask {
+            program: Arc::new(self.program.clone()),
+            goal: goal.clone(),
+            named,
+            options,
+            budget: self.budget.clone(),
+            journal: self.means.journal.clone(),
+            nonce: self.means.nonce,
+        };
+        let outcome = match &self.means.ensemble {
+            Some(ensemble) => ensemble.search(&task),
+            None => Ok(task.search_here(options.workers.clamp(1, MOST_WORKERS))),
+        };
+        match outcome {
+            Ok(outcome) => search.with_outcome(outcome),
+            Err(why) => (search, Ended::plain(SearchEnd::Open(why))),
+        }
     }
 
     /// What is looked for, the nodes that it names, and the reduction that preserves it.
@@ -94,7 +139,12 @@ impl Engine for Transactions<'_> {
         }
         let reduction = self.reduction.unwrap_or(reduction);
         let options = SearchOptions { reduction, ..self.options };
-        let (mut search, end) = run(&code, &goal, options, &self.budget);
+        let (mut search, Ended { end, witness }) = if self.means.is_empty() {
+            let (search, end) = run(&code, &goal, options, &self.budget);
+            (search, Ended::plain(end))
+        } else {
+            self.run_elsewhere(&code, &goal, named, options)
+        };
         if let Some(fault) = search.fault.take() {
             return Err(fault);
         }
@@ -109,7 +159,8 @@ impl Engine for Transactions<'_> {
             }
             (SearchEnd::Complete, None) => Verdict::Safe,
             (SearchEnd::Open(why), None) => Verdict::Unknown(why),
-            (SearchEnd::Found(found), _) => match search.witness(&found) {
+            (SearchEnd::Found(found), _) => match witness.unwrap_or_else(|| search.witness(&found))
+            {
                 Ok(witness) => Verdict::Violation(witness),
                 Err(NoWitness::Unknown(why)) => Verdict::Unknown(why),
                 Err(NoWitness::Fault(fault)) => return Err(fault),
@@ -133,11 +184,54 @@ impl Engine for Transactions<'_> {
                 ("imbalance", work.imbalance),
             ],
         });
+        let mut more = Vec::new();
+        more.extend((work.processes > 0).then_some(("processes", work.processes)));
+        more.extend(work.resumed_from_level.map(|level| ("resumed_from_level", level)));
+        self.statistics.add(&Statistics { counts: more });
         Ok(Decision { verdict, explored, searched: Some(Box::new(searched)), refined: None })
     }
 
     fn statistics(&self) -> Statistics {
         self.statistics.clone()
+    }
+}
+
+/// How a search has ended, with the run if it was made elsewhere.
+struct Ended {
+    end: SearchEnd,
+    witness: Option<Result<Witness, NoWitness>>,
+}
+
+impl Ended {
+    fn plain(end: SearchEnd) -> Self {
+        Self { end, witness: None }
+    }
+}
+
+impl StateSearch<'_, '_> {
+    /// The search as if it had done what partitions have done.
+    fn with_outcome(mut self, outcome: SearchOutcome) -> (Self, Ended) {
+        self.install(&outcome);
+        self.failures = outcome.failures;
+        self.runs = outcome.runs;
+        self.protection = outcome.protection;
+        self.fault = outcome.fault;
+        self.gathered = outcome.shared_states;
+        let ended = match outcome.end {
+            OutcomeEnd::Complete => Ended::plain(SearchEnd::Complete),
+            OutcomeEnd::Open(why) => Ended::plain(SearchEnd::Open(why)),
+            OutcomeEnd::Found(witness) => {
+                let thread = selvedge_base::Id::from_index(0);
+                let found =
+                    Found { from: 0, thread, path: Vec::new(), fails: None, at_first: false };
+                let silent = || {
+                    Err(NoWitness::Unknown(Unknown::Outside("another process has the run".into())))
+                };
+                let witness = Some(witness.unwrap_or_else(silent));
+                Ended { end: SearchEnd::Found(Box::new(found)), witness }
+            }
+        };
+        (self, ended)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Start reading at [`search`]. [`step`] is the step relation with what each step accesses, [`eval`] the
 //! values of expressions, [`protection`] which accesses commute, [`program`] what is prepared once,
-//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`symmetry`] the order in which interchangeable copies are stored, `shared` what several workers store, [`witness`] the run to what was found, [`engine`] the engine.
+//! [`layout`] and [`store`] the packed states, [`bytecode`] and [`executor`] steps that simply happen, [`symmetry`] the order in which interchangeable copies are stored, `shared` what several workers store, [`task`] a search that partitions without common memory do, [`journal`] what survives of it, [`witness`] the run to what was found, [`engine`] the engine.
 //!
 //! ```
 //! use selvedge_base::Budget;
@@ -24,6 +24,7 @@ pub mod bytecode;
 pub mod engine;
 pub mod eval;
 pub mod executor;
+pub mod journal;
 pub mod layout;
 pub mod movers;
 pub mod program;
@@ -34,14 +35,22 @@ pub mod state;
 pub mod step;
 pub mod store;
 pub mod symmetry;
+pub mod task;
+mod wire;
 pub mod witness;
 
 pub use engine::Transactions;
+pub use journal::Journal;
 pub use program::Code;
 pub use protection::{AccessClass, Protection, ProtectionRule};
+pub use search::holding::ownership_probe;
+pub use search::partition::{
+    OutcomeEnd, Parcel, Partition, Place as PartitionPlace, SearchOutcome, Turn,
+};
 pub use search::{
     FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateCounts,
     StateSearch, StoreKind, WorkCounts,
 };
 pub use step::{CellAccess, Mover, Offer, StepRelation};
 pub use symmetry::Symmetry;
+pub use task::{Ensemble, SearchMeans, SearchTask};

@@ -21,10 +21,13 @@
 //!    the same, since whatever is visited is reachable.
 
 mod expansion;
+pub(crate) mod holding;
 mod initial;
 mod options;
 mod parallel;
 pub(crate) mod part;
+pub(crate) mod partition;
+pub(crate) mod together;
 
 pub use options::{Goal, Reduction, SearchOptions, SearchOrder, StoreKind};
 pub use parallel::WorkCounts;
@@ -152,6 +155,10 @@ pub struct StateSearch<'c, 'p> {
     pub(crate) shared: Option<SharedStates>,
     /// What several workers have done.
     pub(crate) work: WorkCounts,
+    /// What partitions have counted, and how many states they have not expanded.
+    outcome: Option<(StateCounts, u64)>,
+    /// The shared states that partitions have stored.
+    pub(crate) gathered: Option<BTreeSet<Valuation>>,
 }
 
 /// A run to a failure that a search came by.
@@ -217,12 +224,17 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             few: parallel::FEW,
             part: None,
             shared: None,
-            work: WorkCounts { workers: 1, levels: 0, imbalance: 0 },
+            work: WorkCounts { workers: 1, ..WorkCounts::default() },
+            outcome: None,
+            gathered: None,
         }
     }
 
     /// What was counted so far.
     pub fn counts(&self) -> StateCounts {
+        if let Some((counts, _)) = self.outcome {
+            return counts;
+        }
         let (states, bytes_per_state) = match &self.shared {
             Some(shared) => (shared.store.count(), shared.store.bytes_per_state()),
             None => (self.store.count(), self.store.bytes_per_state()),
@@ -232,9 +244,9 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
     /// What several workers have done; a level of one worker is what lies behind as many transactions.
     pub fn work_counts(&self) -> WorkCounts {
-        match self.shared {
-            Some(_) => self.work,
-            None => WorkCounts { levels: self.counts.depth + 1, ..self.work },
+        match (&self.shared, self.outcome) {
+            (Some(_), _) | (_, Some(_)) => self.work,
+            (None, None) => WorkCounts { levels: self.counts.depth + 1, ..self.work },
         }
     }
 
@@ -352,14 +364,15 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     /// # Errors
     /// If a limit was met.
     pub fn shared_states(&self) -> Result<BTreeSet<Valuation>, Unknown> {
+        if let Some(gathered) = &self.gathered {
+            return Ok(gathered.clone());
+        }
         let mut all = BTreeSet::new();
         let mut add = |words: &[u64]| {
             if let Some(reason) = self.budget.poll() {
                 return Err(Unknown::from(reason));
             }
-            let state = self.packing.unpack(words);
-            let held = state.locks.iter().map(|owner| Value::from(owner.is_some()));
-            all.insert(Valuation(state.globals.iter().copied().chain(held).collect()));
+            all.insert(self.shared_state(words));
             Ok(())
         };
         if let Some(SharedStates { store, cursors, .. }) = &self.shared {
@@ -374,6 +387,13 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
         }
         Ok(all)
+    }
+
+    /// The values of the globals in a state, followed by whether each lock is held.
+    fn shared_state(&self, words: &[u64]) -> Valuation {
+        let state = self.packing.unpack(words);
+        let held = state.locks.iter().map(|owner| Value::from(owner.is_some()));
+        Valuation(state.globals.iter().copied().chain(held).collect())
     }
 
     /// How far it is.
@@ -399,7 +419,17 @@ impl<'c, 'p> StateSearch<'c, 'p> {
 
     /// How many stored states are not expanded yet.
     pub fn waiting(&self) -> u64 {
+        if let Some((_, waiting)) = self.outcome {
+            return waiting;
+        }
         self.shared.as_ref().map_or(self.queue.len() as u64, |shared| shared.waiting)
+    }
+
+    /// Takes over what partitions have counted.
+    pub(crate) fn install(&mut self, outcome: &partition::SearchOutcome) {
+        self.outcome = Some((outcome.counts, outcome.waiting));
+        self.work = outcome.work;
+        self.too_deep = outcome.too_deep;
     }
 
     /// How many transactions lie behind a state that is reached from a stored one. Workers count

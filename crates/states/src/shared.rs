@@ -52,7 +52,23 @@ impl StateRecord {
         Self((worker as u64) << PLACE_BITS | place as u64)
     }
 
-    fn worker(self) -> usize {
+    /// The record that a word of a message or of a log stands for.
+    pub fn from_word(word: u64) -> Self {
+        Self(word & ((1 << RECORD_BITS) - 1))
+    }
+
+    /// What else a word has in which a record stands.
+    pub fn without(word: u64) -> u64 {
+        word >> RECORD_BITS
+    }
+
+    /// The word that stands for it.
+    pub fn to_word(self) -> u64 {
+        self.0
+    }
+
+    /// In whose arena it is.
+    pub fn worker(self) -> usize {
         (self.0 >> PLACE_BITS) as usize
     }
 
@@ -74,15 +90,20 @@ pub struct ReachedBy {
 
 impl ReachedBy {
     /// In one word, ordered by the hash, the thread, and where the record is.
-    fn word(self) -> u64 {
+    pub fn word(self) -> u64 {
         (self.hash >> 48) << 48 | (self.thread as u64) << RECORD_BITS | self.from.0
     }
 }
 
 /// A parent as it is stored: the thread and the record; nothing for an initial state.
-fn parent(word: u64) -> Option<(StateRecord, usize)> {
-    let record = StateRecord(word & ((1 << RECORD_BITS) - 1));
+pub fn parent(word: u64) -> Option<(StateRecord, usize)> {
+    let record = StateRecord::from_word(word);
     (record.0 != 0).then_some((record, (word >> RECORD_BITS) as usize % MOST_THREADS))
+}
+
+/// The word of a parent whose record has moved elsewhere.
+pub fn moved_parent(word: u64, to: StateRecord) -> u64 {
+    word >> RECORD_BITS << RECORD_BITS | to.0
 }
 
 /// Words to which one worker appends and that all read.
@@ -109,6 +130,8 @@ pub struct SharedStore {
     /// How many words a state has; 0 if they have not all as many.
     stride: usize,
     table: Vec<AtomicU64>,
+    /// The worker to whom the first arena belongs.
+    first: usize,
     arenas: Vec<Arena>,
     /// How many states there are; known between levels.
     count: usize,
@@ -120,7 +143,7 @@ pub enum Insertion {
     /// It is new.
     New(StateRecord),
     /// It was there.
-    Known,
+    Known(StateRecord),
     /// There is no room in the table until it has grown.
     Full,
     /// There is no room in the arena.
@@ -157,6 +180,11 @@ impl ArenaCursor {
         self.level
     }
 
+    /// Where the arena of the next record begins to be free.
+    pub fn filled(&self) -> usize {
+        self.next
+    }
+
     /// How many states it has stored since it was last asked.
     pub fn take_stored(&mut self) -> usize {
         std::mem::take(&mut self.stored)
@@ -174,9 +202,19 @@ impl ArenaCursor {
 impl SharedStore {
     /// A store without states.
     pub fn new(stride: usize, workers: usize) -> Self {
+        Self::of(stride, 0, workers)
+    }
+
+    /// A store without states that one worker has for itself.
+    pub fn of_one(stride: usize, worker: usize) -> Self {
+        Self::of(stride, worker, 1)
+    }
+
+    fn of(stride: usize, first: usize, workers: usize) -> Self {
         Self {
             stride,
             table: empty_table(1 << 12),
+            first,
             arenas: (0..workers).map(|_| Arena::new()).collect(),
             count: 0,
         }
@@ -189,9 +227,14 @@ impl SharedStore {
 
     /// How many bytes a state takes on average.
     pub fn bytes_per_state(&self) -> u64 {
+        self.bytes() / self.count.max(1) as u64
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
         let used = |arena: &Arena| arena.blocks.iter().filter(|one| one.get().is_some()).count();
         let blocks: usize = self.arenas.iter().map(used).sum();
-        ((blocks * BLOCK + self.table.len()) * 8 / self.count.max(1)) as u64
+        ((blocks * BLOCK + self.table.len()) * 8) as u64
     }
 
     /// How many more states fit before the table grows.
@@ -254,7 +297,7 @@ impl SharedStore {
 
     fn word(&self, record: StateRecord, at: usize) -> &AtomicU64 {
         let unit = if self.stride == 0 { 1 } else { self.stride + self.head() };
-        self.arenas[record.worker()].at(record.place() * unit + at)
+        self.arenas[record.worker() - self.first].at(record.place() * unit + at)
     }
 
     fn length(&self, record: StateRecord) -> usize {
@@ -291,15 +334,15 @@ impl SharedStore {
         left.cmp(&right)
     }
 
-    /// Stores a state, unless it is there.
+    /// Stores a state with the word of its parent, unless it is there.
     pub fn insert(
         &self,
         cursor: &mut ArenaCursor,
-        levels: &[usize],
+        hash: u64,
         words: &[u64],
-        reached: Option<ReachedBy>,
+        parent: u64,
     ) -> Insertion {
-        let (hash, mask) = (hash(words), self.table.len() - 1);
+        let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         let mut mine: Option<StateRecord> = None;
         loop {
@@ -310,7 +353,7 @@ impl SharedStore {
                 }
                 let record = match mine {
                     Some(record) => record,
-                    None => match self.write(cursor, words, reached) {
+                    None => match self.write(cursor, words, parent) {
                         Some(record) => *mine.insert(record),
                         None => return Insertion::Exhausted,
                     },
@@ -329,17 +372,38 @@ impl SharedStore {
                     Err(other) => entry = other,
                 }
             }
-            let record = StateRecord(entry & ((1 << RECORD_BITS) - 1));
+            let record = StateRecord::from_word(entry);
             if entry & !((1 << RECORD_BITS) - 1) == tag(hash) && self.holds(record, words) {
-                if let Some(reached) = reached
-                    && record.place() * self.unit() >= levels[record.worker()]
-                {
-                    self.improve(record, reached);
-                }
-                return Insertion::Known;
+                return Insertion::Known(record);
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// Makes a state the parent of one that was found in this level, if it is smaller than the one that
+    /// is.
+    pub fn improve(&self, record: StateRecord, levels: &[usize], reached: ReachedBy) {
+        if record.place() * self.unit() >= levels[record.worker()] {
+            self.improve_parent(record, reached);
+        }
+    }
+
+    /// The word of a state's parent, as it was stored.
+    pub fn parent_word(&self, record: StateRecord) -> u64 {
+        self.word(record, 0).load(Memory::Relaxed)
+    }
+
+    /// Replaces the word of a state's parent; for a store that one worker has for itself.
+    pub fn set_parent(&self, record: StateRecord, word: u64) {
+        self.word(record, 0).store(word, Memory::Relaxed);
+    }
+
+    /// Where the next record of a worker will be if the last one has so many words, from where
+    /// its arena has been filled: what [`Self::insert`] does, without a state.
+    pub fn place_next(&self, worker: usize, filled: &mut usize, words: usize) -> StateRecord {
+        let place = filled.div_ceil(self.unit());
+        *filled = place * self.unit() + self.head() + words;
+        StateRecord::new(worker, place)
     }
 
     fn unit(&self) -> usize {
@@ -347,12 +411,7 @@ impl SharedStore {
     }
 
     /// Writes a record where nobody reads yet.
-    fn write(
-        &self,
-        cursor: &mut ArenaCursor,
-        words: &[u64],
-        reached: Option<ReachedBy>,
-    ) -> Option<StateRecord> {
+    fn write(&self, cursor: &mut ArenaCursor, words: &[u64], parent: u64) -> Option<StateRecord> {
         // Records of one length are counted, others begin at any word.
         let place = cursor.next.div_ceil(self.unit());
         let end = place * self.unit() + self.head() + words.len();
@@ -360,7 +419,7 @@ impl SharedStore {
             return None;
         }
         let record = StateRecord::new(cursor.worker, place);
-        self.word(record, 0).store(reached.map_or(0, ReachedBy::word), Memory::Relaxed);
+        self.word(record, 0).store(parent, Memory::Relaxed);
         if self.stride == 0 {
             self.word(record, 1).store(words.len() as u64, Memory::Relaxed);
         }
@@ -377,8 +436,7 @@ impl SharedStore {
         cursor.stored += 1;
     }
 
-    /// Makes a state the parent of another one, if it is smaller than the one that is.
-    fn improve(&self, record: StateRecord, reached: ReachedBy) {
+    fn improve_parent(&self, record: StateRecord, reached: ReachedBy) {
         let word = self.word(record, 0);
         let new = reached.word();
         let mut now = word.load(Memory::Relaxed);
@@ -434,12 +492,11 @@ mod tests {
         let mut cursors: Vec<ArenaCursor> = (0..workers).map(ArenaCursor::new).collect();
         for wave in 0..4 {
             store.reserve(4 * states as usize, &cursors);
-            let levels: Vec<usize> = cursors.iter().map(ArenaCursor::level).collect();
             let found: usize = std::thread::scope(|scope| {
                 let threads: Vec<_> = cursors
                     .iter_mut()
                     .map(|cursor| {
-                        let (store, levels) = (&store, &levels);
+                        let store = &store;
                         scope.spawn(move || {
                             cursor.begin(usize::MAX, true);
                             let mut found = 0;
@@ -449,7 +506,7 @@ mod tests {
                                 let length =
                                     if stride == 0 { 1 + number as usize % 3 } else { stride };
                                 let words = vec![number * number; length];
-                                let inserted = store.insert(cursor, levels, &words, None);
+                                let inserted = store.insert(cursor, hash(&words), &words, 0);
                                 found += usize::from(matches!(inserted, Insertion::New(_)));
                             }
                             found
@@ -488,9 +545,14 @@ mod tests {
         let mut cursor = ArenaCursor::new(0);
         store.reserve(16, &[cursor]);
         cursor.begin(16, true);
-        let mut insert = |store: &SharedStore, word: u64, reached| {
+        let mut insert = |store: &SharedStore, word: u64, reached: Option<ReachedBy>| {
             let levels = [cursor.level()];
-            store.insert(&mut cursor, &levels, &[word], reached)
+            let parent = reached.map_or(0, ReachedBy::word);
+            let inserted = store.insert(&mut cursor, hash(&[word]), &[word], parent);
+            if let (Insertion::Known(record), Some(reached)) = (inserted, reached) {
+                store.improve(record, &levels, reached);
+            }
+            inserted
         };
         let Insertion::New(one) = insert(&store, 1, None) else { panic!("it is new") };
         let Insertion::New(two) = insert(&store, 2, None) else { panic!("it is new") };
@@ -500,7 +562,7 @@ mod tests {
         }
         store.add(cursor.take_stored());
         assert_eq!(store.count(), 3);
-        let Insertion::Known = store.insert(&mut cursor, &[0], &[7], None) else {
+        let Insertion::Known(_) = store.insert(&mut cursor, hash(&[7]), &[7], 0) else {
             panic!("it is known")
         };
         let seven = StateRecord::new(0, 10);

@@ -173,6 +173,13 @@ pub struct ReachArgs {
     /// it has stored 32768 states].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub workers: Option<u32>,
+    /// Keep what the engine `transactions` explores in this folder, level by level, so that a run that is
+    /// stopped can go on with `--resume`.
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint in this folder: same files, same question, same options.
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
     /// Let the engine `transactions` tell copies of a process apart that are interchangeable.
     #[arg(long)]
     pub no_symmetry: bool,

@@ -5,20 +5,22 @@
 use crate::args::reach::{ReachArgs, ReductionName, SearchName, StatesForm, StoreName};
 use crate::asked;
 use crate::check::publish;
+use crate::checkpoint::{CheckpointFolder, RunIdentity};
 use crate::exit::Exit;
 use crate::input::{self, Model, Reading};
 use crate::output::Output;
 use crate::progress;
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, Options};
+use selvedge_analysis::{EngineKind, Options, SearchMeans};
 use selvedge_base::Budget;
 use selvedge_library::render::{Extent, Format};
 use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
 use selvedge_program::{Bound, Measure};
 use selvedge_report::{Asked, Reach, Sought};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// How many threads a site may start at most that could start any number, if neither an option nor a
 /// limit says where to stop.
@@ -56,7 +58,11 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let mut model = model;
     model.program.spurious_wakeups |= args.spurious_wakeups;
-    let request = request(args);
+    let means = means(args, &model, output).map_err(|message| {
+        output.complain(&message);
+        Exit::BadInput
+    })?;
+    let request = request(args, means);
     let reached = search(model, &request, args, watch.budget()).map_err(|error| match error {
         ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
         ReachError::Internal(error) => {
@@ -72,7 +78,14 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         stats: args.stats,
     };
     publish::answers(&answers, &args.report, extent, output)?;
-    Ok(Exit::from_verdict(answers.verdict()))
+    let exit = Exit::from_verdict(answers.verdict());
+    let kept = args.checkpoint.as_ref().or(args.resume.as_ref());
+    if let Some(folder) =
+        kept.filter(|_| exit == Exit::Unknown && watch.budget().stopped().is_some())
+    {
+        output.remark(&format!("go on with --resume {}\n", folder.display()));
+    }
+    Ok(exit)
 }
 
 /// What is wrong with options that do not go together.
@@ -122,6 +135,15 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
             return Some("the run to an access is one worker's; use --workers 1 with --why");
         }
     }
+    if args.checkpoint.is_some() || args.resume.is_some() {
+        let other = args.search == Some(SearchName::Dfs) || args.store == Some(StoreName::Compact);
+        if other || args.why.is_some() {
+            return Some(
+                "a search that is kept is breadth first, stores whole states and keeps no run to an access; \
+                 --search dfs, --store compact and --why do not go with --checkpoint and --resume",
+            );
+        }
+    }
     if args.reduction == Some(ReductionName::Transactions) && args.asked.deadlocks {
         return Some("transactions do not preserve deadlocks; use --reduction left-movers or none");
     }
@@ -140,6 +162,11 @@ fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
         (args.search.is_some(), "--search is for engine transactions, which bounds nothing"),
         (args.store.is_some(), "--store is for engine transactions, which bounds nothing"),
         (args.workers.is_some(), "--workers is for engine transactions, which bounds nothing"),
+        (
+            args.checkpoint.is_some(),
+            "--checkpoint is for engine transactions, which bounds nothing",
+        ),
+        (args.resume.is_some(), "--resume is for engine transactions, which bounds nothing"),
         (args.no_symmetry, "--no-symmetry is for engine transactions, which bounds nothing"),
         (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
         (
@@ -169,7 +196,45 @@ fn unread<'a>(args: &'a ReachArgs, watch: &'a Watch) -> Unread<'a> {
     }
 }
 
-fn request(args: &ReachArgs) -> ReachRequest<'_> {
+/// What the search has beside the memory and the cores of this process. It lives as long as that.
+fn means(
+    args: &ReachArgs,
+    model: &Model,
+    output: Output,
+) -> Result<Option<&'static SearchMeans>, String> {
+    let identity = || identity(args, model);
+    let folder = match (&args.checkpoint, &args.resume) {
+        (Some(folder), _) => CheckpointFolder::begin(folder, &identity(), output)?,
+        (None, Some(folder)) => CheckpointFolder::resume(folder, &identity(), output)?,
+        (None, None) => return Ok(None),
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nonce = now.as_nanos() as u64 ^ u64::from(std::process::id()) << 40;
+    let means = SearchMeans { journal: Some(Arc::new(folder)), ensemble: None, nonce };
+    Ok(Some(Box::leak(Box::new(means))))
+}
+
+/// What the answer depends on.
+fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
+    let word = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+    let settings = vec![
+        ("question", format!("{:?}", asked::wanted(&args.asked))),
+        ("states", format!("{:?}", args.states)),
+        ("engine", format!("{:?}", args.engine)),
+        ("reduction", format!("{:?}", args.reduction)),
+        ("protection", format!("{:?}", args.protection)),
+        ("depth", args.depth.to_string()),
+        ("symmetry", word(!args.no_symmetry)),
+        ("show-locks", word(args.show_locks)),
+        ("verdict-per-assertion", word(args.report.format == Format::Json)),
+        ("spurious-wakeups", word(args.spurious_wakeups)),
+        ("copies", args.copies.copies.to_string()),
+        ("starts-per-site", format!("{:?}", args.input.files.starts_per_site)),
+    ];
+    RunIdentity::new(&selvedge_program::text::print(&model.program), settings)
+}
+
+fn request<'a>(args: &'a ReachArgs, means: Option<&'static SearchMeans>) -> ReachRequest<'a> {
     let bound = |measure, limit: Option<u32>| limit.map(|limit| Bound { measure, limit });
     let fixed = args.input.files.starts_per_site.is_some();
     ReachRequest {
@@ -196,6 +261,7 @@ fn request(args: &ReachArgs) -> ReachRequest<'_> {
             symmetry: !args.no_symmetry,
             workers: args.workers.map_or_else(cores, |workers| workers as usize),
             alone: if args.workers.is_some() { 0 } else { ALONE },
+            means,
             ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))
         },
     }

@@ -43,6 +43,10 @@ pub struct WorkCounts {
     pub levels: u64,
     /// How much more the busiest worker expanded than all of them on average, in percent of that.
     pub imbalance: u64,
+    /// How many processes they are in, if several may be.
+    pub processes: u64,
+    /// The level behind which the search went on from logs, if it did.
+    pub resumed_from_level: Option<u64>,
 }
 
 /// The stored states after a search by several workers.

@@ -8,6 +8,7 @@
 //!    level began, and on nothing that another worker does meanwhile. So the states, the levels and what
 //!    is found do not depend on who is faster.
 
+use super::holding::{Holding, Traveller};
 use super::{Found, Goal, StateSearch};
 use crate::shared::{ArenaCursor, Insertion, ReachedBy, SharedStore, StateRecord, hash};
 use crate::state::State;
@@ -60,6 +61,8 @@ pub(crate) struct Part {
     pub stopped: Option<Unknown>,
     /// How many states it has expanded.
     pub expanded: u64,
+    /// What it stores as the owner of some of the states; otherwise all workers share a store.
+    pub holding: Option<Box<Holding>>,
 }
 
 impl Part {
@@ -79,12 +82,14 @@ impl Part {
             accesses: BTreeMap::new(),
             stopped: None,
             expanded: 0,
+            holding: None,
         }
     }
 
     /// How many states it has found since the level began.
     pub fn found(&self) -> usize {
-        self.fresh.len() + self.aside.len()
+        let held = self.holding.as_ref().map_or(0, |holding| holding.found());
+        self.fresh.len() + self.aside.len() + held
     }
 
     /// How the state that is being expanded is left by a thread.
@@ -98,13 +103,22 @@ impl Part {
         words: &[u64],
         reached: Option<ReachedBy>,
     ) -> Result<Option<StateRecord>, Unknown> {
+        if let Some(holding) = &mut self.holding {
+            return holding.offer(words, reached);
+        }
         let Some(store) = &self.store else { return Ok(None) };
-        match store.insert(&mut self.cursor, &self.levels, words, reached) {
+        let parent = reached.map_or(0, ReachedBy::word);
+        match store.insert(&mut self.cursor, hash(words), words, parent) {
             Insertion::New(record) => {
                 self.fresh.push(record);
                 Ok(Some(record))
             }
-            Insertion::Known => Ok(None),
+            Insertion::Known(record) => {
+                if let Some(reached) = reached {
+                    store.improve(record, &self.levels, reached);
+                }
+                Ok(None)
+            }
             Insertion::Full => {
                 self.aside.push((words.to_vec(), reached));
                 Ok(None)
@@ -167,7 +181,8 @@ impl StateSearch<'_, '_> {
         }
     }
 
-    fn expand_record(&mut self, record: StateRecord) -> Result<(), Unknown> {
+    /// Everything that threads do from a stored state.
+    pub(crate) fn expand_record(&mut self, record: StateRecord) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
         // Workers would wait for each other if they counted every state.
         if part.expanded.is_multiple_of(POLL_EVERY)
@@ -175,9 +190,12 @@ impl StateSearch<'_, '_> {
         {
             return Err(reason.into());
         }
-        let Some(store) = part.store.clone() else { return Ok(()) };
         let mut words = std::mem::take(&mut part.words);
-        store.read(record, &mut words);
+        match (&part.holding, &part.store) {
+            (Some(holding), _) => holding.store.read(record, &mut words),
+            (None, Some(store)) => store.read(record, &mut words),
+            (None, None) => return Ok(()),
+        }
         (part.from, part.hash, part.words) = (record, hash(&words), words.clone());
         part.expanded += 1;
         let found = self.visit(0, Some(&words))?;
@@ -194,7 +212,24 @@ impl StateSearch<'_, '_> {
         reached: Option<ReachedBy>,
     ) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
-        let Some(record) = part.insert(words, reached)? else { return Ok(()) };
+        if let Some(record) = part.insert(words, reached)? {
+            self.note_goal(words, record);
+        }
+        Ok(())
+    }
+
+    /// Stores a state that another partition has found and this one owns.
+    pub(crate) fn take_in(&mut self, state: &Traveller<'_>) -> Result<(), Unknown> {
+        let holding = self.part.as_mut().and_then(|part| part.holding.as_mut());
+        let Some(holding) = holding else { return Ok(()) };
+        if let Some(record) = holding.insert(hash(state.words), state)? {
+            self.note_goal(state.words, record);
+        }
+        Ok(())
+    }
+
+    /// Notes whether a new state is the one that is looked for.
+    fn note_goal(&mut self, words: &[u64], record: StateRecord) {
         if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
             let thread = ThreadId::from_index(0);
             let found = Found::behind(0, thread, Path::new());
@@ -203,7 +238,6 @@ impl StateSearch<'_, '_> {
                 part.nominate(nominee);
             }
         }
-        Ok(())
     }
 
     /// What accesses of a thread allow, by the classes that were known when the level began.
