@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-cpds", &["base", "bdd", "pds", "program", "lower"]),
     ("selvedge-replay", &["base", "program"]),
     ("selvedge-states", &["base", "program"]),
+    ("selvedge-cluster", &["base", "program", "states"]),
     (
         "selvedge-analysis",
         &[
@@ -63,7 +64,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-testkit", &["base", "program", "replay"]),
     (
         "selvedge",
-        &["base", "program", "analysis", "replay", "findings", "report", "library", "lsp"],
+        &[
+            "base", "program", "analysis", "cluster", "replay", "findings", "report", "library",
+            "lsp",
+        ],
     ),
     (
         "xtask",
@@ -150,8 +154,8 @@ const WORLDLY: [&str; 7] = [
     "SystemTime",
 ];
 
-/// The crates that may: the door, and what only tests use.
-const DOORS: [&str; 2] = ["cli", "testkit"];
+/// The crates that may: the door, what joins processes, and what only tests use.
+const DOORS: [&str; 3] = ["cli", "cluster", "testkit"];
 
 /// Places below the doors that may name something all the same: the budget reads the clock, where a
 /// deadline is set, and a search of states that is told to use several workers starts them.

@@ -105,6 +105,11 @@ impl CheckpointFolder {
         }
     }
 
+    /// The folder that the first of several processes has begun.
+    pub fn joined(path: &Path, output: Output) -> Self {
+        Self { path: path.to_owned(), output }
+    }
+
     fn folder(&self, search: u64) -> PathBuf {
         self.path.join(format!("{search:016x}"))
     }

@@ -6,7 +6,7 @@
 //! Where to start reading: [`args`] (what can be said) and [`asked`] (what it asks), [`commands`] (one
 //! file per subcommand), [`input`] (files to texts to models), [`unread`] (files that a limit cut
 //! short), [`watchdog`], [`interrupt`] and [`progress`] (what runs beside an analysis), [`output`] (the
-//! screen), [`exit`] (how it ends), [`checkpoint`] (what survives of a search). [`check`] has what only `selvedge check` needs.
+//! screen), [`exit`] (how it ends), [`checkpoint`] (what survives of a search), [`hosts`] (other processes). [`check`] has what only `selvedge check` needs.
 
 mod args;
 mod asked;
@@ -14,6 +14,7 @@ mod check;
 mod checkpoint;
 mod commands;
 mod exit;
+mod hosts;
 mod input;
 mod interrupt;
 mod output;

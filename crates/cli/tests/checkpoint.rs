@@ -151,9 +151,9 @@ fn a_violation_is_found_again_with_the_same_run() {
     let plain = run(&search);
     let first = run(&[&search[..], &["--checkpoint", kept]].concat());
     let again = run(&[&search[..], &["--resume", kept]].concat());
-    let without = |text: &str| -> String {
+    let without = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| !line.contains(" found in "));
-        lines.map(|line| format!("{line}\n")).collect()
+        lines.map(str::to_owned).collect()
     };
     assert_eq!(plain.0, 1);
     assert_eq!(plain.0, first.0);

@@ -98,7 +98,7 @@ impl LogHead {
 
     fn of(words: &[u64]) -> Option<Self> {
         let (&[magic, search, generation, own, peers, stride, nonce], &[sum]) =
-            words.split_first_chunk::<{ LOG_HEAD - 1 }>().map(|(head, rest)| (head, rest))?
+            words.split_first_chunk::<{ LOG_HEAD - 1 }>()?
         else {
             return None;
         };

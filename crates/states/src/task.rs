@@ -67,7 +67,14 @@ impl SearchTask {
     pub fn search_here(&self, partitions: usize) -> SearchOutcome {
         let journal = self.journal.clone().map(|journal| (self.identity(), journal));
         let Self { goal, options, budget, nonce, .. } = self;
-        search_together(&self.code(), goal, *options, budget, (partitions, *nonce), journal)
+        search_together(
+            &self.code(),
+            goal,
+            *options,
+            budget,
+            (partitions, *nonce),
+            journal.as_ref(),
+        )
     }
 }
 

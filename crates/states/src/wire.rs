@@ -16,6 +16,13 @@ pub(crate) struct WordReader<'w> {
     words: &'w [u64],
 }
 
+/// Whether somebody stops.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum StopNotice {
+    GoOn,
+    Stop(Unknown),
+}
+
 /// Where an access is made, by whom.
 pub(crate) type SeenAccess = ((CellAccess, ThreadId), (NodeId, Option<EdgeId>));
 
@@ -99,20 +106,20 @@ impl<'w> WordReader<'w> {
         Some((edge, kind))
     }
 
-    /// Why somebody stops, if they do.
-    pub fn reason(&mut self) -> Option<Option<Unknown>> {
+    /// Whether somebody stops, and why.
+    pub fn reason(&mut self) -> Option<StopNotice> {
         Some(match self.next()? {
-            0 => None,
+            0 => StopNotice::GoOn,
             1 => {
                 let length = self.number(1 << 20)?;
                 let words = self.slice(length.div_ceil(8))?;
                 let bytes = words.iter().flat_map(|word| word.to_le_bytes());
                 let bytes: Vec<u8> = bytes.take(length).collect();
-                Some(Unknown::Outside(String::from_utf8_lossy(&bytes).into_owned()))
+                StopNotice::Stop(Unknown::Outside(String::from_utf8_lossy(&bytes).into_owned()))
             }
             number => {
                 let at = usize::try_from(number - 2).ok()?;
-                Some(Unknown::Stopped(*REASONS.get(at)?))
+                StopNotice::Stop(Unknown::Stopped(*REASONS.get(at)?))
             }
         })
     }
@@ -173,7 +180,8 @@ mod tests {
         for reason in reasons.map(Some).chain([None]) {
             let mut words = Vec::new();
             write_reason(&mut words, reason.as_ref());
-            assert_eq!(WordReader::new(&words).reason(), Some(reason));
+            let notice = reason.map_or(StopNotice::GoOn, StopNotice::Stop);
+            assert_eq!(WordReader::new(&words).reason(), Some(notice));
             words.pop();
             assert_eq!(WordReader::new(&words).reason(), None, "a part of it is nothing");
         }

@@ -180,6 +180,14 @@ pub struct ReachArgs {
     /// Go on from the checkpoint in this folder: same files, same question, same options.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// Let the engine `transactions` search in several processes, of which this file lists the addresses:
+    /// one `host:port` on each line. The same command is started once for each line.
+    #[arg(long, value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
+    /// Which line of the file this process is, counted from 0 [default: `SLURM_PROCID` or
+    /// `JOB_COMPLETION_INDEX`].
+    #[arg(long, value_name = "NUMBER", requires = "hosts")]
+    pub process: Option<usize>,
     /// Let the engine `transactions` tell copies of a process apart that are interchangeable.
     #[arg(long)]
     pub no_symmetry: bool,

@@ -7,16 +7,17 @@ use crate::asked;
 use crate::check::publish;
 use crate::checkpoint::{CheckpointFolder, RunIdentity};
 use crate::exit::Exit;
+use crate::hosts::{self, Introduction, Seat};
 use crate::input::{self, Model, Reading};
 use crate::output::Output;
 use crate::progress;
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, Options, SearchMeans};
+use selvedge_analysis::{EngineKind, Journal, Options, SearchMeans};
 use selvedge_base::Budget;
 use selvedge_library::render::{Extent, Format};
 use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
-use selvedge_program::{Bound, Measure};
+use selvedge_program::{Bound, Measure, Verdict};
 use selvedge_report::{Asked, Reach, Sought};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,6 +36,10 @@ const ALONE: u64 = 1 << 15;
 /// How many workers there are, unless their number is given.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(64)
+}
+
+fn workers(args: &ReachArgs) -> usize {
+    args.workers.map_or_else(cores, |workers| workers as usize)
 }
 
 /// Runs the command.
@@ -58,11 +63,8 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let mut model = model;
     model.program.spurious_wakeups |= args.spurious_wakeups;
-    let means = means(args, &model, output).map_err(|message| {
-        output.complain(&message);
-        Exit::BadInput
-    })?;
-    let request = request(args, means);
+    let means = means(args, &model, watch.budget(), output)?;
+    let request = request(args, means.search);
     let reached = search(model, &request, args, watch.budget()).map_err(|error| match error {
         ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
         ReachError::Internal(error) => {
@@ -70,6 +72,18 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
             Exit::Internal
         }
     })?;
+    if let Some(seat) = &means.seat {
+        seat.part();
+    }
+    // The first process speaks for all; the others say only that there is no answer.
+    if means.process > 0 {
+        let answers = reached.answers(watch.elapsed(), watch.peak_memory());
+        let verdict = reached.report.answers.first().map(|answer| &answer.verdict);
+        if let Some(Verdict::Unknown(why)) = verdict {
+            output.remark(&format!("unknown: {why}\n"));
+        }
+        return Ok(Exit::from_verdict(answers.verdict()));
+    }
     let answers = reached.answers(watch.elapsed(), watch.peak_memory());
     let extent = Extent {
         witnesses: (!args.no_witness).then_some(1),
@@ -135,12 +149,16 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
             return Some("the run to an access is one worker's; use --workers 1 with --why");
         }
     }
-    if args.checkpoint.is_some() || args.resume.is_some() {
+    if args.hosts.is_some() && args.states.is_some() {
+        return Some("states are counted and listed in one process; leave --states or --hosts out");
+    }
+    if args.checkpoint.is_some() || args.resume.is_some() || args.hosts.is_some() {
         let other = args.search == Some(SearchName::Dfs) || args.store == Some(StoreName::Compact);
         if other || args.why.is_some() {
             return Some(
-                "a search that is kept is breadth first, stores whole states and keeps no run to an access; \
-                 --search dfs, --store compact and --why do not go with --checkpoint and --resume",
+                "a search that is kept, or done in several processes, is breadth first, stores whole states and \
+                 keeps no run to an access; --search dfs, --store compact and --why do not go with \
+                 --checkpoint, --resume and --hosts",
             );
         }
     }
@@ -167,6 +185,7 @@ fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
             "--checkpoint is for engine transactions, which bounds nothing",
         ),
         (args.resume.is_some(), "--resume is for engine transactions, which bounds nothing"),
+        (args.hosts.is_some(), "--hosts is for engine transactions, which bounds nothing"),
         (args.no_symmetry, "--no-symmetry is for engine transactions, which bounds nothing"),
         (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
         (
@@ -196,22 +215,60 @@ fn unread<'a>(args: &'a ReachArgs, watch: &'a Watch) -> Unread<'a> {
     }
 }
 
-/// What the search has beside the memory and the cores of this process. It lives as long as that.
-fn means(
-    args: &ReachArgs,
-    model: &Model,
-    output: Output,
-) -> Result<Option<&'static SearchMeans>, String> {
-    let identity = || identity(args, model);
+/// What the search has beside the memory and the cores of this process.
+struct Means {
+    /// It lives as long as the process.
+    search: Option<&'static SearchMeans>,
+    seat: Option<Seat>,
+    process: usize,
+}
+
+fn means(args: &ReachArgs, model: &Model, budget: &Budget, output: Output) -> Result<Means, Exit> {
+    let refuse = |message: String| {
+        output.complain(&message);
+        Exit::BadInput
+    };
+    let kept = args.checkpoint.as_ref().or(args.resume.as_ref());
+    if kept.is_none() && args.hosts.is_none() {
+        return Ok(Means { search: None, seat: None, process: 0 });
+    }
+    let process = match &args.hosts {
+        Some(_) => hosts::number(args.process).map_err(refuse)?,
+        None => 0,
+    };
+    let identity = identity(args, model);
     let folder = match (&args.checkpoint, &args.resume) {
-        (Some(folder), _) => CheckpointFolder::begin(folder, &identity(), output)?,
-        (None, Some(folder)) => CheckpointFolder::resume(folder, &identity(), output)?,
-        (None, None) => return Ok(None),
+        (Some(folder), _) if process == 0 => {
+            Some(CheckpointFolder::begin(folder, &identity, output).map_err(refuse)?)
+        }
+        (Some(folder), _) => Some(CheckpointFolder::joined(folder, output)),
+        (None, Some(folder)) => {
+            Some(CheckpointFolder::resume(folder, &identity, output).map_err(refuse)?)
+        }
+        (None, None) => None,
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let nonce = now.as_nanos() as u64 ^ u64::from(std::process::id()) << 40;
-    let means = SearchMeans { journal: Some(Arc::new(folder)), ensemble: None, nonce };
-    Ok(Some(Box::leak(Box::new(means))))
+    let seat = match &args.hosts {
+        Some(hosts) => {
+            let introduction = Introduction {
+                hosts,
+                process,
+                workers: workers(args),
+                about: identity.text(),
+                nonce,
+                advice: kept.map(|folder| format!("resume with --resume {}", folder.display())),
+            };
+            Some(hosts::join(introduction, budget, output)?)
+        }
+        None => None,
+    };
+    let search = SearchMeans {
+        journal: folder.map(|folder| Arc::new(folder) as Arc<dyn Journal>),
+        ensemble: seat.as_ref().map(|seat| seat.ensemble.clone()),
+        nonce: seat.as_ref().map_or(nonce, |seat| seat.nonce),
+    };
+    Ok(Means { search: Some(Box::leak(Box::new(search))), seat, process })
 }
 
 /// What the answer depends on.
@@ -230,6 +287,7 @@ fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
         ("spurious-wakeups", word(args.spurious_wakeups)),
         ("copies", args.copies.copies.to_string()),
         ("starts-per-site", format!("{:?}", args.input.files.starts_per_site)),
+        ("kept", word(args.checkpoint.is_some() || args.resume.is_some())),
     ];
     RunIdentity::new(&selvedge_program::text::print(&model.program), settings)
 }
@@ -259,7 +317,7 @@ fn request<'a>(args: &'a ReachArgs, means: Option<&'static SearchMeans>) -> Reac
             assertions: args.report.format == Format::Json,
             locks: args.show_locks,
             symmetry: !args.no_symmetry,
-            workers: args.workers.map_or_else(cores, |workers| workers as usize),
+            workers: workers(args),
             alone: if args.workers.is_some() { 0 } else { ALONE },
             means,
             ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))

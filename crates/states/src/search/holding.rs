@@ -19,7 +19,7 @@ const GROWTH: usize = 2048;
 /// highest are compared there, so these are others.
 pub fn owner(hash: u64, peers: usize) -> usize {
     let bits = hash.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    (bits * peers as u64 >> 32) as usize
+    ((bits * peers as u64) >> 32) as usize
 }
 
 /// A number that two processes have in common only if they agree on who owns what.

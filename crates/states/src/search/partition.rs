@@ -36,7 +36,8 @@ use crate::shared::{ArenaCursor, StateRecord, hash, moved_parent, parent};
 use crate::step::CellAccess;
 use crate::store::{Parent, Stored};
 use crate::wire::{
-    FailureKey, SeenAccess, WordReader, write_access, write_counted, write_failure, write_reason,
+    FailureKey, SeenAccess, StopNotice, WordReader, write_access, write_counted, write_failure,
+    write_reason,
 };
 use crate::witness::NoWitness;
 use selvedge_base::{Budget, Id, SearchFigures, StopReason};
@@ -452,7 +453,7 @@ impl<'c, 'p> Partition<'c, 'p> {
             let (left, tally, reason) = read().ok_or_else(damaged)?;
             remaining |= left;
             self.tallies[from] = tally;
-            stop = stop.or(reason);
+            note_stop(&mut stop, reason);
         }
         // All have begun, so what is older than their logs is of no use.
         if self.place.own == 0
@@ -545,7 +546,7 @@ impl<'c, 'p> Partition<'c, 'p> {
                 let state = words.counted().ok_or_else(damaged)?;
                 best = Some(best.filter(|known| known.0 <= state).unwrap_or((state, record)));
             }
-            stop = stop.or(words.reason().ok_or_else(damaged)?);
+            note_stop(&mut stop, words.reason().ok_or_else(damaged)?);
         }
         let mut failing: Vec<_> = failing.into_iter().collect();
         failing.sort_by(|one, other| (one.1.0, one.0).cmp(&(other.1.0, other.0)));
@@ -983,6 +984,13 @@ impl<'c, 'p> Partition<'c, 'p> {
             totals: news.totals,
         };
         self.conclude()
+    }
+}
+
+/// The reason of the first one who stops counts.
+fn note_stop(stop: &mut Option<Unknown>, notice: StopNotice) {
+    if let StopNotice::Stop(why) = notice {
+        stop.get_or_insert(why);
     }
 }
 

@@ -20,13 +20,13 @@ pub fn search_together(
     options: SearchOptions,
     budget: &Budget,
     (partitions, nonce): (usize, u64),
-    journal: Option<(u64, Arc<dyn Journal>)>,
+    journal: Option<&(u64, Arc<dyn Journal>)>,
 ) -> SearchOutcome {
     let peers = partitions.max(1);
     let mut crew: Vec<Partition<'_, '_>> = (0..peers)
         .map(|own| {
             let place = Place { own, peers, tells: own == 0, nonce };
-            Partition::new(code, goal, options, budget, place, journal.clone())
+            Partition::new(code, goal, options, budget, place, journal.cloned())
         })
         .collect();
     let mut mail: Vec<Vec<Vec<u64>>> = vec![Vec::new(); peers];
@@ -59,7 +59,9 @@ pub fn search_together(
 /// One turn of all partitions.
 fn turns(crew: &mut [Partition<'_, '_>], mail: Vec<Vec<Vec<u64>>>) -> Vec<Turn> {
     let one = |(partition, mail): (&mut Partition<'_, '_>, Vec<Vec<u64>>)| {
-        mail.into_iter().for_each(|words| partition.receive(words));
+        for words in mail {
+            partition.receive(words);
+        }
         partition.turn()
     };
     let left: usize = crew.iter().map(Partition::left).sum();
