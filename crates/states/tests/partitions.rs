@@ -27,10 +27,13 @@ use std::sync::{Arc, Mutex};
 /// How many states are visited at most.
 const MOST: usize = 20_000;
 
+/// Logs by the number of their search and their name.
+type Logs = Mutex<BTreeMap<(u64, String), Vec<u8>>>;
+
 /// Logs in memory, with room for so many bytes.
 #[derive(Debug)]
 struct Shelf {
-    logs: Arc<Mutex<BTreeMap<(u64, String), Vec<u8>>>>,
+    logs: Arc<Logs>,
     room: Arc<Mutex<usize>>,
     notes: Mutex<Vec<String>>,
 }
@@ -60,7 +63,7 @@ impl Shelf {
 
 struct Pen {
     key: (u64, String),
-    logs: Arc<Mutex<BTreeMap<(u64, String), Vec<u8>>>>,
+    logs: Arc<Logs>,
     room: Arc<Mutex<usize>>,
 }
 
