@@ -357,11 +357,16 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         let _ = writeln!(out, "not counted: {}", silent.join(", "));
     }
     if checks.errors() > 0 {
-        let _ = writeln!(
-            out,
-            "{}: files with errors were not analysed",
-            paint(1, Tone::Bad, count(checks.errors(), "error"))
-        );
+        // What is wrong with a formula is said of the configuration, and the model is analysed without it.
+        let wrong = checks.complaints.iter().filter(|(_, complaint)| complaint.is_error());
+        let formulas = wrong.filter(|(source, _)| source.name.ends_with(".toml")).count();
+        let left_out = match formulas {
+            0 => "files with errors were not analysed",
+            all if all == checks.errors() => "formulas with errors were not asked",
+            _ => "files with errors were not analysed, formulas with errors not asked",
+        };
+        let errors = paint(1, Tone::Bad, count(checks.errors(), "error"));
+        let _ = writeln!(out, "{errors}: {left_out}");
     }
 }
 

@@ -160,8 +160,10 @@ fn table_1(
         Ok((measured, kept))
     };
     let (measured, here) = kept(locks)?;
+    // What was given up says nothing of how much there is.
     let factor = match locks {
         1 => String::new(),
+        _ if measured.stopped => String::new(),
         _ => format!(" factor={:.2}", here / kept(locks - 1)?.1.max(1.0)),
     };
     Ok(Measurement { counts: format!("{}{factor}", measured.counts), ..measured })

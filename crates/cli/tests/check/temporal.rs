@@ -176,6 +176,7 @@ fn what_is_wrong_with_a_formula() {
         assert!(said.contains(expected), "{formula}: {said}");
         assert!(said.contains("formula `one`, about m/"), "{formula}: {said}");
         assert!(outcome.stdout.contains("2 files"), "{formula}: {}", outcome.stdout);
+        assert!(outcome.stdout.contains("formulas with errors were not asked"), "{said}");
         let help = said.contains("says which files it is about");
         assert_eq!(help, extra.is_empty(), "{formula}: {said}");
     }
