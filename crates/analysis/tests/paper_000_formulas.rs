@@ -67,8 +67,8 @@ fn product(threads: &[Vec<Action>], steps: &[IndexedSymbol]) -> (Program, Vec<Ve
                 }
             }
             if steps.get(state).is_some_and(|step| step.thread.index() != at) {
-                for position in 0..=actions.len() {
-                    edge(nodes[state][position], nodes[state + 1][position], Action::Skip);
+                for (&from, &to) in nodes[state].iter().zip(&nodes[state + 1]) {
+                    edge(from, to, Action::Skip);
                 }
             }
         }

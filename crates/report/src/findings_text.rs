@@ -359,7 +359,8 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     if checks.errors() > 0 {
         // What is wrong with a formula is said of the configuration, and the model is analysed without it.
         let wrong = checks.complaints.iter().filter(|(_, complaint)| complaint.is_error());
-        let formulas = wrong.filter(|(source, _)| source.name.ends_with(".toml")).count();
+        let is_toml = |name: &str| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "toml");
+        let formulas = wrong.filter(|(source, _)| is_toml(source.name)).count();
         let left_out = match formulas {
             0 => "files with errors were not analysed",
             all if all == checks.errors() => "formulas with errors were not asked",
