@@ -136,6 +136,7 @@ pub fn object_name(world: &World, found: &PointsTo, object: crate::points_to::Ob
             format!("{}.class", text.rsplit('/').next().unwrap_or(text))
         }
         Site::Named(_) | Site::Passed(..) => class,
+        Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
     }
 }
 
@@ -584,6 +585,11 @@ pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -
         JavaSubject::Statics(class) => short_class(world, class),
     };
     match &key.name {
+        LockName::Side(name, second) => {
+            let key = LockKey { name: (**name).clone(), explicit: key.explicit };
+            let number = if *second { "second" } else { "first" };
+            format!("{} ({number} thread's side)", lock_name(shared, subject, &key))
+        }
         LockName::Isolated => own(),
         LockName::One(object) => object_name(world, found, *object),
         LockName::Class(class) => format!("{}.class", short_class(world, *class)),

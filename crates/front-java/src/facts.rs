@@ -12,7 +12,7 @@
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaConstant, JavaInstruction, JavaMember};
 use crate::frames::Definition;
-use crate::library::Gives;
+use crate::library::{Gives, LockSide};
 use crate::points_to::{
     Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, is_reference,
 };
@@ -50,6 +50,8 @@ pub struct Facts {
     pub write_once: BTreeSet<MemberId>,
     /// The fields that own what they hold.
     pub owning: BTreeSet<MemberId>,
+    /// The fields that hold a side of the lock that another field of the same object holds.
+    pub views: BTreeMap<MemberId, (MemberId, LockSide)>,
 }
 
 impl Facts {
@@ -76,7 +78,75 @@ impl Facts {
                 facts.owning.insert(field);
             }
         }
+        for (&field, places) in &stores {
+            budget.check()?;
+            if facts.write_once.contains(&field)
+                && let Some(view) = facts.view(world, found, &stores, places)
+            {
+                facts.views.insert(field, view);
+            }
+        }
         Ok(facts)
+    }
+
+    /// *Views*: every write stores what a call on another field of `this` gives, which is written once, too;
+    /// or on what the same constructor stores there.
+    fn view(
+        &self,
+        world: &World,
+        found: &PointsTo,
+        stores: &Stores,
+        places: &[(MemberId, At)],
+    ) -> Option<(MemberId, LockSide)> {
+        let mut all = BTreeSet::new();
+        for &(method, at) in places {
+            let (frames, body) = (found.methods.get(&method)?, world.of(method).body.as_ref()?);
+            let [Definition::Result(call)] = frames.operands[at].get(1)?[..] else { return None };
+            let invocation = found.invocations.get(&(method, call))?;
+            let mut sides = BTreeSet::new();
+            for effect in invocation.library.values() {
+                match effect.map(|one| one.gives) {
+                    Some(Gives::View(side)) => sides.insert(side),
+                    _ => return None,
+                };
+            }
+            let mut sides = sides.into_iter();
+            let (Some(side), None, true) =
+                (sides.next(), sides.next(), invocation.callees.is_empty())
+            else {
+                return None;
+            };
+            let receiver = frames.operands[call].first()?;
+            let [definition] = receiver[..] else { return None };
+            let loaded = match definition {
+                Definition::Result(load) => match &body.instructions[load.index()] {
+                    JavaInstruction::Field(FieldAccess::Get, member)
+                        if frames.operands[load][0][..] == [Definition::Parameter(0)] =>
+                    {
+                        match world.field(*member) {
+                            Resolution::Found(field) => Some(field),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            let again = |one: At| frames.reachable_from(one)[one];
+            let fixed = !matches!(definition, Definition::Result(made) if again(made));
+            let stored = stores.iter().find(|(_, places)| {
+                places.iter().any(|&(other, place)| {
+                    other == method && frames.operands[place].get(1) == Some(receiver)
+                })
+            });
+            let lock = loaded.or(stored.filter(|_| fixed).map(|(&field, _)| field))?;
+            if !self.write_once.contains(&lock) {
+                return None;
+            }
+            all.insert((lock, side));
+        }
+        let mut all = all.into_iter();
+        all.next().filter(|_| all.next().is_none())
     }
 
     /// The methods that can be reached from some.

@@ -8,6 +8,17 @@
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
+/// A side of a lock that an object of its own stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LockSide {
+    /// Taking it to read.
+    Reading,
+    /// Taking it to write.
+    Writing,
+    /// Giving it up for a while.
+    Condition,
+}
+
 /// What a call gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gives {
@@ -23,6 +34,8 @@ pub enum Gives {
     Copy,
     /// The thread that runs.
     Current,
+    /// Something through which the receiver is looked at.
+    View(LockSide),
 }
 
 /// What a call does to threads and locks.
@@ -226,6 +239,9 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
                     Some(&"passed") => Gives::Passed,
                     Some(&"copy") => Gives::Copy,
                     Some(&"current") => Gives::Current,
+                    Some(&"reading") => Gives::View(LockSide::Reading),
+                    Some(&"writing") => Gives::View(LockSide::Writing),
+                    Some(&"condition") => Gives::View(LockSide::Condition),
                     other => return Err(other.copied().unwrap_or(verb)),
                 };
             }

@@ -24,7 +24,7 @@ pub use sets::ObjectSet;
 
 use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
 use crate::frames::{Definition, Frames};
-use crate::library::{Effect, Table};
+use crate::library::{Effect, LockSide, Table};
 use crate::names::JavaName;
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,6 +66,8 @@ pub enum Site {
     Passed(MemberId, u16),
     /// A class.
     Class(JavaName),
+    /// A side of a lock.
+    View(ObjectId, LockSide),
 }
 
 /// An abstract object.

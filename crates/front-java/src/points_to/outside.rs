@@ -109,12 +109,17 @@ impl Solver<'_> {
                 }
             }
             (Gives::Copy, Some(object)) => self.copied(call, object),
+            (Gives::View(side), Some(object)) => {
+                let name = self.mutable_type(gives).unwrap_or(self.known.object);
+                let view = self.object(Site::View(object, side), name);
+                self.give(result, view);
+            }
             (Gives::Copy, None) => {
                 for &node in &passed {
                     self.add_use(node, Use::Copied(call));
                 }
             }
-            (Gives::Fresh | Gives::Held | Gives::Receiver, _) => {
+            (Gives::Fresh | Gives::Held | Gives::Receiver | Gives::View(_), _) => {
                 if let Some(name) = self.mutable_type(gives) {
                     let object = self.object(Site::Given(caller, at), name);
                     self.give(result, object);

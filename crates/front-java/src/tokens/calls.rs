@@ -2,13 +2,13 @@
 
 use super::{
     CallOutcome, Context, Explorer, Frame, Freed, JavaToken, LocationKey, LockKey, LockName,
-    ModelEdge, ModelFacts, ModelGoal, StartPhase, Step, Unit, Walk,
+    ModelEdge, ModelFacts, ModelGoal, StartPhase, Step, Unit, Walk, behind,
 };
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
 use crate::facts::initialisers_of;
 use crate::frames::Definition;
-use crate::library::{Control, Effect, Gives};
-use crate::points_to::{Holder, ObjectId, ObjectSet};
+use crate::library::{Control, Effect, Gives, LockSide};
+use crate::points_to::{Holder, ObjectId, ObjectSet, Site};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
@@ -72,7 +72,15 @@ impl Walk<'_, '_, '_> {
         // Who frees a lock that it holds does so; who waits for a thread goes on only if that has ended, or
         // somebody interrupts it.
         let goes_on = only_joins && !shared.found.interrupts && self.is_new(frame.at);
-        if !only_frees && !goes_on {
+        // A side of a lock that is held, or of an object that is there, is always given.
+        let only_looks = !invocation.library.is_empty()
+            && invocation.callees.is_empty()
+            && invocation
+                .library
+                .values()
+                .all(|effect| effect.is_some_and(|one| matches!(one.gives, Gives::View(_))))
+            && operands.first().is_some_and(|token| self.is_held_or_there(frame, token));
+        if !only_frees && !goes_on && !only_looks {
             self.throw_unless_interrupted(source, frame, !invocation.callees.is_empty());
         }
         let receiver = operands.first().filter(|_| has_receiver);
@@ -131,6 +139,17 @@ impl Walk<'_, '_, '_> {
         Some(())
     }
 
+    /// Whether a token stands for an object that is there, because it has a name of its own or is held.
+    fn is_held_or_there(&self, frame: &Frame, token: &JavaToken) -> bool {
+        let held = self.explorer.lock_of(token).is_some_and(|name| {
+            frame.held.iter().any(|key| match &key.name {
+                LockName::Side(inner, _) => **inner == name,
+                own => *own == name,
+            })
+        });
+        held || self.is_there(frame.at, token)
+    }
+
     /// Whether the receiver of a call was made in this method, so is not null.
     fn is_new(&self, at: At) -> bool {
         self.frames.operands[at].first().is_some_and(|all| {
@@ -169,6 +188,10 @@ impl Walk<'_, '_, '_> {
         match token {
             JavaToken::Isolated | JavaToken::Fresh => Some(object) == self.explorer.object,
             JavaToken::One(one) => object == *one,
+            JavaToken::View(_, side) => {
+                let site = self.explorer.shared.found.objects[object].site;
+                matches!(site, Site::View(_, other) if other == *side)
+            }
             JavaToken::Other | JavaToken::Part(..) | JavaToken::Truth(_) => {
                 let is_subject =
                     Some(object) == self.explorer.object && facts.single.contains(&object);
@@ -218,8 +241,9 @@ impl Walk<'_, '_, '_> {
         let in_unit = self.is_in_unit(frame);
         let quiet = self.is_quiet() || self.explorer.initialiser == Some(method);
         let passes_fresh = tokens.iter().any(Self::is_fresh);
-        let callee =
-            self.explorer.context(Context { method, tokens, phase, masked, in_unit, quiet });
+        let second = self.is_second();
+        let context = Context { method, tokens, phase, masked, in_unit, second, quiet };
+        let callee = self.explorer.context(context);
         self.explorer.dependents.entry(callee).or_default().insert(self.context);
         let held = self.explorer.call_held.entry((self.context, callee)).or_default();
         held.extend(frame.held.iter().cloned());
@@ -344,30 +368,46 @@ impl Walk<'_, '_, '_> {
             self.explorer.model.started.insert(place);
         }
         let receiver = operands.first();
+        let second = self.is_second();
+        let keys = receiver.map_or_else(Vec::new, |one| self.explorer.explicit_keys(one, second));
         match effect.control {
             Some(Control::Locks) => {
-                let key = receiver.and_then(|token| self.explorer.key(token, true));
                 let (next, _) = self.after(frame, JavaToken::Other)?;
-                self.take(source, next, key);
+                self.take(source, next, keys);
                 return Some(());
             }
             Some(Control::Tries) => {
-                let key = receiver.and_then(|token| self.explorer.key(token, true));
                 let (next, _) = self.after(frame, JavaToken::Truth(true))?;
-                self.take(source, next, key);
+                self.take(source, next, keys);
                 let (next, _) = self.after(frame, JavaToken::Truth(false))?;
                 self.go_on(source, &[], &next);
                 return Some(());
             }
             Some(Control::Unlocks) => {
-                let key = receiver.and_then(|token| self.explorer.key(token, true));
-                if receiver.is_some_and(|token| self.explorer.lock_of(token).is_none()) {
-                    let set = shared.found.operand(method, frame.at, 0);
+                if keys.is_empty() {
+                    let mut set = ObjectSet::default();
+                    for object in shared.found.operand(method, frame.at, 0).iter() {
+                        set.insert(behind(shared.found, object));
+                    }
                     self.freed(frame, set, true, None);
                 }
                 let (next, _) = self.after(frame, JavaToken::Other)?;
-                self.free(source, next, key);
+                self.free(source, next, keys);
                 return Some(());
+            }
+            Some(Control::Awaits) if self.awaited(frame, receiver).is_some() => {
+                let key = self.awaited(frame, receiver)?;
+                let split: &[Step] = if frame.unit != Unit::None && self.keeps_nothing(frame.at) {
+                    &[Step::End, Step::Begin]
+                } else {
+                    &[]
+                };
+                let (context, set) = (self.context, self.explorer.objects_of(&key.name));
+                self.explorer.waits.insert((context, key.clone()));
+                self.freed(frame, set, true, Some(key.clone()));
+                steps.push(Step::Release(key.clone()));
+                steps.extend_from_slice(split);
+                steps.push(Step::Acquire(key));
             }
             Some(Control::Awaits) => {
                 let explicit: Vec<LockKey> =
@@ -424,6 +464,11 @@ impl Walk<'_, '_, '_> {
                 passed.into_iter().collect()
             }
             (Gives::Copy, _) => self.copies(frame),
+            (Gives::View(side), _) if has_receiver => {
+                let named = self.explorer.lock_of(&operands[0]).is_some();
+                let view = || JavaToken::View(Rc::new(operands[0].clone()), side);
+                vec![if named { view() } else { JavaToken::Other }]
+            }
             _ => self.result_tokens(frame.at),
         };
         for token in results {
@@ -446,6 +491,19 @@ impl Walk<'_, '_, '_> {
         let ModelFacts { world, table, found, .. } = self.explorer.shared;
         let of = found.objects[object];
         of.class.is_none() && table.is_safe(world.names.text(of.name))
+    }
+
+    /// Whether the second thread runs the method.
+    fn is_second(&self) -> bool {
+        self.explorer.model.contexts[self.context].second
+    }
+
+    /// The lock that is given up where a condition is waited for, if this method took it last and once.
+    fn awaited(&self, frame: &Frame, receiver: Option<&JavaToken>) -> Option<LockKey> {
+        let JavaToken::View(lock, LockSide::Condition) = receiver? else { return None };
+        let key = self.explorer.key(lock, true)?;
+        let holds = frame.held.iter().filter(|one| **one == key).count();
+        (holds == 1 && frame.held.last() == Some(&key)).then_some(key)
     }
 
     /// The tokens of copies that are made here.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::frames::Definition;
+use crate::library::LockSide;
 use crate::names::kinds_of_method;
 use crate::points_to::{Holder, ObjectId, ObjectSet, Origin, Site};
 use crate::world::{MemberId, Resolution};
@@ -202,7 +203,8 @@ impl<'s, 'a> Explorer<'s, 'a> {
                     continue;
                 }
                 let (in_unit, quiet) = (false, false);
-                let context = Context { method, tokens, phase, masked, in_unit, quiet };
+                let second = self.shared.sided && number == 1;
+                let context = Context { method, tokens, phase, masked, in_unit, second, quiet };
                 roots.push(self.context(context));
             }
         }
@@ -284,7 +286,13 @@ impl<'s, 'a> Explorer<'s, 'a> {
     pub(super) fn fork_loaded(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
         for object in set.iter() {
-            if Some(object) == self.object {
+            if let Site::View(of, side) = self.shared.found.objects[object].site {
+                tokens.insert(if self.shared.named.contains(&of) && Some(of) != self.object {
+                    JavaToken::View(Rc::new(JavaToken::One(of)), side)
+                } else {
+                    JavaToken::Other
+                });
+            } else if Some(object) == self.object {
                 tokens.insert(JavaToken::Isolated);
                 if !self.shared.facts.single.contains(&object) {
                     tokens.insert(JavaToken::Other);
@@ -319,14 +327,73 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 let base = if *base == Base::Fresh { Base::Isolated } else { *base };
                 Some(LockName::Part(base, Rc::clone(path)))
             }
-            JavaToken::Part(..) | JavaToken::Other | JavaToken::Truth(_) => None,
+            JavaToken::Part(..) | JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..) => {
+                None
+            }
         }
     }
 
     pub(super) fn key(&self, token: &JavaToken, explicit: bool) -> Option<LockKey> {
         let name = self.lock_of(token)?;
+        if explicit && !self.is_exclusive(&name) {
+            return None;
+        }
         let key = LockKey { name, explicit };
         (!self.model.dropped.contains(&key)).then_some(key)
+    }
+
+    /// The locks that are taken, in this order, where a lock of the library is; `second` by the second
+    /// thread. To write is to keep both threads from reading.
+    pub(super) fn explicit_keys(&self, token: &JavaToken, second: bool) -> Vec<LockKey> {
+        let JavaToken::View(lock, side) = token else {
+            return self.key(token, true).into_iter().collect();
+        };
+        let Some(name) = self.lock_of(lock) else { return Vec::new() };
+        let name = Rc::new(name);
+        let sides: &[bool] = match side {
+            LockSide::Reading => &[second],
+            LockSide::Writing => &[second, !second],
+            LockSide::Condition => &[],
+        };
+        sides
+            .iter()
+            .map(|&one| LockKey { name: LockName::Side(Rc::clone(&name), one), explicit: true })
+            .filter(|key| !self.model.dropped.contains(key))
+            .collect()
+    }
+
+    /// Whether a lock of the library keeps everybody else out, whatever it is.
+    fn is_exclusive(&self, name: &LockName) -> bool {
+        let ModelFacts { world, found, .. } = self.shared;
+        let objects = self.objects_of(name);
+        let exclusive = "java/util/concurrent/locks/ReentrantLock";
+        !objects.is_empty()
+            && objects.iter().all(|object| {
+                let of = found.objects[object];
+                let above = match of.class {
+                    Some(class) => world.line(class).1,
+                    None => Some(of.name),
+                };
+                matches!(of.site, Site::New(..))
+                    && above.is_some_and(|name| world.names.text(name) == exclusive)
+            })
+    }
+
+    /// What a field of a value that has a name can hold.
+    fn held_by(&self, base: &JavaToken, field: MemberId) -> ObjectSet {
+        let found = self.shared.found;
+        let objects = match base {
+            JavaToken::Part(base, path) => self.objects_of(&LockName::Part(*base, Rc::clone(path))),
+            JavaToken::One(object) => self.objects_of(&LockName::One(*object)),
+            _ => self.objects_of(&LockName::Isolated),
+        };
+        let mut all = ObjectSet::default();
+        for object in objects.iter() {
+            for held in found.of(Holder::Field(object, field)).iter() {
+                all.insert(held);
+            }
+        }
+        all
     }
 
     /// What a name of a lock can be.
@@ -337,6 +404,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             LockName::Isolated => all.extend_with(self.object),
             LockName::One(object) => all.extend_with(Some(*object)),
             LockName::Class(_) => {}
+            LockName::Side(name, _) => return self.objects_of(name),
             LockName::Part(base, path) => {
                 let mut layer: Vec<ObjectId> = match base {
                     Base::One(object) => vec![*object],
@@ -371,7 +439,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
         if key.explicit != freed.explicit || freed.name.as_ref() == Some(key) {
             return false;
         }
-        match &key.name {
+        let mut name = &key.name;
+        if let LockName::Side(inner, _) = name {
+            name = inner;
+        }
+        match name {
+            LockName::Side(..) => true,
             // Chains of fields can be anything that has no name of its own, values among it.
             LockName::Part(..) => {
                 let objects = self.objects_of(&key.name);
@@ -438,8 +511,15 @@ impl<'s, 'a> Explorer<'s, 'a> {
         set: &ObjectSet,
     ) -> Vec<JavaToken> {
         let found = self.shared.found;
-        if matches!(base, JavaToken::Other | JavaToken::Truth(_)) {
+        if matches!(base, JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..)) {
             return self.fork_loaded(set);
+        }
+        // A side of a lock is named by the lock.
+        if let Some(&(lock, side)) = self.shared.facts.views.get(&field)
+            && let [only] = &self.loaded(base, lock, &self.held_by(base, lock))[..]
+            && self.lock_of(only).is_some()
+        {
+            return vec![JavaToken::View(Rc::new(only.clone()), side)];
         }
         let precise = match (base, self.object) {
             (JavaToken::Isolated | JavaToken::Fresh, Some(object)) => {
@@ -466,7 +546,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             JavaToken::Fresh => (Base::Fresh, &[]),
             JavaToken::One(object) => (Base::One(*object), &[]),
             JavaToken::Part(start, path) => (*start, path),
-            JavaToken::Other | JavaToken::Truth(_) => return None,
+            JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..) => return None,
         };
         let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
         (named && path.len() < DEPTH).then(|| {

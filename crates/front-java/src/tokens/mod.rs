@@ -25,8 +25,8 @@ mod walk;
 use crate::class::{At, JavaBody, JavaInstruction};
 use crate::facts::Facts;
 use crate::frames::{Definition, Frames};
-use crate::library::{Control, Table};
-use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, ThreadKind};
+use crate::library::{Control, LockSide, Table};
+use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site, ThreadKind};
 use crate::world::{ClassId, MemberId, World};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
@@ -73,6 +73,8 @@ pub enum JavaToken {
     Part(Base, Rc<[MemberId]>),
     /// A truth value.
     Truth(bool),
+    /// A side of a lock that has a name.
+    View(Rc<JavaToken>, LockSide),
 }
 
 /// The name of a lock.
@@ -86,6 +88,9 @@ pub enum LockName {
     Class(ClassId),
     /// What fields hold that are written once.
     Part(Base, Rc<[MemberId]>),
+    /// What the first or the second thread takes to read under a lock that has two sides, and what both take
+    /// to write.
+    Side(Rc<LockName>, bool),
 }
 
 /// A lock: the monitor of an object, or the object as a lock of the library.
@@ -173,6 +178,7 @@ pub struct ModelEdge {
 
 /// A method with the tokens of its parameters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each tells two contexts of a method apart")]
 pub struct Context {
     /// The method.
     pub method: MemberId,
@@ -184,6 +190,8 @@ pub struct Context {
     pub masked: bool,
     /// Whether it is called in a unit that a start or a join may lie in.
     pub in_unit: bool,
+    /// Whether the second thread runs it, where that matters.
+    pub second: bool,
     /// Whether it is called while the class is initialised through which alone the object is known.
     pub quiet: bool,
 }
@@ -255,6 +263,8 @@ pub struct ModelFacts<'a> {
     pub named: BTreeSet<ObjectId>,
     /// The objects that locks of the library can be.
     pub explicit: ObjectSet,
+    /// Whether there are locks with two sides.
+    pub sided: bool,
     /// The methods that start threads, wait for them or may take long.
     pub blocking: BTreeSet<MemberId>,
     /// The methods in which a lock may be freed other than by the end of a block.
@@ -322,8 +332,9 @@ impl<'a> ModelFacts<'a> {
                             match effect.control {
                                 Some(Control::Locks | Control::Tries | Control::Unlocks) => {
                                     if let Some(object) = object {
-                                        locks.insert(*object);
-                                        explicit.insert(*object);
+                                        let lock = behind(found, *object);
+                                        locks.insert(lock);
+                                        explicit.insert(lock);
                                     }
                                     freeing.insert(method);
                                 }
@@ -376,6 +387,10 @@ impl<'a> ModelFacts<'a> {
         }
         let blocking = facts.reaching(&blocking);
         let freeing = facts.reaching(&freeing);
+        let sided = found
+            .objects
+            .iter()
+            .any(|one| matches!(one.site, Site::View(_, LockSide::Reading | LockSide::Writing)));
         let guarded = guarded(found, budget)?;
         Ok(Self {
             world,
@@ -384,12 +399,21 @@ impl<'a> ModelFacts<'a> {
             facts,
             named,
             explicit,
+            sided,
             blocking,
             freeing,
             owner,
             guarded,
             holds,
         })
+    }
+}
+
+/// The lock of which an object is a side, or the object.
+pub(crate) fn behind(found: &PointsTo, object: ObjectId) -> ObjectId {
+    match found.objects[object].site {
+        Site::View(of, _) => behind(found, of),
+        _ => object,
     }
 }
 

@@ -365,11 +365,11 @@ impl Walk<'_, '_, '_> {
                     self.throw(source, frame, &[]);
                 }
                 let key = self.explorer.key(&operands[0], false);
-                self.take(source, plain, key);
+                self.take(source, plain, key.into_iter().collect());
             }
             JavaInstruction::MonitorExit => {
                 let key = self.explorer.key(&operands[0], false);
-                self.free(source, plain, key);
+                self.free(source, plain, key.into_iter().collect());
             }
             JavaInstruction::Throw => {
                 let mut frame = frame.clone();
@@ -640,14 +640,14 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Takes a lock, known or not, and goes on.
-    pub(super) fn take(&mut self, source: usize, mut next: Frame, key: Option<LockKey>) {
+    pub(super) fn take(&mut self, source: usize, mut next: Frame, keys: Vec<LockKey>) {
         let mut steps = Vec::new();
         if next.unit == Unit::None {
             steps.push(Step::Begin);
             next.unit = Unit::Region;
         }
         next.monitors = next.monitors.saturating_add(1);
-        if let Some(key) = key {
+        for key in keys {
             if next.held.len() >= HELD {
                 self.explorer.model.dropped.insert(key);
             } else {
@@ -659,12 +659,16 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Frees a lock, known or not, and goes on.
-    pub(super) fn free(&mut self, source: usize, mut next: Frame, key: Option<LockKey>) {
+    pub(super) fn free(&mut self, source: usize, mut next: Frame, mut keys: Vec<LockKey>) {
         let mut steps = Vec::new();
-        if let Some(key) = key {
-            if next.held.last() == Some(&key) {
+        // The innermost first.
+        while let Some(key) = keys.pop() {
+            let last = next.held.last().cloned();
+            if let Some(last) = last.filter(|last| *last == key || keys.contains(last)) {
                 next.held.pop();
-                steps.push(Step::Release(key));
+                keys.push(key);
+                keys.retain(|one| *one != last);
+                steps.push(Step::Release(last));
             } else {
                 let set = self.explorer.objects_of(&key.name);
                 self.freed(&next, set, key.explicit, Some(key.clone()));

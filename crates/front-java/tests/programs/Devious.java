@@ -258,6 +258,34 @@ class NodesRight {
     }
 }
 
+class ReadWriteRight {
+    static class Box {
+        private final ReadWriteLock rw = new ReentrantReadWriteLock();
+        private int n;
+        int get() { rw.readLock().lock(); try { return n; } finally { rw.readLock().unlock(); } }
+        void add() { rw.writeLock().lock(); try { n++; } finally { rw.writeLock().unlock(); } }
+    }
+    public static void main(String[] args) {
+        Box[] boxes = { new Box(), new Box() };
+        for (Box box : boxes) for (int i = 0; i < 2; i++) new Thread(() -> { box.get(); box.add(); }).start();
+    }
+}
+
+class ReadWriteFieldsRight {
+    static class Box {
+        private final ReentrantReadWriteLock rw = new ReentrantReadWriteLock();
+        private final Lock r = rw.readLock();
+        private final Lock w = rw.writeLock();
+        private int n;
+        int get() { r.lock(); try { return n; } finally { r.unlock(); } }
+        void add() { w.lock(); try { n++; } finally { w.unlock(); } }
+    }
+    public static void main(String[] args) {
+        Box[] boxes = { new Box(), new Box() };
+        for (Box box : boxes) for (int i = 0; i < 2; i++) new Thread(() -> { box.get(); box.add(); }).start();
+    }
+}
+
 class UpgradeWrong {
     static class Box {
         private final ReentrantReadWriteLock rw = new ReentrantReadWriteLock();
@@ -273,6 +301,41 @@ class UpgradeWrong {
     public static void main(String[] args) {
         Box box = new Box();
         for (int i = 0; i < 2; i++) new Thread(() -> box.add()).start();
+    }
+}
+
+class DowngradeRight {
+    static class Box {
+        private final ReentrantReadWriteLock rw = new ReentrantReadWriteLock();
+        private int n;
+        int add() {
+            rw.writeLock().lock();
+            try { n++; rw.readLock().lock(); } finally { rw.writeLock().unlock(); }
+            try { return n; } finally { rw.readLock().unlock(); }
+        }
+    }
+    public static void main(String[] args) {
+        Box box = new Box();
+        for (int i = 0; i < 2; i++) new Thread(() -> box.add()).start();
+    }
+}
+
+class AwaitRight {
+    static class Box {
+        private final Lock lock = new ReentrantLock();
+        private final Condition changed = lock.newCondition();
+        private boolean ready;
+        private int n;
+        void slow() throws InterruptedException {
+            lock.lock();
+            try { while (!ready) changed.await(); n++; } finally { lock.unlock(); }
+        }
+        void fast() { lock.lock(); try { n++; ready = true; changed.signalAll(); } finally { lock.unlock(); } }
+    }
+    public static void main(String[] args) {
+        Box box = new Box();
+        new Thread(() -> { try { box.slow(); } catch (InterruptedException e) { } }).start();
+        new Thread(() -> box.fast()).start();
     }
 }
 
