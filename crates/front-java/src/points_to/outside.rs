@@ -32,7 +32,15 @@ impl Solver<'_> {
                 self.copy(node, pool, None);
             }
             if let Some(object) = object {
-                self.give(pool, object);
+                // Constructors outside keep what they are given, not what they make.
+                if member.name == self.known.init && self.found.objects[object].class.is_none() {
+                    let held = self.node(Holder::Held(object));
+                    for &node in &passed {
+                        self.copy(node, held, None);
+                    }
+                } else {
+                    self.give(pool, object);
+                }
             }
             self.invocation(call).unknown = true;
             self.unknown_result(call);

@@ -43,6 +43,15 @@ impl Walk<'_, '_, '_> {
                 .any(|one| matches!(one.control, Some(Control::Starts | Control::Runs)));
         let stores = invocation.library.values().flatten().any(|one| one.stores || one.adds);
         let passed = &operands[usize::from(has_receiver)..];
+        // A constructor outside does not make known what it makes.
+        let only_makes = invocation.unknown
+            && invocation.callbacks.is_empty()
+            && invocation.callees.is_empty()
+            && self.explorer.object.is_some_and(|one| shared.found.objects[one].class.is_none())
+            && matches!(instruction, JavaInstruction::Invoke(InvokeKind::Special, member)
+                if shared.world.names.text(member.name) == "<init>")
+            && !passed.iter().any(Self::is_fresh);
+        let keeps = keeps && !only_makes;
         let keeps = keeps || (stores && passed.iter().any(Self::is_fresh));
         if keeps && operands.iter().any(Self::is_fresh) {
             let mut known = frame.clone();
