@@ -243,6 +243,11 @@ fn eventful(model: &Model, written: &BTreeSet<LocationKey>) -> Vec<bool> {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); model.contexts.len()];
     let mut open = Vec::new();
     for (context, graph) in model.graphs.iter_enumerated() {
+        // Who takes or frees a lock for its caller does something.
+        if graph.outcomes.iter().any(|one| !one.freed.is_empty() || !one.taken.is_empty()) {
+            eventful[context.index()] = true;
+            open.push(context.index());
+        }
         for step in graph.edges.iter().flat_map(|edge| &edge.steps) {
             match step {
                 Step::Read(location, _) if !written.contains(location) => {}

@@ -1,7 +1,7 @@
 //! Calls on tokens: methods of the program, and what code outside does.
 
 use super::{
-    CallOutcome, Context, Explorer, Frame, Freed, JavaToken, LocationKey, LockKey, LockName,
+    CallOutcome, Context, Explorer, Frame, Freed, HELD, JavaToken, LocationKey, LockKey, LockName,
     ModelEdge, ModelFacts, ModelGoal, StartPhase, Step, Unit, Walk, behind,
 };
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
@@ -89,7 +89,12 @@ impl Walk<'_, '_, '_> {
                 .values()
                 .all(|effect| effect.is_some_and(|one| matches!(one.gives, Gives::View(_))))
             && operands.first().is_some_and(|token| self.is_held_or_there(frame, token));
-        if !only_frees && !goes_on && !only_looks {
+        // What a method of the program throws is among what it does.
+        let only_own = invocation.library.is_empty()
+            && invocation.callees.iter().any(|one| one.direct)
+            && invocation.callees.iter().all(|one| one.direct)
+            && (!has_receiver || self.is_there(frame.at, &operands[0]));
+        if !only_frees && !goes_on && !only_looks && !only_own {
             self.throw_unless_interrupted(source, frame, !invocation.callees.is_empty());
         }
         let receiver = operands.first().filter(|_| has_receiver);
@@ -265,6 +270,22 @@ impl Walk<'_, '_, '_> {
             if outcome.published && passes_fresh {
                 Self::publish(&mut frame);
             }
+            for key in &outcome.freed {
+                if frame.held.last() == Some(key) {
+                    frame.held.pop();
+                } else if frame.held.is_empty() && frame.freed.len() < HELD {
+                    frame.freed.push(key.clone());
+                } else {
+                    self.explorer.model.dropped.insert(key.clone());
+                }
+            }
+            for key in &outcome.taken {
+                if frame.held.len() < HELD {
+                    frame.held.push(key.clone());
+                } else {
+                    self.explorer.model.dropped.insert(key.clone());
+                }
+            }
             if outcome.thrown {
                 self.throw(source, &frame, &steps);
                 continue;
@@ -290,6 +311,8 @@ impl Walk<'_, '_, '_> {
                 token: JavaToken::Other,
                 phase: frame.phase,
                 published: false,
+                freed: Vec::new(),
+                taken: Vec::new(),
             };
             self.push(ModelEdge {
                 source,

@@ -133,6 +133,10 @@ pub struct CallOutcome {
     pub phase: StartPhase,
     /// Whether an object that only this thread knew is known to others.
     pub published: bool,
+    /// Locks of the caller that it has freed, in this order.
+    pub freed: Vec<LockKey>,
+    /// Locks that it has taken after that and left to the caller, in this order.
+    pub taken: Vec<LockKey>,
 }
 
 /// What happens on an edge.
@@ -522,6 +526,8 @@ struct Frame {
     stack: Vec<JavaToken>,
     locals: Vec<JavaToken>,
     held: Vec<LockKey>,
+    /// Locks of the caller that were freed.
+    freed: Vec<LockKey>,
     monitors: u8,
     unit: Unit,
     phase: StartPhase,

@@ -54,6 +54,7 @@ impl Walk<'_, '_, '_> {
             stack: Vec::new(),
             locals,
             held,
+            freed: Vec::new(),
             monitors,
             unit,
             phase,
@@ -194,20 +195,31 @@ impl Walk<'_, '_, '_> {
         token: JavaToken,
     ) {
         let mut steps = steps;
-        let mut held = frame.held.clone();
+        let (mut held, mut freed) = (frame.held.clone(), frame.freed.clone());
+        let mut left = !self.explorer.model.roots.iter().flatten().any(|one| *one == self.context);
         if let Some(own) = self.own_lock()
             && held.first() == Some(&own)
         {
             held.remove(0);
             steps.push(Step::Release(own));
+            left = false;
         }
-        // What is still held is freed by somebody else.
-        self.explorer.model.dropped.extend(held);
+        // What is still held is left to the caller, if it is no monitor and was taken last.
+        if !left || held.iter().any(|key| !key.explicit) {
+            self.explorer.model.dropped.extend(held.drain(..).chain(freed.drain(..)));
+        }
         if frame.unit != Unit::None {
             steps.push(Step::End);
         }
         let token = if let JavaToken::Truth(_) = token { JavaToken::Other } else { token };
-        let outcome = CallOutcome { thrown, token, phase: frame.phase, published: frame.published };
+        let outcome = CallOutcome {
+            thrown,
+            token,
+            phase: frame.phase,
+            published: frame.published,
+            freed,
+            taken: held,
+        };
         self.graph.outcomes.insert(outcome.clone());
         self.push(ModelEdge { source, steps, goal: ModelGoal::Exit(outcome), at: frame.at });
     }
@@ -290,6 +302,9 @@ impl Walk<'_, '_, '_> {
         let instruction = &body.instructions[frame.at.index()];
         // Initialisers of classes run once, some time.
         let mut initialisers = triggered(shared.world, shared.found, instruction);
+        // Who executes a method of a class does not begin to initialise it, nor those that it extends.
+        let (begun, _) = shared.world.line(self.method.class);
+        initialisers.retain(|one| !begun.contains(&one.class));
         if frame.at.index() == 0 {
             initialisers.extend(entry_initialisers(shared.world, shared.found, self.method));
         }
@@ -669,6 +684,10 @@ impl Walk<'_, '_, '_> {
                 keys.push(key);
                 keys.retain(|one| *one != last);
                 steps.push(Step::Release(last));
+            } else if next.held.is_empty() && key.explicit && next.freed.len() < HELD {
+                // It is the caller's.
+                next.freed.push(key.clone());
+                steps.push(Step::Release(key));
             } else {
                 let set = self.explorer.objects_of(&key.name);
                 self.freed(&next, set, key.explicit, Some(key.clone()));

@@ -258,6 +258,20 @@ class NodesRight {
     }
 }
 
+class LockWrapperRight {
+    static class C {
+        private final ReentrantLock lock = new ReentrantLock();
+        private int n;
+        private void enter() { lock.lock(); }
+        private void leave() { lock.unlock(); }
+        void add() { enter(); try { n++; } finally { leave(); } }
+    }
+    public static void main(String[] args) {
+        C c = new C();
+        for (int i = 0; i < 2; i++) new Thread(() -> c.add()).start();
+    }
+}
+
 class ReadWriteRight {
     static class Box {
         private final ReadWriteLock rw = new ReentrantReadWriteLock();
