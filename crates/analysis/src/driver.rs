@@ -356,12 +356,14 @@ impl<'a, 'p> Driver<'a, 'p> {
             }
             Ok(Box::new(searched))
         });
-        Ok((verdict, explored, searched.transpose()?, refined))
+        // Most answers are safe and have none of this: as they are many, they are to be small.
+        Ok((verdict.map(Box::new), explored.map(Box::new), searched.transpose()?, refined))
     }
 }
 
 /// What an engine says, its claims replayed.
-type Replayed = (Verdict<Trace>, Option<Explored>, Option<Box<Searched<Trace>>>, Option<Refined>);
+type Replayed =
+    (Verdict<Box<Trace>>, Option<Box<Explored>>, Option<Box<Searched<Trace>>>, Option<Refined>);
 
 /// A run at the end of which a thread is about to make an access.
 fn about_to(mut trace: Trace, access: &AccessSite) -> Trace {
@@ -371,7 +373,7 @@ fn about_to(mut trace: Trace, access: &AccessSite) -> Trace {
 }
 
 /// Whether an engine without values found something that does not fit them.
-fn is_about_other_data(verdict: &Verdict<Trace>) -> bool {
+fn is_about_other_data(verdict: &Verdict<Box<Trace>>) -> bool {
     matches!(verdict, Verdict::Unknown(Unknown::OtherData(_)))
 }
 

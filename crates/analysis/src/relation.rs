@@ -229,11 +229,14 @@ fn all(
             open.extend(keyed(answer).map(|key| (key, (why.clone(), answer.engine))));
         }
     }
-    let mut asked: FxHashMap<RelationKey, Answer> =
-        asked.into_iter().filter_map(|answer| Some((keyed(&answer)?, answer))).collect();
+    let places = asked.iter().enumerate();
+    let places: FxHashMap<RelationKey, usize> =
+        places.filter_map(|(at, answer)| Some((keyed(answer)?, at))).collect();
+    let mut asked: Vec<Option<Answer>> = asked.into_iter().map(Some).collect();
     let answer = |question: Question| {
         let key = RelationKey::of(&question);
-        if let Some(answer) = key.and_then(|key| asked.remove(&key)) {
+        let place = key.and_then(|key| places.get(&key));
+        if let Some(answer) = place.and_then(|&at| asked[at].take()) {
             return answer;
         }
         let first = key.and_then(|key| open.get(&groups.first(key)));
@@ -244,7 +247,7 @@ fn all(
         };
         Answer { question, verdict, engine, explored: None, searched: None, refined: None }
     };
-    relation.questions(prepared.program).into_iter().map(answer).collect()
+    relation.questions(prepared.program).map(answer).collect()
 }
 
 /// The threads of a relation by behaviour; one by one where that says too little.

@@ -172,7 +172,7 @@ fn ask(
     engine: EngineKind,
     measure: Measure,
     limit: Option<u32>,
-) -> (Verdict<selvedge_program::Trace>, u32) {
+) -> (Verdict<Box<selvedge_program::Trace>>, u32) {
     let options = Options { measure, limit, ..Options::new(Some(engine)) };
     let questions = [Question::Reach(sample.target.clone())];
     let prepared = Prepared::new(&sample.program);

@@ -44,7 +44,7 @@ fn a_relation_has_the_answers_of_its_questions() {
         let mut rng = Rng::new(seed);
         let program = with_copies(&random_model(&mut rng, &Shape::CONTENDED).to_program());
         for (at, relation) in relations(&program).iter().enumerate() {
-            let all = relation.questions(&program);
+            let all: Vec<_> = relation.questions(&program).collect();
             assert_eq!(relation.count(&program), all.len() as u64, "seed {seed}");
             let prepared = Prepared::new(&program);
             let options = Options::new(None);

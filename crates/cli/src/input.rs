@@ -38,8 +38,22 @@ pub fn data_model(
 ) -> Result<Model, Exit> {
     let (input, inner) = (input.clone(), budget.clone());
     let name = name(&input.file);
-    let read = within(budget, move || read_data_model(&input, reading, output, &inner));
+    let bytes = length(&input);
+    let read = within(budget, bytes, move || read_data_model(&input, reading, output, &inner));
     read.unwrap_or_else(|reason| Err(not_read(&name, reason, output)))
+}
+
+/// How many bytes a model has, if what is made of it is not much more than what is read.
+fn length(input: &Files) -> Option<u64> {
+    let file = &input.file;
+    let more =
+        [(&input.init, "init"), (&input.spec, "spec")].into_iter().map(|(named, extension)| {
+            let path = named.clone().unwrap_or_else(|| file.with_extension(extension));
+            if named.is_some() || path.exists() { file_length(&path) } else { Some(0) }
+        });
+    let more: Option<u64> = more.sum();
+    let bytes = file_length(file)? + more?;
+    input.starts_per_site.is_none().then_some(bytes)
 }
 
 /// Says that a limit was met before a file was read.
@@ -92,7 +106,7 @@ pub fn with_starts(
     budget: &Budget,
 ) -> Option<Model> {
     let model = model.clone();
-    within(budget, move || model.with_starts(dialect, starts)).ok().flatten()
+    within(budget, None, move || model.with_starts(dialect, starts)).ok().flatten()
 }
 
 /// The file that was named, or the one beside `file` with another extension, if there is one.
@@ -158,7 +172,7 @@ pub fn restricted(
     }
     let restrictions = restrictions(wanted, output, budget)?;
     let (name, inner) = (model.text.name.clone(), budget.clone());
-    let restricted = within(budget, move || model.restricted(&restrictions, &inner))
+    let restricted = within(budget, None, move || model.restricted(&restrictions, &inner))
         .map_err(|reason| not_read(&name, reason, output))?;
     restricted.map_err(|(text, wrong)| {
         output.diagnostics(&wrong, &text.source());
@@ -174,12 +188,17 @@ pub fn read_within<T: Send + 'static>(
     understand: impl FnOnce(&Text) -> T + Send + 'static,
 ) -> Result<(Text, T), Exit> {
     let (inner, file) = (budget.clone(), path.to_owned());
-    let read = within(budget, move || {
+    let read = within(budget, file_length(path), move || {
         let text = text(&file, output, &inner)?;
         let understood = understand(&text);
         Ok((text, understood))
     });
     read.unwrap_or_else(|reason| Err(not_read(&name(path), reason, output)))
+}
+
+/// How many bytes a file has, if it is one that is read without waiting.
+pub fn file_length(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(Metadata::is_file).map(|known| known.len())
 }
 
 /// Why a text cannot be read.

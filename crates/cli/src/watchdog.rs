@@ -4,7 +4,7 @@
 //! The watch begins before the input is read and ends when the report is written.
 //!
 //! Work that asks no budget (what can block, as opening a pipe; readers of texts) is done by a
-//! thread that is left behind when the budget is used up ([`within`]).
+//! thread that is left behind when the budget is used up, unless it is short ([`within`]).
 
 use crate::args::LimitOptions;
 use crate::interrupt::{self, Listener};
@@ -140,11 +140,21 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The stack of a thread that reads: that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Does work that asks no budget, or leaves it behind when the budget is used up.
+/// Work on no more bytes than this ends before anybody could want to leave it behind. (None does where
+/// the stack of the main thread is a small one.)
+const SHORT: u64 = if cfg!(windows) { 0 } else { 1 << 14 };
+
+/// Does work on so many bytes, if that is known, that asks no budget, or leaves it behind when the budget
+/// is used up. To start a thread costs more than to read a short text, so that is done by the caller, which
+/// is the main thread or names no number of bytes.
 pub fn within<T: Send + 'static>(
     budget: &Budget,
+    bytes: Option<u64>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StopReason> {
+    if bytes.is_some_and(|bytes| bytes <= SHORT) {
+        return Ok(work());
+    }
     let (sender, receiver) = mpsc::sync_channel(1);
     // An error means that nobody waits for the result any more.
     let work = move || drop(sender.send(work()));
@@ -243,7 +253,7 @@ mod tests {
         let watch = Watch::new(limits, Instant::now());
         // Waiting for a reader is no work.
         let wait = || std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(within(watch.budget(), wait), Ok(()));
+        assert_eq!(within(watch.budget(), None, wait), Ok(()));
         let polls: Vec<_> = (0..3).map(|_| watch.budget().poll()).collect();
         assert_eq!(polls, [None, None, Some(StopReason::Steps)]);
     }
@@ -257,18 +267,28 @@ mod tests {
     #[test]
     fn work_is_left_behind_when_the_budget_is_used_up() {
         let budget = Budget::new();
-        assert_eq!(within(&budget, || 1), Ok(1));
+        assert_eq!(within(&budget, None, || 1), Ok(1));
         budget.raise(StopReason::Cancelled);
-        assert_eq!(within(&budget, || 2), Ok(2), "what is done at once is done");
+        assert_eq!(within(&budget, None, || 2), Ok(2), "what is done at once is done");
         let (keep, wait) = mpsc::channel::<()>();
-        assert_eq!(within(&budget, move || wait.recv().is_ok()), Err(StopReason::Cancelled));
+        assert_eq!(within(&budget, None, move || wait.recv().is_ok()), Err(StopReason::Cancelled));
         drop(keep);
     }
 
     #[test]
+    fn short_work_needs_no_thread() {
+        let (here, budget) = (std::thread::current().id(), Budget::new());
+        let worker = |bytes| within(&budget, bytes, || std::thread::current().id());
+        assert_eq!(worker(Some(SHORT)), Ok(here));
+        assert_ne!(worker(Some(SHORT + 1)), Ok(here));
+        assert_ne!(worker(None), Ok(here));
+    }
+
+    #[test]
     fn a_panic_in_work_is_a_panic() {
-        let outcome =
-            std::panic::catch_unwind(|| within(&Budget::new(), || -> u32 { panic!("on purpose") }));
+        let outcome = std::panic::catch_unwind(|| {
+            within(&Budget::new(), None, || -> u32 { panic!("on purpose") })
+        });
         assert!(outcome.is_err());
     }
 }

@@ -393,7 +393,7 @@ impl Asking<'_, '_> {
         let analysis = goals.options(&options.analysis);
         let mut answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
         let each = answers.first().and_then(|answer| answer.searched.as_ref()?.assertions.clone());
-        let failing = each.into_iter().flatten().map(|one| one.verdict);
+        let failing = each.into_iter().flatten().map(|one| one.verdict.map(Box::new));
         let failing: Vec<_> = failing.filter(|one| matches!(one, Verdict::Violation(_))).collect();
         if let ([first], false) = (&answers[..], failing.is_empty()) {
             let one = |verdict| Answer { verdict, searched: None, ..first.clone() };

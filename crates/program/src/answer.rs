@@ -18,11 +18,11 @@ pub struct Answer {
     /// The question.
     pub question: Question,
     /// The answer.
-    pub verdict: Verdict<Trace>,
+    pub verdict: Verdict<Box<Trace>>,
     /// The name of the engine that gave it.
     pub engine: &'static str,
     /// What was explored, if that engine widens a bound.
-    pub explored: Option<Explored>,
+    pub explored: Option<Box<Explored>>,
     /// What a search of states says besides.
     pub searched: Option<Box<Searched<Trace>>>,
     /// How far abstractions were refined, if that engine refines some.

@@ -123,15 +123,15 @@ impl QuestionRelation {
     }
 
     /// All of them, in order.
-    pub fn questions(&self, program: &Program) -> Vec<Question> {
+    pub fn questions(&self, program: &Program) -> Box<dyn Iterator<Item = Question>> {
         let Self { kind, threads, locations } = self;
         match kind {
             Kind::Patterns { patterns, units } => {
                 let numbers: Vec<u32> = patterns.iter().map(|pattern| pattern.number).collect();
                 let all = pattern_questions(program, &numbers, *units, threads, locations);
-                all.into_iter().map(Question::Pattern).collect()
+                Box::new(all.into_iter().map(Question::Pattern))
             }
-            Kind::Races => races(threads, locations).into_iter().map(Question::Race).collect(),
+            Kind::Races => Box::new(races(threads, locations).into_iter().map(Question::Race)),
         }
     }
 

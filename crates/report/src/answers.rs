@@ -247,7 +247,7 @@ impl Answers<'_> {
 
     /// What was explored, if the engine widens a bound.
     fn explored(&self) -> Option<&Explored> {
-        self.answers.first()?.explored.as_ref()
+        self.answers.first()?.explored.as_deref()
     }
 
     /// The bound up to which everything was explored, or at which the violation showed up; nothing

@@ -24,8 +24,7 @@ pub fn wrap_lines(text: &str, width: usize) -> String {
             Some(line) => (line, "\n"),
             None => (line, ""),
         };
-        // Most lines are short, and then there is nothing to measure.
-        if line.len() <= width {
+        if fits(line, width) {
             out.push_str(&line.replace(FIXED_BLANK, " "));
         } else {
             let (mut cells, trailing) = cells(line);
@@ -72,8 +71,7 @@ pub(crate) fn fit(draw: impl Fn(usize) -> String, width: usize) -> String {
     let fits = |drawing: &String| {
         let plain =
             |line: &str| cells(line).0.iter().map(|cell| cell.character).collect::<String>();
-        let mut lines = drawing.split('\n').filter(|line| line.len() > width);
-        lines.all(|line| !is_source(&plain(line)) || measure(&cells(line).0) <= width)
+        drawing.split('\n').all(|line| fits(line, width) || !is_source(&plain(line)))
     };
     let mut drawings = NARROWER.iter().map(|less| draw(width.saturating_sub(*less)));
     let drawing = drawings.find(fits).unwrap_or_else(|| draw(width));
@@ -87,11 +85,11 @@ fn broken(drawing: &str, width: usize) -> String {
         let below = lines.get(number + 1).map_or("", |line| line);
         let whole = whole_words(line, below);
         let line = whole.as_str();
-        let (cells, trailing) = cells(line);
-        if measure(&cells) <= width {
+        if fits(line, width) {
             out.push(line.to_owned());
             continue;
         }
+        let (cells, trailing) = cells(line);
         match part(&cells) {
             Part::Text { indent } => out.extend(wrapped(&cells, &trailing, indent, width)),
             Part::Remark { gutter, start } => {
@@ -146,6 +144,9 @@ fn part(cells: &[Cell]) -> Part {
 /// the marks, which stay where they are.
 fn whole_words(line: &str, below: &str) -> String {
     const DOTS: [char; 3] = ['.'; 3];
+    if !line.contains("...") {
+        return line.to_owned();
+    }
     let (mut cells, trailing) = cells(line);
     let text: Vec<char> = cells.iter().map(|cell| cell.character).collect();
     let bar = text.iter().position(|&c| c != ' ' && !c.is_ascii_digit());
@@ -271,6 +272,24 @@ fn moved(
         lines.push(line);
     }
     lines
+}
+
+/// Whether a line takes at most so many columns.
+fn fits(line: &str, width: usize) -> bool {
+    // Most lines are short, and then there is nothing to measure.
+    line.len() <= width || {
+        let (mut used, mut escaped) = (0, false);
+        for character in line.chars() {
+            if escaped {
+                escaped = !character.is_ascii_alphabetic();
+            } else if character == '\u{1b}' {
+                escaped = true;
+            } else {
+                used += character.width().unwrap_or(0);
+            }
+        }
+        used <= width
+    }
 }
 
 /// A line as cells, and the escape sequences behind its last character.

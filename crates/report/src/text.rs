@@ -75,7 +75,7 @@ fn violations(out: &mut String, answers: &Answers<'_>, options: Options, termina
         .answers
         .iter()
         .filter_map(|answer| match &answer.verdict {
-            Verdict::Violation(trace) => Some((answer, trace)),
+            Verdict::Violation(trace) => Some((answer, &**trace)),
             Verdict::Safe | Verdict::Unknown(_) => None,
         })
         .collect();

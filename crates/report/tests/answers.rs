@@ -61,6 +61,7 @@ fn as_json(answers: &Answers<'_>, witnesses: json::Witnesses) -> String {
 }
 
 fn answered(question: Question, verdict: Verdict<Trace>) -> Answer {
+    let verdict = verdict.map(Box::new);
     Answer { question, verdict, engine: "tupling", explored: None, searched: None, refined: None }
 }
 

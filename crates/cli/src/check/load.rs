@@ -20,7 +20,9 @@ pub fn load(
 ) -> Loaded {
     let (inner, path, restrictions) = (budget.clone(), found.clone(), restrictions.to_vec());
     let java = java.clone();
-    let loaded = within(budget, move || load_without_limit(&path, &restrictions, &java, &inner));
+    // Readers need the stack of a main thread, which this is not.
+    let work = move || load_without_limit(&path, &restrictions, &java, &inner);
+    let loaded = within(budget, None, work);
     loaded.unwrap_or_else(|reason| not_read(found.path.display().to_string(), reason))
 }
 

@@ -14,7 +14,7 @@ use selvedge_analysis::Options;
 use selvedge_base::Budget;
 use selvedge_library::render::Extent;
 use selvedge_library::render::Format;
-use selvedge_library::{Inquiry, InquiryError, Model, Request};
+use selvedge_library::{Inquiry, InquiryError, Model, Request, Subject};
 use selvedge_program::{Feature, Verdict};
 
 /// Asks something about a model. Mistakes have been printed when this returns.
@@ -25,7 +25,11 @@ pub fn inquire(
     budget: &Budget,
 ) -> Result<Inquiry, Exit> {
     let name = model.text.name.clone();
-    let inquiry = within(budget, move || Inquiry::new(model, request))
+    // A property and copies are more than the text says.
+    let plain = !matches!(request.subject, Subject::Property(_))
+        && !model.program.features().contains(Feature::AnyCopies);
+    let bytes = plain.then_some(model.text.text.len() as u64);
+    let inquiry = within(budget, bytes, move || Inquiry::new(model, request))
         .map_err(|reason| input::not_read(&name, reason, output))?;
     let inquiry = inquiry.map_err(|refusal| {
         match refusal {

@@ -34,7 +34,7 @@ pub fn run(args: &NwaArgs, output: Output) -> Result<Exit, Exit> {
         args.second.as_deref().map(|path| input::text(path, output, budget)).transpose()?;
     let limits = NwaLimits { states: args.state_limit, ..NwaLimits::default() };
     let (as_dot, inner) = (args.dot, budget.clone());
-    let done = within(budget, move || {
+    let done = within(budget, None, move || {
         let (outcome, complaints) =
             operate(operation, &first, second.as_ref(), as_dot, &limits, &inner);
         for (source, diagnostics) in &complaints {

@@ -37,7 +37,7 @@ pub fn run(args: &SequentializeArgs, output: Output) -> Result<Exit, Exit> {
     let (given, asked) = (model.clone(), args.asked.clone());
     let (rounds, dialect) = (args.rounds, args.dialect.into());
     // Half a program asks another question, so it is written as a whole or not at all.
-    let text = within(watch.budget(), move || {
+    let text = within(watch.budget(), None, move || {
         let sought = sought(&given, asked::wanted(&asked));
         sequentialize(&given, sought, &target, rounds, dialect)
     });

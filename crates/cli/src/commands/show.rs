@@ -40,7 +40,7 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     }
     let (name, format, dot) = (text.name.clone(), args.format, args.dot);
     // Half a model says nothing, so it is shown as a whole or not at all.
-    let shown = within(watch.budget(), move || match format {
+    let shown = within(watch.budget(), None, move || match format {
         _ if dot => dot::render(&program),
         ShowFormat::Text => model::render(&name, &program, output.stdout()),
         ShowFormat::Model => selvedge_program::text::print(&program),
@@ -57,7 +57,7 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
 /// Lists the classes of a file or a folder.
 fn classes(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
     let (path, release, inner) = (args.file.clone(), args.release, budget.clone());
-    let read = within(budget, move || {
+    let read = within(budget, None, move || {
         let mut found = JavaClasses::default();
         for (name, bytes) in input::class_files(&path, &inner)? {
             let bytes = bytes?;

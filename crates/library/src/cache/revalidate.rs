@@ -23,7 +23,7 @@ pub fn holds(program: &Program, goals: &Goals, finding: &Finding) -> bool {
         if again.as_ref() != Ok(trace) {
             return false;
         }
-        Verdict::Violation(trace.clone())
+        Verdict::Violation(Box::new(trace.clone()))
     } else {
         // No run satisfies it, which the key of the entry stands for.
         Verdict::Safe

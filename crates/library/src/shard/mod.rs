@@ -163,8 +163,7 @@ mod tests {
         let numbers: Vec<u32> = PATTERNS.iter().map(|pattern| pattern.number).collect();
         let patterns = QuestionRelation::patterns(&numbers, Units::Exact, &threads, &locations);
         let races = QuestionRelation::races(&threads, &locations);
-        let mut all = patterns.questions(&program);
-        all.extend(races.questions(&program));
+        let all: Vec<_> = patterns.questions(&program).chain(races.questions(&program)).collect();
         for count in 1..=5 {
             let mut sizes = vec![0; count as usize];
             for question in &all {

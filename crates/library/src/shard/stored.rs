@@ -537,7 +537,7 @@ impl StoredAnswer {
                 }
                 witness.transactions = transactions;
                 let trace = replay(program, &question, &witness);
-                Verdict::Violation(trace.map_err(|error| wrong(error.to_string()))?)
+                Verdict::Violation(Box::new(trace.map_err(|error| wrong(error.to_string()))?))
             }
             _ => return Err(format!("`{}` is no verdict here", self.verdict)),
         };

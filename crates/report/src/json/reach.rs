@@ -110,8 +110,8 @@ pub(super) fn write(
     if let Some(proof) = answers.proof() {
         field(out, "proof", json(proof.word())?)?;
     }
-    field(out, "contexts", json(&trace.map(Trace::contexts))?)?;
-    field(out, "rounds", json(&trace.map(Trace::rounds))?)?;
+    field(out, "contexts", json(&trace.map(|trace| trace.contexts()))?)?;
+    field(out, "rounds", json(&trace.map(|trace| trace.rounds()))?)?;
     // The search of states bounds nothing, so there is one number of them, and no list of bounds.
     let transactions = answers.engine == "transactions";
     let levels = if transactions { &[] } else { answers.levels() };

@@ -187,7 +187,7 @@ fn verdict(
     out: &mut String,
     answers: &Answers<'_>,
     about: &Reach<'_>,
-    verdict: &Verdict<Trace>,
+    verdict: &Verdict<Box<Trace>>,
     terminal: Terminal,
 ) {
     let seconds = answers.elapsed.as_secs_f64();
