@@ -6,6 +6,7 @@
 //! - [`behaviour`]: the threads of a program, grouped by what they can do.
 //! - [`deadlock`]: which cycles of waiting threads are worth asking about; [`mod@may_wait`]: the same
 //!   for programs whose locks are not nested.
+//! - [`summaries`]: what is common to all tabulations of one thread.
 //! - [`schedule`]: from one local run per thread to one interleaving.
 //! - [`tupling`]: the decision procedure of paper 000 with explicit tuples.
 //! - [`tupling_bdd`]: the same with sets of tuples as decision diagrams.
@@ -26,6 +27,7 @@ pub mod reconcilable;
 pub mod role;
 pub mod schedule;
 pub mod splitting;
+pub mod summaries;
 pub mod tupling;
 pub mod tupling_bdd;
 

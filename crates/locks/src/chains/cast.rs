@@ -11,7 +11,7 @@ use super::claims::Claims;
 use super::class::{Point, Top, asks_who_moves, deed, locks_of, named};
 use super::query::{After, ChainQuery};
 use super::tabulate::Begin;
-use super::tuples::Mark;
+use crate::tupling::tuples::Mark;
 use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
 use selvedge_lower::thread::LowerError;

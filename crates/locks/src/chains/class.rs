@@ -13,7 +13,7 @@
 
 use super::borders::Standing;
 use super::claims::Claims;
-use super::tuples::Mark;
+use crate::tupling::tuples::Mark;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_lower::{LockSet, LoweredThread, RuleLabel};

@@ -9,8 +9,8 @@
 //! [`crate::tupling::join`], with points.
 
 use super::class::Point;
-use super::tuples::Mark;
 use crate::tupling::histories::{HistoryId, HistoryTable};
+use crate::tupling::tuples::Mark;
 use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LockSet;
 

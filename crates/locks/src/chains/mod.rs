@@ -50,10 +50,12 @@ mod rounds;
 mod run;
 pub(crate) mod schedule;
 mod tabulate;
-mod tuples;
 
 use crate::Fault;
+use crate::summaries::EndId;
 use crate::tupling::histories::HistoryId;
+pub(crate) use crate::tupling::tuples::Mark;
+use crate::tupling::tuples::TupleTable;
 use borders::{Border, Borders, Slot, Standing, between, making, only_order};
 use cast::{Cast, LoweredByLocks, allowed, is_about_tops, participants};
 use claims::{Claims, claims};
@@ -69,9 +71,7 @@ use selvedge_program::{
     Chain, ChainLink, Deed, Formula, Program, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
 use std::rc::Rc;
-use tabulate::{Begin, ChainEndId, ChainTable, LinkLocks, LinkSteps, ScriptLink, tabulate};
-pub(crate) use tuples::Mark;
-use tuples::MarkedTuples;
+use tabulate::{Begin, ChainTable, LinkLocks, LinkSteps, ScriptLink, tabulate};
 
 /// What is said of one step.
 pub(crate) type Step = [(ThreadId, Option<Deed>)];
@@ -82,7 +82,7 @@ pub struct ChainTupling<'p> {
     budget: Budget,
     max_witness_steps: u64,
     max_facts: u64,
-    tuples: MarkedTuples,
+    tuples: TupleTable,
     lowered: LoweredByLocks,
     facts: u64,
     joins: u64,
@@ -101,7 +101,7 @@ impl<'p> ChainTupling<'p> {
             budget,
             max_witness_steps,
             max_facts,
-            tuples: MarkedTuples::default(),
+            tuples: TupleTable::default(),
             lowered: LoweredByLocks::default(),
             facts: 0,
             joins: 0,
@@ -350,7 +350,7 @@ impl<'p> ChainTupling<'p> {
             }
             tables.push(table);
         }
-        let ways: Vec<&[Way<ChainEndId>]> = tables.iter().map(|table| &table.ways[..]).collect();
+        let ways: Vec<&[Way<EndId>]> = tables.iter().map(|table| &table.ways[..]).collect();
         let asked = Asked { links: links.iter().map(SharedLink::to_join).collect(), alone: &[] };
         self.joins += 1;
         let found = join(&ways, &asked, &mut self.tuples.histories, &self.budget);
@@ -378,10 +378,10 @@ impl<'p> ChainTupling<'p> {
         cast: &Cast<'_>,
     ) -> Result<PointTable, Unknown> {
         let table = self.tabulate((cast.threads[at], &cast.claims[at]), cast.begin(at), script)?;
-        let mut ways: Vec<Way<ChainEndId>> = Vec::new();
+        let mut ways: Vec<Way<EndId>> = Vec::new();
         for &end in &table.accepted[0] {
             self.budget.check().map_err(Unknown::Stopped)?;
-            let (parts, _) = self.tuples.components(table.ends[end].tuple);
+            let (parts, _) = self.tuples.marked_components(table.ends[end].tuple);
             let parts = parts.into_iter().map(|(history, mark)| shared(history, mark));
             let length = table.ends[end].length;
             ways.push(Way { parts: parts.collect(), length, origin: end });
@@ -404,7 +404,7 @@ fn shared(history: HistoryId, mark: Mark) -> Part {
 /// What a thread can do along its links, and its ways there.
 struct PointTable {
     table: ChainTable,
-    ways: Vec<Way<ChainEndId>>,
+    ways: Vec<Way<EndId>>,
 }
 
 /// What is known of participants along their links: orders differ mostly in what others do.

@@ -15,9 +15,10 @@ use super::class::Top;
 use super::heads::{Region, heads};
 use super::join::{Alone, Asked, JoinLink, Part, Way, join, sort};
 use super::schedule::{Rounds, of_rounds};
-use super::tabulate::{Begin, ChainEndId, ChainTable, HeadPlace, LinkLocks, ScriptLink};
-use super::tuples::Mark;
+use super::tabulate::{Begin, ChainTable, HeadPlace, LinkLocks, ScriptLink};
 use super::{ChainTupling, Failure, Known, SharedLink, run, shared};
+use crate::summaries::EndId;
+use crate::tupling::tuples::Mark;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_lower::LockSet;
 use selvedge_program::{Unknown, Witness};
@@ -84,7 +85,7 @@ impl ChainTupling<'_> {
         self.limit(length)?;
         let mut runs = Vec::new();
         for (at, (origin, tables)) in found.iter().zip(&tables).enumerate() {
-            let unfold = |table: &ChainTable, end: ChainEndId| {
+            let unfold = |table: &ChainTable, end: EndId| {
                 run::local_run(table, end, cast.threads[at], &self.budget).map_err(Unknown::Stopped)
             };
             runs.push(match *origin {
@@ -123,7 +124,7 @@ impl ChainTupling<'_> {
         let points = script.links.len();
         for &end in &stop.accepted[0] {
             self.budget.check().map_err(Unknown::Stopped)?;
-            let (parts, _) = self.tuples.components(stop.ends[end].tuple);
+            let (parts, _) = self.tuples.marked_components(stop.ends[end].tuple);
             let (quiet, profile) = parts[points];
             let classes = &profiles[profile as usize / 2];
             let still = self.tuples.histories.next_phase(quiet);
@@ -176,7 +177,7 @@ impl ChainTupling<'_> {
         links.push(with(LinkLocks::Keeps, any(class_marks)));
         let to_head = self.tabulate((thread, claims), cast.begin(at), &links)?;
         for &end in &to_head.accepted[0] {
-            let (parts, _) = self.tuples.components(to_head.ends[end].tuple);
+            let (parts, _) = self.tuples.marked_components(to_head.ends[end].tuple);
             let (quiet, in_a) = (parts[points].0, parts[points + 1].0);
             let histories = &self.tuples.histories;
             let (held, first) = (histories.get(quiet).finally_held(), histories.get(in_a));
@@ -246,7 +247,7 @@ impl ChainTupling<'_> {
         for (head, ends) in heads.iter().zip(&round.accepted) {
             for &end in ends {
                 self.budget.check().map_err(Unknown::Stopped)?;
-                let (parts, _) = self.tuples.components(round.ends[end].tuple);
+                let (parts, _) = self.tuples.marked_components(round.ends[end].tuple);
                 let [(first, _), in_windows @ .., (last, _)] = &parts[..] else { continue };
                 let histories = &self.tuples.histories;
                 let (in_a, in_b) = (histories.get(*first), histories.get(*last));
@@ -293,16 +294,16 @@ struct Profile {
 struct HeadRounds {
     profiles: Vec<Profile>,
     /// By the place of the head and the profile, a shortest one.
-    at: BTreeMap<usize, BTreeMap<usize, ChainEndId>>,
+    at: BTreeMap<usize, BTreeMap<usize, EndId>>,
 }
 
 /// What a way of a thread for ever stands for.
 #[derive(Clone, Copy)]
 enum Origin {
     /// It stops.
-    Stop(ChainEndId),
+    Stop(EndId),
     /// It goes round.
-    Rounds { to_head: ChainEndId, round: ChainEndId },
+    Rounds { to_head: EndId, round: EndId },
 }
 
 /// What a thread can do before it stops, before its rounds, and in a round.

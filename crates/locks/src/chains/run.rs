@@ -5,9 +5,10 @@
 //! # Requires
 //! The end's length was checked against a limit: a run can be exponentially longer than the tabulation.
 
-use super::tabulate::{ChainEndId, ChainFactId, ChainTable, EndReason, Reason};
+use super::tabulate::ChainTable;
 use crate::lock_history::LockAction;
 use crate::schedule::LocalStep;
+use crate::summaries::{EndId, PathEdgeId, PathEndReason, PathReason};
 use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::RuleId;
@@ -19,7 +20,7 @@ use selvedge_program::Event;
 /// If the budget is used up.
 pub(super) fn local_run(
     table: &ChainTable,
-    end: ChainEndId,
+    end: EndId,
     thread: &LoweredThread,
     budget: &Budget,
 ) -> Result<Vec<LocalStep>, StopReason> {
@@ -30,21 +31,25 @@ pub(super) fn local_run(
         budget.check()?;
         match task {
             Task::End(end) => match table.ends[end].reason {
-                EndReason::Here(fact) => work.push(Task::Fact(fact)),
-                EndReason::Call { call, rule, end } => {
-                    let link = table.facts[call].link();
+                PathEndReason::Here(fact) => work.push(Task::Fact(fact)),
+                PathEndReason::Last(fact, rule) => {
+                    let link = table.facts[fact].at.link();
+                    work.extend([Task::Fact(fact), Task::Rule(rule, link)]);
+                }
+                PathEndReason::Call { call, rule, end } => {
+                    let link = table.facts[call].at.link();
                     work.extend([Task::Fact(call), Task::Rule(rule, link), Task::End(end)]);
                 }
             },
             Task::Fact(id) => match table.facts[id].reason {
-                Reason::Entry => {}
-                Reason::Point(from) | Reason::Wake(from) => work.push(Task::Fact(from)),
-                Reason::Step(from, rule) => {
-                    let link = table.facts[from].link();
+                PathReason::Entry => {}
+                PathReason::Stay(from) => work.push(Task::Fact(from)),
+                PathReason::Step(from, rule) => {
+                    let link = table.facts[from].at.link();
                     work.extend([Task::Fact(from), Task::Rule(rule, link)]);
                 }
-                Reason::Return { call, rule, exit, pop } => {
-                    let (called, left) = (table.facts[call].link(), table.facts[exit].link());
+                PathReason::Return { call, rule, exit, pop } => {
+                    let (called, left) = (table.facts[call].at.link(), table.facts[exit].at.link());
                     work.extend([
                         Task::Fact(call),
                         Task::Rule(rule, called),
@@ -71,9 +76,9 @@ pub(super) fn local_run(
 
 enum Task {
     /// Everything up to this end, from the entry.
-    End(ChainEndId),
+    End(EndId),
     /// Everything up to this fact, from the entry.
-    Fact(ChainFactId),
+    Fact(PathEdgeId),
     /// One rule in a link.
     Rule(RuleId, u32),
 }

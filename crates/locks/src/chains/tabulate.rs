@@ -19,37 +19,24 @@
 //! is in the links ([`super::borders`]).
 //!
 //! # Invariants
-//! 1. Facts are processed in the order of the length of the shortest run known for them. Premises of a
-//!    reason are older.
-//! 2. A stage is twice the link, and one more if the one step of the link was made.
-//! 3. The tuple of an end has a point for every link from that of the entry on.
+//! 1. A stage is twice the link, and one more if the one step of the link was made.
+//! 2. The tuple of an end has a point for every link from that of the entry on.
 
 use super::claims::Claims;
 use super::class::Top;
 use super::heads::Region;
-use super::tuples::{Mark, MarkedShapeId, MarkedTupleId, MarkedTuples};
 use crate::lock_history::{LockAction, LockHistory};
+use crate::summaries::{
+    EndId, EntryCalls, EntryId, Following, PathEdgeId, PathEnd, PathEndReason, PathFact,
+    PathReason, Summaries,
+};
+use crate::tupling::tuples::{Mark, TupleId, TupleTable};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
+use selvedge_base::{Budget, Id, IdVec};
 use selvedge_lower::{LoweredThread, RuleLabel};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{Event, Unknown};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::rc::Rc;
-
-define_id!(
-    /// A fact.
-    ChainFactId
-);
-define_id!(
-    /// A procedure context entered in a stage, a main, or a head.
-    ChainEntryId
-);
-define_id!(
-    /// A way to the end of a script.
-    ChainEndId
-);
 
 /// The steps that a thread may make in a link.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -110,118 +97,49 @@ pub(super) struct HeadPlace {
     pub region: Rc<Region>,
 }
 
-/// Why a fact holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Reason {
-    /// The procedure was entered, or the script began.
-    Entry,
-    /// One step.
-    Step(ChainFactId, RuleId),
-    /// Another thread has started this one.
-    Wake(ChainFactId),
-    /// A point was passed.
-    Point(ChainFactId),
-    /// A call from one fact, and the callee's way to its exit.
-    Return {
-        /// At the call.
-        call: ChainFactId,
-        /// The call's rule.
-        rule: RuleId,
-        /// At the callee's exit.
-        exit: ChainFactId,
-        /// The rule of the return.
-        pop: RuleId,
-    },
-}
-
-/// A fact: see the module documentation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fact {
-    entry: ChainEntryId,
-    /// Where.
+/// Where a fact is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct StagePlace {
     place: u32,
-    /// In which stage.
-    pub stage: u32,
+    stage: u32,
     /// The promises that were kept since the entry, if that is asked for.
     kept: u32,
-    tuple: MarkedTupleId,
-    /// Why.
-    pub reason: Reason,
-    length: u32,
-    dominated: bool,
-    next: Option<ChainFactId>,
 }
 
-impl Fact {
+impl StagePlace {
     /// In which link.
-    pub fn link(&self) -> u32 {
+    pub fn link(self) -> u32 {
         self.stage / 2
     }
 }
 
-/// Why an end is reached.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum EndReason {
-    /// Here.
-    Here(ChainFactId),
-    /// Inside a call.
-    Call {
-        /// At the call.
-        call: ChainFactId,
-        /// The call's rule.
-        rule: RuleId,
-        /// The callee's way to the end.
-        end: ChainEndId,
-    },
-}
-
-/// A way to the end of the script from an entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    /// With which histories and marks.
-    pub tuple: MarkedTupleId,
-    /// Why.
-    pub reason: EndReason,
-    /// Steps of the run.
-    pub length: u32,
-    kept: u32,
-    /// The recursive head that the round comes back to deeper down.
-    deeper: Option<u32>,
-    dominated: bool,
-    next: Option<ChainEndId>,
-}
-
-/// The tuple of an end, the promises kept and the recursive head that it comes back to.
-type EndTold = (MarkedTupleId, u32, Option<u32>);
+/// What is said of an end: the promises kept since the entry, and the recursive head that the round comes back
+/// to deeper down.
+type EndTold = (u32, Option<u32>);
 
 /// All that one thread can do along one script.
 pub(super) struct ChainTable {
     /// The facts.
-    pub facts: IdVec<ChainFactId, Fact>,
+    pub facts: IdVec<PathEdgeId, PathFact<StagePlace>>,
     /// The ways to the end.
-    pub ends: IdVec<ChainEndId, End>,
+    pub ends: IdVec<EndId, PathEnd<EndTold>>,
     /// For each head, or for the main alone, the ends, minimal ones only, shortest first.
-    pub accepted: Vec<Vec<ChainEndId>>,
+    pub accepted: Vec<Vec<EndId>>,
 }
 
 impl ChainTable {
     /// Where an end is.
-    pub fn place_of(&self, mut end: ChainEndId) -> usize {
+    pub fn place_of(&self, mut end: EndId) -> usize {
         loop {
             match self.ends[end].reason {
-                EndReason::Here(fact) => return self.facts[fact].place as usize,
-                EndReason::Call { end: inner, .. } => end = inner,
+                PathEndReason::Here(fact) | PathEndReason::Last(fact, _) => {
+                    return self.facts[fact].at.place as usize;
+                }
+                PathEndReason::Call { end: inner, .. } => end = inner,
             }
         }
     }
 }
-
-/// Many tuples at few points are an explosion, many points are only a large program: below this many
-/// facts a point on average, the limit on facts does not count.
-const FACTS_PER_POINT: u64 = 32;
-
-/// How many facts are processed, or compared with each other, between two polls of the budget.
-const POLLED: u32 = 256;
 
 /// Tabulates `thread` along the links of a script.
 ///
@@ -232,42 +150,33 @@ pub(super) fn tabulate(
     claims: &Claims,
     begin: Begin<'_>,
     links: &[ScriptLink],
-    tuples: &mut MarkedTuples,
+    tuples: &mut TupleTable,
     limit: u64,
     budget: &Budget,
 ) -> Result<ChainTable, Unknown> {
+    let heads = match begin {
+        Begin::Main { .. } => None,
+        Begin::Heads(heads) => Some(heads),
+    };
+    let along = Along { heads, below: IdVec::new() };
     let mut ctx = Tabulate {
         thread,
         claims,
-        heads: match begin {
-            Begin::Main { .. } => None,
-            Begin::Heads(heads) => Some(heads),
-        },
-        deeper: FxHashMap::default(),
         links,
-        tuples,
-        facts: IdVec::new(),
-        ends: IdVec::new(),
-        entries: IdVec::new(),
+        known: Summaries::new(along, tuples, limit, budget),
         entry_index: FxHashMap::default(),
-        newest: FxHashMap::default(),
-        newest_end: FxHashMap::default(),
-        places: 0,
-        queue: BinaryHeap::new(),
-        budget,
-        compared: 0,
-        stopped: None,
+        deeper: FxHashMap::default(),
     };
     let mut bases = Vec::new();
     match begin {
         Begin::Main { waits } => {
-            let main = ctx.entries.push(Entry::new(Bottom::Main, None));
+            let main = ctx.new_entry(Bottom::Main, None);
             ctx.count_places(thread.entry);
-            let tuple = ctx.tuples.empty(thread.held(thread.entry));
+            let tuple = ctx.known.tuples.empty(thread.held(thread.entry));
             let top = if waits { Top::Waits } else { Top::Symbol(thread.entry) };
             for made in 0..claims.sets() as u32 {
                 let place = top.index(thread) * claims.sets() + made as usize;
-                ctx.add(main, place, 0, (tuple, 0), Reason::Entry, 0);
+                ctx.add(main, place, 0, (tuple, 0), PathReason::Entry, 0);
             }
             bases.push(main);
         }
@@ -275,50 +184,33 @@ pub(super) fn tabulate(
             for (number, head) in heads.iter().enumerate() {
                 budget.check().map_err(Unknown::Stopped)?;
                 let bottom = Bottom::Head(number as u32);
-                let moved = ctx.entries.push(Entry::new(bottom, None));
-                let first = ctx.entries.push(Entry::new(bottom, Some(moved)));
+                let moved = ctx.new_entry(bottom, None);
+                let first = ctx.new_entry(bottom, Some(moved));
                 let symbol = ctx.symbol(head.place);
                 match &*head.region {
                     Region::Loop(region) => {
                         let stages = 2 * links.len() * claims.sets();
-                        ctx.places += (region.len() * stages) as u64;
+                        ctx.known.points += (region.len() * stages) as u64;
                     }
                     Region::Calls(_) => {
                         ctx.count_places(symbol);
                         ctx.deeper.insert(head.place, number as u32);
                     }
                 }
-                let tuple = ctx.tuples.empty(thread.held(symbol));
-                ctx.add(first, head.place, 0, (tuple, 0), Reason::Entry, 0);
+                let tuple = ctx.known.tuples.empty(thread.held(symbol));
+                ctx.add(first, head.place, 0, (tuple, 0), PathReason::Entry, 0);
                 bases.push(moved);
             }
         }
     }
-    let mut polled = 0u32;
-    while let Some(Reverse((_, id))) = ctx.queue.pop() {
-        polled = polled.wrapping_add(1);
-        if polled.is_multiple_of(POLLED) {
-            budget.check().map_err(Unknown::Stopped)?;
-            let facts = ctx.facts.len() as u64;
-            if facts > limit && facts > FACTS_PER_POINT.saturating_mul(ctx.places) {
-                return Err(Unknown::Tuples { limit });
-            }
-        }
-        ctx.process(id);
-        if let Some(reason) = ctx.stopped {
-            return Err(Unknown::Stopped(reason));
-        }
+    while let Some((id, fact)) = ctx.known.next()? {
+        ctx.process(id, fact);
     }
-    let accepted = bases.into_iter().map(|base| {
-        let ends = ctx.entries[base].ends.iter().copied();
-        let all = if ctx.heads.is_some() { claims.promises() } else { 0 };
-        let counts = |end: &ChainEndId| !ctx.ends[*end].dominated && ctx.ends[*end].kept == all;
-        let mut ends: Vec<ChainEndId> = ends.filter(counts).collect();
-        ends.sort_by_key(|&end| ctx.ends[end].length);
-        ends
-    });
+    let all = if heads.is_some() { claims.promises() } else { 0 };
+    let known = ctx.known;
+    let accepted = bases.into_iter().map(|base| known.accepted(base, |(kept, _)| kept == all));
     let accepted = accepted.collect();
-    Ok(ChainTable { facts: ctx.facts, ends: ctx.ends, accepted })
+    Ok(ChainTable { facts: known.facts, ends: known.ends, accepted })
 }
 
 /// What lies below an entry.
@@ -332,62 +224,72 @@ enum Bottom {
     Head(u32),
 }
 
-struct Entry {
-    bottom: Bottom,
-    /// Where the facts behind a step go, if not to the same entry.
-    behind: Option<ChainEntryId>,
-    /// Facts at its exit, with the rule of the return and the stage behind it.
-    exits: Vec<(ChainFactId, RuleId, u32)>,
-    /// Calls of it.
-    callers: Vec<(ChainFactId, RuleId)>,
-    ends: Vec<ChainEndId>,
+/// A thread along a script.
+struct Along<'a> {
+    /// The heads of rounds, in which it matters which promises are kept.
+    heads: Option<&'a [HeadPlace]>,
+    /// What lies below each entry, and where the facts behind a step go, if not to the same entry.
+    below: IdVec<EntryId, (Bottom, Option<EntryId>)>,
 }
 
-impl Entry {
-    fn new(bottom: Bottom, behind: Option<ChainEntryId>) -> Self {
-        Self { bottom, behind, exits: Vec::new(), callers: Vec::new(), ends: Vec::new() }
+impl Along<'_> {
+    fn bottom(&self, entry: EntryId) -> Bottom {
+        self.below[entry].0
+    }
+
+    /// The entry of the facts behind a step from a fact of this entry.
+    fn behind(&self, entry: EntryId) -> EntryId {
+        self.below[entry].1.unwrap_or(entry)
+    }
+}
+
+impl Following for Along<'_> {
+    type At = StagePlace;
+    type Point = (EntryId, StagePlace);
+    type Told = EndTold;
+
+    fn around(&self, caller: &PathFact<StagePlace>, (kept, deeper): EndTold) -> (EntryId, EndTold) {
+        (self.behind(caller.entry), (caller.at.kept | kept, deeper))
+    }
+
+    /// A round goes through the contexts of its region only, from its own head.
+    fn admits(&self, entry: EntryId, (_, deeper): EndTold) -> bool {
+        let (Some(heads), Some(head)) = (self.heads, deeper) else { return true };
+        match (self.bottom(entry), &*heads[head as usize].region) {
+            (Bottom::Call(context), Region::Calls(region)) => region.contains(&context),
+            (Bottom::Head(own), _) => own == head,
+            _ => false,
+        }
     }
 }
 
 struct Tabulate<'a> {
     thread: &'a LoweredThread,
     claims: &'a Claims,
-    /// The heads of rounds, in which it matters which promises are kept.
-    heads: Option<&'a [HeadPlace]>,
+    links: &'a [ScriptLink],
+    known: Summaries<'a, Along<'a>>,
+    entry_index: FxHashMap<(usize, u32), EntryId>,
     /// The recursive heads by their places.
     deeper: FxHashMap<usize, u32>,
-    links: &'a [ScriptLink],
-    tuples: &'a mut MarkedTuples,
-    facts: IdVec<ChainFactId, Fact>,
-    ends: IdVec<ChainEndId, End>,
-    entries: IdVec<ChainEntryId, Entry>,
-    entry_index: FxHashMap<(usize, u32), ChainEntryId>,
-    /// The newest fact at each place with a tuple of each shape and the same promises kept; only those can
-    /// dominate each other.
-    newest: FxHashMap<(ChainEntryId, u32, u32, u32, MarkedShapeId), ChainFactId>,
-    /// Likewise for the ends of each entry.
-    newest_end: FxHashMap<(ChainEntryId, u32, Option<u32>, MarkedShapeId), ChainEndId>,
-    /// How many places there may be.
-    places: u64,
-    /// Shortest first, then oldest first.
-    queue: BinaryHeap<Reverse<(u32, ChainFactId)>>,
-    budget: &'a Budget,
-    compared: u32,
-    stopped: Option<StopReason>,
 }
 
 impl Tabulate<'_> {
-    fn enter(&mut self, place: usize, stage: u32) -> ChainEntryId {
+    fn new_entry(&mut self, bottom: Bottom, behind: Option<EntryId>) -> EntryId {
+        self.known.following.below.push((bottom, behind));
+        self.known.entries.push(EntryCalls::default())
+    }
+
+    fn enter(&mut self, place: usize, stage: u32) -> EntryId {
         if let Some(&known) = self.entry_index.get(&(place, stage)) {
             return known;
         }
         let symbol = self.symbol(place);
         let context = self.thread.context_range(symbol).start;
-        let id = self.entries.push(Entry::new(Bottom::Call(context), None));
+        let id = self.new_entry(Bottom::Call(context), None);
         self.entry_index.insert((place, stage), id);
         self.count_places(symbol);
-        let tuple = self.tuples.empty(self.thread.held(symbol));
-        self.add(id, place, stage, (tuple, 0), Reason::Entry, 0);
+        let tuple = self.known.tuples.empty(self.thread.held(symbol));
+        self.add(id, place, stage, (tuple, 0), PathReason::Entry, 0);
         id
     }
 
@@ -395,7 +297,7 @@ impl Tabulate<'_> {
     fn count_places(&mut self, symbol: Symbol) {
         let stages = 2 * self.links.len() * self.claims.sets();
         let symbols = self.thread.context_range(symbol).len();
-        self.places += symbols as u64 * stages as u64;
+        self.known.points += symbols as u64 * stages as u64;
     }
 
     /// The symbol of a place; behind the last one for the empty stack.
@@ -407,65 +309,44 @@ impl Tabulate<'_> {
     /// one with as good a tuple is there.
     fn add(
         &mut self,
-        entry: ChainEntryId,
+        entry: EntryId,
         place: usize,
         stage: u32,
-        (tuple, kept): (MarkedTupleId, u32),
-        reason: Reason,
+        (tuple, kept): (TupleId, u32),
+        reason: PathReason,
         length: u32,
     ) {
         if !self.claims.is_right(place) || self.is_off(entry, place) {
             return;
         }
-        let kept = if self.heads.is_some() { kept | self.claims.kept(place) } else { 0 };
-        let place = place as u32;
-        let key = (entry, place, stage, kept, self.tuples.shape(tuple));
-        let next = self.newest.get(&key).copied();
-        let mut at = next;
-        while let Some(id) = at {
-            let Fact { tuple: other, dominated, next, .. } = self.facts[id];
-            if self.count_comparison() {
-                return;
-            }
-            if !dominated {
-                if self.tuples.dominates(other, tuple) {
-                    return;
-                }
-                if self.tuples.dominates(tuple, other) {
-                    self.facts[id].dominated = true;
-                }
-            }
-            at = next;
-        }
-        let dominated = false;
-        let fact = Fact { entry, place, stage, kept, tuple, reason, length, dominated, next };
-        let id = self.facts.push(fact);
-        self.newest.insert(key, id);
-        self.queue.push(Reverse((length, id)));
+        let rounds = self.known.following.heads.is_some();
+        let kept = if rounds { kept | self.claims.kept(place) } else { 0 };
+        let at = StagePlace { place: place as u32, stage, kept };
+        self.known.add((entry, at), entry, at, tuple, reason, length);
     }
 
     /// Whether a fact may pass the point of a link, as far as its locks are concerned.
-    fn may_pass(&self, fact: Fact, locks: LinkLocks) -> bool {
-        if locks == LinkLocks::Free || matches!(self.entries[fact.entry].bottom, Bottom::Call(_)) {
+    fn may_pass(&self, fact: PathFact<StagePlace>, locks: LinkLocks) -> bool {
+        let in_call = matches!(self.known.following.bottom(fact.entry), Bottom::Call(_));
+        if locks == LinkLocks::Free || in_call {
             return true;
         }
-        let history = self.tuples.last(fact.tuple);
+        let history = self.known.tuples.last(fact.tuple);
         match locks {
             LinkLocks::Free => true,
             LinkLocks::Keeps => history.released.is_empty(),
             LinkLocks::GivesBack => history.acquired.is_empty(),
             LinkLocks::Again => {
-                let first = self.tuples.first(fact.tuple).map(LockHistory::finally_held);
+                let first = self.known.tuples.first(fact.tuple).map(LockHistory::finally_held);
                 first.is_none_or(|held| held == history.finally_held())
             }
         }
     }
 
     /// Whether a place is outside the region of the head of an entry.
-    fn is_off(&self, entry: ChainEntryId, place: usize) -> bool {
-        let (Some(heads), Bottom::Head(head)) = (self.heads, self.entries[entry].bottom) else {
-            return false;
-        };
+    fn is_off(&self, entry: EntryId, place: usize) -> bool {
+        let Along { heads: Some(heads), .. } = self.known.following else { return false };
+        let Bottom::Head(head) = self.known.following.bottom(entry) else { return false };
         match &*heads[head as usize].region {
             Region::Loop(region) => !region.contains(&(place / self.claims.sets())),
             Region::Calls(_) => false,
@@ -473,9 +354,9 @@ impl Tabulate<'_> {
     }
 
     /// Whether a script may end at a place of an entry, as far as heads are concerned.
-    fn may_end(&self, entry: ChainEntryId, place: usize) -> bool {
-        let Some(heads) = self.heads else { return true };
-        match self.entries[entry].bottom {
+    fn may_end(&self, entry: EntryId, place: usize) -> bool {
+        let Some(heads) = self.known.following.heads else { return true };
+        match self.known.following.bottom(entry) {
             Bottom::Main => true,
             Bottom::Call(_) => self.deeper.contains_key(&place),
             Bottom::Head(head) => {
@@ -486,41 +367,29 @@ impl Tabulate<'_> {
     }
 
     /// The recursive head at a place inside a call.
-    fn deeper_head(&self, entry: ChainEntryId, place: usize) -> Option<u32> {
-        let in_call = matches!(self.entries[entry].bottom, Bottom::Call(_));
+    fn deeper_head(&self, entry: EntryId, place: usize) -> Option<u32> {
+        let in_call = matches!(self.known.following.bottom(entry), Bottom::Call(_));
         self.deeper.get(&place).copied().filter(|_| in_call)
     }
 
-    /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.
-    fn count_comparison(&mut self) -> bool {
-        self.compared = self.compared.wrapping_add(1);
-        if self.stopped.is_none() && self.compared.is_multiple_of(POLLED) {
-            self.stopped = self.budget.poll();
-        }
-        self.stopped.is_some()
-    }
-
-    fn process(&mut self, id: ChainFactId) {
-        let fact = self.facts[id];
-        if fact.dominated {
-            return;
-        }
+    fn process(&mut self, id: PathEdgeId, fact: PathFact<StagePlace>) {
         let links = self.links;
-        let link = &links[fact.link() as usize];
-        let place = fact.place as usize;
+        let (at, link) = (fact.at, &links[fact.at.link() as usize]);
+        let place = at.place as usize;
         if let Some(mark) = link.marks[place]
             && self.may_pass(fact, link.locks)
         {
-            let moved = fact.stage % 2;
-            let tuple = self.tuples.point(fact.tuple, 2 * mark + moved);
-            if fact.link() as usize + 1 == links.len() {
+            let moved = at.stage % 2;
+            let tuple = self.known.tuples.point(fact.tuple, 2 * mark + moved);
+            if at.link() as usize + 1 == links.len() {
                 if self.may_end(fact.entry, place) {
-                    let told = (tuple, fact.kept, self.deeper_head(fact.entry, place));
-                    self.end(fact.entry, told, EndReason::Here(id), fact.length);
+                    let told = (at.kept, self.deeper_head(fact.entry, place));
+                    let reason = PathEndReason::Here(id);
+                    self.known.end(fact.entry, (tuple, told), reason, fact.length);
                 }
             } else {
-                let stage = 2 * (fact.link() + 1);
-                let (reason, told) = (Reason::Point(id), (tuple, fact.kept));
+                let stage = 2 * (at.link() + 1);
+                let (reason, told) = (PathReason::Stay(id), (tuple, at.kept));
                 self.add(fact.entry, place, stage, told, reason, fact.length);
             }
         }
@@ -536,25 +405,18 @@ impl Tabulate<'_> {
             }
         };
         for (rule_id, rule) in thread.rules_of(symbol) {
-            let stage = match &link.steps {
-                LinkSteps::Any(None) => fact.stage,
-                LinkSteps::Any(Some(allowed)) => {
-                    if !allowed[rule_id.index()] {
-                        continue;
-                    }
-                    fact.stage
-                }
-                LinkSteps::Single(allowed) => {
-                    if fact.stage % 2 == 1 || !allowed[rule_id.index()] {
-                        continue;
-                    }
-                    fact.stage + 1
-                }
+            let allowed = match &link.steps {
+                LinkSteps::Any(None) => true,
+                LinkSteps::Any(Some(allowed)) => allowed[rule_id.index()],
+                LinkSteps::Single(allowed) => at.stage % 2 == 0 && allowed[rule_id.index()],
             };
+            if !allowed {
+                continue;
+            }
             if rule.rhs == Rhs::Pop {
-                match self.entries[fact.entry].bottom {
+                match self.known.following.bottom(fact.entry) {
                     Bottom::Call(_) => {
-                        self.leave(id, fact, stage, rule_id);
+                        self.leave(id, fact.entry, rule_id);
                         continue;
                     }
                     Bottom::Main if !link.ends => continue,
@@ -563,68 +425,66 @@ impl Tabulate<'_> {
             }
             let claims = self.claims;
             for made in claims.after(place) {
-                self.apply(id, fact, stage, (rule_id, rule), made);
+                self.apply(id, fact, (rule_id, rule), made);
             }
         }
     }
 
     /// The thread is started.
-    fn wake(&mut self, id: ChainFactId, fact: Fact) {
+    fn wake(&mut self, id: PathEdgeId, fact: PathFact<StagePlace>) {
         let claims = self.claims;
-        for made in claims.after(fact.place as usize) {
-            let (place, told) = (claims.place(self.thread.entry, made), (fact.tuple, fact.kept));
-            self.add(fact.entry, place, fact.stage, told, Reason::Wake(id), fact.length);
+        for made in claims.after(fact.at.place as usize) {
+            let place = claims.place(self.thread.entry, made);
+            let (reason, told) = (PathReason::Stay(id), (fact.tuple, fact.at.kept));
+            self.add(fact.entry, place, fact.at.stage, told, reason, fact.length);
         }
     }
 
-    /// The entry of the facts behind a step from a fact of this entry.
-    fn behind(&self, entry: ChainEntryId) -> ChainEntryId {
-        self.entries[entry].behind.unwrap_or(entry)
+    /// The stage behind a step in a stage.
+    fn behind_step(&self, stage: u32) -> u32 {
+        match self.links[stage as usize / 2].steps {
+            LinkSteps::Any(_) => stage,
+            LinkSteps::Single(_) => stage + 1,
+        }
     }
 
     /// A step by a rule, and the claims made behind it.
     fn apply(
         &mut self,
-        id: ChainFactId,
-        fact: Fact,
-        stage: u32,
+        id: PathEdgeId,
+        fact: PathFact<StagePlace>,
         (rule_id, rule): (RuleId, &Rule<RuleLabel>),
         made: u32,
     ) {
         let length = fact.length.saturating_add(1);
+        let (stage, reason) = (self.behind_step(fact.at.stage), PathReason::Step(id, rule_id));
         match rule.rhs {
             Rhs::Step(target) => {
                 let tuple = match rule.label.event {
                     Some(Event::Acquire(lock)) => {
-                        self.tuples.post(fact.tuple, LockAction::Acquire(lock))
+                        self.known.tuples.post(fact.tuple, LockAction::Acquire(lock))
                     }
                     Some(Event::Release(lock)) => {
-                        self.tuples.post(fact.tuple, LockAction::Release(lock))
+                        self.known.tuples.post(fact.tuple, LockAction::Release(lock))
                     }
                     _ => fact.tuple,
                 };
-                let (entry, place) = (self.behind(fact.entry), self.claims.place(target, made));
-                let reason = Reason::Step(id, rule_id);
-                self.add(entry, place, stage, (tuple, fact.kept), reason, length);
+                let entry = self.known.following.behind(fact.entry);
+                let place = self.claims.place(target, made);
+                self.add(entry, place, stage, (tuple, fact.at.kept), reason, length);
             }
             Rhs::Push(callee, _) => {
                 let entry = self.enter(self.claims.place(callee, made), stage);
-                self.entries[entry].callers.push((id, rule_id));
-                for at in 0..self.entries[entry].exits.len() {
-                    let exit = self.entries[entry].exits[at];
+                for at in 0..self.known.entries[entry].exits.len() {
+                    let exit = self.known.entries[entry].exits[at];
                     self.return_to(id, rule_id, exit);
                 }
-                for at in 0..self.entries[entry].ends.len() {
-                    let end = self.entries[entry].ends[at];
-                    let (entry, told, length) = self.around_end(id, end);
-                    let reason = EndReason::Call { call: id, rule: rule_id, end };
-                    self.end(entry, told, reason, length);
-                }
+                self.known.call(entry, id, rule_id);
             }
-            Rhs::Pop if self.entries[fact.entry].bottom == Bottom::Main => {
+            Rhs::Pop if self.known.following.bottom(fact.entry) == Bottom::Main => {
                 let ended = Symbol::from_index(self.thread.pds.symbols);
-                let (place, told) = (self.claims.place(ended, made), (fact.tuple, fact.kept));
-                self.add(fact.entry, place, stage, told, Reason::Step(id, rule_id), length);
+                let (place, told) = (self.claims.place(ended, made), (fact.tuple, fact.at.kept));
+                self.add(fact.entry, place, stage, told, reason, length);
             }
             // Nothing below a head is touched.
             Rhs::Pop => {}
@@ -632,103 +492,26 @@ impl Tabulate<'_> {
     }
 
     /// A return to whoever called.
-    fn leave(&mut self, id: ChainFactId, fact: Fact, stage: u32, rule: RuleId) {
-        let exit = (id, rule, stage);
-        self.entries[fact.entry].exits.push(exit);
-        for at in 0..self.entries[fact.entry].callers.len() {
-            let (call, rule) = self.entries[fact.entry].callers[at];
-            self.return_to(call, rule, exit);
+    fn leave(&mut self, id: PathEdgeId, entry: EntryId, pop: RuleId) {
+        self.known.entries[entry].exits.push((id, pop));
+        for at in 0..self.known.entries[entry].callers.len() {
+            let (call, rule) = self.known.entries[entry].callers[at];
+            self.return_to(call, rule, (id, pop));
         }
     }
 
-    fn return_to(
-        &mut self,
-        call: ChainFactId,
-        rule: RuleId,
-        (exit, pop, stage): (ChainFactId, RuleId, u32),
-    ) {
-        let (caller, callee) = (self.facts[call], self.facts[exit]);
+    fn return_to(&mut self, call: PathEdgeId, rule: RuleId, (exit, pop): (PathEdgeId, RuleId)) {
+        let (caller, callee) = (self.known.facts[call], self.known.facts[exit]);
         let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
             unreachable!("callers are facts at push rules");
         };
-        let tuple = self.tuples.then(caller.tuple, callee.tuple);
-        let length = caller.length.saturating_add(callee.length).saturating_add(2);
-        let entry = self.behind(caller.entry);
-        let (claims, told) = (self.claims, (tuple, caller.kept | callee.kept));
-        for made in claims.after(callee.place as usize) {
-            let reason = Reason::Return { call, rule, exit, pop };
+        let (tuple, length) = self.known.through(call, exit);
+        let entry = self.known.following.behind(caller.entry);
+        let stage = self.behind_step(callee.at.stage);
+        let (claims, told) = (self.claims, (tuple, caller.at.kept | callee.at.kept));
+        for made in claims.after(callee.at.place as usize) {
+            let reason = PathReason::Return { call, rule, exit, pop };
             self.add(entry, claims.place(target, made), stage, told, reason, length);
         }
-    }
-
-    /// What an end inside a call is for the caller.
-    fn around_end(&mut self, call: ChainFactId, end: ChainEndId) -> (ChainEntryId, EndTold, u32) {
-        let (caller, callee) = (self.facts[call], self.ends[end]);
-        let tuple = self.tuples.then(caller.tuple, callee.tuple);
-        let length = caller.length.saturating_add(callee.length).saturating_add(1);
-        let told = (tuple, caller.kept | callee.kept, callee.deeper);
-        (self.behind(caller.entry), told, length)
-    }
-
-    /// Adds an end and passes it on to the callers, theirs, and so on.
-    fn end(&mut self, entry: ChainEntryId, told: EndTold, reason: EndReason, length: u32) {
-        let Some(id) = self.add_end(entry, told, reason, length) else { return };
-        let mut pending = vec![(entry, id)];
-        while let Some((entry, end)) = pending.pop() {
-            if self.stopped.is_some() {
-                return;
-            }
-            for at in 0..self.entries[entry].callers.len() {
-                let (call, rule) = self.entries[entry].callers[at];
-                let (caller, told, length) = self.around_end(call, end);
-                let reason = EndReason::Call { call, rule, end };
-                if let Some(id) = self.add_end(caller, told, reason, length) {
-                    pending.push((caller, id));
-                }
-            }
-        }
-    }
-
-    fn add_end(
-        &mut self,
-        entry: ChainEntryId,
-        (tuple, kept, deeper): EndTold,
-        reason: EndReason,
-        length: u32,
-    ) -> Option<ChainEndId> {
-        if let (Some(heads), Some(head)) = (self.heads, deeper) {
-            // A round goes through the contexts of its region only, from its own head.
-            let passes = match (self.entries[entry].bottom, &*heads[head as usize].region) {
-                (Bottom::Call(context), Region::Calls(region)) => region.contains(&context),
-                (Bottom::Head(own), _) => own == head,
-                _ => false,
-            };
-            if !passes {
-                return None;
-            }
-        }
-        let key = (entry, kept, deeper, self.tuples.shape(tuple));
-        let next = self.newest_end.get(&key).copied();
-        let mut at = next;
-        while let Some(other) = at {
-            let End { tuple: known, dominated, next, .. } = self.ends[other];
-            if self.count_comparison() {
-                return None;
-            }
-            if !dominated {
-                if self.tuples.dominates(known, tuple) {
-                    return None;
-                }
-                if self.tuples.dominates(tuple, known) {
-                    self.ends[other].dominated = true;
-                }
-            }
-            at = next;
-        }
-        let id =
-            self.ends.push(End { tuple, reason, length, kept, deeper, dominated: false, next });
-        self.newest_end.insert(key, id);
-        self.entries[entry].ends.push(id);
-        Some(id)
     }
 }

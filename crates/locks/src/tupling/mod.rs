@@ -28,6 +28,7 @@ use crate::behaviour::{BehaviourId, Behaviours};
 use crate::bordered::BorderedProgram;
 use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
+use crate::summaries::EndId;
 use join::{Candidate, join};
 use reduce::{Reduced, relevant};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,7 +38,7 @@ use selvedge_program::{
     Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
 };
 use std::rc::Rc;
-use tabulate::{EndId, Locks, Tabulation, tabulate};
+use tabulate::{Locks, Tabulation, tabulate};
 use tuples::TupleTable;
 
 define_id!(

@@ -10,10 +10,11 @@
 //! 1. The work stack holds what is still to be written, last first; reasons are unfolded towards
 //!    older facts only, so unfolding ends.
 
-use super::tabulate::{EndId, EndReason, PathEdgeId, Reason, Tabulation};
+use super::tabulate::Tabulation;
 use crate::lock_history::LockAction;
 use crate::role::Role;
 use crate::schedule::LocalStep;
+use crate::summaries::{EndId, PathEdgeId, PathEndReason, PathReason};
 use selvedge_base::{Budget, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
@@ -68,14 +69,14 @@ impl Unfold<'_> {
         let tabulation = self.tabulation;
         match task {
             Task::End(end) => match tabulation.ends[end].reason {
-                EndReason::Stop(fact) => self.work.push(Task::Fact(fact)),
-                EndReason::Last(fact, rule) => {
-                    let phase = tabulation.facts[fact].phase;
+                PathEndReason::Here(fact) => self.work.push(Task::Fact(fact)),
+                PathEndReason::Last(fact, rule) => {
+                    let phase = tabulation.facts[fact].at.phase;
                     self.work.push(Task::Fact(fact));
                     self.work.push(Task::Rule { rule, phase, matched: true });
                 }
-                EndReason::Call { call, rule, end } => {
-                    let phase = tabulation.facts[call].phase;
+                PathEndReason::Call { call, rule, end } => {
+                    let phase = tabulation.facts[call].at.phase;
                     self.work.push(Task::Fact(call));
                     self.work.push(Task::Rule { rule, phase, matched: false });
                     self.work.push(Task::End(end));
@@ -84,36 +85,35 @@ impl Unfold<'_> {
             Task::Fact(id) => {
                 let fact = tabulation.facts[id];
                 match fact.reason {
-                    Reason::Entry => {
+                    PathReason::Entry => {
                         let symbol = tabulation.entry_symbols[fact.entry];
-                        self.work.push(Task::Silent(symbol, fact.phase));
+                        self.work.push(Task::Silent(symbol, fact.at.phase));
                     }
-                    Reason::Step(from, rule) => {
-                        let phase = tabulation.facts[from].phase;
+                    PathReason::Step(from, rule) => {
+                        let phase = tabulation.facts[from].at.phase;
                         let Rhs::Step(target) = self.thread.pds.rules[rule].rhs else {
                             unreachable!("steps come from step rules");
                         };
                         self.work.push(Task::Fact(from));
-                        let matched = phase != fact.phase;
+                        let matched = phase != fact.at.phase;
                         self.work.push(Task::Rule { rule, phase, matched });
-                        self.work.push(Task::Silent(target, fact.phase));
+                        self.work.push(Task::Silent(target, fact.at.phase));
                     }
-                    Reason::Guess(from) => self.work.push(Task::Fact(from)),
-                    Reason::Return { call, rule, exit } => {
-                        let phase = tabulation.facts[call].phase;
+                    PathReason::Stay(from) => self.work.push(Task::Fact(from)),
+                    PathReason::Return { call, rule, exit, pop } => {
+                        let phase = tabulation.facts[call].at.phase;
                         let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
                             unreachable!("calls come from push rules");
                         };
-                        let exit_symbol = tabulation.facts[exit].symbol;
                         self.work.push(Task::Fact(call));
                         self.work.push(Task::Rule { rule, phase, matched: false });
                         self.work.push(Task::Fact(exit));
                         self.work.push(Task::Rule {
-                            rule: self.pop_rule(exit_symbol),
-                            phase: fact.phase,
+                            rule: pop,
+                            phase: fact.at.phase,
                             matched: false,
                         });
-                        self.work.push(Task::Silent(target, fact.phase));
+                        self.work.push(Task::Silent(target, fact.at.phase));
                     }
                 }
             }
@@ -130,11 +130,6 @@ impl Unfold<'_> {
             }
             Task::Rule { rule, phase, matched } => self.write(rule, phase, matched),
         }
-    }
-
-    fn pop_rule(&self, exit: Symbol) -> RuleId {
-        let mut rules = self.thread.rules_of(exit);
-        rules.find(|(_, rule)| rule.rhs == Rhs::Pop).expect("exits have a pop rule").0
     }
 
     fn write(&mut self, rule: RuleId, phase: u32, matched: bool) {

@@ -3,7 +3,7 @@
 //! a procedure that was entered in some phase can be at this symbol in that phase, and the path since
 //! its entry has this tuple. Facts are relative to the entry, so a procedure is analysed once per
 //! context and phase and serves all its callers: their tuples compose. Facts whose tuple constrains
-//! more than another fact's at the same point are dropped.
+//! more than another fact's at the same point are dropped ([`crate::summaries`]).
 //!
 //! # Source
 //! Paper 000 Alg. 1 and §7.1, lines 1 to 3: the tuples that reach the last phase. Deviations: tuples
@@ -16,120 +16,45 @@
 //! Every lock action of the thread is well nested (`selvedge-lower` guarantees it).
 //!
 //! # Invariants
-//! 1. Facts are processed in the order of the length of the shortest run known for them; each fact
-//!    keeps the reason of the first, that is a shortest, derivation. Premises of a reason are older.
-//! 2. The tuple of a fact has one component per phase from the entry's phase to the fact's phase.
-//! 3. An end's tuple has one component per phase from the entry's phase to the last one.
-//! 4. Where the role asks for the thread's own end, its main has an entry apart from those of calls of
+//! 1. The tuple of a fact has one component per phase from the entry's phase to the fact's phase.
+//! 2. An end's tuple has one component per phase from the entry's phase to the last one.
+//! 3. Where the role asks for the thread's own end, its main has an entry apart from those of calls of
 //!    the same procedure, because only the return from that one is the end.
 
 use super::reduce::Reduced;
-use super::tuples::{TupleId, TupleShapeId, TupleTable};
+use super::tuples::{TupleId, TupleTable};
 use crate::lock_history::LockAction;
 use crate::role::{Advance, Role};
+use crate::summaries::{
+    EndId, EntryCalls, EntryId, Following, PathEdgeId, PathEnd, PathEndReason, PathFact,
+    PathReason, Summaries,
+};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use selvedge_base::{Budget, IdVec};
 use selvedge_lower::{LockSet, LoweredThread, RuleLabel};
 use selvedge_pds::{Rhs, Rule, RuleId, Symbol};
 use selvedge_program::{Event, Unknown};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-define_id!(
-    /// A fact.
-    PathEdgeId
-);
-define_id!(
-    /// A procedure context entered in a phase.
-    EntryId
-);
-define_id!(
-    /// A way to reach the end of the query.
-    EndId
-);
-
-/// Why a fact holds.
+/// Where a fact is.
 #[derive(Clone, Copy, Debug)]
-pub enum Reason {
-    /// The procedure was entered.
-    Entry,
-    /// One step, then silent ones as far as the reduction goes.
-    Step(PathEdgeId, RuleId),
-    /// The thread guesses that another one ends the phase.
-    Guess(PathEdgeId),
-    /// A call from one fact, and the callee's way to its exit.
-    Return {
-        /// At the call.
-        call: PathEdgeId,
-        /// The call's rule.
-        rule: RuleId,
-        /// At the callee's exit.
-        exit: PathEdgeId,
-    },
-}
-
-/// A fact: see the module documentation.
-#[derive(Clone, Copy, Debug)]
-pub struct Fact {
-    /// Relative to what.
-    pub entry: EntryId,
-    /// Where: a symbol that the reduction keeps.
+pub struct PhaseSymbol {
+    /// A symbol that the reduction keeps.
     pub symbol: Symbol,
-    /// In which phase.
+    /// The phase.
     pub phase: u32,
-    /// With which histories.
-    pub tuple: TupleId,
-    /// Why.
-    pub reason: Reason,
-    /// Steps of the shortest run known.
-    pub length: u32,
-    /// Whether a fact with a better tuple has replaced it.
-    dominated: bool,
-    /// The next fact at the same point with a tuple of the same shape.
-    next: Option<PathEdgeId>,
 }
 
-/// Why an end is reached.
-#[derive(Clone, Copy, Debug)]
-pub enum EndReason {
-    /// All remaining phases are ended by other threads; the thread stays where it is.
-    Stop(PathEdgeId),
-    /// The thread itself ends the last phase.
-    Last(PathEdgeId, RuleId),
-    /// Inside a call.
-    Call {
-        /// At the call.
-        call: PathEdgeId,
-        /// The call's rule.
-        rule: RuleId,
-        /// The callee's way to the end.
-        end: EndId,
-    },
-}
-
-/// A way to the end of the query from an entry.
-#[derive(Clone, Copy, Debug)]
-pub struct End {
-    /// With which histories.
-    pub tuple: TupleId,
-    /// Why.
-    pub reason: EndReason,
-    /// Steps of the run.
-    pub length: u32,
-    dominated: bool,
-    /// The next end of the same entry and shape.
-    next: Option<EndId>,
-}
+type Fact = PathFact<PhaseSymbol>;
 
 /// All that one thread can do in one role.
 pub struct Tabulation {
     /// The thread without its silent steps.
     pub reduced: Rc<Reduced>,
     /// The facts.
-    pub facts: IdVec<PathEdgeId, Fact>,
+    pub facts: IdVec<PathEdgeId, PathFact<PhaseSymbol>>,
     /// The ways to the end.
-    pub ends: IdVec<EndId, End>,
+    pub ends: IdVec<EndId, PathEnd<()>>,
     /// Where each entry starts.
     pub entry_symbols: IdVec<EntryId, Symbol>,
     /// The ends of the thread's own start, minimal ones only, shortest first.
@@ -144,13 +69,6 @@ pub enum Locks {
     /// They do not: all runs look alike, so the one end left is a shortest run of the role.
     Ignored,
 }
-
-/// Many tuples at few points are an explosion, many points are only a large program: below this many
-/// facts a point on average, the limit on facts does not count.
-const FACTS_PER_POINT: u64 = 32;
-
-/// How many facts are processed, or compared with each other, between two polls of the budget.
-const POLLED: u32 = 256;
 
 /// Tabulates `thread` in `role`.
 ///
@@ -171,19 +89,10 @@ pub fn tabulate(
         locks,
         last_own: role.last_own(),
         reduced,
-        tuples,
-        facts: IdVec::new(),
-        ends: IdVec::new(),
-        entries: IdVec::new(),
+        known: Summaries::new(InPhases, tuples, limit, budget),
+        places: IdVec::new(),
         entry_index: FxHashMap::default(),
-        points: 0,
-        newest: FxHashMap::default(),
-        newest_end: FxHashMap::default(),
-        queue: BinaryHeap::new(),
         returns_from_main: None,
-        budget,
-        compared: 0,
-        stopped: None,
     };
     let main = if role.ends() {
         let main = ctx.new_entry(thread.entry, role.begin);
@@ -192,45 +101,39 @@ pub fn tabulate(
     } else {
         ctx.enter(thread.entry, role.begin)
     };
-    let mut polled = 0u32;
-    while let Some(Reverse((_, id))) = ctx.queue.pop() {
-        polled = polled.wrapping_add(1);
-        if polled.is_multiple_of(POLLED) {
-            budget.check().map_err(Unknown::Stopped)?;
-            let facts = ctx.facts.len() as u64;
-            if facts > limit && facts > FACTS_PER_POINT.saturating_mul(ctx.points) {
-                return Err(Unknown::Tuples { limit });
-            }
-        }
-        ctx.process(id);
-        if let Some(reason) = ctx.stopped {
-            return Err(Unknown::Stopped(reason));
-        }
+    while let Some((id, fact)) = ctx.known.next()? {
+        ctx.process(id, fact);
     }
-    let mut accepted: Vec<EndId> =
-        ctx.entries[main].ends.iter().copied().filter(|&end| !ctx.ends[end].dominated).collect();
-    accepted.sort_by_key(|&end| ctx.ends[end].length);
-    Ok(Tabulation {
-        reduced: ctx.reduced,
-        facts: ctx.facts,
-        ends: ctx.ends,
-        entry_symbols: ctx.entries.iter().map(|entry| entry.symbol).collect(),
-        accepted,
-    })
+    let Tabulate { known, reduced, places, .. } = ctx;
+    let accepted = known.accepted(main, |()| true);
+    let entry_symbols = places.iter().map(|entry| entry.symbol).collect();
+    let Summaries { facts, ends, .. } = known;
+    Ok(Tabulation { reduced, facts, ends, entry_symbols, accepted })
 }
 
 /// A procedure context entered in a phase.
-struct Entry {
+struct EntryPlace {
     symbol: Symbol,
     phase: u32,
-    /// Its first point.
+    /// Its first point. A point is an entry, a kept symbol and a phase.
     first_point: u64,
-    /// Facts at its exit.
-    exits: Vec<PathEdgeId>,
-    /// Calls of it.
-    callers: Vec<(PathEdgeId, RuleId)>,
-    /// Ends inside it.
-    ends: Vec<EndId>,
+}
+
+/// A thread along the phases of its role.
+struct InPhases;
+
+impl Following for InPhases {
+    type At = PhaseSymbol;
+    type Point = u64;
+    type Told = ();
+
+    fn around(&self, caller: &Fact, (): ()) -> (EntryId, ()) {
+        (caller.entry, ())
+    }
+
+    fn admits(&self, _: EntryId, (): ()) -> bool {
+        true
+    }
 }
 
 struct Tabulate<'a> {
@@ -239,27 +142,11 @@ struct Tabulate<'a> {
     locks: Locks,
     last_own: usize,
     reduced: Rc<Reduced>,
-    tuples: &'a mut TupleTable,
-    facts: IdVec<PathEdgeId, Fact>,
-    ends: IdVec<EndId, End>,
-    entries: IdVec<EntryId, Entry>,
+    known: Summaries<'a, InPhases>,
+    places: IdVec<EntryId, EntryPlace>,
     entry_index: FxHashMap<(Symbol, u32), EntryId>,
-    /// How many points there are. They are only numbered, so there may be more than fit into memory.
-    points: u64,
-    /// The newest fact at each point with a tuple of each shape; only those can dominate each
-    /// other. A point is an entry, a kept symbol and a phase.
-    newest: FxHashMap<(u64, TupleShapeId), PathEdgeId>,
-    /// Likewise for the ends of each entry.
-    newest_end: FxHashMap<(EntryId, TupleShapeId), EndId>,
-    /// Shortest first, then oldest first.
-    queue: BinaryHeap<Reverse<(u32, PathEdgeId)>>,
     /// The entry from which a return is the end of the thread, if the role asks for it.
     returns_from_main: Option<EntryId>,
-    budget: &'a Budget,
-    /// How often two tuples were compared.
-    compared: u32,
-    /// The budget is used up. What is computed after that is of no use.
-    stopped: Option<StopReason>,
 }
 
 impl Tabulate<'_> {
@@ -278,21 +165,15 @@ impl Tabulate<'_> {
     }
 
     fn new_entry(&mut self, symbol: Symbol, phase: u32) -> EntryId {
-        let first_point = self.points;
-        self.points += self.reduced.kept_in(symbol) as u64 * u64::from(self.phases() - phase);
-        let id = self.entries.push(Entry {
-            symbol,
-            phase,
-            first_point,
-            exits: Vec::new(),
-            callers: Vec::new(),
-            ends: Vec::new(),
-        });
+        let first_point = self.known.points;
+        self.known.points += self.reduced.kept_in(symbol) as u64 * u64::from(self.phases() - phase);
+        self.places.push(EntryPlace { symbol, phase, first_point });
+        let id = self.known.entries.push(EntryCalls::default());
         let tuple = match self.locks {
-            Locks::Tracked => self.tuples.empty(self.thread.held(symbol)),
-            Locks::Ignored => self.tuples.empty(&LockSet::new()),
+            Locks::Tracked => self.known.tuples.empty(self.thread.held(symbol)),
+            Locks::Ignored => self.known.tuples.empty(&LockSet::new()),
         };
-        self.add(id, symbol, phase, tuple, Reason::Entry, 0);
+        self.add(id, symbol, phase, tuple, PathReason::Entry, 0);
         id
     }
 
@@ -303,68 +184,35 @@ impl Tabulate<'_> {
         symbol: Symbol,
         phase: u32,
         tuple: TupleId,
-        reason: Reason,
+        reason: PathReason,
         length: u32,
     ) {
         let (symbol, silent) = self.reduced.forward(symbol);
         let length = length.saturating_add(silent);
-        let Entry { first_point, phase: entered, .. } = self.entries[entry];
+        let EntryPlace { first_point, phase: entered, .. } = self.places[entry];
         let width = u64::from(self.phases() - entered);
         let point =
             first_point + self.reduced.local(symbol) as u64 * width + u64::from(phase - entered);
-        let key = (point, self.tuples.shape(tuple));
-        let next = self.newest.get(&key).copied();
-        let mut at = next;
-        while let Some(id) = at {
-            let Fact { tuple: other, dominated, next, .. } = self.facts[id];
-            if self.count_comparison() {
-                return;
-            }
-            if !dominated {
-                if self.tuples.dominates(other, tuple) {
-                    return;
-                }
-                if self.tuples.dominates(tuple, other) {
-                    self.facts[id].dominated = true;
-                }
-            }
-            at = next;
-        }
-        let fact = Fact { entry, symbol, phase, tuple, reason, length, dominated: false, next };
-        let id = self.facts.push(fact);
-        self.newest.insert(key, id);
-        self.queue.push(Reverse((length, id)));
+        self.known.add(point, entry, PhaseSymbol { symbol, phase }, tuple, reason, length);
     }
 
-    /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.
-    fn count_comparison(&mut self) -> bool {
-        self.compared = self.compared.wrapping_add(1);
-        if self.stopped.is_none() && self.compared.is_multiple_of(POLLED) {
-            self.stopped = self.budget.poll();
-        }
-        self.stopped.is_some()
-    }
-
-    fn process(&mut self, id: PathEdgeId) {
-        let fact = self.facts[id];
-        if fact.dominated {
-            return;
-        }
-        if fact.phase as usize >= self.last_own {
+    fn process(&mut self, id: PathEdgeId, fact: Fact) {
+        let PhaseSymbol { symbol, phase } = fact.at;
+        if phase as usize >= self.last_own {
             let tuple = self.idle(fact);
-            self.end(fact.entry, tuple, EndReason::Stop(id), fact.length);
+            self.end(fact.entry, tuple, PathEndReason::Here(id), fact.length);
         }
-        let view = &self.role.phases[fact.phase as usize];
+        let view = &self.role.phases[phase as usize];
         if view.advance == Advance::Other
-            && fact.phase + 1 < self.phases()
-            && (self.reduced.is_visible(fact.symbol) || self.is_last_return(fact))
+            && phase + 1 < self.phases()
+            && (self.reduced.is_visible(symbol) || self.is_last_return(fact))
         {
-            let tuple = self.tuples.next_phase(fact.tuple);
-            let reason = Reason::Guess(id);
-            self.add(fact.entry, fact.symbol, fact.phase + 1, tuple, reason, fact.length);
+            let tuple = self.known.tuples.next_phase(fact.tuple);
+            let reason = PathReason::Stay(id);
+            self.add(fact.entry, symbol, phase + 1, tuple, reason, fact.length);
         }
         let thread = self.thread;
-        for (rule_id, rule) in thread.rules_of(fact.symbol) {
+        for (rule_id, rule) in thread.rules_of(symbol) {
             self.apply(id, fact, rule_id, rule);
         }
     }
@@ -372,12 +220,13 @@ impl Tabulate<'_> {
     /// Whether the thread can end here, and the role asks for that: then it matters in which phase.
     fn is_last_return(&self, fact: Fact) -> bool {
         self.returns_from_main == Some(fact.entry)
-            && self.thread.rules_of(fact.symbol).any(|(_, rule)| rule.rhs == Rhs::Pop)
+            && self.thread.rules_of(fact.at.symbol).any(|(_, rule)| rule.rhs == Rhs::Pop)
     }
 
     /// The tuple of a fact after which the thread does nothing until the last phase is over.
     fn idle(&mut self, fact: Fact) -> TupleId {
-        (fact.phase + 1..self.phases()).fold(fact.tuple, |tuple, _| self.tuples.next_phase(tuple))
+        (fact.at.phase + 1..self.phases())
+            .fold(fact.tuple, |tuple, _| self.known.tuples.next_phase(tuple))
     }
 
     fn apply(&mut self, id: PathEdgeId, fact: Fact, rule_id: RuleId, rule: &Rule<RuleLabel>) {
@@ -386,29 +235,25 @@ impl Tabulate<'_> {
                 self.step(id, fact, rule_id, target, rule.label.event);
             }
             Rhs::Push(callee, _) => {
-                let entry = self.enter(callee, fact.phase);
-                self.entries[entry].callers.push((id, rule_id));
-                for at in 0..self.entries[entry].exits.len() {
-                    let exit = self.entries[entry].exits[at];
+                let entry = self.enter(callee, fact.at.phase);
+                for at in 0..self.known.entries[entry].exits.len() {
+                    let exit = self.known.entries[entry].exits[at];
                     self.return_to(id, rule_id, exit);
                 }
-                for at in 0..self.entries[entry].ends.len() {
-                    let end = self.entries[entry].ends[at];
-                    self.end_in_call(id, rule_id, end);
-                }
+                self.known.call(entry, id, rule_id);
             }
             Rhs::Pop if self.returns_from_main == Some(fact.entry) => {
-                if self.role.phases[fact.phase as usize].advance == Advance::End {
+                if self.role.phases[fact.at.phase as usize].advance == Advance::End {
                     let tuple = self.idle(fact);
                     let length = fact.length.saturating_add(1);
-                    self.end(fact.entry, tuple, EndReason::Last(id, rule_id), length);
+                    self.end(fact.entry, tuple, PathEndReason::Last(id, rule_id), length);
                 }
             }
             Rhs::Pop => {
-                self.entries[fact.entry].exits.push(id);
-                for at in 0..self.entries[fact.entry].callers.len() {
-                    let (call, rule) = self.entries[fact.entry].callers[at];
-                    self.return_to(call, rule, id);
+                self.known.entries[fact.entry].exits.push((id, rule_id));
+                for at in 0..self.known.entries[fact.entry].callers.len() {
+                    let (call, rule) = self.known.entries[fact.entry].callers[at];
+                    self.return_to(call, rule, (id, rule_id));
                 }
             }
         }
@@ -422,130 +267,71 @@ impl Tabulate<'_> {
         target: Symbol,
         event: Option<Event>,
     ) {
-        let reason = Reason::Step(id, rule);
+        let reason = PathReason::Step(id, rule);
         let length = fact.length.saturating_add(1);
         let event = match event {
             None => {
-                self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
+                self.add(fact.entry, target, fact.at.phase, fact.tuple, reason, length);
                 return;
             }
             Some(Event::Acquire(lock)) => {
                 self.wait(id, fact, rule, Event::Acquire(lock));
                 let tuple = self.post(fact.tuple, LockAction::Acquire(lock));
-                self.add(fact.entry, target, fact.phase, tuple, reason, length);
+                self.add(fact.entry, target, fact.at.phase, tuple, reason, length);
                 return;
             }
             Some(Event::Release(lock)) => {
                 let tuple = self.post(fact.tuple, LockAction::Release(lock));
-                self.add(fact.entry, target, fact.phase, tuple, reason, length);
+                self.add(fact.entry, target, fact.at.phase, tuple, reason, length);
                 return;
             }
             Some(event @ (Event::Observable(_) | Event::Start(_) | Event::Join(_))) => event,
         };
         self.wait(id, fact, rule, event);
-        let view = &self.role.phases[fact.phase as usize];
+        let view = &self.role.phases[fact.at.phase as usize];
         let advance = view.advance;
         if view.allows(event) {
-            self.add(fact.entry, target, fact.phase, fact.tuple, reason, length);
+            self.add(fact.entry, target, fact.at.phase, fact.tuple, reason, length);
         }
         let volatile = self.thread.pds.rules[rule].label.volatile;
-        if advance.is_made_by(event, self.thread.in_unit(fact.symbol), volatile) {
-            if fact.phase + 1 == self.phases() {
-                self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
+        if advance.is_made_by(event, self.thread.in_unit(fact.at.symbol), volatile) {
+            if fact.at.phase + 1 == self.phases() {
+                self.end(fact.entry, fact.tuple, PathEndReason::Last(id, rule), length);
             } else {
-                let tuple = self.tuples.next_phase(fact.tuple);
-                self.add(fact.entry, target, fact.phase + 1, tuple, reason, length);
+                let tuple = self.known.tuples.next_phase(fact.tuple);
+                self.add(fact.entry, target, fact.at.phase + 1, tuple, reason, length);
             }
         }
     }
 
     /// Ends the question at an acquisition or a join, if that is what the role asks for.
     fn wait(&mut self, id: PathEdgeId, fact: Fact, rule: RuleId, event: Event) {
-        let advance = self.role.phases[fact.phase as usize].advance;
-        if advance.is_wait_at(event, self.thread.held(fact.symbol)) {
-            debug_assert_eq!(fact.phase + 1, self.phases(), "only the last phase ends so");
+        let advance = self.role.phases[fact.at.phase as usize].advance;
+        if advance.is_wait_at(event, self.thread.held(fact.at.symbol)) {
+            debug_assert_eq!(fact.at.phase + 1, self.phases(), "only the last phase ends so");
             let length = fact.length.saturating_add(1);
-            self.end(fact.entry, fact.tuple, EndReason::Last(id, rule), length);
+            self.end(fact.entry, fact.tuple, PathEndReason::Last(id, rule), length);
         }
     }
 
     fn post(&mut self, tuple: TupleId, action: LockAction) -> TupleId {
         match self.locks {
-            Locks::Tracked => self.tuples.post(tuple, action),
+            Locks::Tracked => self.known.tuples.post(tuple, action),
             Locks::Ignored => tuple,
         }
     }
 
-    fn return_to(&mut self, call: PathEdgeId, rule: RuleId, exit: PathEdgeId) {
-        let (caller, callee) = (self.facts[call], self.facts[exit]);
+    fn return_to(&mut self, call: PathEdgeId, rule: RuleId, (exit, pop): (PathEdgeId, RuleId)) {
         let Rhs::Push(_, target) = self.thread.pds.rules[rule].rhs else {
             unreachable!("callers are facts at push rules");
         };
-        let tuple = self.tuples.then(caller.tuple, callee.tuple);
-        let length = caller.length.saturating_add(callee.length).saturating_add(2);
-        let reason = Reason::Return { call, rule, exit };
-        self.add(caller.entry, target, callee.phase, tuple, reason, length);
+        let (tuple, length) = self.known.through(call, exit);
+        let (entry, phase) = (self.known.facts[call].entry, self.known.facts[exit].at.phase);
+        let reason = PathReason::Return { call, rule, exit, pop };
+        self.add(entry, target, phase, tuple, reason, length);
     }
 
-    fn end_in_call(&mut self, call: PathEdgeId, rule: RuleId, end: EndId) {
-        let (entry, tuple, length) = self.around_end(call, end);
-        self.end(entry, tuple, EndReason::Call { call, rule, end }, length);
-    }
-
-    /// What an end inside a call is for the caller.
-    fn around_end(&mut self, call: PathEdgeId, end: EndId) -> (EntryId, TupleId, u32) {
-        let (caller, callee) = (self.facts[call], self.ends[end]);
-        let tuple = self.tuples.then(caller.tuple, callee.tuple);
-        (caller.entry, tuple, caller.length.saturating_add(callee.length).saturating_add(1))
-    }
-
-    /// Adds an end and passes it on to the callers, theirs, and so on.
-    fn end(&mut self, entry: EntryId, tuple: TupleId, reason: EndReason, length: u32) {
-        let Some(id) = self.add_end(entry, tuple, reason, length) else { return };
-        let mut pending = vec![(entry, id)];
-        while let Some((entry, end)) = pending.pop() {
-            if self.stopped.is_some() {
-                return;
-            }
-            for at in 0..self.entries[entry].callers.len() {
-                let (call, rule) = self.entries[entry].callers[at];
-                let (caller, tuple, length) = self.around_end(call, end);
-                let reason = EndReason::Call { call, rule, end };
-                if let Some(id) = self.add_end(caller, tuple, reason, length) {
-                    pending.push((caller, id));
-                }
-            }
-        }
-    }
-
-    fn add_end(
-        &mut self,
-        entry: EntryId,
-        tuple: TupleId,
-        reason: EndReason,
-        length: u32,
-    ) -> Option<EndId> {
-        let key = (entry, self.tuples.shape(tuple));
-        let next = self.newest_end.get(&key).copied();
-        let mut at = next;
-        while let Some(other) = at {
-            let End { tuple: known, dominated, next, .. } = self.ends[other];
-            if self.count_comparison() {
-                return None;
-            }
-            if !dominated {
-                if self.tuples.dominates(known, tuple) {
-                    return None;
-                }
-                if self.tuples.dominates(tuple, known) {
-                    self.ends[other].dominated = true;
-                }
-            }
-            at = next;
-        }
-        let id = self.ends.push(End { tuple, reason, length, dominated: false, next });
-        self.newest_end.insert(key, id);
-        self.entries[entry].ends.push(id);
-        Some(id)
+    fn end(&mut self, entry: EntryId, tuple: TupleId, reason: PathEndReason, length: u32) {
+        self.known.end(entry, (tuple, ()), reason, length);
     }
 }
