@@ -140,6 +140,9 @@ pub trait Following {
     fn admits(&self, entry: EntryId, told: Self::Told) -> bool;
 }
 
+/// A fact with its number.
+type NumberedFact<F> = (PathEdgeId, PathFact<<F as Following>::At>);
+
 /// Many tuples at few points are an explosion, many points are only a large program: below this many
 /// facts a point on average, the limit on facts does not count.
 const FACTS_PER_POINT: u64 = 32;
@@ -202,7 +205,7 @@ impl<'a, F: Following> Summaries<'a, F> {
     ///
     /// # Errors
     /// If the budget is used up, or if there are too many facts.
-    pub fn next(&mut self) -> Result<Option<(PathEdgeId, PathFact<F::At>)>, Unknown> {
+    pub fn take(&mut self) -> Result<Option<NumberedFact<F>>, Unknown> {
         loop {
             if let Some(reason) = self.stopped {
                 return Err(Unknown::Stopped(reason));

@@ -203,7 +203,7 @@ pub(super) fn tabulate(
             }
         }
     }
-    while let Some((id, fact)) = ctx.known.next()? {
+    while let Some((id, fact)) = ctx.known.take()? {
         ctx.process(id, fact);
     }
     let all = if heads.is_some() { claims.promises() } else { 0 };

@@ -101,7 +101,7 @@ pub fn tabulate(
     } else {
         ctx.enter(thread.entry, role.begin)
     };
-    while let Some((id, fact)) = ctx.known.next()? {
+    while let Some((id, fact)) = ctx.known.take()? {
         ctx.process(id, fact);
     }
     let Tabulate { known, reduced, places, .. } = ctx;
