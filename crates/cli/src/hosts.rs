@@ -32,6 +32,10 @@ impl Seat {
 }
 
 /// What a process has to say when it joins others.
+#[cfg_attr(
+    not(feature = "cluster"),
+    expect(dead_code, reason = "nobody is met without the search on several machines")
+)]
 pub struct Introduction<'a> {
     /// The list of hosts.
     pub hosts: &'a Path,
