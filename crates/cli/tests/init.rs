@@ -58,7 +58,7 @@ fn what_the_settings_only_mention_is_right() {
         .lines()
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))
         .collect();
-    assert!(used.contains(&"[[suppress]]"), "{text}");
+    assert!(used.contains(&"[[suppress]]") && used.contains(&"[[temporal]]"), "{text}");
     fs::write(&settings, used.join("\n")).expect("a file");
     let checked = run(&folder, &["check", ".", "--no-cache"]);
     assert_eq!(checked.code, Some(1), "{}", checked.stderr);
