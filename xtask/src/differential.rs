@@ -114,6 +114,18 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["workers", "partitions"],
     ),
     (
+        "processes",
+        "several processes against one, on this machine",
+        "selvedge-cluster",
+        &["processes"],
+    ),
+    (
+        "kills",
+        "processes of a search that are killed, which then goes on",
+        "selvedge",
+        &["cluster"],
+    ),
+    (
         "symmetry",
         "interchangeable copies in order against all copies and all interleavings",
         "selvedge-states",

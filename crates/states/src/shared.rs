@@ -540,6 +540,28 @@ mod tests {
     }
 
     #[test]
+    fn states_with_the_same_hash_are_told_apart() {
+        for stride in [0, 2] {
+            let mut store = SharedStore::new(stride, 1);
+            let mut cursor = ArenaCursor::new(0);
+            store.reserve(16, &[cursor]);
+            cursor.begin(16, true);
+            let mut records = Vec::new();
+            for words in [[1, 2], [1, 3], [2, 2]] {
+                let Insertion::New(record) = store.insert(&mut cursor, 77, &words, 0) else {
+                    panic!("it is new")
+                };
+                records.push(record);
+            }
+            for (words, record) in [[1, 2], [1, 3], [2, 2]].into_iter().zip(records) {
+                let known = store.insert(&mut cursor, 77, &words, 0);
+                assert_eq!(known, Insertion::Known(record));
+            }
+            assert_eq!(cursor.take_stored(), 3);
+        }
+    }
+
+    #[test]
     fn the_parent_is_the_smallest_one() {
         let mut store = SharedStore::new(1, 1);
         let mut cursor = ArenaCursor::new(0);

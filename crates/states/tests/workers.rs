@@ -261,3 +261,17 @@ fn the_smallest_state_is_taken() {
         assert_eq!(first, Some(0), "{workers} workers");
     }
 }
+
+#[test]
+fn many_initial_states_are_stored_before_anybody_begins() {
+    // More than the table has room for at first, and than one of eight may store of them.
+    let program = read(
+        "program global x : 0..9999
+         thread A main a { procedure a nodes 2 entry 0 exit 1 { 0 -> 1 skip when x < 9999 do x := x + 1 } }",
+    );
+    for workers in [1, 2, 8] {
+        let shown = everything(&program, options(Reduction::None, true), workers);
+        // All at first; all but the lowest value behind the step, and with the thread ended.
+        assert_eq!((shown.states, shown.levels), (29_998, 3), "{workers} workers");
+    }
+}
