@@ -4,6 +4,9 @@
 //! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
 //! - [`archive`] reads jars.
 //! - [`world`]: classes together: who extends whom, what a name means, what is not there.
+//! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
+//!   code outside does, what values can be, what is true of a whole program, who runs before whom.
+//! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();

@@ -340,8 +340,8 @@ impl Walk<'_, '_, '_> {
         let first = usize::from(has_receiver);
         let Some(effect) = effect else {
             let mut ways: Vec<Vec<Step>> = vec![Vec::new()];
+            self.forget(frame);
             for (number, token) in operands.iter().enumerate() {
-                self.forget(frame, number);
                 let Some(location) = self.explorer.location(token, None) else { continue };
                 if !self.holds_something(token) {
                     continue;
@@ -610,13 +610,16 @@ impl Walk<'_, '_, '_> {
             .is_some_and(|kept| kept.iter().flat_map(|one| one.iter()).all(is_constant))
     }
 
-    /// Unknown code may free a lock that it is given, or that what it is given holds.
-    pub(super) fn forget(&mut self, frame: &Frame, number: usize) {
-        let found = self.explorer.shared.found;
-        let mut objects = found.operand(self.method, frame.at, number);
-        for object in objects.clone().iter() {
-            for held in self.explorer.shared.holds.get(&object).into_iter().flatten() {
-                objects.insert(*held);
+    /// Unknown code may free a lock that it is given or was given before, or that what it was given holds.
+    pub(super) fn forget(&mut self, frame: &Frame) {
+        let shared = self.explorer.shared;
+        let mut objects = shared.pooled.clone();
+        for number in 0..self.frames.operands[frame.at].len() {
+            for object in shared.found.operand(self.method, frame.at, number).iter() {
+                objects.insert(object);
+                for held in shared.holds.get(&object).into_iter().flatten() {
+                    objects.insert(*held);
+                }
             }
         }
         if objects.is_empty() {

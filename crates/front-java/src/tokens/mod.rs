@@ -278,6 +278,8 @@ pub struct ModelFacts<'a> {
     /// The objects that are known through static fields of one class alone, with that class: nobody else
     /// has them before the class is initialised.
     pub guarded: BTreeMap<ObjectId, ClassId>,
+    /// What unknown code was given somewhere, and what that holds.
+    pub pooled: ObjectSet,
     /// What objects hold in fields, as elements, or as what they have captured.
     pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
 }
@@ -395,6 +397,12 @@ impl<'a> ModelFacts<'a> {
             .objects
             .iter()
             .any(|one| matches!(one.site, Site::View(_, LockSide::Reading | LockSide::Writing)));
+        let mut pooled = found.of(Holder::Pool).clone();
+        for object in found.of(Holder::Pool).iter() {
+            for &held in holds.get(&object).into_iter().flatten() {
+                pooled.insert(held);
+            }
+        }
         let guarded = guarded(found, budget)?;
         Ok(Self {
             world,
@@ -408,6 +416,7 @@ impl<'a> ModelFacts<'a> {
             freeing,
             owner,
             guarded,
+            pooled,
             holds,
         })
     }
