@@ -522,7 +522,13 @@ impl Walk<'_, '_, '_> {
     fn is_safe(&self, object: ObjectId) -> bool {
         let ModelFacts { world, table, found, .. } = self.explorer.shared;
         let of = found.objects[object];
-        of.class.is_none() && table.is_safe(world.names.text(of.name))
+        let name = world.names.text(of.name);
+        match of.site {
+            Site::Caught(..) | Site::Lambda(..) | Site::Class(_) | Site::View(..) => true,
+            Site::New(..) => of.class.is_none() && table.is_safe(name),
+            // What is known to be an object only may be any.
+            _ => of.class.is_none() && name != "java/lang/Object" && table.is_safe(name),
+        }
     }
 
     /// Whether the second thread runs the method.
@@ -644,7 +650,7 @@ impl Walk<'_, '_, '_> {
         match token {
             JavaToken::Isolated => {
                 let of = self.explorer.object.map(|object| found.objects[object]);
-                of.is_some_and(|of| of.class.is_none())
+                of.is_some_and(|of| of.class.is_none() && !matches!(of.site, Site::Lambda(..)))
             }
             JavaToken::Part(..) => true,
             _ => false,

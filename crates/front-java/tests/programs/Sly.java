@@ -252,7 +252,7 @@ class FutureWrong {
     public static void main(String[] args) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(2);
         Future<Integer> one = pool.submit(() -> n++); // wrong
-        Future<Integer> two = pool.submit(() -> n++);
+        Future<Integer> two = pool.submit(() -> n++); // wrong
         one.get();
         two.get();
     }
