@@ -8,11 +8,12 @@
 //!    the locks that it takes and frees keep nobody from anything that is asked about.
 
 use crate::class::At;
-use crate::points_to::{Origin, PointsTo, Site, ThreadKind};
+use crate::points_to::Origin;
 use crate::tokens::{
-    Base, CallOutcome, ContextId, JavaSubject, LocationKey, LockKey, LockName, Model, ModelFacts,
-    ModelGoal, ModelThread, Step,
+    CallOutcome, ContextId, JavaSubject, LocationKey, LockKey, Model, ModelFacts, ModelGoal,
+    ModelThread, Step,
 };
+use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_program::files::SourceFile;
@@ -62,81 +63,6 @@ impl Sources {
             _ => Place::at_offset(body.offsets.get(at.index()).copied().unwrap_or(0)),
         };
         place.in_file(self.of.get(&method.class).copied().unwrap_or(FileId::READ))
-    }
-}
-
-/// A class without its package, as Java writes it.
-pub fn short_class(world: &World, class: ClassId) -> String {
-    let text = world.names.text(world.classes[class].name);
-    text.rsplit('/').next().unwrap_or(text).replace('$', ".")
-}
-
-/// A method with its class.
-pub fn short_method(world: &World, method: MemberId) -> String {
-    let name = world.names.text(world.of(method).name);
-    let class = short_class(world, method.class);
-    match name {
-        "<init>" => format!("new {class}"),
-        "<clinit>" => format!("static {class}"),
-        _ => match name.strip_prefix("lambda$").and_then(|rest| rest.rsplit_once('$')) {
-            Some((outer, number)) => format!("{class}.{outer} lambda {number}"),
-            None => format!("{class}.{name}"),
-        },
-    }
-}
-
-/// A kind of threads in words.
-pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
-    let entry = kind.entry.map_or_else(|| "library".to_owned(), |entry| short_method(world, entry));
-    match kind.origin {
-        Origin::Main => entry,
-        Origin::Library => "library threads".to_owned(),
-        Origin::Started(thread) => match found.objects[thread].site {
-            Site::New(method, at, _) => {
-                let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
-                match line {
-                    Some(line) => format!("{entry} of line {line}"),
-                    None => entry,
-                }
-            }
-            _ => entry,
-        },
-    }
-}
-
-/// What a question is about, in words.
-pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
-    match subject {
-        JavaSubject::Statics(class) => format!("static fields of {}", short_class(world, class)),
-        JavaSubject::Object(object) => object_name(world, found, object),
-    }
-}
-
-/// An object in words: its class, and where it is made.
-pub fn object_name(world: &World, found: &PointsTo, object: crate::points_to::ObjectId) -> String {
-    let of = found.objects[object];
-    let text = world.names.text(of.name);
-    let class = match of.class {
-        Some(class) => short_class(world, class),
-        None => text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', "."),
-    };
-    match of.site {
-        Site::New(method, at, _)
-        | Site::Lambda(method, at)
-        | Site::Made(method, at)
-        | Site::Given(method, at)
-        | Site::Copy(method, at, _)
-        | Site::Caught(method, at) => {
-            let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
-            let place = line.map_or_else(String::new, |line| format!(":{line}"));
-            format!("{class} of {}{place}", short_method(world, method))
-        }
-        Site::Class(name) => {
-            let text = world.names.text(name);
-            format!("{}.class", text.rsplit('/').next().unwrap_or(text))
-        }
-        Site::Named(_) | Site::Passed(..) => class,
-        Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
     }
 }
 
@@ -217,7 +143,7 @@ pub fn emit(
             _ => emitter.choice(&roots, library),
         };
         let same = number == 1 && named(0) == named(1);
-        let name = if same { format!("{} (another)", named(number)) } else { named(number) };
+        let name = if same { format!("another {}", named(number)) } else { named(number) };
         let place = emitter.program.procedures[main].place;
         let thread = Thread { name, place, main, start: Start::AtFirst, copies: Copies::One };
         emitter.program.threads.push(thread);
@@ -497,20 +423,12 @@ impl Emitter<'_, '_> {
             return known;
         }
         let ModelFacts { world, found, .. } = self.shared;
-        let owner = match self.subject {
-            JavaSubject::Statics(class) => short_class(world, class),
-            JavaSubject::Object(object) => {
-                let text = world.names.text(found.objects[object].name);
-                text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
-            }
-        };
-        let fields = key.path.iter().chain(&key.field);
-        let mut name = owner;
-        for field in fields {
+        let mut name = subject_class(world, found, self.subject);
+        for field in key.path.iter().chain(&key.field) {
             let of = &world.classes[field.class].fields[field.number];
             name = format!("{name}.{}", world.names.text(of.name));
         }
-        if key.field.is_none() {
+        if key.field.is_none() && !name.ends_with("[]") {
             name.push_str("[]");
         }
         let name = self.unique(&format!("l {name}")).trim_start_matches("l ").to_owned();
@@ -575,39 +493,5 @@ impl Emitter<'_, '_> {
             }
         }
         !written.is_empty()
-    }
-}
-
-/// A lock in words.
-pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -> String {
-    let ModelFacts { world, found, .. } = shared;
-    let class_of = |object: crate::points_to::ObjectId| {
-        let text = world.names.text(found.objects[object].name);
-        text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
-    };
-    let own = || match subject {
-        JavaSubject::Object(object) => class_of(object),
-        JavaSubject::Statics(class) => short_class(world, class),
-    };
-    match &key.name {
-        LockName::Side(name, second) => {
-            let key = LockKey { name: (**name).clone(), explicit: key.explicit };
-            let number = if *second { "second" } else { "first" };
-            format!("{} ({number} thread's side)", lock_name(shared, subject, &key))
-        }
-        LockName::Isolated => own(),
-        LockName::One(object) => object_name(world, found, *object),
-        LockName::Class(class) => format!("{}.class", short_class(world, *class)),
-        LockName::Part(base, path) => {
-            let mut name = match base {
-                Base::One(object) => class_of(*object),
-                _ => own(),
-            };
-            for field in path.iter() {
-                let of = &world.classes[field.class].fields[field.number];
-                name = format!("{name}.{}", world.names.text(of.name));
-            }
-            name
-        }
     }
 }

@@ -6,7 +6,8 @@
 //! - [`world`]: classes together: who extends whom, what a name means, what is not there.
 //! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
-//! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are.
+//! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
+//!   [`words`] has the names that people read.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();
@@ -30,6 +31,7 @@ mod pool;
 pub mod questions;
 pub mod reader;
 pub mod tokens;
+pub mod words;
 pub mod world;
 
 pub use archive::{ArchiveDamage, Contents, read_archive};

@@ -11,12 +11,13 @@
 //! 1. Whatever was not understood is in [`Understood::doubts`] when all models have been given.
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
-use crate::emit::{Sources, emit, kind_name, lock_name, short_method, subject_name};
+use crate::emit::{Sources, emit};
 use crate::facts::Facts;
 use crate::library::Table;
 use crate::order::{never_meet, threads};
 use crate::points_to::{Doubt, Holder, ObjectId, ObjectSet, PointsTo, ThreadKind, points_to};
 use crate::tokens::{JavaSubject, ModelFacts, model};
+use crate::words::{kind_name, lock_name, short_method, subject_name};
 use crate::world::{MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::Program;

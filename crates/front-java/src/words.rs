@@ -1,0 +1,154 @@
+//! # Idea
+//! Classes, methods, objects, locks and kinds of threads as people name them: `Log.append`, `Log@14` for what
+//! line 14 makes, `Worker@31` for the threads that line 31 makes and that run `Worker`.
+//!
+//! # Invariants
+//! 1. A name says where something comes from by its line, or by its byte where lines are not known.
+
+use crate::class::At;
+use crate::points_to::{ObjectId, Origin, PointsTo, Site, ThreadKind};
+use crate::tokens::{Base, JavaSubject, LockKey, LockName, ModelFacts};
+use crate::world::{ClassId, MemberId, World};
+use selvedge_base::Id;
+
+/// A class without its package, as Java writes it.
+pub fn short_class(world: &World, class: ClassId) -> String {
+    short_name(world.names.text(world.classes[class].name))
+}
+
+fn short_name(text: &str) -> String {
+    text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
+}
+
+/// A method with its class.
+pub fn short_method(world: &World, method: MemberId) -> String {
+    let class = short_class(world, method.class);
+    let named = |name: &str| match name {
+        "<init>" | "new" => format!("new {class}"),
+        "<clinit>" | "static" => format!("static {class}"),
+        _ => format!("{class}.{name}"),
+    };
+    let name = world.names.text(world.of(method).name);
+    match lambda(name) {
+        Some(outer) => format!("lambda in {}", named(outer)),
+        None => named(name),
+    }
+}
+
+/// The method that a function without a name is written in, if this is the name of one.
+fn lambda(name: &str) -> Option<&str> {
+    name.strip_prefix("lambda$").and_then(|rest| rest.rsplit_once('$')).map(|(outer, _)| outer)
+}
+
+/// Where an instruction is: its line, or its byte behind a `+`.
+fn site(world: &World, method: MemberId, at: At) -> String {
+    let Some(body) = &world.of(method).body else { return "?".to_owned() };
+    match body.line(at) {
+        Some(line) if line > 0 => line.to_string(),
+        _ => format!("+{}", body.offsets.get(at.index()).copied().unwrap_or(0)),
+    }
+}
+
+/// A kind of threads: what they run, and where they are made.
+pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
+    let Some(entry) = kind.entry else { return "library thread".to_owned() };
+    match kind.origin {
+        Origin::Main => short_method(world, entry),
+        Origin::Library => "library thread".to_owned(),
+        Origin::Started(thread) => {
+            let name = world.names.text(world.of(entry).name);
+            let what = match name {
+                "run" | "call" | "compute" => short_class(world, entry.class),
+                _ if lambda(name).is_some() => "lambda".to_owned(),
+                _ => short_method(world, entry),
+            };
+            match found.objects[thread].site {
+                Site::New(method, at, _) => format!("{what}@{}", site(world, method, at)),
+                _ => what,
+            }
+        }
+    }
+}
+
+/// What a question is about.
+pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
+    match subject {
+        JavaSubject::Statics(class) => format!("static fields of {}", short_class(world, class)),
+        JavaSubject::Object(object) => object_name(world, found, object),
+    }
+}
+
+/// The class that a question is about.
+pub fn subject_class(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
+    match subject {
+        JavaSubject::Statics(class) => short_class(world, class),
+        JavaSubject::Object(object) => class_of(world, found, object),
+    }
+}
+
+fn class_of(world: &World, found: &PointsTo, object: ObjectId) -> String {
+    let of = found.objects[object];
+    match of.class {
+        Some(class) => short_class(world, class),
+        None => array(world.names.text(of.name)),
+    }
+}
+
+/// A class or an array by its name in class files.
+fn array(text: &str) -> String {
+    let dimensions = text.bytes().take_while(|&one| one == b'[').count();
+    let of = match &text[dimensions..] {
+        "I" if dimensions > 0 => "int".to_owned(),
+        "J" if dimensions > 0 => "long".to_owned(),
+        "B" if dimensions > 0 => "byte".to_owned(),
+        "C" if dimensions > 0 => "char".to_owned(),
+        "S" if dimensions > 0 => "short".to_owned(),
+        "Z" if dimensions > 0 => "boolean".to_owned(),
+        "F" if dimensions > 0 => "float".to_owned(),
+        "D" if dimensions > 0 => "double".to_owned(),
+        other => short_name(other.strip_prefix('L').filter(|_| dimensions > 0).unwrap_or(other)),
+    };
+    of + &"[]".repeat(dimensions)
+}
+
+/// An object: its class, and where it is made.
+pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String {
+    let class = class_of(world, found, object);
+    match found.objects[object].site {
+        Site::New(method, at, _)
+        | Site::Lambda(method, at)
+        | Site::Made(method, at)
+        | Site::Given(method, at)
+        | Site::Copy(method, at, _)
+        | Site::Caught(method, at) => format!("{class}@{}", site(world, method, at)),
+        Site::Class(name) => format!("{}.class", short_name(world.names.text(name))),
+        Site::Named(_) | Site::Passed(..) => class,
+        Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
+    }
+}
+
+/// A lock.
+pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -> String {
+    let ModelFacts { world, found, .. } = shared;
+    match &key.name {
+        LockName::Side(name, second) => {
+            let key = LockKey { name: (**name).clone(), explicit: key.explicit };
+            let number = if *second { "second" } else { "first" };
+            format!("{} ({number} thread's side)", lock_name(shared, subject, &key))
+        }
+        LockName::Isolated => subject_class(world, found, subject),
+        LockName::One(object) => object_name(world, found, *object),
+        LockName::Class(class) => format!("{}.class", short_class(world, *class)),
+        LockName::Part(base, path) => {
+            let mut name = match base {
+                Base::One(object) => class_of(world, found, *object),
+                _ => subject_class(world, found, subject),
+            };
+            for field in path.iter() {
+                let of = &world.classes[field.class].fields[field.number];
+                name = format!("{name}.{}", world.names.text(of.name));
+            }
+            name
+        }
+    }
+}
