@@ -10,6 +10,7 @@ use crate::protection::site;
 use crate::search::partition::{OutcomeEnd, SearchOutcome};
 use crate::search::{FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use crate::shared::MOST_WORKERS;
+use crate::store::MOST_MOVERS;
 use crate::task::{SearchMeans, SearchTask};
 use crate::witness::NoWitness;
 use selvedge_base::{Budget, Place, StopReason};
@@ -130,6 +131,9 @@ impl Engine for Transactions<'_> {
         };
         if self.program.locks.len() > MOST_LOCKS {
             return unsupported("transactions takes at most 128 locks");
+        }
+        if self.program.threads.len() > MOST_MOVERS {
+            return unsupported("transactions takes at most 65536 threads");
         }
         let code = Code::new(self.program, &named);
         // No reduction preserves states.

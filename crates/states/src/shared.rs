@@ -16,8 +16,11 @@
 //! 1. An entry of the table is written once. It says where the record of a state is, which was written
 //!    before: who reads an entry sees the record (release and acquire).
 //! 2. A record is its parent, how many words the state has if that is not fixed, and the words.
-//! 3. The first place of an arena is left free, so no entry is zero, which is an empty place.
+//! 3. The first place of an arena is left free, so no entry is zero, which is an empty slot.
 
+mod slots;
+
+use slots::SlotTable;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering as Memory};
@@ -129,7 +132,7 @@ impl Arena {
 pub struct SharedStore {
     /// How many words a state has; 0 if they have not all as many.
     stride: usize,
-    table: Vec<AtomicU64>,
+    table: SlotTable,
     /// The worker to whom the first arena belongs.
     first: usize,
     arenas: Vec<Arena>,
@@ -213,7 +216,7 @@ impl SharedStore {
     fn of(stride: usize, first: usize, workers: usize) -> Self {
         Self {
             stride,
-            table: empty_table(1 << 12),
+            table: SlotTable::new(1 << 12, stride, workers),
             first,
             arenas: (0..workers).map(|_| Arena::new()).collect(),
             count: 0,
@@ -234,7 +237,7 @@ impl SharedStore {
     pub fn bytes(&self) -> u64 {
         let used = |arena: &Arena| arena.blocks.iter().filter(|one| one.get().is_some()).count();
         let blocks: usize = self.arenas.iter().map(used).sum();
-        ((blocks * BLOCK + self.table.len()) * 8) as u64
+        (blocks * BLOCK * 8 + self.table.bytes()) as u64
     }
 
     /// How many more states fit before the table grows.
@@ -256,18 +259,19 @@ impl SharedStore {
         if length == self.table.len() {
             return;
         }
-        self.table = Vec::new();
-        self.table = empty_table(length);
+        self.table = SlotTable::default();
+        self.table = SlotTable::new(length, self.stride, self.arenas.len());
         let mut words = Vec::new();
         let records: Vec<StateRecord> = self.records(cursors).collect();
         for record in records {
             self.read(record, &mut words);
             let hash = hash(&words);
             let mut slot = hash as usize & (length - 1);
-            while self.table[slot].load(Memory::Relaxed) != 0 {
+            while self.table.load(slot) != 0 {
                 slot = (slot + 1) & (length - 1);
             }
-            self.table[slot].store(tag(hash) | record.0, Memory::Relaxed);
+            let entry = self.entry(hash, record);
+            self.table.set(slot, entry);
         }
     }
 
@@ -346,7 +350,7 @@ impl SharedStore {
         let mut slot = hash as usize & mask;
         let mut mine: Option<StateRecord> = None;
         loop {
-            let mut entry = self.table[slot].load(Memory::Acquire);
+            let mut entry = self.table.load(slot);
             if entry == 0 {
                 if cursor.room == 0 {
                     return Insertion::Full;
@@ -358,23 +362,20 @@ impl SharedStore {
                         None => return Insertion::Exhausted,
                     },
                 };
-                let claim = self.table[slot].compare_exchange(
-                    0,
-                    tag(hash) | record.0,
-                    Memory::Release,
-                    Memory::Acquire,
-                );
-                match claim {
-                    Ok(_) => {
+                match self.table.claim(slot, self.entry(hash, record)) {
+                    Ok(()) => {
                         self.advance(cursor, words.len());
                         return Insertion::New(record);
                     }
                     Err(other) => entry = other,
                 }
             }
-            let record = StateRecord::from_word(entry);
-            if entry & !((1 << RECORD_BITS) - 1) == tag(hash) && self.holds(record, words) {
-                return Insertion::Known(record);
+            if self.table.may_be(entry, hash) {
+                let (arena, place) = self.table.found(entry);
+                let record = StateRecord::new(arena + self.first, place);
+                if self.holds(record, words) {
+                    return Insertion::Known(record);
+                }
             }
             slot = (slot + 1) & mask;
         }
@@ -406,6 +407,11 @@ impl SharedStore {
         StateRecord::new(worker, place)
     }
 
+    /// The entry of the table for a state with this hash.
+    fn entry(&self, hash: u64, record: StateRecord) -> u64 {
+        self.table.entry(hash, record.worker() - self.first, record.place())
+    }
+
     fn unit(&self) -> usize {
         if self.stride == 0 { 1 } else { self.stride + 1 }
     }
@@ -415,7 +421,7 @@ impl SharedStore {
         // Records of one length are counted, others begin at any word.
         let place = cursor.next.div_ceil(self.unit());
         let end = place * self.unit() + self.head() + words.len();
-        if end >= BLOCK * BLOCKS || place >> PLACE_BITS != 0 {
+        if end >= BLOCK * BLOCKS || !self.table.has_place(place) {
             return None;
         }
         let record = StateRecord::new(cursor.worker, place);
@@ -458,15 +464,6 @@ impl SharedStore {
             }
         }
     }
-}
-
-fn empty_table(length: usize) -> Vec<AtomicU64> {
-    (0..length).map(|_| AtomicU64::new(0)).collect()
-}
-
-/// The bits of a hash that an entry has.
-fn tag(hash: u64) -> u64 {
-    hash >> RECORD_BITS << RECORD_BITS
 }
 
 /// 64 bits of a state, each of which depends on all of it.

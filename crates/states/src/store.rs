@@ -39,9 +39,17 @@ pub struct StateStore {
     stride: usize,
     /// Where the words of each state begin, and one more, if they have not all as many.
     starts: Vec<usize>,
-    parents: Vec<Parent>,
+    /// Which state each one was reached from, and by which thread.
+    origins: Vec<Stored>,
+    movers: Vec<u16>,
+    /// How many transactions lie behind the states from a number on. Breadth first that changes once for
+    /// each level.
+    depths: Vec<(Stored, u32)>,
     table: Vec<u32>,
 }
+
+/// How many threads a program may have.
+pub const MOST_MOVERS: usize = 1 << 16;
 
 const EMPTY: u32 = u32::MAX;
 
@@ -51,7 +59,9 @@ impl Default for StateStore {
             words: Vec::new(),
             stride: 0,
             starts: vec![0],
-            parents: Vec::new(),
+            origins: Vec::new(),
+            movers: Vec::new(),
+            depths: Vec::new(),
             table: vec![EMPTY; 1 << 10],
         }
     }
@@ -65,12 +75,18 @@ impl StateStore {
 
     /// How many states there are.
     pub fn count(&self) -> usize {
-        self.parents.len()
+        self.origins.len()
     }
 
     /// Where a state comes from.
     pub fn parent(&self, state: Stored) -> Parent {
-        self.parents[state as usize]
+        let at = state as usize;
+        let run = self.depths.partition_point(|&(first, _)| first <= state);
+        Parent {
+            state: self.origins[at],
+            thread: ThreadId::from_index(usize::from(self.movers[at])),
+            depth: self.depths[run - 1].1,
+        }
     }
 
     /// How many bytes a state takes on average.
@@ -78,7 +94,8 @@ impl StateStore {
         let states = self.count().max(1);
         let bytes = self.words.len() * 8
             + self.starts.len() * size_of::<usize>()
-            + self.parents.len() * size_of::<Parent>()
+            + self.origins.len() * (size_of::<Stored>() + size_of::<u16>())
+            + self.depths.len() * size_of::<(Stored, u32)>()
             + self.table.len() * 4;
         (bytes / states) as u64
     }
@@ -89,7 +106,7 @@ impl StateStore {
         packed: &[u64],
         parent: impl FnOnce(Stored) -> Parent,
     ) -> (Stored, bool) {
-        let number = self.parents.len() as Stored;
+        let number = self.count() as Stored;
         self.insert_hashed(packed, hash(packed), parent(number))
     }
 
@@ -133,13 +150,17 @@ impl StateStore {
             }
             slot = (slot + 1) & mask;
         }
-        let number = self.parents.len() as Stored;
+        let number = self.count() as Stored;
         self.table[slot] = number | tag;
         self.words.extend_from_slice(packed);
         if self.stride == 0 {
             self.starts.push(self.words.len());
         }
-        self.parents.push(parent);
+        self.origins.push(parent.state);
+        self.movers.push(index(parent.thread) as u16);
+        if self.depths.last().is_none_or(|&(_, depth)| depth != parent.depth) {
+            self.depths.push((number, parent.depth));
+        }
         (number, true)
     }
 

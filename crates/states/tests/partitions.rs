@@ -9,14 +9,14 @@
 mod oracle;
 
 use oracle::oracle;
-use selvedge_base::Budget;
+use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
     FailureKind, Program, ProtectionKind, Question, Target, Unknown, Witness, text,
 };
 use selvedge_replay::replay;
 use selvedge_states::{
-    Code, Goal, Journal, OutcomeEnd, Reduction, SearchEnd, SearchOptions, SearchOutcome,
-    SearchTask, StateSearch,
+    Code, Goal, Journal, OutcomeEnd, Parcel, Partition, PartitionPlace, Reduction, SearchEnd,
+    SearchOptions, SearchOutcome, SearchTask, StateSearch, Turn,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
@@ -412,5 +412,83 @@ fn a_full_disk_is_no_verdict() {
         assert!(why.starts_with("the checkpoint could not be written: "), "{why}");
         *shelf.room.lock().expect("it is free") = usize::MAX;
         assert!(is_whole(&task.search_here(partitions)) > 5);
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_later_takes_nothing_away() {
+    for room in [0, 100, 10_000, 60_000] {
+        let (task, shelf) = stopped(2);
+        let level = is_whole(&stopped(2).0.search_here(2));
+        *shelf.room.lock().expect("it is free") = room;
+        let outcome = task.search_here(3);
+        assert!(matches!(outcome.end, OutcomeEnd::Open(Unknown::Outside(_))), "{:?}", outcome.end);
+        *shelf.room.lock().expect("it is free") = usize::MAX;
+        assert_eq!(is_whole(&task.search_here(2)), level, "{room}");
+    }
+}
+
+/// Makes the turns of partitions that have been told of different logs.
+fn apart(tasks: &[SearchTask]) -> Vec<SearchOutcome> {
+    let peers = tasks.len();
+    let codes: Vec<Code<'_>> = tasks.iter().map(SearchTask::code).collect();
+    let places = (0..peers).map(|own| PartitionPlace { own, peers, tells: true, nonce: 9 });
+    let mut crew: Vec<_> = tasks.iter().zip(&codes).zip(places).collect();
+    let mut crew: Vec<_> =
+        crew.drain(..).map(|((task, code), place)| task.partition(code, place)).collect();
+    loop {
+        let turns: Vec<Turn> = crew.iter_mut().map(Partition::turn).collect();
+        let mut ended = Vec::new();
+        for turn in turns {
+            match turn {
+                Turn::Send(parcels) => {
+                    for Parcel { to, words } in parcels {
+                        crew[to].receive(words);
+                    }
+                }
+                Turn::Ended(outcome) => ended.push(*outcome),
+            }
+        }
+        if !ended.is_empty() {
+            assert_eq!(ended.len(), peers, "all end in the same turn");
+            return ended;
+        }
+    }
+}
+
+#[test]
+fn partitions_that_see_different_logs_come_to_no_verdict() {
+    let (one, again) = (stopped(2).0, stopped(2).0);
+    for outcome in apart(&[one.clone(), again]) {
+        assert!(matches!(outcome.end, OutcomeEnd::Complete), "they say the same");
+        assert_eq!(outcome.counts.states, 12_498);
+    }
+    let one = stopped(2).0;
+    let begins = SearchTask { journal: None, ..one.clone() };
+    let fewer = stopped(2);
+    fewer.1.change(&mut Rng::new(3), |log, _| log.truncate(log.len() / 2));
+    for other in [begins, fewer.0] {
+        for outcome in apart(&[one.clone(), other]) {
+            assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+            let OutcomeEnd::Open(Unknown::Outside(why)) = &outcome.end else {
+                panic!("{:?}", outcome.end)
+            };
+            assert!(why.contains("same checkpoint"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn who_meets_a_limit_at_the_beginning_tells_the_others() {
+    let (one, _) = stopped(2);
+    let budget = Budget::new();
+    budget.raise(StopReason::Timeout);
+    let hasty = SearchTask { budget, ..one.clone() };
+    for tasks in [[one.clone(), hasty.clone()], [hasty, one]] {
+        for outcome in apart(&tasks) {
+            assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+            let reason = Unknown::Stopped(StopReason::Timeout);
+            assert!(matches!(&outcome.end, OutcomeEnd::Open(why) if *why == reason));
+        }
     }
 }

@@ -230,6 +230,8 @@ pub struct Partition<'c, 'p> {
     resumed_from_level: Option<u64>,
     /// How many states are new in this level, by the logs.
     retraced: u64,
+    /// A number for the logs that it goes on from, and how much of them there was.
+    source: u64,
 }
 
 impl<'c, 'p> Partition<'c, 'p> {
@@ -268,6 +270,7 @@ impl<'c, 'p> Partition<'c, 'p> {
             old: Vec::new(),
             resumed_from_level: None,
             retraced: 0,
+            source: 0,
         }
     }
 
@@ -320,7 +323,11 @@ impl<'c, 'p> Partition<'c, 'p> {
     fn step(&mut self) -> Result<Vec<Parcel>, End> {
         match self.phase {
             Phase::Begin => {
-                self.begin()?;
+                match self.begin() {
+                    // The others hear of it.
+                    Err(End::Open(why)) => self.stopped = Some(why),
+                    begun => begun?,
+                }
                 Ok(self.slice())
             }
             Phase::Slice => {
@@ -435,11 +442,16 @@ impl<'c, 'p> Partition<'c, 'p> {
             words.extend(states);
             parcels.push(Parcel { to, words });
         }
-        let mut words = vec![SLICED, self.place.own as u64, self.left() as u64];
+        let mut words = vec![SLICED, self.place.own as u64, self.stand(), self.left() as u64];
         words.extend(self.tally().words());
         write_reason(&mut words, self.stopped.as_ref());
         self.say(words, &mut parcels);
         parcels
+    }
+
+    /// What all partitions have in common between turns: where they have begun, and how far they are.
+    fn stand(&self) -> u64 {
+        hash(&[self.source, self.level, u64::from(self.outdated)])
     }
 
     /// Whether anybody has not expanded all states of the level.
@@ -447,13 +459,24 @@ impl<'c, 'p> Partition<'c, 'p> {
         let heard = self.heard(SLICED)?;
         let mut remaining = false;
         let mut stop = None;
+        let mut apart = false;
         for (from, words) in heard.iter().enumerate() {
             let mut words = WordReader::new(&words[2..]);
-            let mut read = || Some((words.flag()?, Tally::read(&mut words)?, words.reason()?));
-            let (left, tally, reason) = read().ok_or_else(damaged)?;
+            let mut read =
+                || Some((words.next()?, words.flag()?, Tally::read(&mut words)?, words.reason()?));
+            let (stand, left, tally, reason) = read().ok_or_else(damaged)?;
+            apart |= stand != self.stand();
             remaining |= left;
             self.tallies[from] = tally;
             note_stop(&mut stop, reason);
+        }
+        if let Some(why) = stop {
+            return Err(End::Open(why));
+        }
+        if apart {
+            let why = "the processes do not go on from the same checkpoint; its folder has to be one that all \
+                       of them see";
+            return Err(End::Open(Unknown::Outside(why.to_owned())));
         }
         // All have begun, so what is older than their logs is of no use.
         if self.place.own == 0
@@ -464,9 +487,6 @@ impl<'c, 'p> Partition<'c, 'p> {
                     journal.note(&format!("{name} was not removed: {error}"));
                 }
             }
-        }
-        if let Some(why) = stop {
-            return Err(End::Open(why));
         }
         let stored: u64 = self.tallies.iter().map(|tally| tally.states).sum();
         let expanded: u64 = self.tallies.iter().map(|tally| tally.expanded).sum();
@@ -817,6 +837,7 @@ impl<'c, 'p> Partition<'c, 'p> {
                 end => end,
             })?;
             first = false;
+            self.source = hash(&[self.source, logs.head.nonce, logs.head.generation]);
             if let Some(reason) = self.leader.budget.poll() {
                 return Err(End::Open(reason.into()));
             }
