@@ -33,7 +33,7 @@
 //! };
 //! let trace = Trace { next: vec![about_to(0), about_to(1)], ..Trace::default() };
 //! let question = Question::Race(races(&threads, &locations)[0]);
-//! let verdict = Verdict::Violation(trace);
+//! let verdict = Verdict::Violation(Box::new(trace));
 //! let answer = Answer { question, verdict, engine: "tupling", explored: None, searched: None, refined: None };
 //!
 //! let told = findings(&program, Some(FindingKind::Race), "", &[answer], None);

@@ -50,7 +50,7 @@ the one in the current folder. The command line is stronger than the file.
   name = \"no starvation\"
   formula = \"A (G F T1@idle)\"
   fair = [\"T2\"]                   # only runs that are fair to these
-  file = \"models/spool*.eml\"     # the files that it is about [default: all]";
+  file = \"models/spool*.eml\"      # the files that it is about [default: all]";
 
 /// The exit codes of `check`, where several files come together.
 pub const EXIT_CODES: &str = "\
