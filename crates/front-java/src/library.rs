@@ -30,6 +30,8 @@ pub enum Gives {
     Receiver,
     /// What was passed.
     Passed,
+    /// What the receiver holds, or what was passed.
+    Either,
     /// Something new that holds what the receiver or what was passed holds.
     Copy,
     /// The thread that runs.
@@ -77,10 +79,16 @@ pub struct Effect {
     pub writes_passed: bool,
     /// Reads the fields of objects of the program among the receiver and what is passed.
     pub reads_fields: bool,
-    /// Calls `toString` of what is passed, so reads what it holds.
+    /// Calls `toString` of what is passed and held, so reads what that holds.
     pub shows: bool,
     /// Calls `equals`, `hashCode`, `compareTo` of what is passed and held.
     pub compares: bool,
+    /// Takes what is passed for a sequence or a collection, so calls what it has to be called as one.
+    pub iterates: bool,
+    /// Moves an iterator on, of which the table says nothing but that it is a view.
+    pub advances: bool,
+    /// Does what it does bit by bit, even if other calls on the receiver exclude each other.
+    pub bulk: bool,
     /// May take long.
     pub blocks: bool,
     /// May interrupt a thread.
@@ -102,6 +110,9 @@ pub const PURE: Effect = Effect {
     reads_fields: false,
     shows: false,
     compares: false,
+    iterates: false,
+    advances: false,
+    bulk: false,
     blocks: false,
     interrupts: false,
     control: None,
@@ -114,13 +125,19 @@ pub const SHOWING: Effect = Effect { shows: true, ..PURE };
 /// What a record does by itself: texts of its components, and comparisons.
 pub const COMPONENTS: Effect = Effect { shows: true, compares: true, reads_fields: true, ..PURE };
 
+/// The methods that all objects have, the same for all.
+const OF_ALL_OBJECTS: [&str; 4] = ["wait", "notify", "notifyAll", "getClass"];
+
 /// The table.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     immutable: BTreeSet<String>,
     safe: BTreeSet<String>,
+    open: BTreeSet<String>,
     types: FxHashMap<String, Vec<String>>,
-    methods: FxHashMap<(String, String), Effect>,
+    /// What methods do; nothing is known of those without an effect.
+    methods: FxHashMap<(String, String), Option<Effect>>,
+    listed: BTreeSet<String>,
 }
 
 /// A line of a table that says nothing that is known.
@@ -160,6 +177,7 @@ impl Table {
                 [] => {}
                 ["immutable", ref rest @ ..] => table.immutable.extend(rest.iter().map(slashed)),
                 ["safe", ref rest @ ..] => table.safe.extend(rest.iter().map(slashed)),
+                ["open", ref rest @ ..] => table.open.extend(rest.iter().map(slashed)),
                 ["type", class, ref rest @ ..] => {
                     let methods = rest.iter().map(|&one| one.to_owned()).collect();
                     table.types.insert(slashed(&class), methods);
@@ -170,10 +188,14 @@ impl Table {
                 }
                 [class, method, ref verbs @ ..] => {
                     let wrong = |word: &str| TableMistake { line: at + 1, word: word.to_owned() };
-                    let effect = effect(verbs).map_err(wrong)?;
+                    let effect = match verbs {
+                        ["unknown"] => None,
+                        verbs => Some(effect(verbs).map_err(wrong)?),
+                    };
                     let one = vec![slashed(&class)];
                     for class in groups.get(class).unwrap_or(&one) {
                         table.methods.insert((class.clone(), method.to_owned()), effect);
+                        table.listed.insert(class.clone());
                     }
                 }
                 [word] => {
@@ -184,10 +206,22 @@ impl Table {
         Ok(table)
     }
 
-    /// What a method of a class does, if the table says so.
+    /// What a method of a class does, if the table says so. What no class can replace is what all objects
+    /// have, whatever the class says of its other methods.
     pub fn effect(&self, class: &str, method: &str) -> Option<Effect> {
+        let class = if OF_ALL_OBJECTS.contains(&method) { "java/lang/Object" } else { class };
         let of = |method: &str| self.methods.get(&(class.to_owned(), method.to_owned())).copied();
-        of(method).or_else(|| of("*"))
+        of(method).or_else(|| of("*")).flatten()
+    }
+
+    /// Whether the table has a line about a class.
+    pub fn is_listed(&self, class: &str) -> bool {
+        self.listed.contains(class)
+    }
+
+    /// Whether a type whose objects are looked at as values is one of other objects, too.
+    pub fn is_open(&self, class: &str) -> bool {
+        self.open.contains(class)
     }
 
     /// Whether nothing changes objects of a class.
@@ -221,6 +255,9 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "reads-fields" => effect.reads_fields = true,
             "shows" => effect.shows = true,
             "compares" => effect.compares = true,
+            "iterates" => effect.iterates = true,
+            "advances" => effect.advances = true,
+            "bulk" => effect.bulk = true,
             "blocks" => effect.blocks = true,
             "interrupts" => effect.interrupts = true,
             "starts" => effect.control = Some(Control::Starts),
@@ -237,6 +274,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
                     Some(&"held") => Gives::Held,
                     Some(&"receiver") => Gives::Receiver,
                     Some(&"passed") => Gives::Passed,
+                    Some(&"either") => Gives::Either,
                     Some(&"copy") => Gives::Copy,
                     Some(&"current") => Gives::Current,
                     Some(&"reading") => Gives::View(LockSide::Reading),

@@ -216,6 +216,8 @@ fn accesses(
                         if let Some(effect) = effect {
                             let all = found.looked_at(world, (method, at), *effect, has_receiver);
                             note(&all, None, true, false);
+                        } else {
+                            note(&found.wrapped(method, at), None, true, true);
                         }
                         for number in 0..frames.operands[at].len() {
                             let objects = found.operand(method, at, number);

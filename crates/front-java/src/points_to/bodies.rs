@@ -208,6 +208,8 @@ impl Solver<'_> {
                 if let Some(name) = self.mutable_type(member.descriptor) {
                     let object = self.object(Site::Named(member), name);
                     self.give(result, object);
+                    let pool = self.node(Holder::Pool);
+                    self.copy(pool, result, Some(name));
                 }
             }
             (_, FieldAccess::PutStatic) => {

@@ -1,8 +1,8 @@
 //! Calls: which method of the program each receiver has, lambdas and what is captured, dynamic calls.
 
 use super::{
-    Call, CallId, Callee, Doubt, Holder, Invocation, Lambda, NodeSet, ObjectId, Site, Solver, Use,
-    is_reference,
+    Call, CallId, Callee, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet, ObjectId, Site,
+    Solver, Use, is_reference,
 };
 use crate::class::{At, HandleKind, InvokeKind, JavaConstant, JavaMember};
 use crate::frames::{Definition, Frames};
@@ -96,7 +96,10 @@ impl Solver<'_> {
             let mut others = candidates.iter().filter(|other| other.class != one.class);
             others.any(|other| self.world.extends(other.class, one.class) == Some(true))
         };
-        if let Some(&found) = candidates.iter().find(|one| !overridden(one)) {
+        // What a class above has counts before what interfaces have; of threads that is known.
+        let above = broken.map(|name| self.text(name));
+        let has_own = above == Some("java/lang/Thread") && member.name == self.known.run;
+        if let Some(&found) = candidates.iter().find(|one| !overridden(one)).filter(|_| !has_own) {
             return Ok(found);
         }
         let other = missing.filter(|_| broken.is_none_or(|name| name == self.known.object));
@@ -119,13 +122,12 @@ impl Solver<'_> {
             return;
         }
         if let Some(lambda) = self.lambdas.get(&object) {
-            if lambda.method == member.name {
-                self.link_handle(call, object);
-            } else {
-                match self.world.find(member.class).map(|class| self.select(class, member)) {
-                    Some(Ok(target)) => self.link(call, Some(object), target),
-                    _ => self.library(call, Some(object), member.class),
-                }
+            let is_function = lambda.method == member.name;
+            // The interface may have other methods of the same name, with bodies.
+            match self.world.find(member.class).map(|class| self.select(class, member)) {
+                Some(Ok(target)) => self.link(call, Some(object), target),
+                _ if is_function => self.link_handle(call, object),
+                _ => self.library(call, Some(object), member.class),
             }
             return;
         }
@@ -135,9 +137,9 @@ impl Solver<'_> {
                 self.library(call, Some(object), self.known.object);
                 return;
             }
-            let own = self.found.objects[object].name;
-            let known = self.table.effect(self.text(own), self.text(member.name)).is_some();
-            self.library(call, Some(object), if known { own } else { member.class });
+            let of = self.found.objects[object];
+            let known = self.table.effect(self.text(of.name), self.text(member.name)).is_some();
+            self.library(call, Some(object), if known { of.name } else { self.meant(of, member) });
             return;
         };
         // A private method is reached whatever the object has under that name.
@@ -157,6 +159,23 @@ impl Solver<'_> {
             Ok(target) => self.link(call, Some(object), target),
             Err(outside) => self.library(call, Some(object), outside),
         }
+    }
+
+    /// The class whose line counts for a method of an object from outside, if its own class has none: what is
+    /// said of the type that it is called by, if that is not what all objects have, or the object is known to
+    /// be nothing else or something that the table tells of.
+    fn meant(&self, of: JavaObject, member: JavaMember) -> JavaName {
+        let own = self.text(of.name);
+        let plain = self.table.is_immutable(own) || self.table.is_safe(own);
+        let by_type = match (member.class == self.known.object, own.starts_with('[')) {
+            // An array may be looked at as a list.
+            (true, true) => return self.world.names.find("java/util/List").unwrap_or(of.name),
+            (true, false) => plain,
+            (false, array) => {
+                array || plain || self.table.is_listed(own) || !matches!(of.site, Site::New(..))
+            }
+        };
+        if by_type { member.class } else { of.name }
     }
 
     /// Whether a method is visible in its package only, and some class between it and another is not in it.
@@ -254,6 +273,7 @@ impl Solver<'_> {
                 self.trigger(class);
                 let Call { caller, at, .. } = self.calls[call];
                 let made = self.object(Site::Made(caller, at), handle.member.class);
+                self.finalizer(class, made);
                 let kept = self.node(Holder::Operand(caller, at, u8::MAX));
                 self.give(kept, made);
                 if let Some(result) = self.calls[call].result {

@@ -126,6 +126,10 @@ enum Use {
     /// The receiver of a method reference, the second object, that a thread runs.
     TaskHandle(CallId, ObjectId, ObjectId),
     Run(CallId),
+    /// Code outside takes it for a sequence or a collection.
+    Iterated(CallId),
+    /// Code outside calls it as a function.
+    Handed(CallId),
     Components(CallId),
     Pooled,
 }
@@ -260,12 +264,31 @@ impl PointsTo {
                 }
             }
         }
-        if has_receiver && effect.compares {
+        if has_receiver && (effect.compares || effect.shows) {
             holders.extend(self.operand(method, at, 0).iter());
         }
         for one in holders {
             for held in self.of(Holder::Held(one)).iter() {
                 all.insert(held);
+            }
+        }
+        all
+    }
+
+    /// What unknown code that is called here may change beside what it is given: what objects from outside
+    /// were made around.
+    pub fn wrapped(&self, method: MemberId, at: At) -> ObjectSet {
+        let mut all = ObjectSet::default();
+        let Some(frames) = self.methods.get(&method) else { return all };
+        let operands = 0..frames.operands[at].len();
+        let mut open: Vec<ObjectId> = operands
+            .flat_map(|one| self.operand(method, at, one).iter().collect::<Vec<_>>())
+            .collect();
+        while let Some(one) = open.pop() {
+            for inner in self.of(Holder::Captured(one, WRAPPED)).iter() {
+                if all.insert(inner) {
+                    open.push(inner);
+                }
             }
         }
         all
@@ -281,6 +304,10 @@ impl PointsTo {
 const SHOWN: u8 = 253;
 /// The same for all that is compared.
 const COMPARED: u8 = 252;
+/// The same for all that is taken for a sequence or a collection.
+const ITERATED: u8 = 251;
+/// The number of the captured value that stands for what the constructor of an object outside was given.
+const WRAPPED: u8 = 255;
 
 struct Call {
     caller: MemberId,
@@ -336,6 +363,7 @@ pub fn points_to(
         }
     }
     solver.interrupts();
+    solver.ordered_by_access();
     solver.orphans(budget)?;
     Ok(solver.found)
 }
@@ -440,6 +468,7 @@ impl Solver<'_> {
                 }
                 (class, None) => {
                     !self.table.is_immutable(self.text(wanted))
+                        || self.table.is_open(self.text(wanted))
                         || class.is_some_and(|class| self.is_named_above(class, wanted))
                 }
             },
@@ -498,7 +527,9 @@ impl Solver<'_> {
             Use::Copied(call) => self.copied(call, object),
             Use::Task(call, thread) => self.task(call, thread, object),
             Use::TaskHandle(call, thread, task) => self.task_handle(call, thread, task, object),
-            Use::Run(call) => self.call_back(call, object, &["run"]),
+            Use::Run(call) => self.run_by(call, object),
+            Use::Iterated(call) => self.iterated(call, object),
+            Use::Handed(call) => self.handed(call, object),
             Use::Components(call) => {
                 let Some(class) = self.found.objects[object].class else { return };
                 for number in 0..self.world.classes[class].fields.len() {

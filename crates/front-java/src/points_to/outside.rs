@@ -2,15 +2,20 @@
 //! that it starts; what it calls back.
 
 use super::{
-    COMPARED, Call, CallId, Doubt, Holder, Key, NodeSet, ObjectId, Origin, SHOWN, Site, Solver,
-    ThreadKind, Use, is_reference, types_of_parameters,
+    COMPARED, Call, CallId, Doubt, Holder, ITERATED, Key, NodeSet, ObjectId, Origin, SHOWN, Site,
+    Solver, ThreadKind, Use, WRAPPED, is_reference, types_of_parameters,
 };
-use crate::class::{HandleKind, InvokeKind, JavaMember};
+use crate::class::{HandleKind, InvokeKind, JavaInstruction, JavaMember};
 use crate::frames::Definition;
 use crate::library::{Control, Effect, Gives};
 use crate::names::JavaName;
 use crate::world::{ClassId, MemberId, Resolution};
+use selvedge_base::Id;
 use std::collections::BTreeSet;
+
+/// Classes above those of the program whose methods call nothing that a class below may have in its place.
+const SILENT: [&str; 4] =
+    ["java/lang/Object", "java/lang/Thread", "java/lang/Enum", "java/lang/Record"];
 
 impl Solver<'_> {
     /// A method outside the program is called.
@@ -20,6 +25,7 @@ impl Solver<'_> {
         }
         let member = self.calls[call].member;
         let effect = self.table.effect(self.text(class), self.text(member.name));
+        let effect = effect.map(|effect| self.adjusted(call, effect));
         self.invocation(call).library.insert(object, effect);
         let operands = self.calls[call].operands.clone();
         let has_receiver = self.calls[call].how != InvokeKind::Static;
@@ -35,8 +41,10 @@ impl Solver<'_> {
                 // Constructors outside keep what they are given, not what they make.
                 if member.name == self.known.init && self.found.objects[object].class.is_none() {
                     let held = self.node(Holder::Held(object));
+                    let wrapped = self.node(Holder::Captured(object, WRAPPED));
                     for &node in &passed {
                         self.copy(node, held, None);
+                        self.copy(node, wrapped, None);
                     }
                 } else {
                     self.give(pool, object);
@@ -76,6 +84,29 @@ impl Solver<'_> {
             for &node in &passed {
                 self.shown(call, node);
             }
+            if let Some(object) = object {
+                let held = self.node(Holder::Held(object));
+                self.shown(call, held);
+            }
+        }
+        if effect.iterates {
+            let all = self.node(Holder::Operand(caller, at, ITERATED));
+            for &node in &passed {
+                self.copy(node, all, None);
+            }
+            if let (true, Some(object)) = (effect.adds, object) {
+                let held = self.node(Holder::Held(object));
+                self.copy(all, held, None);
+            }
+            self.add_use(all, Use::Iterated(call));
+        }
+        let first = operands.len() - passed.len();
+        for (number, text) in types_of_parameters(self.text(member.descriptor)).iter().enumerate() {
+            let function =
+                text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;";
+            if let (true, Some(&Some(node))) = (function, operands.get(first + number)) {
+                self.add_use(node, Use::Handed(call));
+            }
         }
         if effect.compares {
             for &node in &passed {
@@ -111,9 +142,13 @@ impl Solver<'_> {
                 self.give(result, object);
             }
             (Gives::Receiver, Some(object)) => self.give(result, object),
-            (Gives::Passed, _) => {
+            (Gives::Passed | Gives::Either, _) => {
                 for &node in &passed {
                     self.copy(node, result, None);
+                }
+                if let (Gives::Either, Some(object)) = (effect.gives, object) {
+                    let held = self.node(Holder::Held(object));
+                    self.copy(held, result, None);
                 }
             }
             (Gives::Copy, Some(object)) => self.copied(call, object),
@@ -131,6 +166,58 @@ impl Solver<'_> {
                 if let Some(name) = self.mutable_type(gives) {
                     let object = self.object(Site::Given(caller, at), name);
                     self.give(result, object);
+                }
+            }
+        }
+    }
+
+    /// What a call does here: an iterator that does not come from a call of the same method may be moved on
+    /// by others, too.
+    fn adjusted(&self, call: CallId, mut effect: Effect) -> Effect {
+        let Call { caller, at, .. } = self.calls[call];
+        let (Some(frames), Some(body)) =
+            (self.found.methods.get(&caller), &self.world.of(caller).body)
+        else {
+            return effect;
+        };
+        let own = |one: &Definition| match one {
+            Definition::Result(made) => {
+                matches!(&body.instructions[made.index()], JavaInstruction::Invoke(_, member)
+                    if ["iterator", "listIterator", "elements"].contains(&self.text(member.name)))
+            }
+            _ => false,
+        };
+        let receiver = frames.operands[at].first();
+        effect.writes |=
+            effect.advances && !receiver.is_some_and(|one| !one.is_empty() && one.iter().all(own));
+        effect
+    }
+
+    /// A map that is kept in the order of access is changed where it is read.
+    pub(super) fn ordered_by_access(&mut self) {
+        let mut ordered: BTreeSet<ObjectId> = BTreeSet::new();
+        for call in &self.calls {
+            let Call { member, ref operands, .. } = *call;
+            if member.name == self.known.init
+                && self.text(member.class) == "java/util/LinkedHashMap"
+                && self.text(member.descriptor) == "(IFZ)V"
+                && let Some(&Some(receiver)) = operands.first()
+            {
+                ordered.extend(self.found.sets[receiver].iter());
+            }
+        }
+        let world = self.world;
+        for (&(method, at), invocation) in &mut self.found.invocations {
+            let Some(body) = &world.of(method).body else { continue };
+            let JavaInstruction::Invoke(_, member) = &body.instructions[at.index()] else {
+                continue;
+            };
+            if !["get", "getOrDefault", "putIfAbsent"].contains(&world.names.text(member.name)) {
+                continue;
+            }
+            for (object, effect) in &mut invocation.library {
+                if let (Some(object), Some(effect)) = (object, effect) {
+                    effect.writes |= ordered.contains(object);
                 }
             }
         }
@@ -157,12 +244,73 @@ impl Solver<'_> {
     /// A method of a class outside that an object of the program has inherited may call what the object has
     /// in place of other methods of that class. Threads and what all objects have do not.
     fn calls_itself(&mut self, call: CallId, object: ObjectId, outside: JavaName) {
-        let Some(class) = self.found.objects[object].class else { return };
-        let silent = ["java/lang/Object", "java/lang/Thread", "java/lang/Enum", "java/lang/Record"];
-        if silent.contains(&self.text(outside)) {
+        if SILENT.contains(&self.text(outside)) {
             return;
         }
+        let returned = self.calls_any(call, object);
+        let held = self.node(Holder::Held(object));
+        for one in returned {
+            self.copy(one, held, None);
+            if let Some(result) = self.calls[call].result {
+                self.copy(one, result, None);
+            }
+        }
+    }
+
+    /// Code outside takes something for a sequence or a collection, and so what that gives.
+    pub(super) fn iterated(&mut self, call: CallId, object: ObjectId) {
+        let Call { caller, at, .. } = self.calls[call];
+        let all = self.node(Holder::Operand(caller, at, ITERATED));
+        for one in self.calls_any(call, object) {
+            self.copy(one, all, None);
+        }
+    }
+
+    /// Code outside calls a function that it is handed.
+    pub(super) fn handed(&mut self, call: CallId, object: ObjectId) {
+        if self.lambdas.contains_key(&object) {
+            self.link_handle(call, object);
+        } else {
+            self.calls_any(call, object);
+        }
+    }
+
+    /// What a thread or a call of `run` has to run.
+    pub(super) fn run_by(&mut self, call: CallId, object: ObjectId) {
+        self.call_back(call, object, &["run"]);
+        if self.runs_what_it_holds(object) {
+            let held = self.node(Holder::Held(object));
+            self.add_use(held, Use::Run(call));
+        }
+    }
+
+    /// Whether an object is a thread that has no `run` of the program.
+    fn runs_what_it_holds(&self, object: ObjectId) -> bool {
+        let of = self.found.objects[object];
+        let outside = match of.class {
+            Some(class) => self.select(class, self.run()).err(),
+            None => Some(of.name),
+        };
+        outside.is_some_and(|name| {
+            let run = self.table.effect(self.text(name), "run");
+            run.is_some_and(|run| run.control == Some(Control::Runs))
+        })
+    }
+
+    fn run(&self) -> JavaMember {
+        JavaMember {
+            class: self.known.object,
+            name: self.known.run,
+            descriptor: self.known.nothing,
+        }
+    }
+
+    /// Code outside calls whatever an object of the program has to be called from outside, here; what that
+    /// gives back.
+    fn calls_any(&mut self, call: CallId, object: ObjectId) -> Vec<NodeSet> {
+        let Some(class) = self.found.objects[object].class else { return Vec::new() };
         let operands = self.calls[call].operands.clone();
+        let mut all = Vec::new();
         for method in self.called_from_outside(class) {
             self.reach(method);
             self.invocation(call).callbacks.insert((Some(object), method));
@@ -177,13 +325,9 @@ impl Solver<'_> {
                     self.copy(operand, into, None);
                 }
             }
-            let returned = self.node(Holder::Returned(method));
-            let held = self.node(Holder::Held(object));
-            self.copy(returned, held, None);
-            if let Some(result) = self.calls[call].result {
-                self.copy(returned, result, None);
-            }
+            all.push(self.node(Holder::Returned(method)));
         }
+        all
     }
 
     /// Threads can be interrupted if a call in the table does so, or if unknown code has a thread, or
@@ -246,11 +390,7 @@ impl Solver<'_> {
     pub(super) fn control(&mut self, call: CallId, object: ObjectId, effect: Effect) {
         match effect.control {
             Some(Control::Starts) => {
-                let run = JavaMember {
-                    class: self.known.object,
-                    name: self.known.run,
-                    descriptor: self.known.nothing,
-                };
+                let run = self.run();
                 let class = self.found.objects[object].class;
                 if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
                     self.start(call, object, entry, Some(object));
@@ -318,14 +458,13 @@ impl Solver<'_> {
             self.start(call, thread, entry, None);
             return;
         }
-        let run = JavaMember {
-            class: self.known.object,
-            name: self.known.run,
-            descriptor: self.known.nothing,
-        };
+        let run = self.run();
         let class = self.found.objects[task].class;
         if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
             self.start(call, thread, entry, Some(task));
+        } else if self.runs_what_it_holds(task) {
+            let held = self.node(Holder::Held(task));
+            self.add_use(held, Use::Task(call, thread));
         }
     }
 
@@ -368,8 +507,13 @@ impl Solver<'_> {
             return;
         }
         let Some(class) = self.found.objects[object].class else { return };
-        let (line, _) = self.world.line(class);
-        for &one in &line {
+        let (line, broken) = self.world.line(class);
+        let (interfaces, _) = self.world.interfaces(class);
+        // What is inherited from outside may call what the object has in place of other methods.
+        if broken.is_some_and(|above| !SILENT.contains(&self.text(above))) {
+            self.calls_any(call, object);
+        }
+        for &one in line.iter().chain(&interfaces) {
             for number in 0..self.world.classes[one].methods.len() {
                 let method = &self.world.classes[one].methods[number];
                 let plain = !method.access.is_static() && method.body.is_some();
@@ -409,6 +553,9 @@ impl Solver<'_> {
             _ => object,
         };
         let copy = self.object(Site::Copy(caller, at, origin), of.name);
+        if let Some(class) = of.class {
+            self.finalizer(class, copy);
+        }
         if let Some(result) = result {
             self.give(result, copy);
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
 use crate::facts::initialisers_of;
-use crate::frames::Definition;
+use crate::frames::{Definition, Definitions};
 use crate::library::{Control, Effect, Gives, LockSide};
 use crate::points_to::{Holder, ObjectId, ObjectSet, Site};
 use crate::world::{MemberId, Resolution};
@@ -111,20 +111,24 @@ impl Walk<'_, '_, '_> {
             .collect();
         for (method, direct) in reached {
             if !self.explorer.relevant.contains(&method) {
-                self.skip(source, frame, operands)?;
+                if direct || invocation.library.is_empty() {
+                    self.skip(source, frame, operands)?;
+                }
                 continue;
             }
             if direct {
                 self.call(source, frame, method, operands.to_vec(), Some(true))?;
             } else {
                 let is_called_here = invocation.library.is_empty();
+                // Code outside calls it any number of times before it does what it does.
+                let result = is_called_here.then_some(false);
                 for mut tokens in self.explorer.outside_tokens(None, method) {
                     if is_called_here && passed.len() <= tokens.len() {
                         // What was captured comes first, what is passed last.
                         let from = tokens.len() - passed.len();
                         tokens[from..].clone_from_slice(passed);
                     }
-                    self.call(source, frame, method, tokens, Some(false))?;
+                    self.call(source, frame, method, tokens, result)?;
                 }
             }
         }
@@ -262,8 +266,12 @@ impl Walk<'_, '_, '_> {
         let held = self.explorer.call_held.entry((self.context, callee)).or_default();
         held.extend(frame.held.iter().cloned());
         let outcomes = self.explorer.model.graphs[callee].outcomes.clone();
+        let blocks = self.explorer.shared.blocking.contains(&method);
         for outcome in outcomes {
-            let steps = [Step::Call(callee, outcome.clone())];
+            let mut steps = vec![Step::Call(callee, outcome.clone())];
+            if blocks {
+                steps = self.around(frame, &steps);
+            }
             let mut frame = frame.clone();
             frame.phase = outcome.phase;
             // Who is not given an object that only this thread knows cannot make it known.
@@ -293,7 +301,7 @@ impl Walk<'_, '_, '_> {
             let results = match direct {
                 None => {
                     let at = frame.at;
-                    self.edge(source, at, steps.to_vec(), frame);
+                    self.edge(source, at, steps, frame);
                     continue;
                 }
                 Some(true) => vec![outcome.token.clone()],
@@ -314,12 +322,11 @@ impl Walk<'_, '_, '_> {
                 freed: Vec::new(),
                 taken: Vec::new(),
             };
-            self.push(ModelEdge {
-                source,
-                steps: vec![Step::Call(callee, stuck)],
-                goal: ModelGoal::Node(source),
-                at: frame.at,
-            });
+            let mut steps = vec![Step::Call(callee, stuck)];
+            if blocks {
+                steps = self.around(frame, &steps);
+            }
+            self.push(ModelEdge { source, steps, goal: ModelGoal::Node(source), at: frame.at });
         }
         Some(())
     }
@@ -354,6 +361,13 @@ impl Walk<'_, '_, '_> {
                     Step::Write(location, volatile),
                 ]);
             }
+            let wrapped = shared.found.wrapped(self.method, frame.at);
+            if let Some(object) = self.explorer.object.filter(|&one| wrapped.contains(one)) {
+                let location = LocationKey { path: Rc::from([]), field: None };
+                let volatile = self.is_safe(object);
+                ways.push(vec![Step::Read(location.clone(), volatile)]);
+                ways.push(vec![Step::Write(location, volatile)]);
+            }
             for steps in ways {
                 for token in self.result_tokens(frame.at) {
                     let (next, _) = self.after(frame, token)?;
@@ -383,6 +397,9 @@ impl Walk<'_, '_, '_> {
         }
         for number in first..operands.len() {
             access(self.explorer, number, effect.reads_what_is_passed(), effect.writes_passed);
+        }
+        if effect.bulk && !steps.is_empty() {
+            steps = [&[Step::Begin][..], &steps, &steps, &[Step::End]].concat();
         }
         // What is looked at beside that.
         let place = (self.method, frame.at);
@@ -489,11 +506,17 @@ impl Walk<'_, '_, '_> {
             }
             Some(Control::Starts | Control::Runs) | None => {}
         }
+        if effect.blocks || matches!(effect.control, Some(Control::Starts | Control::Joins)) {
+            steps = self.around(frame, &steps);
+        }
         let results = match (effect.gives, object) {
             (Gives::Receiver, Some(_)) if has_receiver => vec![operands[0].clone()],
-            (Gives::Passed, _) => {
-                let passed: BTreeSet<JavaToken> = operands[first..].iter().cloned().collect();
-                passed.into_iter().collect()
+            (Gives::Passed | Gives::Either, _) => {
+                let mut tokens: BTreeSet<JavaToken> = operands[first..].iter().cloned().collect();
+                if effect.gives == Gives::Either {
+                    tokens.extend(self.result_tokens(frame.at));
+                }
+                tokens.into_iter().collect()
             }
             (Gives::Copy, _) => self.copies(frame),
             (Gives::View(side), _) if has_receiver => {
@@ -581,18 +604,62 @@ impl Walk<'_, '_, '_> {
             found.operand(self.method, at, 0).meets(&objects).then_some(effect)
         };
         let Some(effect) = does(at) else { return true };
+        if effect.advances && effect.writes {
+            return false;
+        }
         let after = self.frames.reachable_from(at);
         for other in self.frames.next.ids().filter(|&one| self.frames.reached[one] && one != at) {
             let Some(others) = does(other) else { continue };
             let only_reads = |one: Effect| one.reads && !one.writes;
             let writes = |one: Effect| one.writes && !(is_counter && one.reads);
+            // One that is compared and set fails if it was not what was read.
+            let counts = |one: Effect| is_counter && one.reads && one.writes && !one.stores;
             let half = (only_reads(effect) && writes(others) && after[other])
-                || (writes(effect) && only_reads(others) && self.frames.reachable_from(other)[at]);
+                || (writes(effect) && only_reads(others) && self.frames.reachable_from(other)[at])
+                || (only_reads(effect) && counts(others) && self.decides(at, other))
+                || (counts(effect) && only_reads(others) && self.decides(other, at));
             if half {
                 return false;
             }
         }
         true
+    }
+
+    /// Whether a branch on what one instruction gives decides if another is executed.
+    fn decides(&self, read: At, other: At) -> bool {
+        let gives = |definitions: &Definitions| definitions.contains(&Definition::Result(read));
+        let operands = &self.frames.operands;
+        let depends = |definitions: &Definitions| {
+            gives(definitions)
+                || definitions.iter().any(|one| match one {
+                    Definition::Result(made) => {
+                        let calls = matches!(
+                            self.body.instructions[made.index()],
+                            JavaInstruction::Invoke(..)
+                        );
+                        !calls && operands[*made].iter().any(gives)
+                    }
+                    _ => false,
+                })
+        };
+        let reaches = |from: At| {
+            let mut seen = BTreeSet::from([from]);
+            let mut open = vec![from];
+            while let Some(one) = open.pop() {
+                if one == other {
+                    return true;
+                }
+                let followers = self.frames.followers(one);
+                open.extend(followers.filter(|&next| next != read && seen.insert(next)));
+            }
+            false
+        };
+        self.frames.next.ids().filter(|&at| self.frames.reached[at]).any(|at| {
+            matches!(self.body.instructions[at.index()], JavaInstruction::Branch(..))
+                && operands[at].iter().any(depends)
+                && self.frames.next[at].iter().any(|&next| reaches(next))
+                && !self.frames.next[at].iter().all(|&next| reaches(next))
+        })
     }
 
     /// Whether nothing that was read before a call is used after it: what is kept are parameters, constants

@@ -36,6 +36,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             dependents: BTreeMap::new(),
             open: BTreeSet::new(),
             relevant: BTreeSet::new(),
+            unsplit: BTreeSet::new(),
             entry_held: BTreeMap::new(),
             call_held: BTreeMap::new(),
             waits: BTreeSet::new(),
@@ -92,6 +93,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
                         is_outside
                             && ((0..frames.operands[at].len())
                                 .any(|one| found.operand(method, at, one).meets(&touched))
+                                || found.wrapped(method, at).meets(&touched)
                                 || self.looks_at(method, at))
                     }
                     _ => false,

@@ -492,15 +492,18 @@ pub fn model(
     threads: &[ModelThread; 2],
     budget: &Budget,
 ) -> Result<Model, StopReason> {
-    let mut dropped = BTreeSet::new();
+    let (mut dropped, mut unsplit) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let mut explorer = Explorer::new(shared, subject, threads, dropped, budget)?;
-        let before = explorer.model.dropped.len();
+        explorer.unsplit = unsplit;
+        let before = (explorer.model.dropped.len(), explorer.unsplit.len());
         explorer.run(budget)?;
-        if explorer.model.dropped.len() == before || explorer.model.cut {
+        let now = (explorer.model.dropped.len(), explorer.unsplit.len());
+        if now == before || explorer.model.cut {
             return Ok(explorer.model);
         }
         dropped = explorer.model.dropped;
+        unsplit = explorer.unsplit;
     }
 }
 
@@ -571,6 +574,8 @@ struct Explorer<'s, 'a> {
     dependents: BTreeMap<ContextId, BTreeSet<ContextId>>,
     open: BTreeSet<ContextId>,
     relevant: BTreeSet<MemberId>,
+    /// The methods that are units of work and do not end where something takes long, as they hold a lock there.
+    unsplit: BTreeSet<MemberId>,
     /// The locks that may be held where a method is called.
     entry_held: BTreeMap<ContextId, BTreeSet<LockKey>>,
     /// Where locks are held at calls.

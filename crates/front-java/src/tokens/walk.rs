@@ -91,17 +91,16 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether the method is a unit of work: not private, made by no compiler, declared in the class of the
-    /// object, above or below it or in their nest, neither a constructor nor what a thread begins with, and
-    /// nothing in it starts threads, waits for them or may take long.
+    /// object, above or below it or in their nest, neither a constructor nor what a thread begins with. It ends
+    /// where threads are started or waited for or something may take long, and another one begins behind that.
     pub(super) fn is_unit(&self) -> bool {
-        let ModelFacts { world, found, blocking, .. } = self.explorer.shared;
+        let ModelFacts { world, found, .. } = self.explorer.shared;
         let of = world.of(self.method);
         let name = world.names.text(of.name);
         if of.access.is_private()
             || of.access.is_synthetic()
             || name.starts_with('<')
             || name.starts_with("lambda$")
-            || blocking.contains(&self.method)
             || found.kinds.iter().any(|kind| kind.entry == Some(self.method))
         {
             return false;
@@ -168,8 +167,25 @@ impl Walk<'_, '_, '_> {
 
     /// Whether a unit is open that a start or a join may lie in.
     pub(super) fn is_in_unit(&self, frame: &Frame) -> bool {
-        let own = frame.unit != Unit::None && self.explorer.shared.blocking.contains(&self.method);
+        let own = frame.unit != Unit::None
+            && self.explorer.shared.blocking.contains(&self.method)
+            && (frame.monitors > 0 || self.explorer.unsplit.contains(&self.method));
         self.masked && (own || self.in_unit)
+    }
+
+    /// What happens where a thread is started or waited for or something may take long: the unit of the method
+    /// ends before it and begins again behind it, if no lock is held.
+    pub(super) fn around(&mut self, frame: &Frame, steps: &[Step]) -> Vec<Step> {
+        match frame.unit {
+            Unit::Method if frame.monitors == 0 => {
+                [&[Step::End][..], steps, &[Step::Begin]].concat()
+            }
+            Unit::Method => {
+                self.explorer.unsplit.insert(self.method);
+                steps.to_vec()
+            }
+            Unit::Region | Unit::None => steps.to_vec(),
+        }
     }
 
     pub(super) fn edge(&mut self, source: usize, at: At, steps: Vec<Step>, frame: Frame) {
@@ -307,6 +323,10 @@ impl Walk<'_, '_, '_> {
         initialisers.retain(|one| !begun.contains(&one.class));
         if frame.at.index() == 0 {
             initialisers.extend(entry_initialisers(shared.world, shared.found, self.method));
+        }
+        // One that fails is an exception here.
+        if !initialisers.is_empty() {
+            self.throw(source, frame, &[]);
         }
         for initialiser in initialisers {
             if initialiser != self.method && self.explorer.relevant.contains(&initialiser) {
