@@ -6,6 +6,7 @@
 //! 1. The trace was executed by the replayer.
 //! 2. A fix was applied to the model, and the changed model does not have the finding any more.
 
+use crate::cause::Cause;
 use selvedge_base::Place;
 use selvedge_program::{LocationId, LockId, Question, ThreadId, Trace};
 
@@ -151,6 +152,8 @@ pub struct Finding {
     pub trace: Trace,
     /// A stable identity that survives changes of unrelated lines.
     pub fingerprint: String,
+    /// What it stands for, where findings are grouped by their cause.
+    pub cause: Option<Box<Cause>>,
 }
 
 impl Finding {

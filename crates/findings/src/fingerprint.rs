@@ -27,11 +27,13 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
         trace.next.iter().map(|step| describe(program, &walk, step)).collect();
     next.sort_unstable();
     text += &next.concat();
-    format!(
-        "{:016x}{:016x}",
-        hash(&text, 0xcbf2_9ce4_8422_2325),
-        hash(&text, 0x9e37_79b9_7f4a_7c15)
-    )
+    identity(&text)
+}
+
+/// A short identity of a text.
+pub(crate) fn identity(text: &str) -> String {
+    let halves = [0xcbf2_9ce4_8422_2325, 0x9e37_79b9_7f4a_7c15].map(|basis| hash(text, basis));
+    format!("{:016x}{:016x}", halves[0], halves[1])
 }
 
 fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {

@@ -131,6 +131,7 @@ fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Gro
         question: Question::Pattern(question.clone()),
         trace: trace.clone(),
         fingerprint: fingerprint(program, FindingKind::Atomicity, trace, ""),
+        cause: None,
     };
     let questions = members.iter().map(|&(one, _)| Question::Pattern(one.clone()));
     Group { finding, questions: questions.collect() }
@@ -191,6 +192,7 @@ fn one_of(
         question: question.clone(),
         trace: trace.clone(),
         fingerprint: fingerprint(program, kind, trace, subject),
+        cause: None,
     };
     Group { finding, questions: members.iter().map(|&(one, _)| one.clone()).collect() }
 }

@@ -5,7 +5,7 @@
 //! ([`reason`]) and an identity that survives changes of unrelated lines
 //! ([`fingerprint`](mod@fingerprint)). [`fix`] and [`wrap`](mod@wrap) change the program so that a
 //! finding may be gone; whether it is, somebody with an engine says. [`walk`] is what a reader of a
-//! trace keeps in mind, [`outcome`] what became of all questions about a program, ranked and counted.
+//! trace keeps in mind, [`cause`] what several findings have in common, [`outcome`] what became of all questions about a program, ranked and counted.
 //!
 //! Where to start reading: [`finding`], then [`group`](mod@group).
 //!
@@ -43,6 +43,7 @@
 //! );
 //! ```
 
+pub mod cause;
 pub mod finding;
 pub mod fingerprint;
 pub mod fix;
@@ -52,6 +53,7 @@ pub mod reason;
 pub mod walk;
 pub mod wrap;
 
+pub use cause::{AccessTable, Cause, CausePair, Conflict, ConflictStep, by_cause};
 pub use finding::{Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};

@@ -122,7 +122,7 @@ pub fn tally(answers: &[Answer], unasked: Option<&Unknown>, open: &mut BTreeSet<
     tally
 }
 
-/// By kind, those that matter most first; within a kind what is shown in fewest steps first, then what
+/// By the rank of their cause where they have one, then by kind, those that matter most first; within a kind what is shown in fewest steps first, then what
 /// most questions show, then the order of the source.
 pub fn rank(findings: &mut [Finding]) {
     findings.sort_by_cached_key(|finding| {
@@ -134,5 +134,6 @@ pub fn rank(findings: &mut [Finding]) {
 pub fn importance(finding: &Finding) -> impl Ord + use<> {
     let kind = FindingKind::ALL.iter().position(|&other| other == finding.kind);
     let steps = finding.trace.steps.len() + finding.trace.next.len();
-    (kind, steps, std::cmp::Reverse(finding.tags.len()))
+    let rank = finding.cause.as_ref().map_or(0, |cause| cause.rank);
+    (rank, kind, steps, std::cmp::Reverse(finding.tags.len()))
 }

@@ -9,6 +9,7 @@
 
 use crate::class::At;
 use crate::points_to::Origin;
+use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{
     CallOutcome, ContextId, JavaSubject, LocationKey, LockKey, Model, ModelFacts, ModelGoal,
     ModelThread, Step,
@@ -77,14 +78,16 @@ struct Flow {
     exit: usize,
 }
 
-/// The program of a model; `None` if no access is left in it that another one could get in the way of.
+/// The program of a model, with what is to be said of its steps; `None` if no access is left in it that another
+/// one could get in the way of.
 pub fn emit(
     shared: &ModelFacts<'_>,
     subject: JavaSubject,
     model: &Model,
     threads: &[ModelThread; 2],
     sources: &Sources,
-) -> Option<Program> {
+    known: &mut KnownRemarks,
+) -> Option<(Program, StepRemarks)> {
     let written = written(model);
     let eventful = eventful(model, &written);
     let mut emitter = Emitter {
@@ -95,6 +98,8 @@ pub fn emit(
         locations: BTreeMap::new(),
         locks: BTreeMap::new(),
         names: BTreeSet::new(),
+        remarks: StepRemarks::default(),
+        known,
     };
     let set = AtomicSet { name: subject_name(shared.world, shared.found, subject) };
     emitter.program.atomic_sets.push(set);
@@ -148,7 +153,7 @@ pub fn emit(
         let thread = Thread { name, place, main, start: Start::AtFirst, copies: Copies::One };
         emitter.program.threads.push(thread);
     }
-    emitter.conflicts().then_some(emitter.program)
+    emitter.conflicts().then_some((emitter.program, emitter.remarks))
 }
 
 /// The locations that are written. Nothing can happen to others.
@@ -344,6 +349,8 @@ struct Emitter<'e, 'a> {
     locations: BTreeMap<LocationKey, LocationId>,
     locks: BTreeMap<LockKey, LockId>,
     names: BTreeSet<String>,
+    remarks: StepRemarks,
+    known: &'e mut KnownRemarks,
 }
 
 impl Emitter<'_, '_> {
@@ -389,7 +396,7 @@ impl Emitter<'_, '_> {
                         (action, volatile, self.sources.place(world, method, *at))
                     }
                 };
-                self.program.edges.push(Edge {
+                let edge = self.program.edges.push(Edge {
                     source: node(source),
                     target: node(*target),
                     action,
@@ -398,6 +405,12 @@ impl Emitter<'_, '_> {
                     volatile,
                     place,
                 });
+                if let Some((step, at)) = label {
+                    let said = self.known.about(self.shared, method, *at, step);
+                    if !said.is_empty() {
+                        self.remarks.edges.insert(edge, said);
+                    }
+                }
             }
         }
     }
@@ -435,8 +448,22 @@ impl Emitter<'_, '_> {
         let place = Place::NONE;
         let atomic_set = selvedge_program::AtomicSetId::from_index(0);
         let id = self.program.locations.push(Location { name, place, atomic_set });
+        if key.field.is_none() && self.is_array(key) {
+            self.remarks.arrays.insert(id);
+        }
         self.locations.insert(key.clone(), id);
         id
+    }
+
+    /// Whether what is accessed are elements of an array, and not what a container holds.
+    fn is_array(&self, key: &LocationKey) -> bool {
+        let ModelFacts { world, found, .. } = self.shared;
+        let of = match (key.path.last(), self.subject) {
+            (Some(field), _) => world.classes[field.class].fields[field.number].descriptor,
+            (None, JavaSubject::Object(object)) => found.objects[object].name,
+            (None, JavaSubject::Statics(_)) => return false,
+        };
+        world.names.text(of).starts_with('[')
     }
 
     fn lock(&mut self, key: &LockKey) -> LockId {

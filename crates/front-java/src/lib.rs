@@ -7,7 +7,7 @@
 //! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
 //! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
-//!   [`words`] has the names that people read.
+//!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();
@@ -30,6 +30,7 @@ pub mod points_to;
 mod pool;
 pub mod questions;
 pub mod reader;
+pub mod remarks;
 pub mod tokens;
 pub mod words;
 pub mod world;

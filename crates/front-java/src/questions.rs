@@ -15,9 +15,12 @@ use crate::emit::{Sources, emit};
 use crate::facts::Facts;
 use crate::library::Table;
 use crate::order::{never_meet, threads};
-use crate::points_to::{Doubt, Holder, ObjectId, ObjectSet, PointsTo, ThreadKind, points_to};
+use crate::points_to::{
+    Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, ThreadKind, points_to,
+};
+use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{JavaSubject, ModelFacts, model};
-use crate::words::{kind_name, lock_name, short_method, subject_name};
+use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
 use crate::world::{MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::Program;
@@ -30,8 +33,18 @@ pub struct JavaModel {
     pub program: Program,
     /// What it is about.
     pub subject: String,
+    /// The class of that.
+    pub class: String,
+    /// Whether it is about static fields.
+    pub is_static: bool,
+    /// Whether that class has neither a lock nor a volatile field nor an atomic one.
+    pub unguarded: bool,
+    /// Whether the program begins with one of the threads.
+    pub has_main: bool,
     /// Locks that are left out of it.
     pub ignored: Vec<String>,
+    /// What is to be said of its steps.
+    pub remarks: StepRemarks,
 }
 
 /// What was understood of a program.
@@ -68,6 +81,7 @@ pub fn questions(
     let facts = Facts::new(world, &found, budget)?;
     let shared = ModelFacts::new(world, table, &found, &facts, budget)?;
     let sources = Sources::new(world);
+    let mut remarks = KnownRemarks::default();
     let mut understood = Understood {
         kinds: found
             .kinds
@@ -110,15 +124,48 @@ pub fn questions(
                 let ignored: Vec<String> =
                     built.dropped.iter().map(|key| lock_name(&shared, subject, key)).collect();
                 understood.ignored.extend(ignored.iter().cloned());
-                if let Some(program) = emit(&shared, subject, &built, &threads, &sources) {
+                if let Some((program, said)) =
+                    emit(&shared, subject, &built, &threads, &sources, &mut remarks)
+                {
                     understood.models += 1;
-                    each(JavaModel { program, subject: name, ignored })?;
+                    each(JavaModel {
+                        program,
+                        subject: name,
+                        class: subject_class(world, &found, subject),
+                        is_static: matches!(subject, JavaSubject::Statics(_)),
+                        unguarded: is_unguarded(world, &found, subject),
+                        has_main: [first, second].iter().any(|one| one.origin == Origin::Main),
+                        ignored,
+                        remarks: said,
+                    })?;
                 }
             }
         }
     }
     understood.shared = named.into_iter().collect();
     Ok(understood)
+}
+
+/// Whether a class of the world has no lock, no volatile field and nothing of `java.util.concurrent`.
+fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
+    let class = match subject {
+        JavaSubject::Statics(class) => Some(class),
+        JavaSubject::Object(object) => found.objects[object].class,
+    };
+    let Some(class) = class else { return false };
+    let (line, _) = world.line(class);
+    line.into_iter().all(|class| {
+        let of = &world.classes[class];
+        let guards =
+            |descriptor| world.names.text(descriptor).starts_with("Ljava/util/concurrent/");
+        let fields = of.fields.iter().any(|one| one.access.is_volatile() || guards(one.descriptor));
+        let methods = of.methods.iter().any(|one| {
+            let body = one.body.iter().flat_map(|body| &body.instructions);
+            one.access.is_synchronized()
+                || body.into_iter().any(|one| *one == JavaInstruction::MonitorEnter)
+        });
+        !fields && !methods
+    })
 }
 
 /// Something that was not understood, in words.

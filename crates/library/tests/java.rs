@@ -71,12 +71,14 @@ fn wrong_programs_are_found_where_they_are_wrong() {
         }
         assert!(answer.claim.contains("not asked: values"));
         let program = &answer.program;
-        let found =
-            answer.checked.findings.iter().flat_map(|finding| &finding.places).any(|place| {
-                use selvedge_base::Id as _;
-                let name = place.file.index().checked_sub(1).map(|at| &program.files[at].name);
-                name == Some(file) && place.line().is_some_and(|line| lines.contains(&line))
-            });
+        let causes = answer.checked.findings.iter().filter_map(|finding| finding.cause.as_ref());
+        let pairs = causes.flat_map(|cause| &cause.pairs).flat_map(|pair| &pair.places);
+        let own = answer.checked.findings.iter().flat_map(|finding| &finding.places);
+        let found = own.chain(pairs).any(|place| {
+            use selvedge_base::Id as _;
+            let name = place.file.index().checked_sub(1).map(|at| &program.files[at].name);
+            name == Some(file) && place.line().is_some_and(|line| lines.contains(&line))
+        });
         if !found {
             missed.push(class.clone());
         }

@@ -103,11 +103,16 @@ impl Checks<'_> {
     /// All findings that count, with their files, the most important first; among equals in the order
     /// of the files. Those of one program stay together by the files that it was made of.
     pub fn ranked(&self) -> Vec<(&Finding, &CheckedFile)> {
-        let all = self.files.iter().flat_map(|file| {
-            let grouped = by_file(file).into_iter().flat_map(|(_, findings)| findings);
-            grouped.map(move |own| (own, file))
-        });
-        let mut all: Vec<_> = all.collect();
+        let mut all: Vec<(&Finding, &CheckedFile)> = Vec::new();
+        for file in self.files {
+            if file.findings.iter().any(|finding| finding.cause.is_some()) {
+                // Causes are ranked over all files.
+                all.extend(file.findings.iter().map(|own| (own, file)));
+            } else {
+                let grouped = by_file(file).into_iter().flat_map(|(_, findings)| findings);
+                all.extend(grouped.map(|own| (own, file)));
+            }
+        }
         if self.files.len() > 1 {
             all.sort_by_cached_key(|(finding, _)| importance(finding));
         }

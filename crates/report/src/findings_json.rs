@@ -19,6 +19,7 @@
 //! | `findings[].locations`, `.locks` | what it is about; locks in the order of the cycle |
 //! | `findings[].places` | `line` and `column` of the conflicting steps, the first is where to look; `file` if it is not this one, `offset` where there are no lines |
 //! | `findings[].reason` | why it is a mistake, in one sentence |
+//! | `findings[].cause` | with programs in Java: `line`, what is wrong in one line; `rank`, from 1 to 7; `tags`, what makes it less likely; `pairs`, the conflicts that it explains, each with `rule`, `tags`, `threads`, `methods`, `places`, `seen_by` |
 //! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
 //! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
 //! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
@@ -40,7 +41,7 @@ use crate::json::{
 };
 use crate::places::PlaceFields;
 use selvedge_base::Place;
-use selvedge_findings::{CheckedFile, Finding, Tally};
+use selvedge_findings::{CausePair, CheckedFile, Finding, Tally};
 use selvedge_program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -117,6 +118,8 @@ struct Entry<'a> {
     locks: Vec<&'a str>,
     places: Vec<PlaceFields<'a>>,
     reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<CauseEntry<'a>>,
     fix: Option<FixEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suppression: Option<&'a str>,
@@ -141,6 +144,12 @@ impl<'a> Entry<'a> {
             locks: finding.locks.iter().map(lock).collect(),
             places: places(&finding.places),
             reason: &finding.reason,
+            cause: finding.cause.as_ref().map(|cause| CauseEntry {
+                line: &cause.line,
+                rank: cause.rank,
+                tags: &cause.tags,
+                pairs: cause.pairs.iter().map(|pair| PairEntry::new(pair, &places)).collect(),
+            }),
             fix: finding
                 .fix
                 .as_ref()
@@ -156,6 +165,37 @@ impl<'a> Entry<'a> {
 struct FixEntry<'a> {
     text: &'a str,
     places: Vec<PlaceFields<'a>>,
+}
+
+#[derive(Serialize)]
+struct CauseEntry<'a> {
+    line: &'a str,
+    rank: u8,
+    tags: &'a [String],
+    pairs: Vec<PairEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairEntry<'a> {
+    rule: &'static str,
+    tags: &'a [String],
+    threads: &'a [String],
+    methods: &'a [String],
+    places: Vec<PlaceFields<'a>>,
+    seen_by: bool,
+}
+
+impl<'a> PairEntry<'a> {
+    fn new(pair: &'a CausePair, places: &dyn Fn(&[Place]) -> Vec<PlaceFields<'a>>) -> Self {
+        Self {
+            rule: pair.kind.rule(),
+            tags: &pair.tags,
+            threads: &pair.threads,
+            methods: &pair.methods,
+            places: places(&pair.places),
+            seen_by: pair.seen_by,
+        }
+    }
 }
 
 #[derive(Serialize)]

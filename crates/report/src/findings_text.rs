@@ -8,6 +8,7 @@
 //! 2. Names, file names and sentences about them are escaped ([`visible`]).
 
 use crate::answers::BLOCKED_OVER_CHANNELS;
+use crate::causes;
 use crate::checks::{Checks, Totals};
 use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
@@ -18,8 +19,8 @@ use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
 use crate::width::{columns, padded};
-use selvedge_findings::{CheckedFile, Finding, FindingKind};
-use selvedge_program::Feature;
+use selvedge_findings::{Cause, CheckedFile, Finding, FindingKind};
+use selvedge_program::{Feature, Program};
 use std::fmt::Write as _;
 
 /// What to print.
@@ -33,6 +34,10 @@ pub struct Options {
 
 /// Findings that the summary lists.
 const LISTED: usize = 12;
+/// Findings with a cause that the summary lists.
+const CAUSES: usize = 10;
+/// Conflicts that are listed for a cause.
+const PAIRS: usize = 8;
 /// Up to so many findings the summary gives reasons as well.
 const EXPLAINED: usize = 6;
 /// Findings behind those that are shown with interleavings and get a line each.
@@ -64,18 +69,43 @@ pub fn render_finding(
     detail: Detail,
     terminal: Terminal,
 ) -> String {
-    let mut out = fill(&format!("{}.", visible(&finding.reason)), terminal.width);
+    let mut out = String::new();
+    if let Some(cause) = &finding.cause {
+        out.push_str(&fill(&format!("{}.", visible(&cause.line)), terminal.width));
+    }
+    out.push_str(&fill(&format!("{}.", visible(&finding.reason)), terminal.width));
     out.push('\n');
     let quoted = quotes::render(finding, file, terminal);
     if !quoted.is_empty() {
         let _ = writeln!(out, "{quoted}");
     }
     out.push_str(&interleaving::render_finding(finding, &file.program, detail, terminal));
+    if let Some(cause) = &finding.cause {
+        explained(&mut out, cause, &file.program, terminal);
+    }
     if let Some(fix) = &finding.fix {
         let text = fill(&format!("Fix: {}", visible(&fix.text)), terminal.width);
         let _ = write!(out, "\n{}", text.replacen("Fix:", &terminal.paint(Tone::Good, "Fix:"), 1));
     }
     wrap_lines(&out, terminal.width)
+}
+
+/// What a cause explains beside the interleaving that is shown.
+fn explained(out: &mut String, cause: &Cause, program: &Program, terminal: Terminal) {
+    let pairs = causes::pairs(cause, program);
+    if pairs.len() < 2 {
+        return;
+    }
+    let _ = writeln!(out, "\n  {} with this cause:", count(pairs.len(), "conflict"));
+    for pair in &pairs[..pairs.len().min(PAIRS)] {
+        let line = fill(pair, terminal.width.saturating_sub(2));
+        line.lines().for_each(|line| {
+            let _ = writeln!(out, "  {line}");
+        });
+    }
+    if pairs.len() > PAIRS {
+        let _ = writeln!(out, "    … and {} more (--format json lists all)", pairs.len() - PAIRS);
+    }
 }
 
 /// What was found where, on one screen for any number of files.
@@ -93,7 +123,8 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         }
         _ => {}
     }
-    let listed = &ranked[..ranked.len().min(LISTED)];
+    let has_causes = ranked.iter().any(|(finding, _)| finding.cause.is_some());
+    let listed = &ranked[..ranked.len().min(if has_causes { CAUSES } else { LISTED })];
     let explained = ranked.len() <= EXPLAINED;
     if checks.files.len() > 1 {
         entries(out, listed, true, explained, terminal);
@@ -192,9 +223,14 @@ fn entries(
             line.add_word(out, tag, terminal);
         }
         let _ = writeln!(out, "{}", line.text.trim_end());
-        if explained {
+        let sentence = match &finding.cause {
+            _ if explained => Some(causes::sentences(finding)),
+            Some(cause) => Some(cause.line.clone()),
+            None => None,
+        };
+        if let Some(sentence) = sentence {
             let reason =
-                fill(&format!("{}.", visible(&finding.reason)), terminal.width.saturating_sub(4));
+                fill(&format!("{}.", visible(&sentence)), terminal.width.saturating_sub(4));
             for line in reason.lines() {
                 let _ = writeln!(out, "    {}", line.trim());
             }
@@ -289,7 +325,8 @@ fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: 
     let rest = &ranked[shown..];
     let lines = &rest[..rest.len().min(BRIEF)];
     // What the summary has listed is not listed again.
-    if found > LISTED && shown > 0 {
+    let has_causes = rest.iter().any(|(finding, _)| finding.cause.is_some());
+    if found > LISTED && shown > 0 && !has_causes {
         entries(out, lines, checks.files.len() > 1, false, terminal);
     }
     if !rest.is_empty() {
@@ -339,6 +376,12 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     let unknown = format!("{} unknown", tally.unknown);
     let line = line.replacen(&unknown, &paint(tally.unknown, Tone::Open, unknown.clone()), 1);
     out.push_str(line.trim_start());
+    let demotions = causes::demotions(checks);
+    if !demotions.is_empty() {
+        let tags = demotions.iter().map(|(tag, number)| format!("{number} {tag}"));
+        let text = format!("less likely, because of what the model does not know: {}", list(tags));
+        out.push_str(fill(&text, terminal.width).trim_start());
+    }
     if checks.other_files > 0 {
         let _ = writeln!(out, "{} of other kinds", count(checks.other_files, "file"));
     }
@@ -424,7 +467,11 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     };
     let is_proved = |kind: FindingKind| {
         asked(kind).next().is_some()
-            && asked(kind).all(|(file, tally)| tally.unknown == 0 && !found(file, kind))
+            && asked(kind).all(|(file, tally)| {
+                let open = tally.unknown > 0 || tally.violated > 0;
+                // What was not understood may be anything.
+                !open && !found(file, kind) && (file.claims.is_empty() || file.open.is_empty())
+            })
     };
     // That no cycle of waits is possible is seen without a question.
     let is_vacuous = |kind: FindingKind| {

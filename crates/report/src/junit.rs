@@ -15,6 +15,7 @@
 //! # Invariants
 //! 1. The same findings give the same bytes, except for `time`.
 
+use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::{count, kind_name, proved};
 use crate::escape::visible;
@@ -115,7 +116,7 @@ fn failure(finding: &Finding, file: &CheckedFile) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status
         .set_type(finding.kind.rule())
-        .set_message(line(&format!("{at}{}", finding.reason)))
+        .set_message(line(&format!("{at}{}", sentences(finding))))
         .set_description(lines(&format!("\n{short}")));
     status
 }

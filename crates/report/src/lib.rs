@@ -27,6 +27,7 @@
 
 pub mod answers;
 pub mod branching_json;
+mod causes;
 pub mod checks;
 pub mod describe;
 pub mod diagnostic;

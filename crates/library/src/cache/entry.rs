@@ -202,6 +202,7 @@ impl StoredFinding {
             question,
             trace,
             fingerprint: self.fingerprint,
+            cause: None,
         })
     }
 }

@@ -9,13 +9,13 @@
 
 use crate::check::{CheckOptions, Fixes, check_goals};
 use crate::goals::Goals;
+use crate::java::conflict::{conflict, note_accesses};
 use selvedge_analysis::InternalError;
-use selvedge_base::{Budget, Id, IdVec};
-use selvedge_findings::outcome::rank;
-use selvedge_findings::{Checked, Finding, FindingKind, Tally};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
+use selvedge_findings::{AccessTable, Checked, Conflict, Finding, FindingKind, Tally, by_cause};
 use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
-use selvedge_front_java::questions::{Understood, questions};
+use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::world::MemberId;
 use selvedge_program::{
     EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId, Program, Question,
@@ -75,7 +75,7 @@ impl JavaProgram {
                 progress(FindingKind::Race, models, models);
                 let goals = Goals::default();
                 match check_goals(&model.program, &goals, &own, budget, &mut |_, _, _| {}) {
-                    Ok(checked) => joined.add(&model.program, checked),
+                    Ok(checked) => joined.add(&model, checked, budget)?,
                     Err(wrong) => bug = Some(wrong),
                 }
                 budget.check()
@@ -98,7 +98,8 @@ impl JavaProgram {
 #[derive(Default)]
 struct Joined {
     program: Program,
-    findings: BTreeMap<(FindingKind, Vec<selvedge_base::Place>), Finding>,
+    conflicts: BTreeMap<(FindingKind, Vec<selvedge_base::Place>), Conflict>,
+    accesses: AccessTable,
     tallies: BTreeMap<FindingKind, Tally>,
     open: BTreeSet<String>,
     shared: usize,
@@ -113,34 +114,43 @@ struct Joined {
 }
 
 impl Joined {
-    fn add(&mut self, model: &Program, checked: Checked) {
+    fn add(
+        &mut self,
+        model: &JavaModel,
+        checked: Checked,
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         for (kind, tally) in checked.tallies {
             *self.tallies.entry(kind).or_default() += tally;
         }
         self.open.extend(checked.open);
-        if checked.findings.is_empty() {
-            return;
-        }
+        note_accesses(&mut self.accesses, &model.program, budget)?;
         let mut shift = None;
         for finding in checked.findings {
             let mut places = finding.places.clone();
             places.sort_unstable();
             let key = (finding.kind, places);
             let steps = |one: &Finding| one.trace.steps.len();
-            if let Some(known) = self.findings.get_mut(&key) {
-                let tags: BTreeSet<String> =
-                    known.tags.iter().chain(&finding.tags).cloned().collect();
-                known.tags = tags.into_iter().collect();
-                if steps(known) <= steps(&finding) {
-                    continue;
-                }
+            let known = self.conflicts.get(&key);
+            let tags: BTreeSet<String> = known
+                .iter()
+                .flat_map(|known| &known.finding.tags)
+                .chain(&finding.tags)
+                .cloned()
+                .collect();
+            let is_better = known.is_none_or(|known| steps(&finding) < steps(&known.finding));
+            if is_better {
+                let mut conflict = conflict(model, finding);
+                let shift =
+                    *shift.get_or_insert_with(|| Shift::append(&mut self.program, &model.program));
+                conflict.finding = shift.finding(conflict.finding);
+                self.conflicts.insert(key.clone(), conflict);
             }
-            let shift = *shift.get_or_insert_with(|| Shift::append(&mut self.program, model));
-            let tags = self.findings.get(&key).map(|known| known.tags.clone());
-            let mut finding = shift.finding(finding);
-            finding.tags = tags.unwrap_or(finding.tags);
-            self.findings.insert(key, finding);
+            if let Some(known) = self.conflicts.get_mut(&key) {
+                known.finding.tags = tags.into_iter().collect();
+            }
         }
+        Ok(())
     }
 
     fn understand(&mut self, understood: Understood) {
@@ -174,11 +184,10 @@ impl Joined {
         }
         let claim = self.claim();
         let threads = self.program.threads.len();
-        let mut findings: Vec<Finding> = self.findings.into_values().collect();
+        let mut findings = by_cause(self.conflicts.into_values().collect(), &self.accesses);
         for finding in &mut findings {
             finding.trace.locals = IdVec::filled(Valuation::default(), threads);
         }
-        rank(&mut findings);
         let tallies = kinds
             .iter()
             .map(|kind| (*kind, self.tallies.get(kind).copied().unwrap_or_default()))

@@ -6,6 +6,7 @@
 //!    that is said.
 
 mod check;
+mod conflict;
 
 pub use check::{JavaChecked, JavaProgram};
 

@@ -7,6 +7,7 @@ use super::diagram::{At, diagram};
 use super::shapes::{pattern_of, shapes};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
+use crate::causes::pairs;
 use crate::describe::count;
 use crate::places::{first_place, located, other_file, short};
 use crate::statement;
@@ -72,6 +73,7 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
             html.element("h2", &[("id", &title), ("tabindex", "-1")], |html| {
                 html.sentence(&finding.reason);
             });
+            cause(html, finding, &file.program);
             cycle(html, finding, &file.program);
             fix(html, numbered);
             facts(html, finding, &shape);
@@ -120,6 +122,28 @@ pub fn place_text(file: &CheckedFile, finding: &Finding) -> String {
 fn where_to_look(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
     let place = first_place(finding);
     at.link(html, "where line", place, |html| html.text(place_text(file, finding)));
+}
+
+/// What is wrong and what it explains.
+fn cause(html: &mut Html, finding: &Finding, program: &Program) {
+    let Some(cause) = &finding.cause else { return };
+    html.element("p", &[("class", "cause")], |html| {
+        html.leaf("strong", &[], "Cause");
+        html.text(" ");
+        html.sentence(&cause.line);
+    });
+    let pairs = pairs(cause, program);
+    if pairs.len() < 2 {
+        return;
+    }
+    html.element("details", &[("class", "pairs")], |html| {
+        html.leaf("summary", &[], format!("{} with this cause", count(pairs.len(), "conflict")));
+        html.element("ul", &[], |html| {
+            for pair in &pairs {
+                html.element("li", &[], |html| html.sentence(pair));
+            }
+        });
+    });
 }
 
 fn fix(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {

@@ -162,6 +162,8 @@ pub struct Properties<'a> {
     pub locks: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u8>,
 }
 
 /// §3.55 fix.

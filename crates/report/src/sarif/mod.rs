@@ -29,6 +29,7 @@ mod uri;
 pub use rules::{BOOK, RuleWords, book_page, rule_words};
 pub use uri::uri_reference;
 
+use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::list;
 use crate::escape::visible;
@@ -46,7 +47,7 @@ use selvedge_base::{LineIndex, Place};
 use selvedge_findings::{CheckedFile, Edit, Finding, FindingKind, Fix};
 use selvedge_program::{LockId, ThreadId};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the fingerprint; the number changes if its computation does.
 const FINGERPRINT: &str = "selvedge/v1";
@@ -173,6 +174,8 @@ impl<'a> Artifacts<'a> {
             for (finding, _) in all_findings(file) {
                 let steps = finding.trace.steps.iter().chain(&finding.trace.next);
                 let places = steps.map(|step| step.place).chain(finding.places.iter().copied());
+                let pairs = finding.cause.iter().flat_map(|cause| &cause.pairs);
+                let places = places.chain(pairs.flat_map(|pair| pair.places.iter().copied()));
                 let fixes = finding.fix.iter().flat_map(|fix| fix.places.iter().copied());
                 for place in places.chain(fixes) {
                     let other = other_file(place, &file.program);
@@ -226,6 +229,18 @@ impl<'a> Reporter<'a, '_> {
                 location
             }));
         }
+        if let Some(cause) = &finding.cause {
+            let known: BTreeSet<Place> = finding.places.iter().copied().collect();
+            let pairs = cause.pairs.iter().flat_map(|pair| pair.places.iter().zip(&pair.methods));
+            let others: BTreeMap<Place, &String> =
+                pairs.map(|(&place, method)| (place, method)).collect();
+            for (place, method) in others.into_iter().filter(|(place, _)| !known.contains(place)) {
+                let mut location = Location::new(self.physical(place));
+                let text = format!("`{method}` takes part in a conflict with the same cause.");
+                location.message = Some(Message::new(text));
+                related.push(location);
+            }
+        }
         for (id, location) in related.iter_mut().enumerate() {
             location.id = Some(id);
         }
@@ -236,8 +251,12 @@ impl<'a> Reporter<'a, '_> {
             rule_id: finding.kind.rule(),
             rule_index: position.unwrap_or(0),
             kind: "fail",
-            level: "error",
-            message: Message::new(format!("{}.{advice}", finding.reason)),
+            // What the model knows too little of, and what is set up before threads run, comes last.
+            level: match &finding.cause {
+                Some(cause) if cause.rank >= 5 => "warning",
+                _ => "error",
+            },
+            message: Message::new(format!("{}.{advice}", sentences(finding))),
             locations: [location],
             related_locations: related,
             code_flows: flow::code_flows(self, finding),
@@ -255,6 +274,7 @@ impl<'a> Reporter<'a, '_> {
                     .collect(),
                 locks: finding.locks.iter().map(|&id| visible(&program.locks[id].name)).collect(),
                 fix,
+                rank: finding.cause.as_ref().map(|cause| cause.rank),
             },
         }
     }

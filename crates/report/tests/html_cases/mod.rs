@@ -91,6 +91,7 @@ pub fn finding(
         locations: Vec::new(),
         locks: Vec::new(),
         fingerprint: format!("{}-{:04x}", kind.rule(), reason.len() * 2654 % 65_521),
+        cause: None,
         places,
         reason: reason.to_owned(),
         fix: None,

@@ -1,0 +1,434 @@
+//! # Idea
+//! Many findings, few causes. Where most accesses of a field hold a lock, those that do not are the cause of
+//! whatever they take part in; pairs of accesses grow with the square, causes with the number of accesses that
+//! are wrong. A class without any lock is one cause. What everybody guards, and frees in the middle of a unit
+//! of work, is a cause for each such unit. A finding then stands for its cause, with the best interleaving of
+//! all that it explains, and lists the rest as pairs.
+//!
+//! # Invariants
+//! 1. Every finding that is given is in exactly one cause, as a pair of it; none is dropped.
+//! 2. The identity of a cause has no lines in it.
+
+use crate::finding::{Finding, FindingKind};
+use crate::fingerprint::identity;
+use crate::walk::Walk;
+use selvedge_base::{FilePosition, Place};
+use selvedge_program::{Program, StepKind, TraceStep};
+use std::collections::{BTreeMap, BTreeSet};
+
+mod rank;
+
+/// Why several findings are there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cause {
+    /// What is wrong, in one line.
+    pub line: String,
+    /// From 1, which is most likely a mistake, to 7.
+    pub rank: u8,
+    /// What makes it less likely, as in `array-index`, sorted.
+    pub tags: Vec<String>,
+    /// What it explains.
+    pub pairs: Vec<CausePair>,
+}
+
+/// Accesses that conflict for one cause.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CausePair {
+    /// What kind of mistake they are.
+    pub kind: FindingKind,
+    /// Where they are, in the order of the interleaving.
+    pub places: Vec<Place>,
+    /// The methods that they are in, in the same order.
+    pub methods: Vec<String>,
+    /// The threads, in the same order.
+    pub threads: Vec<String>,
+    /// Whether the other side only looks, once.
+    pub seen_by: bool,
+    /// The questions that show it.
+    pub tags: Vec<String>,
+}
+
+/// What is known of the accesses of each field, by the name of the field.
+#[derive(Clone, Debug, Default)]
+pub struct AccessTable(BTreeMap<String, BTreeMap<(Place, String), SeenAccess>>);
+
+#[derive(Clone, Debug)]
+struct SeenAccess {
+    held: BTreeSet<String>,
+    reads: bool,
+    writes: bool,
+}
+
+impl AccessTable {
+    /// There is an access at a place of a method, with these locks held. A lock that is not held every time
+    /// does not count.
+    pub fn add(
+        &mut self,
+        location: &str,
+        (place, method): (Place, &str),
+        writes: bool,
+        held: BTreeSet<String>,
+    ) {
+        let held: BTreeSet<String> = held.into_iter().map(|lock| lock_name(&lock)).collect();
+        let of = self.0.entry(location.to_owned()).or_default();
+        if let Some(known) = of.get_mut(&(place, method_name(method))) {
+            known.held.retain(|lock| held.contains(lock));
+            known.reads |= !writes;
+            known.writes |= writes;
+        } else {
+            let access = SeenAccess { held, reads: !writes, writes };
+            of.insert((place, method_name(method)), access);
+        }
+    }
+
+    /// The lock that most accesses of a field hold, with how many do, of how many; none if two locks are
+    /// held as often, by others.
+    fn usual(&self, location: &str) -> Option<(String, usize, usize)> {
+        let of = self.0.get(location)?;
+        let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (number, access) in of.values().enumerate() {
+            for lock in &access.held {
+                holders.entry(lock).or_default().push(number);
+            }
+        }
+        let most = holders.values().map(Vec::len).max()?;
+        let mut best = holders.iter().filter(|(_, held)| held.len() == most);
+        let (lock, held) = best.next()?;
+        let alone = best.all(|(_, other)| other == held);
+        (alone && most * 2 >= of.len()).then(|| ((*lock).to_owned(), most, of.len()))
+    }
+
+    fn accesses(&self, location: &str) -> impl Iterator<Item = (&(Place, String), &SeenAccess)> {
+        self.0.get(location).into_iter().flatten()
+    }
+}
+
+/// A lock as its holders name it: both sides of a lock for readers and writers are the lock.
+fn lock_name(name: &str) -> String {
+    name.split(" (").next().unwrap_or(name).to_owned()
+}
+
+/// A method without the number that tells the copies of it apart.
+fn method_name(name: &str) -> String {
+    match name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
+        Some((method, number)) if number.bytes().all(|one| one.is_ascii_digit()) => {
+            method.to_owned()
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// An access that takes part in a conflict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConflictStep {
+    /// The step.
+    pub step: TraceStep,
+    location: String,
+    method: String,
+    thread: String,
+    writes: bool,
+    held: BTreeSet<String>,
+    /// Whether the unit that is broken does it.
+    in_unit: bool,
+}
+
+/// A finding with what is known of it.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Conflict {
+    /// The finding.
+    pub finding: Finding,
+    /// The accesses, in the order of the interleaving.
+    pub steps: Vec<ConflictStep>,
+    /// The method whose unit of work is broken.
+    pub unit: Option<String>,
+    /// The class that it is about.
+    pub class: String,
+    /// Whether it is about static fields.
+    pub is_static: bool,
+    /// Whether that class has nothing that keeps threads apart.
+    pub unguarded: bool,
+    /// Whether the first thread of the program takes part.
+    pub has_main: bool,
+    /// Whether what is written depends on what was read before.
+    pub depends: bool,
+    /// What makes it less likely.
+    pub demoted: BTreeSet<String>,
+}
+
+/// The accesses that conflict in a finding about a program, and the method whose unit is broken.
+pub fn conflict_steps(program: &Program, finding: &Finding) -> (Vec<ConflictStep>, Option<String>) {
+    let mut walk = Walk::new(program);
+    let mut units: BTreeMap<_, String> = BTreeMap::new();
+    let mut found = Vec::new();
+    let unit_thread =
+        finding.threads.first().filter(|_| finding.kind == FindingKind::Atomicity).copied();
+    let method = |walk: &Walk, step: &TraceStep| {
+        let inside = walk.threads[step.thread].calls.last();
+        inside.map_or(String::new(), |&one| method_name(&program.procedures[one].name))
+    };
+    let note = |walk: &Walk, step: &TraceStep| {
+        let (location, writes) = match step.kind {
+            StepKind::Read(location) => (location, false),
+            StepKind::Write(location) => (location, true),
+            _ => return None,
+        };
+        let held = walk.threads[step.thread].held.iter();
+        Some(ConflictStep {
+            step: step.clone(),
+            location: program.locations[location].name.clone(),
+            method: method(walk, step),
+            thread: program.threads[step.thread].name.clone(),
+            writes,
+            held: held.map(|(lock, _)| lock_name(&program.locks[*lock].name)).collect(),
+            in_unit: unit_thread == Some(step.thread),
+        })
+    };
+    for step in &finding.trace.steps {
+        if step.kind == StepKind::BeginUnit {
+            units.insert(step.thread, method(&walk, step));
+        }
+        if step.matched.is_some() {
+            found.extend(note(&walk, step));
+        }
+        walk.step(step);
+    }
+    found.extend(finding.trace.next.iter().filter_map(|step| note(&walk, step)));
+    (found, unit_thread.and_then(|thread| units.remove(&thread)))
+}
+
+/// What tells one cause from another.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum CauseKey {
+    /// A class has nothing that keeps threads apart.
+    Unguarded(String),
+    /// A method accesses a field without the lock that is usual there.
+    Lacking { location: String, lock: String, method: String },
+    /// A unit frees the lock between accesses that all hold it.
+    Freed { location: String, unit: String },
+    /// No lock is usual for a field.
+    Mixed(String),
+}
+
+impl CauseKey {
+    fn of(conflict: &Conflict, table: &AccessTable) -> Self {
+        let free = |step: &ConflictStep| {
+            table.accesses(&step.location).all(|(_, access)| access.held.is_empty())
+        };
+        if conflict.unguarded && conflict.steps.iter().all(free) {
+            return Self::Unguarded(conflict.class.clone());
+        }
+        let mut lacking: Vec<(&str, &str, String)> = Vec::new();
+        for step in &conflict.steps {
+            if let Some((lock, ..)) = table.usual(&step.location)
+                && !step.held.contains(&lock)
+            {
+                lacking.push((&step.location, &step.method, lock));
+            }
+        }
+        lacking.sort();
+        let first = conflict.steps.first().map_or("", |step| step.location.as_str());
+        match (lacking.into_iter().next(), &conflict.unit) {
+            (Some((location, method, lock)), _) => {
+                Self::Lacking { location: location.to_owned(), lock, method: method.to_owned() }
+            }
+            (None, Some(unit)) if table.usual(first).is_some() => {
+                Self::Freed { location: first.to_owned(), unit: unit.clone() }
+            }
+            _ => Self::Mixed(first.to_owned()),
+        }
+    }
+
+    /// The identity of the cause.
+    fn identity(&self) -> String {
+        identity(&match self {
+            Self::Unguarded(class) => format!("cause\nunguarded\n{class}"),
+            Self::Lacking { location, lock, method } => {
+                format!("cause\nlacking\n{location}\n{lock}\n{method}")
+            }
+            Self::Freed { location, unit } => format!("cause\nfreed\n{location}\n{unit}"),
+            Self::Mixed(location) => format!("cause\nmixed\n{location}"),
+        })
+    }
+
+    fn line(&self, members: &[Conflict], table: &AccessTable) -> String {
+        match self {
+            Self::Unguarded(class) => {
+                let steps = || members.iter().flat_map(|one| &one.steps);
+                let fields: BTreeSet<&str> = steps().map(|one| one.location.as_str()).collect();
+                let kinds: BTreeSet<String> = steps()
+                    .map(|one| one.thread.strip_prefix("another ").unwrap_or(&one.thread))
+                    .map(|one| format!("`{one}`"))
+                    .collect();
+                let first = steps().map(|one| one.step.place).min().unwrap_or(Place::NONE);
+                format!(
+                    "`{class}` has no synchronisation at all: not meant to be shared? {}, reached by \
+                     {} from {}",
+                    counted(fields.len(), "field", "fields"),
+                    listed(&kinds.into_iter().collect::<Vec<_>>()),
+                    places_in_words(&[first]),
+                )
+            }
+            Self::Lacking { location, lock, method } => {
+                let (_, held, all) = table.usual(location).unwrap_or_else(|| (lock.clone(), 0, 0));
+                let lacking = table
+                    .accesses(location)
+                    .filter(|((_, own), access)| own == method && !access.held.contains(lock));
+                let mut places: Vec<Place> = lacking.map(|((place, _), _)| *place).collect();
+                places.dedup();
+                let verb = if places.len() == 1 { "does" } else { "do" };
+                format!(
+                    "`{location}`: {held} of {all} accesses {} `{}`; {} in `{method}` {verb} not",
+                    if held == 1 { "holds" } else { "hold" },
+                    relative(lock, members),
+                    places_in_words(&places),
+                )
+            }
+            Self::Freed { location, unit } => {
+                let (lock, held, all) =
+                    table.usual(location).unwrap_or_else(|| (String::new(), 0, 0));
+                let steps = members.iter().flat_map(|one| &one.steps);
+                let own = steps.filter(|one| one.in_unit).map(|one| one.step.place);
+                let places: BTreeSet<Place> = own.collect();
+                let who = match (held, all) {
+                    (1, 1) => "its one access holds".to_owned(),
+                    (2, 2) => "both accesses hold".to_owned(),
+                    _ if held == all => format!("all {all} accesses hold"),
+                    _ => format!("{held} of {all} accesses hold"),
+                };
+                let between = if places.len() > 1 { "between" } else { "in" };
+                format!(
+                    "`{location}`: {who} `{}`, but `{unit}` frees it in the middle of its work, \
+                     {between} {}",
+                    relative(&lock, members),
+                    places_in_words(&places.into_iter().collect::<Vec<_>>()),
+                )
+            }
+            Self::Mixed(location) => {
+                let mut held: BTreeMap<String, usize> = BTreeMap::new();
+                let (mut all, mut none) = (0, 0);
+                for (_, access) in table.accesses(location) {
+                    all += 1;
+                    none += usize::from(access.held.is_empty());
+                    for lock in &access.held {
+                        *held.entry(relative(lock, members)).or_default() += 1;
+                    }
+                }
+                let accesses = counted(all, "access", "accesses");
+                if held.is_empty() {
+                    return format!("`{location}`: {accesses}, none of them under a lock");
+                }
+                let mut parts: Vec<String> = held
+                    .into_iter()
+                    .map(|(lock, times)| format!("{times} under `{lock}`"))
+                    .collect();
+                if none > 0 {
+                    parts.push(format!("{none} under none"));
+                }
+                format!("`{location}`: {accesses}, {}", listed(&parts))
+            }
+        }
+    }
+}
+
+/// A lock as seen from the object that it guards.
+fn relative(lock: &str, members: &[Conflict]) -> String {
+    let Some(one) = members.first().filter(|one| !one.is_static) else { return lock.to_owned() };
+    match lock.strip_prefix(one.class.as_str()) {
+        Some("") => "this".to_owned(),
+        Some(rest) if rest.starts_with('.') && rest != ".class" => format!("this{rest}"),
+        _ => lock.to_owned(),
+    }
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `line 41`, `lines 41 and 43`, `byte 12`, or `somewhere`.
+fn places_in_words(places: &[Place]) -> String {
+    let (mut lines, mut bytes) = (Vec::new(), Vec::new());
+    for place in places {
+        match place.position {
+            FilePosition::Line { line, .. } => lines.push(line.to_string()),
+            FilePosition::Offset(offset) => bytes.push(offset.to_string()),
+            FilePosition::Unknown => {}
+        }
+    }
+    lines.dedup();
+    bytes.dedup();
+    let words = |all: &[String], one: &str, many: &str| {
+        (!all.is_empty()).then(|| {
+            let word = if all.len() == 1 { one } else { many };
+            format!("{word} {}", listed(all))
+        })
+    };
+    let parts: Vec<String> = [words(&lines, "line", "lines"), words(&bytes, "byte", "bytes")]
+        .into_iter()
+        .flatten()
+        .collect();
+    if parts.is_empty() { "somewhere".to_owned() } else { listed(&parts) }
+}
+
+/// The findings by cause, the most likely mistakes first. What has no accesses is left as it is.
+pub fn by_cause(conflicts: Vec<Conflict>, table: &AccessTable) -> Vec<Finding> {
+    let mut groups: BTreeMap<CauseKey, Vec<Conflict>> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for conflict in conflicts {
+        if conflict.steps.is_empty() {
+            findings.push(conflict.finding);
+        } else {
+            groups.entry(CauseKey::of(&conflict, table)).or_default().push(conflict);
+        }
+    }
+    findings.extend(groups.into_iter().filter_map(|(key, members)| one(&key, members, table)));
+    crate::outcome::rank(&mut findings);
+    findings
+}
+
+/// The finding of a cause.
+fn one(key: &CauseKey, members: Vec<Conflict>, table: &AccessTable) -> Option<Finding> {
+    let usual = matches!(key, CauseKey::Lacking { .. });
+    let ranks: Vec<u8> = members.iter().map(|one| rank::rank(one, usual, table)).collect();
+    let rank = ranks.iter().copied().min()?;
+    let line = key.line(&members, table);
+    let mut pairs: Vec<CausePair> = members.iter().map(pair).collect();
+    pairs.sort();
+    let tags: BTreeSet<String> =
+        members.iter().flat_map(|one| &one.finding.tags).cloned().collect();
+    // What all that it explains has in common makes the cause less likely.
+    let demoted = members.iter().map(|one| one.demoted.clone());
+    let demoted = demoted.reduce(|one, other| &one & &other).unwrap_or_default();
+    let best = members.into_iter().zip(ranks).min_by_key(|(one, rank)| {
+        let finding = &one.finding;
+        let is_race = finding.kind == FindingKind::Race;
+        (*rank, !is_race, finding.trace.steps.len(), finding.places.clone())
+    });
+    let (best, _) = best?;
+    let tags = tags.into_iter().chain(demoted.iter().cloned()).collect();
+    let cause = Cause { line, rank, tags: demoted.into_iter().collect(), pairs };
+    let fingerprint = key.identity();
+    Some(Finding { tags, fingerprint, cause: Some(Box::new(cause)), ..best.finding })
+}
+
+fn pair(conflict: &Conflict) -> CausePair {
+    let Conflict { finding, steps, .. } = conflict;
+    let mut others = steps.iter().filter(|one| !one.in_unit);
+    let looks = others.next().is_some_and(|one| !one.writes) && others.next().is_none();
+    CausePair {
+        kind: finding.kind,
+        places: steps.iter().map(|one| one.step.place).collect(),
+        methods: steps.iter().map(|one| one.method.clone()).collect(),
+        threads: steps.iter().map(|one| one.thread.clone()).collect(),
+        seen_by: finding.kind == FindingKind::Atomicity && looks,
+        tags: finding.tags.clone(),
+    }
+}

@@ -1,0 +1,228 @@
+//! # Idea
+//! What is to be said of single steps of a model to whoever reads a finding: that a step gives up a lock for a
+//! while, that unknown code takes it, that what is written depends on what was read. Nothing that is asked
+//! depends on it; findings are ranked by it.
+//!
+//! # Invariants
+//! 1. A remark is about the instruction of the step, in the method that it lies in.
+
+use crate::class::{At, FieldAccess, JavaBody, JavaInstruction};
+use crate::frames::{Definition, Frames};
+use crate::library::Control;
+use crate::tokens::{ModelFacts, Step};
+use crate::world::{MemberId, Resolution};
+use selvedge_base::Id;
+use selvedge_program::{EdgeId, LocationId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that is to be said of a step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StepRemark {
+    /// The lock is freed because the thread waits.
+    Waits,
+    /// Unknown code does it.
+    Unknown,
+    /// What is written, or whether something is, depends on what the method read there before.
+    Depends,
+    /// What is read is compared only, and the method may read it again.
+    Compared,
+    /// The field is volatile.
+    Volatile,
+    /// What is read is what a compare-and-set expects that is tried again.
+    Expected,
+}
+
+/// The remarks about the steps of a model.
+#[derive(Clone, Debug, Default)]
+pub struct StepRemarks {
+    /// By the edge.
+    pub edges: BTreeMap<EdgeId, BTreeSet<StepRemark>>,
+    /// The locations that are the elements of an array.
+    pub arrays: BTreeSet<LocationId>,
+}
+
+/// What was said of instructions already.
+#[derive(Clone, Debug, Default)]
+pub struct KnownRemarks(BTreeMap<(MemberId, At, AccessStep), BTreeSet<StepRemark>>);
+
+/// What a step does, as far as a remark depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum AccessStep {
+    Reads,
+    Writes,
+    Frees,
+}
+
+impl KnownRemarks {
+    /// What is to be said of a step of a method.
+    pub(crate) fn about(
+        &mut self,
+        shared: &ModelFacts<'_>,
+        method: MemberId,
+        at: At,
+        step: &Step,
+    ) -> BTreeSet<StepRemark> {
+        let what = match step {
+            Step::Read(..) => AccessStep::Reads,
+            Step::Write(..) => AccessStep::Writes,
+            Step::Release(_) => AccessStep::Frees,
+            _ => return BTreeSet::new(),
+        };
+        let known = self.0.entry((method, at, what));
+        known.or_insert_with(|| remarks(shared, method, at, what)).clone()
+    }
+}
+
+fn remarks(
+    shared: &ModelFacts<'_>,
+    method: MemberId,
+    at: At,
+    step: AccessStep,
+) -> BTreeSet<StepRemark> {
+    let mut said = BTreeSet::new();
+    let ModelFacts { world, found, .. } = shared;
+    let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
+        return said;
+    };
+    let Some(instruction) = body.instructions.get(at.index()) else { return said };
+    let effects = || found.invocations.get(&(method, at)).into_iter().flat_map(|one| &one.library);
+    match (step, instruction) {
+        (AccessStep::Frees, JavaInstruction::Invoke(..)) => {
+            let waits = |control| {
+                matches!(control, Some(Control::Waits | Control::Awaits | Control::Joins))
+            };
+            if effects().any(|(_, effect)| effect.is_some_and(|effect| waits(effect.control))) {
+                said.insert(StepRemark::Waits);
+            }
+        }
+        (AccessStep::Reads | AccessStep::Writes, JavaInstruction::Field(_, member)) => {
+            let Resolution::Found(field) = world.field(*member) else { return said };
+            let reading = Reading { shared, frames, body };
+            if world.classes[field.class].fields[field.number].access.is_volatile() {
+                said.insert(StepRemark::Volatile);
+            }
+            if step == AccessStep::Writes && reading.decides(field, at) {
+                said.insert(StepRemark::Depends);
+            }
+            if step == AccessStep::Reads && is_compared(frames, body, at) {
+                let after = frames.reachable_from(at);
+                let again = frames.next.ids().any(|one| after[one] && reading.reads(field, one));
+                said.extend(again.then_some(StepRemark::Compared));
+            }
+        }
+        (
+            AccessStep::Reads | AccessStep::Writes,
+            JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..),
+        ) => {
+            if effects().any(|(_, effect)| effect.is_none()) {
+                said.insert(StepRemark::Unknown);
+            }
+            if step == AccessStep::Reads && is_expected(shared, frames, body, at) {
+                said.insert(StepRemark::Expected);
+            }
+        }
+        _ => {}
+    }
+    said
+}
+
+/// Whether an instruction only moves values.
+fn moves(instruction: &JavaInstruction) -> bool {
+    matches!(
+        instruction,
+        JavaInstruction::Load(..) | JavaInstruction::Store(..) | JavaInstruction::Stack(_)
+    )
+}
+
+/// The instructions that work on the result of one, with the number of the operand.
+fn uses<'a>(
+    frames: &'a Frames,
+    body: &'a JavaBody,
+    at: At,
+) -> impl Iterator<Item = (At, usize)> + 'a {
+    let is = move |one: &Definition| *one == Definition::Result(at);
+    frames
+        .operands
+        .iter_enumerated()
+        .filter(|(user, _)| !moves(&body.instructions[user.index()]))
+        .flat_map(move |(user, operands)| {
+            let own = operands.iter().enumerate().filter(move |(_, one)| one.iter().any(is));
+            own.map(move |(number, _)| (user, number))
+        })
+}
+
+/// Whether the result of an instruction is compared, and nothing else is done with it.
+fn is_compared(frames: &Frames, body: &JavaBody, at: At) -> bool {
+    let mut all = uses(frames, body, at).peekable();
+    all.peek().is_some()
+        && all.all(|(user, _)| {
+            matches!(
+                body.instructions[user.index()],
+                JavaInstruction::Branch(..) | JavaInstruction::InstanceOf(_)
+            )
+        })
+}
+
+/// Whether the result of a call is what a compare-and-set expects that leads back to the call.
+fn is_expected(shared: &ModelFacts<'_>, frames: &Frames, body: &JavaBody, at: At) -> bool {
+    uses(frames, body, at).any(|(user, number)| {
+        let JavaInstruction::Invoke(_, member) = &body.instructions[user.index()] else {
+            return false;
+        };
+        let name = shared.world.names.text(member.name);
+        let sets = name.starts_with("compareAndSet") || name.starts_with("weakCompareAndSet");
+        sets && number == 1 && frames.reachable_from(user)[at]
+    })
+}
+
+/// A method whose reads are followed to its writes.
+struct Reading<'a> {
+    shared: &'a ModelFacts<'a>,
+    frames: &'a Frames,
+    body: &'a JavaBody,
+}
+
+impl Reading<'_> {
+    /// Whether a read of a field decides what an instruction writes, or whether it does.
+    fn decides(&self, field: MemberId, write: At) -> bool {
+        if self.frames.operands[write].last().is_some_and(|value| self.comes_from(field, value)) {
+            return true;
+        }
+        self.frames.next.ids().any(|at| {
+            let decides = matches!(
+                self.body.instructions[at.index()],
+                JavaInstruction::Branch(..) | JavaInstruction::Switch(..)
+            );
+            let operands = &self.frames.operands[at];
+            decides
+                && operands.iter().any(|one| self.comes_from(field, one))
+                && self.frames.reachable_from(at)[write]
+        })
+    }
+
+    /// Whether an instruction reads a field.
+    fn reads(&self, field: MemberId, at: At) -> bool {
+        matches!(
+            &self.body.instructions[at.index()],
+            JavaInstruction::Field(FieldAccess::Get | FieldAccess::GetStatic, member)
+                if self.shared.world.field(*member) == Resolution::Found(field)
+        )
+    }
+
+    /// Whether a value is computed from a read of a field.
+    fn comes_from(&self, field: MemberId, value: &[Definition]) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<Definition> = value.to_vec();
+        while let Some(one) = open.pop() {
+            let Definition::Result(at) = one else { continue };
+            if !seen.insert(at) {
+                continue;
+            }
+            if self.reads(field, at) {
+                return true;
+            }
+            open.extend(self.frames.operands[at].iter().flat_map(|one| one.iter().copied()));
+        }
+        false
+    }
+}

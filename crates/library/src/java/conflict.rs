@@ -1,0 +1,97 @@
+//! # Idea
+//! What is known of a finding of a model and is needed to find its cause: which accesses conflict under which
+//! locks, and what makes it less likely to be a mistake.
+
+use crate::held::HeldLocks;
+use selvedge_base::{Budget, StopReason};
+use selvedge_findings::cause::conflict_steps;
+use selvedge_findings::{AccessTable, Conflict, ConflictStep, Finding, FindingKind};
+use selvedge_front_java::questions::JavaModel;
+use selvedge_front_java::remarks::StepRemark;
+use selvedge_program::{Move, Program, StepKind, TraceStep};
+use std::collections::BTreeSet;
+
+/// Notes which locks are held at the accesses of a model.
+pub(super) fn note_accesses(
+    table: &mut AccessTable,
+    program: &Program,
+    budget: &Budget,
+) -> Result<(), StopReason> {
+    let held = HeldLocks::new(program, budget)?;
+    for (location, of) in program.locations.iter_enumerated() {
+        for (edge, writes, locks) in held.accesses(program, location) {
+            let edge = &program.edges[edge];
+            let method = &program.procedures[program.nodes[edge.source]].name;
+            let locks = locks.iter().map(|&lock| program.locks[lock].name.clone()).collect();
+            table.add(&of.name, (edge.place, method), writes, locks);
+        }
+    }
+    Ok(())
+}
+
+/// A finding of a model with what is known of it.
+pub(super) fn conflict(model: &JavaModel, finding: Finding) -> Conflict {
+    let (steps, unit) = match finding.kind {
+        FindingKind::Atomicity | FindingKind::Race => conflict_steps(&model.program, &finding),
+        _ => (Vec::new(), None),
+    };
+    let demoted = demoted(model, &finding, &steps);
+    let depends = steps.iter().any(|one| has(model, &one.step, StepRemark::Depends));
+    Conflict {
+        finding,
+        steps,
+        unit,
+        class: model.class.clone(),
+        is_static: model.is_static,
+        unguarded: model.unguarded,
+        has_main: model.has_main,
+        depends,
+        demoted,
+    }
+}
+
+/// Whether something is to be said of a step.
+fn has(model: &JavaModel, step: &TraceStep, remark: StepRemark) -> bool {
+    let Move::Edge(edge) = step.step else { return false };
+    model.remarks.edges.get(&edge).is_some_and(|said| said.contains(&remark))
+}
+
+/// What makes a finding less likely to be a mistake.
+fn demoted(model: &JavaModel, finding: &Finding, steps: &[ConflictStep]) -> BTreeSet<String> {
+    let mut tags = BTreeSet::new();
+    let mut add = |tag: &str, applies: bool| {
+        if applies {
+            tags.insert(tag.to_owned());
+        }
+    };
+    let is_array = |step: &ConflictStep| match step.step.kind {
+        StepKind::Read(location) | StepKind::Write(location) => {
+            model.remarks.arrays.contains(&location)
+        }
+        _ => false,
+    };
+    let said = |remark| steps.iter().any(|one| has(model, &one.step, remark));
+    add("array-index", steps.iter().any(is_array));
+    add("unknown-call", said(StepRemark::Unknown));
+    add("lock-ignored", !model.ignored.is_empty());
+    if finding.kind == FindingKind::Race {
+        let reads = steps.iter().any(|one| matches!(one.step.kind, StepKind::Read(_)));
+        add("re-checked", reads && said(StepRemark::Compared));
+        // Only updates of a volatile field can get lost; who reads it sees one value or the other.
+        let volatile = steps.iter().all(|one| has(model, &one.step, StepRemark::Volatile));
+        add("volatile-read", reads && volatile);
+    }
+    if finding.kind == FindingKind::Atomicity {
+        let own = |step: &&TraceStep| Some(&step.thread) == finding.threads.first();
+        let own: Vec<&TraceStep> = finding.trace.steps.iter().filter(own).collect();
+        let first = own.iter().position(|step| step.matched.is_some()).unwrap_or(0);
+        let last = own.iter().rposition(|step| step.matched.is_some()).unwrap_or(0);
+        let between = &own[first..last.max(first)];
+        add("wait-in-unit", between.iter().any(|step| has(model, step, StepRemark::Waits)));
+        let begins = |remark| own.get(first).is_some_and(|step| has(model, step, remark));
+        let reads_again = own.get(last).is_some_and(|step| matches!(step.kind, StepKind::Read(_)));
+        add("re-checked", begins(StepRemark::Compared) && reads_again && first < last);
+        add("cas-loop", begins(StepRemark::Expected));
+    }
+    tags
+}
