@@ -4,15 +4,17 @@
 //! says what differs.
 //!
 //! # Invariants
-//! 1. Nothing is written into a folder that has something else.
+//! 1. Nothing is written into a folder that has something else, or that another run is writing.
 //! 2. What a run may cost and how many work on it is not compared: the answer does not depend on it.
 
 use crate::output::Output;
 use selvedge_analysis::Journal;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The first line of `run.txt`.
@@ -64,19 +66,59 @@ impl RunIdentity {
     }
 }
 
+/// How many bytes may be on the disk, and how many are.
+#[derive(Clone, Debug)]
+struct DiskUse {
+    limit: Option<u64>,
+    used: Arc<AtomicU64>,
+}
+
+impl DiskUse {
+    /// Counts bytes that are about to be written.
+    fn take(&self, bytes: u64) -> io::Result<()> {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        match self.limit {
+            Some(limit) if used > limit => {
+                Err(io::Error::new(io::ErrorKind::StorageFull, "the limit of --disk was reached"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        // What was there before may not have been counted.
+        let _ = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            Some(used.saturating_sub(bytes))
+        });
+    }
+}
+
 /// The folder of a run.
 #[derive(Debug)]
 pub struct CheckpointFolder {
     path: PathBuf,
     output: Output,
+    disk: DiskUse,
+    /// Held as long as the run lasts, so that no other one writes there.
+    _lock: Option<File>,
 }
 
 impl CheckpointFolder {
-    /// A folder for a run that begins.
+    fn new(path: &Path, output: Output, disk: Option<u64>, lock: Option<File>) -> Self {
+        let disk = DiskUse { limit: disk, used: Arc::default() };
+        Self { path: path.to_owned(), output, disk, _lock: lock }
+    }
+
+    /// A folder for a run that begins, in which so many bytes may be written.
     ///
     /// # Errors
     /// If it has something, or cannot be written; the text says so.
-    pub fn begin(path: &Path, identity: &RunIdentity, output: Output) -> Result<Self, String> {
+    pub fn begin(
+        path: &Path,
+        identity: &RunIdentity,
+        output: Output,
+        disk: Option<u64>,
+    ) -> Result<Self, String> {
         let complain = |error: io::Error| format!("cannot write {}: {error}", path.display());
         fs::create_dir_all(path).map_err(complain)?;
         if fs::read_dir(path).map_err(complain)?.next().is_some() {
@@ -85,15 +127,23 @@ impl CheckpointFolder {
                 path.display()
             ));
         }
+        let lock = locked(path)?;
         fs::write(path.join("run.txt"), identity.text()).map_err(complain)?;
-        Ok(Self { path: path.to_owned(), output })
+        Ok(Self::new(path, output, disk, lock))
     }
 
     /// The folder of a run that goes on.
     ///
     /// # Errors
-    /// If there is none, or it is of another run; the text says what differs.
-    pub fn resume(path: &Path, identity: &RunIdentity, output: Output) -> Result<Self, String> {
+    /// If there is none, or it is of another run; the text says what differs. With `first`, also if
+    /// another run is writing there.
+    pub fn resume(
+        path: &Path,
+        identity: &RunIdentity,
+        output: Output,
+        disk: Option<u64>,
+        first: bool,
+    ) -> Result<Self, String> {
         let shown = path.display();
         let text = fs::read_to_string(path.join("run.txt"))
             .map_err(|error| format!("there is no checkpoint in {shown}: {error}"))?;
@@ -101,18 +151,47 @@ impl CheckpointFolder {
             Some(difference) => {
                 Err(format!("the checkpoint in {shown} is of another run: {difference}"))
             }
-            None => Ok(Self { path: path.to_owned(), output }),
+            None if first => {
+                let folder = Self::new(path, output, disk, locked(path)?);
+                folder.disk.used.store(size(path), Ordering::Relaxed);
+                Ok(folder)
+            }
+            None => Ok(Self::new(path, output, disk, None)),
         }
     }
 
     /// The folder that the first of several processes has begun.
-    pub fn joined(path: &Path, output: Output) -> Self {
-        Self { path: path.to_owned(), output }
+    pub fn joined(path: &Path, output: Output, disk: Option<u64>) -> Self {
+        Self::new(path, output, disk, None)
     }
 
     fn folder(&self, search: u64) -> PathBuf {
         self.path.join(format!("{search:016x}"))
     }
+}
+
+/// Keeps other runs from writing into a folder; nothing where files cannot be locked.
+fn locked(path: &Path) -> Result<Option<File>, String> {
+    let Ok(file) = File::create(path.join("run.lock")) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            Err(format!("another run is writing to {}", path.display()))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// How many bytes are in a folder.
+fn size(path: &Path) -> u64 {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() => size(&entry.path()),
+            Ok(data) => data.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 impl Journal for CheckpointFolder {
@@ -124,8 +203,9 @@ impl Journal for CheckpointFolder {
         folder.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    fn read(&self, search: u64, name: &str) -> io::Result<Box<dyn Read + Send>> {
-        let file = File::open(self.folder(search).join(name))?;
+    fn read(&self, search: u64, name: &str, from: u64) -> io::Result<Box<dyn Read + Send>> {
+        let mut file = File::open(self.folder(search).join(name))?;
+        file.seek(SeekFrom::Start(from))?;
         Ok(Box::new(io::BufReader::with_capacity(1 << 16, file)))
     }
 
@@ -133,11 +213,15 @@ impl Journal for CheckpointFolder {
         let folder = self.folder(search);
         fs::create_dir_all(&folder)?;
         let file = File::create(folder.join(name))?;
-        Ok(Box::new(LogFile { file, synced: Instant::now() }))
+        Ok(Box::new(LogFile { file, synced: Instant::now(), disk: self.disk.clone() }))
     }
 
     fn remove(&self, search: u64, name: &str) -> io::Result<()> {
-        fs::remove_file(self.folder(search).join(name))
+        let path = self.folder(search).join(name);
+        let bytes = fs::metadata(&path)?.len();
+        fs::remove_file(path)?;
+        self.disk.give_back(bytes);
+        Ok(())
     }
 
     fn note(&self, text: &str) {
@@ -149,11 +233,16 @@ impl Journal for CheckpointFolder {
 struct LogFile {
     file: File,
     synced: Instant,
+    disk: DiskUse,
 }
 
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.disk.take(bytes.len() as u64)?;
+        let written = self.file.write(bytes);
+        let missing = bytes.len() - written.as_ref().copied().unwrap_or(0);
+        self.disk.give_back(missing as u64);
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -160,3 +160,53 @@ fn a_violation_is_found_again_with_the_same_run() {
     assert_eq!(without(&plain.1), without(&first.1));
     assert_eq!(without(&first.1), without(&again.1));
 }
+
+#[test]
+fn what_does_not_fit_into_memory_goes_to_the_disk() {
+    let folder = scratch("checkpoint-spill");
+    let common = ["reach", PETERSON, "--reduction", "none", "--no-symmetry", "--workers", "1"];
+    // The program alone takes some memory, the states 26 MB more.
+    let small = run(&[&common[..], &["--state-limit", "1", "--stats"]].concat()).1;
+    let peak = small.lines().find_map(|line| line.trim().strip_prefix("peak-memory-bytes"));
+    let Some(base) = peak.and_then(|peak| peak.trim().parse::<u64>().ok()) else {
+        // The system does not tell, so nothing is limited.
+        return;
+    };
+    let memory = (base >> 20).saturating_add(9).to_string();
+    let limited = [&common[..], &["--format", "json", "--memory", &memory]].concat();
+    let (code, out, err) = run(&limited);
+    assert_eq!(code, 3, "it does not fit: {out}{err}");
+    let kept = folder.join("kept");
+    let kept = kept.to_str().expect("a path");
+    // A disk that is too small is no verdict, and the search goes on when it is larger.
+    let (code, out, _) = run(&[&limited[..], &["--checkpoint", kept, "--disk", "12"]].concat());
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &report["verdict"]), (3, &"unknown".into()));
+    assert!(out.contains("the limit of --disk was reached"), "{out}");
+    let (code, out, err) = run(&[&limited[..], &["--resume", kept]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(report["stats"]["counts"]["states"], 1_119_560);
+    assert_eq!(report["stats"]["levels"], 104);
+    assert!(report["stats"]["resumed_from_level"].as_u64() > Some(0));
+    assert_eq!(logs(Path::new(kept)).len(), 1, "what was sorted is removed");
+}
+
+#[test]
+fn a_limit_on_disk_needs_a_checkpoint_and_a_folder_has_one_run() {
+    let folder = scratch("checkpoint-lock");
+    let (file, kept) = (peterson(&folder), folder.join("kept"));
+    let kept = kept.to_str().expect("a path");
+    let (code, _, err) = run(&["reach", &file, "--disk", "9"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("use it with --checkpoint or --resume"), "{err}");
+    let limited = ["reach", &file, "--state-limit", "100", "--checkpoint", kept];
+    assert_eq!(run(&limited).0, 3);
+    let lock = fs::File::create(Path::new(kept).join("run.lock")).expect("it can be written");
+    lock.lock().expect("it is free");
+    let (code, _, err) = run(&["reach", &file, "--resume", kept]);
+    assert_eq!(code, 2);
+    assert!(err.contains("another run is writing to"), "{err}");
+    lock.unlock().expect("it is locked");
+    assert_eq!(run(&["reach", &file, "--resume", kept]).0, 0);
+}

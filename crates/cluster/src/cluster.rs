@@ -340,6 +340,8 @@ fn connect(
     let end = Instant::now() + *patience;
     let text = format!("kind = {kind}\n{text}");
     let mut all: Vec<Option<(TcpStream, String)>> = addresses.iter().map(|_| None).collect();
+    // Whoever calls is heard by a thread, so that a stray client who says nothing holds up nobody else.
+    let (heard, callers) = channel::<(TcpStream, String)>();
     loop {
         let mut idle = true;
         for (other, address) in addresses.iter().enumerate().take(*process) {
@@ -352,7 +354,18 @@ fn connect(
             }
         }
         while let Ok((stream, _)) = listener.accept() {
-            let Ok((stream, said)) = answer(stream, kind, &text) else { continue };
+            let (heard, kind, text) = (heard.clone(), kind.to_owned(), text.clone());
+            let hear = move || {
+                if let Ok(greeted) = answer(stream, &kind, &text) {
+                    // Nobody waits any more if all others have come.
+                    let _ = heard.send(greeted);
+                }
+            };
+            // Who is not heard calls again.
+            let _ = std::thread::Builder::new().name("caller".to_owned()).spawn(hear);
+            idle = false;
+        }
+        while let Ok((stream, said)) = callers.try_recv() {
             let from = hello::value(&said, "process").and_then(|other| other.parse().ok());
             if let Some(other) =
                 from.filter(|other| (*process + 1..addresses.len()).contains(other))

@@ -4,12 +4,12 @@
 //! connection is closed, and nothing that came over it is read as anything else.
 //!
 //! # Invariants
-//! 1. A frame begins with [`MAGIC`] and has at most [`LONGEST`] bytes; who sends more, or nothing for a
-//!    while, is a stray client.
+//! 1. A frame begins with [`MAGIC`] and has at most [`LONGEST`] bytes; who sends more, or has not sent all of
+//!    it after a while, however slowly it comes, is a stray client.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What every frame begins with.
 pub const MAGIC: [u8; 8] = *b"SELVHELO";
@@ -39,18 +39,37 @@ pub fn send(stream: &mut TcpStream, text: &str) -> io::Result<()> {
 /// # Errors
 /// If none comes in time, or something else.
 pub fn receive(stream: &mut TcpStream, patience: Duration) -> io::Result<String> {
-    stream.set_read_timeout(Some(patience))?;
+    let end = Instant::now() + patience;
     let mut head = [0; 12];
-    stream.read_exact(&mut head)?;
+    read_until(stream, &mut head, end)?;
     let (magic, length) = head.split_at(8);
     let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
     if magic != MAGIC || length > LONGEST {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut text = vec![0; length as usize];
-    stream.read_exact(&mut text)?;
+    read_until(stream, &mut text, end)?;
     stream.set_read_timeout(None)?;
     String::from_utf8(text).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Reads so many bytes before a point in time.
+fn read_until(stream: &mut TcpStream, bytes: &mut [u8], end: Instant) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// The value of a name in a text of lines `name = value`.
@@ -120,6 +139,22 @@ mod tests {
             let heard = receive(&mut server, Duration::from_millis(50));
             assert!(heard.is_err(), "{heard:?}");
         }
+        // Nor who sends a byte every now and then.
+        let mut client = TcpStream::connect(address).expect("it connects");
+        let (mut server, _) = listener.accept().expect("somebody");
+        let slow = std::thread::spawn(move || {
+            for byte in MAGIC.iter().chain(&MAGIC) {
+                std::thread::sleep(Duration::from_millis(20));
+                if client.write_all(&[*byte]).is_err() {
+                    return;
+                }
+            }
+        });
+        let begin = Instant::now();
+        assert!(receive(&mut server, Duration::from_millis(60)).is_err());
+        assert!(begin.elapsed() < Duration::from_millis(200));
+        drop(server);
+        slow.join().expect("it ends");
         let mut client = TcpStream::connect(address).expect("it connects");
         let (mut server, _) = listener.accept().expect("somebody");
         send(&mut client, "process = 1\n").expect("it sends");

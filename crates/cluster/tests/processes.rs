@@ -65,6 +65,7 @@ fn task(program: &Program, goal: Goal, options: SearchOptions) -> SearchTask {
         options,
         budget: Budget::new(),
         journal: None,
+        room: None,
         nonce: 1,
     }
 }

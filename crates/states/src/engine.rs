@@ -76,6 +76,7 @@ impl<'p> Transactions<'p> {
             options,
             budget: self.budget.clone(),
             journal: self.means.journal.clone(),
+            room: self.means.room.map(|room| room / options.workers.max(1) as u64),
             nonce: self.means.nonce,
         };
         let outcome = match &self.means.ensemble {

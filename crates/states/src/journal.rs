@@ -16,11 +16,19 @@
 //!    passes before it. What lies behind that is ignored.
 //! 2. A log says for which search it was written, and logs of another one are not read.
 
-use crate::shared::{StateRecord, hash};
+mod log;
+
+pub(crate) use log::{
+    Chunk, Frame, LogCursor, LogHead, LogReader, LogWriter, checksum, next_state, read_words,
+    write_words,
+};
+
+use crate::shared::StateRecord;
 use crate::wire::{FailureKey, SeenAccess, WordReader, write_access, write_counted, write_failure};
 use selvedge_program::Program;
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 /// Who keeps logs, by the number of a search and the name of a log.
 pub trait Journal: Debug + Send + Sync {
@@ -30,11 +38,11 @@ pub trait Journal: Debug + Send + Sync {
     /// If they cannot be listed.
     fn list(&self, search: u64) -> io::Result<Vec<String>>;
 
-    /// A log, from its beginning.
+    /// A log, from a byte on.
     ///
     /// # Errors
     /// If it cannot be opened.
-    fn read(&self, search: u64, name: &str) -> io::Result<Box<dyn Read + Send>>;
+    fn read(&self, search: u64, name: &str, from: u64) -> io::Result<Box<dyn Read + Send>>;
 
     /// A log without contents.
     ///
@@ -52,59 +60,15 @@ pub trait Journal: Debug + Send + Sync {
     fn note(&self, text: &str);
 }
 
-/// The first word of every log.
-const MAGIC: u64 = u64::from_le_bytes(*b"SELVLOG1");
-
-/// The word before every pass.
-const PASS: u64 = u64::from_le_bytes(*b"SELVPASS");
-
-/// Words before the contents of a pass: [`PASS`], its number, how many words follow, and their checksum.
-const PASS_HEAD: usize = 4;
-
-/// Words before the first pass.
-const LOG_HEAD: usize = 8;
-
-/// What a log begins with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LogHead {
+/// Where the logs of a search are kept.
+#[derive(Clone, Debug)]
+pub struct LogPlace {
     /// The number of the search.
     pub search: u64,
-    /// Which logs belong together.
-    pub generation: u64,
-    /// The partition.
-    pub own: u64,
-    /// How many partitions there are.
-    pub peers: u64,
-    /// How many words a state has; 0 if they have not all as many.
-    pub stride: u64,
-    /// A number that tells runs apart.
-    pub nonce: u64,
-}
-
-impl LogHead {
-    /// The name of the log.
-    pub fn name(&self) -> String {
-        format!("{:06}-{:02}.log", self.generation, self.own)
-    }
-
-    fn words(&self) -> [u64; LOG_HEAD] {
-        let Self { search, generation, own, peers, stride, nonce } = *self;
-        let words = [MAGIC, search, generation, own, peers, stride, nonce];
-        let mut all = [0; LOG_HEAD];
-        all[..LOG_HEAD - 1].copy_from_slice(&words);
-        all[LOG_HEAD - 1] = hash(&words);
-        all
-    }
-
-    fn of(words: &[u64]) -> Option<Self> {
-        let (&[magic, search, generation, own, peers, stride, nonce], &[sum]) =
-            words.split_first_chunk::<{ LOG_HEAD - 1 }>()?
-        else {
-            return None;
-        };
-        let sound = magic == MAGIC && hash(&words[..LOG_HEAD - 1]) == sum;
-        sound.then_some(Self { search, generation, own, peers, stride, nonce })
-    }
+    /// Who keeps them.
+    pub journal: Arc<dyn Journal>,
+    /// How many bytes of memory a partition may use for states before it has them on disk.
+    pub room: Option<u64>,
 }
 
 /// The generation and the partition in the name of a log.
@@ -174,137 +138,6 @@ impl PassNews {
     }
 }
 
-/// A log that is being written.
-pub(crate) struct LogWriter {
-    file: Box<dyn Write + Send>,
-    passes: u64,
-}
-
-impl Debug for LogWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LogWriter").field("passes", &self.passes).finish_non_exhaustive()
-    }
-}
-
-impl LogWriter {
-    pub fn new(journal: &dyn Journal, head: &LogHead) -> io::Result<Self> {
-        let mut file = journal.create(head.search, &head.name())?;
-        file.write_all(&bytes(&head.words()))?;
-        file.flush()?;
-        Ok(Self { file, passes: 0 })
-    }
-
-    /// Appends a pass, all of which is written when this returns.
-    pub fn append(&mut self, contents: &[u64]) -> io::Result<()> {
-        let head = [PASS, self.passes, contents.len() as u64, checksum(self.passes, contents)];
-        self.file.write_all(&bytes(&head))?;
-        self.file.write_all(&bytes(contents))?;
-        self.file.flush()?;
-        self.passes += 1;
-        Ok(())
-    }
-}
-
-fn checksum(pass: u64, contents: &[u64]) -> u64 {
-    hash(contents) ^ hash(&[pass, contents.len() as u64])
-}
-
-fn bytes(words: &[u64]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-/// The logs of a generation, which are read together, pass by pass.
-pub(crate) struct LogReader {
-    logs: Vec<Box<dyn Read + Send>>,
-    pub head: LogHead,
-    passes: u64,
-    /// What was found to be damaged, if anything was.
-    pub damage: Option<String>,
-}
-
-/// What became of an attempt to read words.
-enum Chunk {
-    Whole(Vec<u64>),
-    /// There is nothing.
-    End,
-    /// There is less than there should be.
-    Part,
-}
-
-fn read_words(log: &mut dyn Read, count: usize) -> io::Result<Chunk> {
-    let wanted = count as u64 * 8;
-    let mut all = Vec::new();
-    log.take(wanted).read_to_end(&mut all)?;
-    if all.is_empty() && count > 0 {
-        return Ok(Chunk::End);
-    }
-    if (all.len() as u64) < wanted {
-        return Ok(Chunk::Part);
-    }
-    let words = all.chunks_exact(8).map(|eight| {
-        let mut word = [0; 8];
-        word.copy_from_slice(eight);
-        u64::from_le_bytes(word)
-    });
-    Ok(Chunk::Whole(words.collect()))
-}
-
-impl LogReader {
-    /// The logs of a generation, unless some are missing or not of this search.
-    fn open(journal: &dyn Journal, search: u64, generation: u64) -> io::Result<Option<Self>> {
-        let mut logs = Vec::new();
-        let mut first: Option<LogHead> = None;
-        loop {
-            let own = logs.len() as u64;
-            if first.is_some_and(|first| own >= first.peers) {
-                break;
-            }
-            let name = format!("{generation:06}-{own:02}.log");
-            let mut log = match journal.read(search, &name) {
-                Ok(log) => log,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            let Chunk::Whole(words) = read_words(&mut log, LOG_HEAD)? else { return Ok(None) };
-            let Some(head) = LogHead::of(&words) else { return Ok(None) };
-            let together = *first.get_or_insert(head);
-            let expected = LogHead { search, generation, own, ..together };
-            if head != expected {
-                return Ok(None);
-            }
-            logs.push(log);
-        }
-        Ok(first.map(|head| Self { logs, head, passes: 0, damage: None }))
-    }
-
-    /// The next pass, for each partition, if it is whole in all logs.
-    pub fn next(&mut self) -> io::Result<Option<Vec<Vec<u64>>>> {
-        let mut all = Vec::new();
-        for (own, log) in self.logs.iter_mut().enumerate() {
-            let head = match read_words(log, PASS_HEAD)? {
-                Chunk::Whole(head) => head,
-                Chunk::End | Chunk::Part => return Ok(None),
-            };
-            let &[magic, pass, length, sum] = &head[..] else { return Ok(None) };
-            let damaged = || Some(format!("pass {} in log {own}", self.passes));
-            if magic != PASS || pass != self.passes || length > 1 << 40 {
-                self.damage = damaged();
-                return Ok(None);
-            }
-            match read_words(log, usize::try_from(length).unwrap_or(usize::MAX))? {
-                Chunk::Whole(words) if checksum(pass, &words) == sum => all.push(words),
-                Chunk::Whole(_) => {
-                    self.damage = damaged();
-                    return Ok(None);
-                }
-                Chunk::End | Chunk::Part => return Ok(None),
-            }
-        }
-        self.passes += 1;
-        Ok(Some(all))
-    }
-}
-
 /// What earlier runs have left: the generation with the most passes, and the number of the next one.
 pub(crate) struct Remains {
     pub logs: Option<LogReader>,
@@ -320,20 +153,16 @@ impl Remains {
             names.iter().filter_map(|name| named(name)).map(|(generation, _)| generation).collect();
         generations.sort_unstable();
         generations.dedup();
-        let mut best: Option<(u64, u64)> = None;
+        let mut best: Option<LogReader> = None;
         for generation in generations {
-            let Some(mut logs) = LogReader::open(journal, search, generation)? else { continue };
-            while logs.next()?.is_some() {}
+            let Some(logs) = LogReader::open(journal, search, generation)? else { continue };
             // Of two that say as much, the newer one.
-            if logs.passes > 0 && best.is_none_or(|(passes, _)| logs.passes >= passes) {
-                best = Some((logs.passes, generation));
+            if logs.whole > 0 && best.as_ref().is_none_or(|best| logs.whole >= best.whole) {
+                best = Some(logs);
             }
         }
-        let Some((_, generation)) = best else {
-            return Ok(Self { logs: None, next: 1, names });
-        };
-        let logs = LogReader::open(journal, search, generation)?;
-        Ok(Self { logs, next: generation + 1, names })
+        let next = best.as_ref().map_or(1, |logs| logs.head.generation + 1);
+        Ok(Self { logs: best, next, names })
     }
 }
 

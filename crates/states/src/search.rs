@@ -27,6 +27,7 @@ mod options;
 mod parallel;
 pub(crate) mod part;
 pub(crate) mod partition;
+mod spill;
 pub(crate) mod together;
 
 pub use options::{Goal, Reduction, SearchOptions, SearchOrder, StoreKind};

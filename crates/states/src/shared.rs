@@ -332,10 +332,12 @@ impl SharedStore {
 
     /// Compares the words of two states.
     pub fn compare(&self, one: StateRecord, other: StateRecord) -> Ordering {
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        self.read(one, &mut left);
-        self.read(other, &mut right);
-        left.cmp(&right)
+        let words = |record: StateRecord| {
+            let head = self.head();
+            let length = self.length(record);
+            (head..head + length).map(move |at| self.word(record, at).load(Memory::Relaxed))
+        };
+        words(one).cmp(words(other))
     }
 
     /// Stores a state with the word of its parent, unless it is there.
@@ -399,21 +401,13 @@ impl SharedStore {
         self.word(record, 0).store(word, Memory::Relaxed);
     }
 
-    /// Where the next record of a worker will be if the last one has so many words, from where
-    /// its arena has been filled: what [`Self::insert`] does, without a state.
-    pub fn place_next(&self, worker: usize, filled: &mut usize, words: usize) -> StateRecord {
-        let place = filled.div_ceil(self.unit());
-        *filled = place * self.unit() + self.head() + words;
-        StateRecord::new(worker, place)
-    }
-
     /// The entry of the table for a state with this hash.
     fn entry(&self, hash: u64, record: StateRecord) -> u64 {
         self.table.entry(hash, record.worker() - self.first, record.place())
     }
 
     fn unit(&self) -> usize {
-        if self.stride == 0 { 1 } else { self.stride + 1 }
+        unit(self.stride)
     }
 
     /// Writes a record where nobody reads yet.
@@ -464,6 +458,35 @@ impl SharedStore {
             }
         }
     }
+}
+
+/// Records of one length are counted, others begin at any word.
+fn unit(stride: usize) -> usize {
+    if stride == 0 { 1 } else { stride + 1 }
+}
+
+/// Where the next record of a worker will be if it has so many words, from where its arena has been
+/// filled: what [`SharedStore::insert`] does, without a store. Nothing if there is no such place.
+pub fn place_next(
+    stride: usize,
+    worker: usize,
+    filled: &mut usize,
+    words: usize,
+) -> Option<StateRecord> {
+    let place = filled.div_ceil(unit(stride));
+    let head = if stride == 0 { 2 } else { 1 };
+    *filled = place * unit(stride) + head + words;
+    (place >> PLACE_BITS == 0).then(|| StateRecord::new(worker, place))
+}
+
+/// The word of its arena at which a record begins.
+pub fn record_start(stride: usize, record: StateRecord) -> usize {
+    record.place() * unit(stride)
+}
+
+/// The record of a worker that begins at a word of its arena.
+pub fn record_at(stride: usize, worker: usize, start: usize) -> StateRecord {
+    StateRecord::new(worker, start / unit(stride))
 }
 
 /// 64 bits of a state, each of which depends on all of it.

@@ -1,7 +1,7 @@
 //! # Idea
 //! A search that others can do: what they need to know of it, and what they give back.
 
-use crate::journal::Journal;
+use crate::journal::{Journal, LogPlace};
 use crate::program::Code;
 use crate::search::partition::{Partition, Place, SearchOutcome};
 use crate::search::together::search_together;
@@ -28,6 +28,9 @@ pub struct SearchTask {
     pub budget: Budget,
     /// Who keeps what was explored, if anybody does.
     pub journal: Option<Arc<dyn Journal>>,
+    /// How many bytes of memory each partition may use for states before it has them on disk, if somebody
+    /// keeps what was explored.
+    pub room: Option<u64>,
     /// A number that tells runs apart.
     pub nonce: u64,
 }
@@ -59,13 +62,17 @@ impl SearchTask {
 
     /// A partition of it.
     pub fn partition<'c, 'p>(&self, code: &'c Code<'p>, place: Place) -> Partition<'c, 'p> {
-        let journal = self.journal.clone().map(|journal| (self.identity(), journal));
-        Partition::new(code, &self.goal, self.options, &self.budget, place, journal)
+        Partition::new(code, &self.goal, self.options, &self.budget, place, self.kept())
+    }
+
+    /// Where logs are kept, if they are.
+    fn kept(&self) -> Option<LogPlace> {
+        let place = |journal| LogPlace { search: self.identity(), journal, room: self.room };
+        self.journal.clone().map(place)
     }
 
     /// Searches with so many partitions in this process.
     pub fn search_here(&self, partitions: usize) -> SearchOutcome {
-        let journal = self.journal.clone().map(|journal| (self.identity(), journal));
         let Self { goal, options, budget, nonce, .. } = self;
         search_together(
             &self.code(),
@@ -73,7 +80,7 @@ impl SearchTask {
             *options,
             budget,
             (partitions, *nonce),
-            journal.as_ref(),
+            self.kept().as_ref(),
         )
     }
 }
@@ -94,6 +101,9 @@ pub struct SearchMeans {
     pub journal: Option<Arc<dyn Journal>>,
     /// Who searches in several processes.
     pub ensemble: Option<Arc<dyn Ensemble>>,
+    /// How many bytes of memory all partitions of this process may use for states before they have them
+    /// on disk, if somebody keeps what was explored.
+    pub room: Option<u64>,
     /// A number that tells runs apart, for logs.
     pub nonce: u64,
 }
@@ -118,7 +128,7 @@ impl PartialEq for SearchMeans {
             (None, None) => true,
             _ => false,
         };
-        journals && ensembles && self.nonce == other.nonce
+        journals && ensembles && (self.room, self.nonce) == (other.room, other.nonce)
     }
 }
 

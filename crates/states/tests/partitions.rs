@@ -22,6 +22,7 @@ use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// How many states are visited at most.
@@ -36,6 +37,8 @@ struct Shelf {
     logs: Arc<Logs>,
     room: Arc<Mutex<usize>>,
     notes: Mutex<Vec<String>>,
+    /// After so many answers one has a wrong byte.
+    lies: AtomicUsize,
 }
 
 impl Shelf {
@@ -44,6 +47,7 @@ impl Shelf {
             logs: Arc::default(),
             room: Arc::new(Mutex::new(room)),
             notes: Mutex::default(),
+            lies: AtomicUsize::new(usize::MAX),
         })
     }
 
@@ -91,10 +95,16 @@ impl Journal for Shelf {
         Ok(logs.keys().filter(|key| key.0 == search).map(|key| key.1.clone()).collect())
     }
 
-    fn read(&self, search: u64, name: &str) -> io::Result<Box<dyn Read + Send>> {
+    fn read(&self, search: u64, name: &str, from: u64) -> io::Result<Box<dyn Read + Send>> {
         let logs = self.logs.lock().expect("it is free");
         let log = logs.get(&(search, name.to_owned())).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Box::new(io::Cursor::new(log.clone())))
+        let mut log = log[from as usize..].to_vec();
+        if self.lies.fetch_sub(1, Ordering::Relaxed) == 0
+            && let Some(byte) = log.first_mut()
+        {
+            *byte ^= 1;
+        }
+        Ok(Box::new(io::Cursor::new(log)))
     }
 
     fn create(&self, search: u64, name: &str) -> io::Result<Box<dyn Write + Send>> {
@@ -133,6 +143,7 @@ fn task(program: &Program, goal: Goal, options: SearchOptions) -> SearchTask {
         options,
         budget: Budget::new(),
         journal: None,
+        room: None,
         nonce: 7,
     }
 }
@@ -195,14 +206,28 @@ fn interrupted(task: &SearchTask, rng: &mut Rng, tally: &mut [usize; 5]) -> Sear
         let steps = 1 + rng.below(400) as u64;
         let budget = Budget::with_steps(steps);
         let journal: Arc<dyn Journal> = shelf.clone();
-        let stopped = SearchTask { journal: Some(journal), budget, ..task.clone() };
+        let room = rng.below(2).checked_sub(1).map(|room| room as u64);
+        let stopped = SearchTask { journal: Some(journal), budget, room, ..task.clone() };
         let outcome = stopped.search_here(1 + rng.below(4));
         tally[4] += usize::from(outcome.work.resumed_from_level.is_some_and(|level| level > 0));
     }
     let journal: Arc<dyn Journal> = shelf.clone();
-    let task = SearchTask { journal: Some(journal), ..task.clone() };
+    let room = (rng.below(2) == 0).then_some(0);
+    let task = SearchTask { journal: Some(journal), room, ..task.clone() };
     let outcome = task.search_here(1 + rng.below(4));
     assert_eq!(shelf.notes(), [""; 0]);
+    outcome
+}
+
+/// A search whose states are all on disk.
+fn on_disk(task: &SearchTask, partitions: usize) -> SearchOutcome {
+    let shelf = Shelf::new(usize::MAX);
+    let journal: Arc<dyn Journal> = shelf.clone();
+    let task = SearchTask { journal: Some(journal), room: Some(0), ..task.clone() };
+    let outcome = task.search_here(partitions);
+    assert_eq!(shelf.notes(), [""; 0]);
+    let names = shelf.list(task.identity()).expect("it lists");
+    assert_eq!(names.len(), partitions, "what was sorted is removed: {names:?}");
     outcome
 }
 
@@ -233,6 +258,10 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
             }
             let first = first.get_or_insert_with(|| own.clone());
             assert_eq!(own, *first, "{}", context());
+        }
+        for partitions in [1, 3] {
+            let spilled = shown(&program, &on_disk(&task, partitions));
+            assert_eq!(Some(spilled), first, "on disk, {partitions} {reduction:?} {}", context());
         }
         let resumed = shown(&program, &interrupted(&task, &mut rng, tally));
         assert_eq!(Some(resumed), first, "interrupted, {reduction:?}, {}", context());
@@ -316,6 +345,62 @@ fn stopped(partitions: usize) -> (SearchTask, Arc<Shelf>) {
     assert!(matches!(outcome.end, OutcomeEnd::Open(Unknown::Stopped(_))), "{:?}", outcome.end);
     assert!(outcome.counts.states < 7_000);
     (task, shelf)
+}
+
+#[test]
+fn a_search_that_is_larger_than_memory_is_the_same() {
+    let plain = task(&peterson(), Goal::Failure, plain());
+    for (room, before, after) in [(0, 2, 1), (1 << 20, 1, 1), (900_000, 2, 2), (600_000, 1, 3)] {
+        let shelf = Shelf::new(usize::MAX);
+        let journal: Arc<dyn Journal> = shelf.clone();
+        let task = SearchTask { journal: Some(journal), room: Some(room), ..plain.clone() };
+        let options = SearchOptions { most_states: 6_000, ..task.options };
+        let outcome = SearchTask { options, ..task.clone() }.search_here(before);
+        assert!(matches!(outcome.end, OutcomeEnd::Open(Unknown::Stopped(_))), "{:?}", outcome.end);
+        for _ in 0..2 {
+            assert!(is_whole(&task.search_here(after)) > 5);
+        }
+        // What was on disk is gone on from in memory.
+        assert!(is_whole(&SearchTask { room: None, ..task }.search_here(before)) > 5);
+        assert_eq!(shelf.notes(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_or_lies_is_no_verdict() {
+    let plain = task(&peterson(), Goal::Failure, plain());
+    for room in [1_000, 30_000, 200_000] {
+        let shelf = Shelf::new(room);
+        let journal: Arc<dyn Journal> = shelf.clone();
+        let task = SearchTask { journal: Some(journal), room: Some(0), ..plain.clone() };
+        for partitions in [1, 3] {
+            let outcome = task.search_here(partitions);
+            let OutcomeEnd::Open(Unknown::Outside(why)) = &outcome.end else {
+                panic!("{:?}", outcome.end)
+            };
+            assert!(why.starts_with("the checkpoint could not be written: "), "{why}");
+        }
+        *shelf.room.lock().expect("it is free") = usize::MAX;
+        is_or_begins_again(&task);
+    }
+    let mut lies = 0;
+    for after in 1..40 {
+        let shelf = Shelf::new(usize::MAX);
+        shelf.lies.store(after * 15, Ordering::Relaxed);
+        let journal: Arc<dyn Journal> = shelf.clone();
+        let task = SearchTask { journal: Some(journal), room: Some(0), ..plain.clone() };
+        let outcome = task.search_here(2);
+        assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+        match outcome.end {
+            OutcomeEnd::Open(Unknown::Outside(why)) => {
+                assert!(why.contains("could not be read"), "{why}");
+                lies += 1;
+            }
+            OutcomeEnd::Complete => assert_eq!(outcome.counts.states, 12_498),
+            end => panic!("{end:?}"),
+        }
+    }
+    assert!(lies > 20, "{lies}");
 }
 
 fn is_whole(outcome: &SearchOutcome) -> u64 {

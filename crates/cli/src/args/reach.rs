@@ -180,6 +180,9 @@ pub struct ReachArgs {
     /// Go on from the checkpoint in this folder: same files, same question, same options.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// Use at most so many mebibytes of disk for a checkpoint, in this process.
+    #[arg(long, value_name = "MIB")]
+    pub disk: Option<u64>,
     /// Let the engine `transactions` search in several processes, of which this file lists the addresses:
     /// one `host:port` on each line. The same command is started once for each line.
     #[arg(long, value_name = "FILE")]

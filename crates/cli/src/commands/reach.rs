@@ -63,7 +63,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let mut model = model;
     model.program.spurious_wakeups |= args.spurious_wakeups;
-    let means = means(args, &model, watch.budget(), output)?;
+    let means = means(args, &model, &watch, output)?;
     let request = request(args, means.search);
     let reached = search(model, &request, args, watch.budget()).map_err(|error| match error {
         ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
@@ -149,6 +149,9 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
             return Some("the run to an access is one worker's; use --workers 1 with --why");
         }
     }
+    if args.disk.is_some() && args.checkpoint.is_none() && args.resume.is_none() {
+        return Some("--disk limits a checkpoint; use it with --checkpoint or --resume");
+    }
     if args.hosts.is_some() && args.states.is_some() {
         return Some("states are counted and listed in one process; leave --states or --hosts out");
     }
@@ -223,7 +226,14 @@ struct Means {
     process: usize,
 }
 
-fn means(args: &ReachArgs, model: &Model, budget: &Budget, output: Output) -> Result<Means, Exit> {
+/// How many bytes states may take before they go to the disk: a part of what is left of the memory. The
+/// rest is for what else a search needs, and for sorting what goes to the disk.
+fn room(mebibytes: u64, watch: &Watch) -> u64 {
+    let left = mebibytes.saturating_mul(1 << 20).saturating_sub(watch.peak_memory().unwrap_or(0));
+    left / 8 * 3
+}
+
+fn means(args: &ReachArgs, model: &Model, watch: &Watch, output: Output) -> Result<Means, Exit> {
     let refuse = |message: String| {
         output.complain(&message);
         Exit::BadInput
@@ -237,13 +247,16 @@ fn means(args: &ReachArgs, model: &Model, budget: &Budget, output: Output) -> Re
         None => 0,
     };
     let identity = identity(args, model);
+    let disk = args.disk.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
     let folder = match (&args.checkpoint, &args.resume) {
         (Some(folder), _) if process == 0 => {
-            Some(CheckpointFolder::begin(folder, &identity, output).map_err(refuse)?)
+            Some(CheckpointFolder::begin(folder, &identity, output, disk).map_err(refuse)?)
         }
-        (Some(folder), _) => Some(CheckpointFolder::joined(folder, output)),
+        (Some(folder), _) => Some(CheckpointFolder::joined(folder, output, disk)),
         (None, Some(folder)) => {
-            Some(CheckpointFolder::resume(folder, &identity, output).map_err(refuse)?)
+            let first = process == 0;
+            let folder = CheckpointFolder::resume(folder, &identity, output, disk, first);
+            Some(folder.map_err(refuse)?)
         }
         (None, None) => None,
     };
@@ -259,13 +272,14 @@ fn means(args: &ReachArgs, model: &Model, budget: &Budget, output: Output) -> Re
                 nonce,
                 advice: kept.map(|folder| format!("resume with --resume {}", folder.display())),
             };
-            Some(hosts::join(introduction, budget, output)?)
+            Some(hosts::join(introduction, watch.budget(), output)?)
         }
         None => None,
     };
     let search = SearchMeans {
         journal: folder.map(|folder| Arc::new(folder) as Arc<dyn Journal>),
         ensemble: seat.as_ref().map(|seat| seat.ensemble.clone()),
+        room: args.limits.memory.map(|mebibytes| room(mebibytes, watch)),
         nonce: seat.as_ref().map_or(nonce, |seat| seat.nonce),
     };
     Ok(Means { search: Some(Box::leak(Box::new(search))), seat, process })

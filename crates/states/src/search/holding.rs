@@ -7,8 +7,13 @@
 //! 1. The parent of a state is the smallest of those that reach it in the pass in which it is found, so
 //!    it does not depend on the order in which messages arrive.
 //! 2. Records lie in the arena in the order in which they were stored, pass by pass.
+//! 3. Once states are on disk ([`Spill`]), what is stored here is what was found in this pass and is not on
+//!    disk yet, whether it is new or not.
 
-use crate::shared::{ArenaCursor, Insertion, ReachedBy, SharedStore, StateRecord, hash, parent};
+use super::spill::{Spill, SpillPlace};
+use crate::shared::{
+    ArenaCursor, Insertion, ReachedBy, SharedStore, StateRecord, hash, parent, record_start,
+};
 use selvedge_base::StopReason;
 use selvedge_program::Unknown;
 
@@ -28,6 +33,15 @@ pub fn ownership_probe(peers: usize) -> u64 {
     hash(&owners)
 }
 
+/// What the parents of a state are compared by: the first bits of the hash and the thread, as the word has
+/// them, then the whole hash, then the word.
+pub(crate) type ParentKey = (u64, u64, u64);
+
+/// The key of a parent, given its word and its hash.
+pub(crate) fn parent_key(word: u64, hash: u64) -> ParentKey {
+    (StateRecord::without(word), hash, word)
+}
+
 /// The states of one partition.
 #[derive(Debug)]
 pub(crate) struct Holding {
@@ -35,6 +49,7 @@ pub(crate) struct Holding {
     pub cursor: ArenaCursor,
     own: usize,
     peers: usize,
+    stride: usize,
     /// The new states of this level.
     pub fresh: Vec<StateRecord>,
     /// Where those begin that are new in this pass.
@@ -43,8 +58,10 @@ pub(crate) struct Holding {
     parents: Vec<u64>,
     /// What others own.
     outbox: Vec<Vec<u64>>,
-    /// How many states were put into it.
-    pub sent: usize,
+    /// How many states were put into it or stored here, new ones and such as seemed to be.
+    found: usize,
+    /// The states on disk, if there are any.
+    pub spill: Option<Box<Spill>>,
     /// Whether nothing is stored: something is looked for that was found before.
     pub dry: bool,
 }
@@ -66,18 +83,35 @@ impl Holding {
             cursor: ArenaCursor::new(own),
             own,
             peers,
+            stride,
             fresh: Vec::new(),
             pass: 0,
             parents: Vec::new(),
             outbox: vec![Vec::new(); peers],
-            sent: 0,
+            found: 0,
+            spill: None,
             dry: false,
         }
     }
 
-    /// How many states were found since the level began.
+    /// How many states were found.
     pub fn found(&self) -> usize {
-        self.fresh.len() + self.sent
+        self.found
+    }
+
+    /// How many states are known to be different from each other.
+    pub fn states(&self) -> u64 {
+        self.spill.as_ref().map_or(self.store.count() as u64, |spill| spill.states)
+    }
+
+    /// How many states are new in this level.
+    pub fn fresh(&self) -> u64 {
+        self.spill.as_ref().map_or(self.fresh.len() as u64, |spill| spill.fresh)
+    }
+
+    /// How many bytes are in use.
+    pub fn bytes(&self) -> u64 {
+        self.store.bytes() + 8 * (self.fresh.len() + self.parents.len()) as u64
     }
 
     /// How many words are in the outbox.
@@ -87,6 +121,9 @@ impl Holding {
 
     /// Begins a pass: new states are told from those before it.
     pub fn begin_pass(&mut self) {
+        if self.spill.is_some() {
+            return;
+        }
         self.pass = self.fresh.len();
         self.parents.clear();
     }
@@ -113,14 +150,24 @@ impl Holding {
             let outbox = &mut self.outbox[owner];
             outbox.extend([words.len() as u64, parent, parent_hash]);
             outbox.extend_from_slice(words);
-            self.sent += 1;
+            self.found += 1;
             return Ok(None);
         }
         self.insert(hash, &Traveller { parent, hash: parent_hash, words })
     }
 
-    /// Stores a state that this partition owns; its record if it is new.
+    /// Stores a state that this partition owns; its record if it is known to be new.
     pub fn insert(
+        &mut self,
+        hash: u64,
+        state: &Traveller<'_>,
+    ) -> Result<Option<StateRecord>, Unknown> {
+        let record = self.put(hash, state)?;
+        Ok(record.filter(|_| self.spill.is_none()))
+    }
+
+    /// Stores a state; its record if it is new here.
+    pub fn put(
         &mut self,
         hash: u64,
         state: &Traveller<'_>,
@@ -130,6 +177,7 @@ impl Holding {
                 Insertion::New(record) => {
                     self.fresh.push(record);
                     self.parents.push(state.hash);
+                    self.found += 1;
                     return Ok(Some(record));
                 }
                 Insertion::Known(record) => {
@@ -138,7 +186,7 @@ impl Holding {
                 }
                 Insertion::Full => {
                     self.note_stored();
-                    self.store.reserve(GROWTH.max(self.store.count() / 2), &[self.cursor]);
+                    self.store.reserve(GROWTH, &[self.cursor]);
                     self.cursor.begin(self.store.room(), false);
                 }
                 Insertion::Exhausted => return Err(Unknown::Stopped(StopReason::Memory)),
@@ -161,9 +209,8 @@ impl Holding {
             return;
         };
         let now = self.store.parent_word(record);
-        // By the first bits of the hash and the thread, as the word has them, then by the whole hash.
-        let key = |word: u64, hash: u64| (StateRecord::without(word), hash, word);
-        if parent(now).is_some() && key(state.parent, state.hash) < key(now, self.parents[at]) {
+        let (new, old) = (parent_key(state.parent, state.hash), parent_key(now, self.parents[at]));
+        if parent(now).is_some() && new < old {
             self.store.set_parent(record, state.parent);
             self.parents[at] = state.hash;
         }
@@ -171,10 +218,74 @@ impl Holding {
 
     /// What others own of what was found, each with its owner.
     pub fn take_outbox(&mut self) -> impl Iterator<Item = (usize, Vec<u64>)> {
-        self.sent = 0;
         let boxes = self.outbox.iter_mut().enumerate();
         let boxes = boxes.filter(|(_, words)| !words.is_empty());
         boxes.map(|(to, words)| (to, std::mem::take(words)))
+    }
+
+    /// Has all states but those that are new in this pass written to disk, and these as well. If `known`,
+    /// they are states that are in a log and different from all others.
+    pub fn spill(&mut self, place: SpillPlace, known: bool) -> Result<(), Unknown> {
+        self.note_stored();
+        let new = if known { 0 } else { self.of_this_pass().len() };
+        let mut old: Vec<StateRecord> =
+            self.records().take(self.store.count().saturating_sub(new)).collect();
+        old.sort_unstable_by(|one, other| self.store.compare(*one, *other));
+        let first = self.of_this_pass().first().filter(|_| !known);
+        let filled = first.map_or(self.cursor.filled(), |first| record_start(self.stride, *first));
+        let mut spill = Box::new(Spill::new(place, filled));
+        let mut old = old.into_iter();
+        spill.add_run(|words| old.next().map(|record| self.store.read(record, words)).is_some())?;
+        drop(old);
+        if known {
+            spill.fresh = self.fresh.len() as u64;
+        } else {
+            spill.fresh = self.pass as u64;
+            self.fresh.drain(..self.pass);
+            self.pass = 0;
+            self.add_batch(&mut spill)?;
+        }
+        self.empty();
+        self.spill = Some(spill);
+        Ok(())
+    }
+
+    /// Has what is stored here written to disk: as what was found, or, if `known`, as what is known.
+    pub fn flush(&mut self, known: bool) -> Result<(), Unknown> {
+        let Some(mut spill) = self.spill.take() else { return Ok(()) };
+        let flushed = if known {
+            self.fresh.sort_unstable_by(|one, other| self.store.compare(*one, *other));
+            let mut records = self.fresh.iter();
+            spill.add_run(|words| {
+                records.next().map(|&record| self.store.read(record, words)).is_some()
+            })
+        } else {
+            self.add_batch(&mut spill)
+        };
+        self.empty();
+        self.spill = Some(spill);
+        flushed
+    }
+
+    fn add_batch(&self, spill: &mut Spill) -> Result<(), Unknown> {
+        let mut order: Vec<u32> = (0..self.fresh.len() as u32).collect();
+        let record = |at: u32| self.fresh[at as usize];
+        order.sort_unstable_by(|&one, &other| self.store.compare(record(one), record(other)));
+        let mut order = order.into_iter();
+        spill.add_batch(|words| {
+            let at = order.next()?;
+            self.store.read(record(at), words);
+            Some((self.store.parent_word(record(at)), self.parents[at as usize]))
+        })
+    }
+
+    /// Forgets what is stored here.
+    fn empty(&mut self) {
+        self.store = SharedStore::of_one(self.stride, self.own);
+        self.cursor = ArenaCursor::new(self.own);
+        self.fresh = Vec::new();
+        self.parents = Vec::new();
+        self.pass = 0;
     }
 
     /// All states.

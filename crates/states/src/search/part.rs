@@ -184,17 +184,27 @@ impl StateSearch<'_, '_> {
     /// Everything that threads do from a stored state.
     pub(crate) fn expand_record(&mut self, record: StateRecord) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
-        // Workers would wait for each other if they counted every state.
-        if part.expanded.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = self.budget.poll()
-        {
-            return Err(reason.into());
-        }
         let mut words = std::mem::take(&mut part.words);
         match (&part.holding, &part.store) {
             (Some(holding), _) => holding.store.read(record, &mut words),
             (None, Some(store)) => store.read(record, &mut words),
             (None, None) => return Ok(()),
+        }
+        self.expand_words(record, words)
+    }
+
+    /// The same of a state that is given by its words.
+    pub(crate) fn expand_words(
+        &mut self,
+        record: StateRecord,
+        words: Vec<u64>,
+    ) -> Result<(), Unknown> {
+        let Some(part) = &mut self.part else { return Ok(()) };
+        // Workers would wait for each other if they counted every state.
+        if part.expanded.is_multiple_of(POLL_EVERY)
+            && let Some(reason) = self.budget.poll()
+        {
+            return Err(reason.into());
         }
         (part.from, part.hash, part.words) = (record, hash(&words), words.clone());
         part.expanded += 1;
@@ -229,7 +239,7 @@ impl StateSearch<'_, '_> {
     }
 
     /// Notes whether a new state is the one that is looked for.
-    fn note_goal(&mut self, words: &[u64], record: StateRecord) {
+    pub(super) fn note_goal(&mut self, words: &[u64], record: StateRecord) {
         if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
             let thread = ThreadId::from_index(0);
             let found = Found::behind(0, thread, Path::new());

@@ -23,30 +23,36 @@
 //!    asked, and of what the last of them does, which is expanded again for that: with the classes
 //!    and the failures that were known when it was found.
 
+mod frontier;
+mod outcome;
+mod recovery;
+mod runs;
+
+pub use outcome::{OutcomeEnd, SearchOutcome};
+
 use super::holding::{Holding, Traveller, owner};
 use super::part::Part;
-use super::{FailingRun, Found, Goal, Reduction, StateCounts, StateSearch, WorkCounts};
-use crate::journal::{
-    Journal, LogHead, LogReader, LogWriter, LoggedFailure, PassNews, PassTotals, Relocation,
-    Remains,
-};
+use super::spill::outside;
+use super::{Found, Goal, Reduction, StateSearch};
+use crate::journal::{LogCursor, LogPlace, LogWriter, LoggedFailure, PassNews, PassTotals};
 use crate::program::Code;
-use crate::protection::Protection;
-use crate::shared::{ArenaCursor, StateRecord, hash, moved_parent, parent};
+use crate::shared::{StateRecord, hash};
 use crate::step::CellAccess;
 use crate::store::{Parent, Stored};
 use crate::wire::{
     FailureKey, SeenAccess, StopNotice, WordReader, write_access, write_counted, write_failure,
     write_reason,
 };
-use crate::witness::NoWitness;
-use selvedge_base::{Budget, Id, SearchFigures, StopReason};
-use selvedge_program::{EdgeId, Fault, NodeId, ThreadId, Unknown, Valuation, Witness};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use frontier::Frontier;
+use selvedge_base::{Budget, SearchFigures, StopReason};
+use selvedge_program::{EdgeId, NodeId, ThreadId, Unknown};
+use std::collections::BTreeMap;
 
 /// How many states are expanded in a turn, at most.
 const SLICE: usize = 1 << 14;
+
+/// How many states are expanded between two looks whether there is room.
+const ROOM_EVERY: usize = 256;
 
 /// With so many words in the outbox a turn ends.
 const MOST_WORDS: usize = 1 << 20;
@@ -67,42 +73,6 @@ pub enum Turn {
     Send(Vec<Parcel>),
     /// The search has ended.
     Ended(Box<SearchOutcome>),
-}
-
-/// How a search by partitions has ended.
-#[derive(Debug)]
-pub enum OutcomeEnd {
-    /// It has found what it looked for; the run is with those who tell.
-    Found(Option<Result<Witness, NoWitness>>),
-    /// There is nothing to be found.
-    Complete,
-    /// There is nothing to be found as far as was looked.
-    Open(Unknown),
-}
-
-/// Everything that is known after a search by partitions.
-#[derive(Debug)]
-pub struct SearchOutcome {
-    /// How it has ended.
-    pub end: OutcomeEnd,
-    /// Everything that failed: the edge and how.
-    pub failures: BTreeSet<FailureKey>,
-    /// The first run to each failure, where the search goes on behind it.
-    pub runs: Vec<FailingRun>,
-    /// Which accesses commute.
-    pub protection: Protection,
-    /// What was counted, in all partitions.
-    pub counts: StateCounts,
-    /// The same of the work.
-    pub work: WorkCounts,
-    /// How many stored states were not expanded.
-    pub waiting: u64,
-    /// Whether calls were cut off.
-    pub too_deep: bool,
-    /// How the search contradicts itself, if it does.
-    pub fault: Option<Fault>,
-    /// The shared states, where they were asked for and one process has all of them.
-    pub shared_states: Option<BTreeSet<Valuation>>,
 }
 
 /// What a partition waits for.
@@ -211,8 +181,9 @@ pub struct Partition<'c, 'p> {
     worker: StateSearch<'c, 'p>,
     place: Place,
     phase: Phase,
-    frontier: Vec<StateRecord>,
-    next: usize,
+    frontier: Frontier,
+    /// The first pass of the level that is being found.
+    level_pass: usize,
     /// What others, and this one, have said in this turn, apart from states.
     heard: Vec<Vec<u64>>,
     merged: Merged,
@@ -222,8 +193,8 @@ pub struct Partition<'c, 'p> {
     tallies: Vec<Tally>,
     /// Why this one stops.
     stopped: Option<Unknown>,
-    search: u64,
-    journal: Option<Arc<dyn Journal>>,
+    /// Where logs are kept, if anywhere.
+    kept: Option<LogPlace>,
     log: Option<LogWriter>,
     /// Logs that are of no use once all have begun.
     old: Vec<String>,
@@ -235,14 +206,14 @@ pub struct Partition<'c, 'p> {
 }
 
 impl<'c, 'p> Partition<'c, 'p> {
-    /// A partition of a search that has not begun. `search` is the number under which logs are kept.
+    /// A partition of a search that has not begun.
     pub fn new(
         code: &'c Code<'p>,
         goal: &Goal,
         options: super::SearchOptions,
         budget: &Budget,
         place: Place,
-        journal: Option<(u64, Arc<dyn Journal>)>,
+        kept: Option<LogPlace>,
     ) -> Self {
         let leader = StateSearch::new(code, goal.clone(), options, budget.clone());
         let mut worker = StateSearch::new(code, goal.clone(), options, budget.clone());
@@ -250,22 +221,20 @@ impl<'c, 'p> Partition<'c, 'p> {
         let stride = leader.packing.layout().map_or(0, |layout| layout.words);
         part.holding = Some(Box::new(Holding::new(stride, place.own, place.peers)));
         worker.part = Some(part);
-        let (search, journal) = journal.map_or((0, None), |(search, one)| (search, Some(one)));
         Self {
             leader,
             worker,
             place,
             phase: Phase::Begin,
-            frontier: Vec::new(),
-            next: 0,
+            frontier: Frontier::default(),
+            level_pass: 0,
             heard: Vec::new(),
             merged: Merged::default(),
             level: 0,
             outdated: false,
             tallies: vec![Tally::default(); place.peers],
             stopped: None,
-            search,
-            journal,
+            kept,
             log: None,
             old: Vec::new(),
             resumed_from_level: None,
@@ -276,7 +245,7 @@ impl<'c, 'p> Partition<'c, 'p> {
 
     /// How many states of this level are not expanded yet.
     pub fn left(&self) -> usize {
-        self.frontier.len() - self.next
+        self.frontier.left()
     }
 
     /// How many levels are complete.
@@ -296,6 +265,9 @@ impl<'c, 'p> Partition<'c, 'p> {
                 self.stopped.get_or_insert(why);
                 return;
             }
+        }
+        if let Err(why) = self.make_room(false) {
+            self.stopped.get_or_insert(why);
         }
     }
 
@@ -357,8 +329,8 @@ impl<'c, 'p> Partition<'c, 'p> {
         }
         self.leader.queue.clear();
         self.worker.failures.clone_from(&self.leader.failures);
-        if let Some(journal) = self.journal.clone()
-            && self.recover(&*journal)?
+        if let Some(kept) = self.kept.clone()
+            && self.recover(&kept)?
         {
             return Ok(());
         }
@@ -369,9 +341,7 @@ impl<'c, 'p> Partition<'c, 'p> {
             }
         }
         self.write_pass(&PassNews::default());
-        self.frontier = std::mem::take(&mut self.holding()?.fresh);
-        self.holding()?.begin_pass();
-        Ok(())
+        self.begin_level(false)
     }
 
     /// What it says at the end of a turn, to all.
@@ -401,7 +371,7 @@ impl<'c, 'p> Partition<'c, 'p> {
         let Some(holding) = &mut part.holding else { return Tally::default() };
         holding.note_stored();
         Tally {
-            states: holding.store.count() as u64,
+            states: holding.states(),
             nodes: counts.nodes,
             transitions: counts.transitions,
             expanded,
@@ -420,17 +390,23 @@ impl<'c, 'p> Partition<'c, 'p> {
         let share = usize::try_from(share).unwrap_or(usize::MAX);
         let found = |worker: &StateSearch<'_, '_>| worker.found_so_far();
         let before = found(&self.worker);
-        for _ in 0..SLICE {
-            let Some(&record) = self.frontier.get(self.next) else { break };
-            if self.stopped.is_some() || found(&self.worker) - before >= share {
+        let room = self.kept.as_ref().and_then(|kept| kept.room);
+        let most_words = room.map_or(MOST_WORDS, |room| {
+            usize::try_from(room / 64).unwrap_or(MOST_WORDS).clamp(1 << 10, MOST_WORDS)
+        });
+        for turn in 0..SLICE {
+            if self.frontier.left() == 0
+                || self.stopped.is_some()
+                || found(&self.worker) - before >= share
+            {
                 break;
             }
             let part = self.worker.part.as_ref().and_then(|part| part.holding.as_ref());
-            if part.is_some_and(|holding| holding.waiting() > MOST_WORDS) {
+            if part.is_some_and(|holding| holding.waiting() > most_words) {
                 break;
             }
-            self.next += 1;
-            if let Err(why) = self.worker.expand_record(record) {
+            let made = if turn % ROOM_EVERY == 0 { self.make_room(false) } else { Ok(()) };
+            if let Err(why) = made.and_then(|()| self.expand_next()) {
                 self.stopped = Some(why);
             }
         }
@@ -480,10 +456,10 @@ impl<'c, 'p> Partition<'c, 'p> {
         }
         // All have begun, so what is older than their logs is of no use.
         if self.place.own == 0
-            && let Some(journal) = &self.journal
+            && let Some(LogPlace { search, journal, .. }) = &self.kept
         {
             for name in std::mem::take(&mut self.old) {
-                if let Err(error) = journal.remove(self.search, &name) {
+                if let Err(error) = journal.remove(*search, &name) {
                     journal.note(&format!("{name} was not removed: {error}"));
                 }
             }
@@ -506,10 +482,13 @@ impl<'c, 'p> Partition<'c, 'p> {
     /// Says what it has seen in a pass.
     fn settle(&mut self) -> Vec<Parcel> {
         self.phase = Phase::Settle;
+        if let Err(why) = self.find_new() {
+            self.stopped.get_or_insert(why);
+        }
         let mut words = vec![SETTLED, self.place.own as u64];
         words.extend(self.tally().words());
         if let Some(part) = &mut self.worker.part {
-            words.push(part.holding.as_ref().map_or(0, |holding| holding.fresh.len() as u64));
+            words.push(part.holding.as_ref().map_or(0, |holding| holding.fresh()));
             words.push(part.accesses.len() as u64);
             for access in std::mem::take(&mut part.accesses) {
                 write_access(&mut words, &access);
@@ -597,100 +576,6 @@ impl<'c, 'p> Partition<'c, 'p> {
         self.leader.collect && self.leader.goal == Goal::Failure
     }
 
-    fn wanted(&mut self) -> impl Iterator<Item = &mut Wanted> {
-        self.merged.failures.iter_mut().chain(&mut self.merged.found)
-    }
-
-    /// Asks for the states on the way to what was found, or concludes what comes next.
-    fn trace_or_conclude(&mut self) -> Result<Vec<Parcel>, End> {
-        if self.wanted().all(|wanted| wanted.next.is_none()) {
-            self.conclude()?;
-            return Ok(self.slice());
-        }
-        self.phase = Phase::Trace;
-        let own = self.place.own;
-        let mut words = vec![TRACED, own as u64];
-        let asked: Vec<Option<StateRecord>> = self.wanted().map(|wanted| wanted.next).collect();
-        let store = &self.holding()?.store;
-        let mut state = Vec::new();
-        for (at, record) in asked.into_iter().enumerate() {
-            if let Some(record) = record.filter(|record| record.worker() == own) {
-                store.read(record, &mut state);
-                words.extend([at as u64, store.parent_word(record)]);
-                write_counted(&mut words, &state);
-            }
-        }
-        let mut parcels = Vec::new();
-        self.say(words, &mut parcels);
-        Ok(parcels)
-    }
-
-    /// Takes the states that owners have sent.
-    fn extend_chains(&mut self) -> Result<(), End> {
-        let heard = self.heard(TRACED)?;
-        let many = self.wanted().count();
-        let mut sent = Vec::new();
-        for words in &heard {
-            let mut words = WordReader::new(&words[2..]);
-            while !words.is_empty() {
-                let mut read = || Some((words.number(many)?, words.next()?, words.counted()?));
-                sent.push(read().ok_or_else(damaged)?);
-            }
-        }
-        for (at, wanted) in self.wanted().enumerate() {
-            if wanted.next.is_none() {
-                continue;
-            }
-            let one = sent.iter().find(|one| one.0 == at);
-            let &(_, word, state) = one.ok_or_else(|| End::Fault("a state has no owner".into()))?;
-            let before = parent(word);
-            wanted.chain.push((state.to_vec(), before.map_or(0, |(_, thread)| thread)));
-            wanted.next = before.map(|(record, _)| record);
-        }
-        Ok(())
-    }
-
-    /// Gives the leader the states on the way to something, so that it can make the run.
-    fn adopted(&mut self, mut found: Found, chain: &[(Vec<u64>, usize)]) -> Found {
-        let first = |_| Parent { state: 0, thread: ThreadId::from_index(0), depth: 0 };
-        let mut last = 0;
-        for (depth, (words, thread)) in chain.iter().rev().enumerate() {
-            let thread = ThreadId::from_index(*thread);
-            let parent = Parent { state: last, thread, depth: depth as u32 };
-            last = match depth {
-                0 => self.leader.store.insert(words, first).0,
-                _ => self.leader.store.insert(words, |_| parent).0,
-            };
-        }
-        found.from = last;
-        found
-    }
-
-    /// Expands a state again, for what was found there.
-    fn found_at(&mut self, words: &[u64], failure: Option<FailureKey>) -> Result<Found, End> {
-        let thread = ThreadId::from_index(0);
-        if failure.is_none() && matches!(self.leader.goal, Goal::State(_)) {
-            return Ok(Found::behind(0, thread, Vec::new()));
-        }
-        let (counts, too_deep) = (self.worker.counts, self.worker.too_deep);
-        self.holding()?.dry = true;
-        let found = self.worker.visit(0, Some(words));
-        self.holding()?.dry = false;
-        (self.worker.counts, self.worker.too_deep) = (counts, too_deep);
-        let part = self.worker.part.as_mut().map(|part| {
-            part.nominee = None;
-            std::mem::take(&mut part.failing)
-        });
-        let found = match failure {
-            None => found?,
-            Some(key) => {
-                found?;
-                part.and_then(|mut failing| failing.remove(&key)).map(|nominee| nominee.found)
-            }
-        };
-        found.ok_or_else(|| End::Fault("what was found is not found again".into()))
-    }
-
     /// Concludes a pass: what is known to all now, and what comes next.
     fn conclude(&mut self) -> Result<(), End> {
         let merged = std::mem::take(&mut self.merged);
@@ -725,36 +610,25 @@ impl<'c, 'p> Partition<'c, 'p> {
         let accesses: Vec<SeenAccess> = merged.accesses.into_iter().collect();
         let lost = self.register(&accesses);
         self.write_pass(&PassNews { totals: merged.totals, accesses, failures });
-        self.next = 0;
         if lost {
             self.outdated = true;
+            self.frontier.rewind(self.log.as_ref());
         } else {
             self.retraced = 0;
             self.level += 1;
             self.leader.work.levels = self.level;
             if merged.fresh > 0 {
                 self.leader.counts.depth = self.leader.counts.depth.max(self.level);
-                self.frontier = std::mem::take(&mut self.holding()?.fresh);
+                self.begin_level(false)?;
             } else if self.outdated {
                 self.outdated = false;
                 self.leader.counts.sweeps += 1;
-                self.frontier = self.holding()?.records().collect();
+                self.begin_level(true)?;
             } else {
                 return Err(End::Complete);
             }
         }
         self.holding()?.begin_pass();
-        Ok(())
-    }
-
-    /// Makes the run to a failure that was not known.
-    fn failing_run(&mut self, key: FailureKey, chain: &[(Vec<u64>, usize)]) -> Result<(), End> {
-        let Some((words, _)) = chain.first() else {
-            return Err(End::Fault("nothing leads to what fails".into()));
-        };
-        let found = self.found_at(&words.clone(), Some(key))?;
-        let found = self.adopted(found, chain);
-        self.leader.note_failure(key.0.map(Id::from_index), key.1, &found)?;
         Ok(())
     }
 
@@ -773,238 +647,6 @@ impl<'c, 'p> Partition<'c, 'p> {
         }
         self.worker.protection.clone_from(protection);
         protection.losses != losses && self.leader.options.reduction != Reduction::None
-    }
-
-    /// Writes a pass to the log, if there is one.
-    fn write_pass(&mut self, news: &PassNews) {
-        let Some(log) = &mut self.log else { return };
-        let Some(holding) = self.worker.part.as_ref().and_then(|part| part.holding.as_ref()) else {
-            return;
-        };
-        let mut words = Vec::new();
-        let mut state = Vec::new();
-        words.push(holding.of_this_pass().len() as u64);
-        for &record in holding.of_this_pass() {
-            holding.store.read(record, &mut state);
-            words.push(holding.store.parent_word(record));
-            write_counted(&mut words, &state);
-        }
-        if self.place.own == 0 {
-            news.write(&mut words);
-        }
-        if let Err(error) = log.append(&words) {
-            let why = format!("the checkpoint could not be written: {error}");
-            self.stopped.get_or_insert(Unknown::Outside(why));
-            self.log = None;
-        }
-    }
-
-    /// Opens a log, and does what others say that was done before. Whether there was anything.
-    fn recover(&mut self, journal: &dyn Journal) -> Result<bool, End> {
-        let outside = |what: &str, error: std::io::Error| {
-            End::Open(Unknown::Outside(format!("the checkpoint could not be {what}: {error}")))
-        };
-        let remains = Remains::find(journal, self.search).map_err(|one| outside("read", one))?;
-        let Place { own, peers, nonce, .. } = self.place;
-        let stride = self.leader.packing.layout().map_or(0, |layout| layout.words);
-        let head = LogHead {
-            search: self.search,
-            generation: remains.next,
-            own: own as u64,
-            peers: peers as u64,
-            stride: stride as u64,
-            nonce,
-        };
-        let log = LogWriter::new(journal, &head).map_err(|one| outside("written", one))?;
-        self.log = Some(log);
-        let prefix = format!("{:06}-", remains.next);
-        self.old = remains.names.into_iter().filter(|name| !name.starts_with(&prefix)).collect();
-        let Some(mut logs) = remains.logs.filter(|logs| logs.head.stride == head.stride) else {
-            return Ok(false);
-        };
-        let mut filled: Vec<usize> =
-            (0..logs.head.peers as usize).map(|one| ArenaCursor::new(one).filled()).collect();
-        let mut taken: Vec<usize> = (0..peers).map(|one| ArenaCursor::new(one).filled()).collect();
-        let mut moved = Relocation::default();
-        let mut first = true;
-        while let Some(pass) = logs.next().map_err(|one| outside("read", one))? {
-            let retraced = self.retrace(&pass, &mut filled, &mut taken, &mut moved, first);
-            self.resumed_from_level = Some(self.level);
-            retraced.map_err(|end| match end {
-                End::Fault(what) => {
-                    End::Open(Unknown::Outside(format!("the checkpoint is of no use: {what}")))
-                }
-                end => end,
-            })?;
-            first = false;
-            self.source = hash(&[self.source, logs.head.nonce, logs.head.generation]);
-            if let Some(reason) = self.leader.budget.poll() {
-                return Err(End::Open(reason.into()));
-            }
-        }
-        self.report_damage(journal, &logs);
-        Ok(true)
-    }
-
-    /// Everything that is known at the end.
-    fn outcome(&mut self, end: End) -> SearchOutcome {
-        let mut fault = self.leader.fault.take();
-        let too_deep = self.tallies.iter().any(|tally| tally.too_deep);
-        let end = match end {
-            End::Found(found) => {
-                OutcomeEnd::Found(self.place.tells.then(|| self.leader.witness(&found)))
-            }
-            End::FoundElsewhere => OutcomeEnd::Found(None),
-            End::Complete if too_deep => {
-                OutcomeEnd::Open(Unknown::CallDepth(self.leader.options.depth))
-            }
-            End::Complete => OutcomeEnd::Complete,
-            End::Open(why) => OutcomeEnd::Open(why),
-            End::Fault(what) => {
-                fault.get_or_insert(Fault(format!("the search by partitions: {what}")));
-                OutcomeEnd::Complete
-            }
-        };
-        let own = self.tally();
-        self.tallies[self.place.own].bytes = own.bytes;
-        let sum = |part: fn(&Tally) -> u64| self.tallies.iter().map(part).sum::<u64>();
-        let (states, expanded) = (sum(|tally| tally.states), sum(|tally| tally.expanded));
-        let measured = self.tallies.iter().filter(|tally| tally.bytes > 0);
-        let measured = measured
-            .fold((0, 0), |(bytes, states), tally| (bytes + tally.bytes, states + tally.states));
-        let most = self.tallies.iter().map(|tally| tally.expanded).max().unwrap_or(0);
-        let peers = self.place.peers as u64;
-        let imbalance = (most * peers * 100).checked_div(expanded).unwrap_or(100);
-        SearchOutcome {
-            end,
-            failures: self.leader.failures.clone(),
-            runs: std::mem::take(&mut self.leader.runs),
-            protection: self.leader.protection.clone(),
-            counts: StateCounts {
-                states,
-                nodes: sum(|tally| tally.nodes),
-                transitions: sum(|tally| tally.transitions),
-                bytes_per_state: measured.0.checked_div(measured.1).unwrap_or(0),
-                ..self.leader.counts
-            },
-            work: WorkCounts {
-                workers: peers,
-                levels: self.level,
-                imbalance: imbalance.saturating_sub(100),
-                resumed_from_level: self.resumed_from_level,
-                ..WorkCounts::default()
-            },
-            waiting: states.saturating_sub(expanded),
-            too_deep,
-            fault,
-            shared_states: None,
-        }
-    }
-
-    /// The different values of the globals, each followed by whether each lock is held, in the states that
-    /// this partition owns.
-    ///
-    /// # Errors
-    /// If a limit was met.
-    pub fn shared_states(&self) -> Result<BTreeSet<Valuation>, Unknown> {
-        let mut all = BTreeSet::new();
-        let holding = self.worker.part.as_ref().and_then(|part| part.holding.as_ref());
-        let mut words = Vec::new();
-        let Some(holding) = holding else { return Ok(all) };
-        for record in holding.records() {
-            if let Some(reason) = self.leader.budget.poll() {
-                return Err(reason.into());
-            }
-            holding.store.read(record, &mut words);
-            all.insert(self.leader.shared_state(&words));
-        }
-        Ok(all)
-    }
-
-    fn report_damage(&self, journal: &dyn Journal, logs: &LogReader) {
-        if let Some(what) = logs.damage.as_ref().filter(|_| self.place.tells) {
-            journal.note(&format!(
-                "{what} of the checkpoint is damaged; the search goes on behind level {}",
-                self.level
-            ));
-        }
-    }
-
-    /// Does what a pass in the logs says that was done.
-    fn retrace(
-        &mut self,
-        pass: &[Vec<u64>],
-        filled: &mut [usize],
-        taken: &mut [usize],
-        moved: &mut Relocation,
-        first: bool,
-    ) -> Result<(), End> {
-        let Place { own, peers, .. } = self.place;
-        let program = self.leader.machine.code.program;
-        let mut news = PassNews::default();
-        let mut states = 0;
-        for (from, words) in pass.iter().enumerate() {
-            let mut words = WordReader::new(words);
-            let count = words.next().ok_or_else(damaged)?;
-            for _ in 0..count {
-                let mut read = || Some((words.next()?, words.counted()?));
-                let (word, state) = read().ok_or_else(damaged)?;
-                let hash = hash(state);
-                let to = owner(hash, peers);
-                let store = &self.holding()?.store;
-                let was = store.place_next(from, &mut filled[from], state.len());
-                let is = store.place_next(to, &mut taken[to], state.len());
-                moved.note(was, is);
-                self.tallies[to].states += 1;
-                if to != own {
-                    continue;
-                }
-                let parent = match parent(word) {
-                    None => 0,
-                    Some((before, _)) => moved_parent(word, moved.of(before).ok_or_else(damaged)?),
-                };
-                let state = Traveller { parent, hash: 0, words: state };
-                if self.holding()?.insert(hash, &state)? != Some(is) {
-                    return Err(damaged());
-                }
-            }
-            states += count;
-            if from == 0 {
-                news = PassNews::read(&mut words, program).ok_or_else(damaged)?;
-            }
-        }
-        if first {
-            if states != self.leader.store.count() as u64 {
-                return Err(damaged());
-            }
-            self.write_pass(&news);
-            self.frontier = std::mem::take(&mut self.holding()?.fresh);
-            self.holding()?.begin_pass();
-            return Ok(());
-        }
-        let Tally { states: stored, .. } = self.tallies[0];
-        let PassTotals { nodes, transitions, expanded, too_deep } = news.totals;
-        self.tallies[0] =
-            Tally { states: stored, nodes, transitions, expanded, too_deep, bytes: 0 };
-        if own == 0 {
-            self.worker.counts.nodes = nodes;
-            self.worker.counts.transitions = transitions;
-            self.worker.too_deep = too_deep;
-            if let Some(part) = &mut self.worker.part {
-                part.expanded = expanded;
-            }
-        }
-        self.retraced += states;
-        let wanted =
-            |one: LoggedFailure| Wanted { failure: Some(one.key), next: None, chain: one.chain };
-        self.merged = Merged {
-            fresh: self.retraced,
-            accesses: news.accesses.into_iter().collect(),
-            failures: news.failures.into_iter().map(wanted).collect(),
-            found: None,
-            totals: news.totals,
-        };
-        self.conclude()
     }
 }
 

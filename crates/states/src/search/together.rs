@@ -3,30 +3,29 @@
 //! do, and what they send is handed over in between.
 
 use super::partition::{Parcel, Partition, Place, SearchOutcome, Turn};
-use crate::journal::Journal;
+use crate::journal::LogPlace;
 use crate::program::Code;
 use crate::search::{Goal, SearchOptions};
 use selvedge_base::Budget;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// With fewer states to expand, one thread does the turns of all partitions.
 const FEW: usize = 256;
 
-/// Searches to the end with so many partitions. Logs are kept under the number of the search.
+/// Searches to the end with so many partitions.
 pub fn search_together(
     code: &Code<'_>,
     goal: &Goal,
     options: SearchOptions,
     budget: &Budget,
     (partitions, nonce): (usize, u64),
-    journal: Option<&(u64, Arc<dyn Journal>)>,
+    kept: Option<&LogPlace>,
 ) -> SearchOutcome {
     let peers = partitions.max(1);
     let mut crew: Vec<Partition<'_, '_>> = (0..peers)
         .map(|own| {
             let place = Place { own, peers, tells: own == 0, nonce };
-            Partition::new(code, goal, options, budget, place, journal.cloned())
+            Partition::new(code, goal, options, budget, place, kept.cloned())
         })
         .collect();
     let mut mail: Vec<Vec<Vec<u64>>> = vec![Vec::new(); peers];
