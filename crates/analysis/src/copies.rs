@@ -4,10 +4,9 @@
 //! then is safe with at most so many.
 
 use selvedge_base::IdVec;
+use selvedge_logic::normal::{NormalForm, NormalPart};
 use selvedge_program::copies::{CopiesFor, Enough, enough, instantiate};
-use selvedge_program::{
-    Copies, Feature, Features, Formula, PathQuantifier, Program, Proposition, Question, ThreadId,
-};
+use selvedge_program::{Copies, Feature, Features, Program, Proposition, Question, ThreadId};
 
 /// How many copies there are if no number is known to decide a question and none is given.
 pub const FEW_COPIES: u32 = 4;
@@ -52,23 +51,21 @@ pub fn instance(program: Program, asked: &[CopiesFor], most: u32) -> Instance {
 /// stay where it begins.
 pub(crate) fn named_suffice(question: &Question, features: Features) -> bool {
     let Question::Temporal(temporal) = question else { return false };
-    let others = [Feature::Values, Feature::Channels, Feature::Starts, Feature::Joins];
-    temporal.quantifier == PathQuantifier::Some
-        && temporal.fair.is_empty()
-        && !others.into_iter().any(|one| features.contains(one))
-        && is_passing(&temporal.formula)
+    // With these a thread that stays where it begins is in nobody's way, and nobody needs it.
+    let alone = [Feature::Recursion, Feature::AnyCopies, Feature::Volatile, Feature::Mutexes];
+    temporal.fair.is_empty()
+        && features.without(alone.into_iter().collect()).is_empty()
+        && is_passing(&NormalForm::new(&temporal.sought()))
 }
 
 /// Whether a formula says only which moments come one after the other, in terms of single threads.
-fn is_passing(formula: &Formula) -> bool {
-    match formula {
-        Formula::Constant(_) => true,
-        Formula::Proposition(atom) => is_about_one(atom),
-        Formula::Not(f) => matches!(&**f, Formula::Proposition(atom) if is_about_one(atom)),
-        Formula::And(f, g) | Formula::Or(f, g) => is_passing(f) && is_passing(g),
-        Formula::Until(f, g) => **f == Formula::Constant(true) && is_passing(g),
-        Formula::Next(_) | Formula::Release(..) => false,
-    }
+fn is_passing(form: &NormalForm) -> bool {
+    form.parts.iter().all(|part| match *part {
+        NormalPart::Constant(_) | NormalPart::And(..) | NormalPart::Or(..) => true,
+        NormalPart::Literal(atom, _) => is_about_one(&form.atoms[atom as usize]),
+        NormalPart::Until(f, _) => form.parts[f] == NormalPart::Constant(true),
+        NormalPart::Next(_) | NormalPart::Release(..) => false,
+    })
 }
 
 fn is_about_one(atom: &Proposition) -> bool {

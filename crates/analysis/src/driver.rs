@@ -15,7 +15,7 @@
 
 use crate::copies::named_suffice;
 use crate::prepared::Prepared;
-use crate::registry::{EngineKind, choose, make, make_for_events};
+use crate::registry::{Choice, EngineKind, choose, make, make_for_events};
 use selvedge_base::Budget;
 use selvedge_cpds::CpdsOptions;
 use selvedge_program::{
@@ -204,7 +204,7 @@ pub(crate) struct Driver<'a, 'p> {
     prepared: &'a Prepared<'p>,
     options: &'a Options,
     budget: &'a Budget,
-    engines: BTreeMap<(EngineKind, Sees), Box<dyn Engine + 'a>>,
+    engines: BTreeMap<(Choice, Sees), Box<dyn Engine + 'a>>,
     chosen: Option<&'static str>,
 }
 
@@ -221,8 +221,12 @@ impl<'a, 'p> Driver<'a, 'p> {
     /// The report with these answers of theirs.
     pub(crate) fn report(self, answers: Vec<Answer>) -> Report {
         let mut statistics = Statistics::default();
-        for engine in self.engines.values() {
-            statistics.extend(&engine.statistics());
+        for ((choice, _), engine) in &self.engines {
+            // Searches with more and more frames, each of which counts.
+            match choice.frames {
+                Some(_) => statistics.add(&engine.statistics()),
+                None => statistics.extend(&engine.statistics()),
+            }
         }
         Report { answers, chosen: self.chosen, statistics }
     }
@@ -233,12 +237,10 @@ impl<'a, 'p> Driver<'a, 'p> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Answer, InternalError> {
-        let (engines, why) = {
-            let Options { engine, limit, .. } = *self.options;
-            choose(self.prepared, question, engine, limit.is_some())
-        };
+        let (choices, why) = choose(self.prepared, question, self.options);
         let mut open: Option<Answer> = None;
-        for (at, kind) in engines.into_iter().enumerate() {
+        for (at, choice) in choices.into_iter().enumerate() {
+            let kind = choice.engine;
             let unfitting =
                 open.as_ref().is_some_and(|answer| is_about_other_data(&answer.verdict));
             // Another engine without values knows no more.
@@ -255,7 +257,7 @@ impl<'a, 'p> Driver<'a, 'p> {
             } else if let Err(why) = kind.takes(self.prepared.features, question) {
                 not(Unknown::Unsupported(why))
             } else {
-                self.decide(kind, question, widened)?
+                self.decide(choice, question, widened)?
             };
             let mut answer =
                 Answer { question: question.clone(), verdict, engine, explored, searched, refined };
@@ -267,12 +269,19 @@ impl<'a, 'p> Driver<'a, 'p> {
                 Verdict::Unknown(Unknown::Tuples { .. } | Unknown::Nodes { .. }) => {
                     open = Some(answer);
                 }
-                // Runs with more open calls are for an engine that has no limit on them.
+                // Runs with more open calls are for an engine that has no limit on them, and what that one
+                // knows of them is said.
                 Verdict::Unknown(Unknown::CallDepth(_))
                     if matches!(question, Question::Temporal(_)) =>
                 {
-                    open = Some(answer);
+                    let known = |open: &Answer| {
+                        matches!(open.verdict, Verdict::Unknown(Unknown::Stacks(_)))
+                    };
+                    if !open.as_ref().is_some_and(known) {
+                        open = Some(answer);
+                    }
                 }
+                Verdict::Unknown(Unknown::Stacks(_)) => open = Some(answer),
                 Verdict::Unknown(Unknown::OtherData(_))
                     if kind.leaves_out(self.prepared.features, question) =>
                 {
@@ -293,16 +302,17 @@ impl<'a, 'p> Driver<'a, 'p> {
     /// What one engine says, its claim replayed.
     fn decide(
         &mut self,
-        kind: EngineKind,
+        choice: Choice,
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Replayed, InternalError> {
+        let kind = choice.engine;
         let Self { prepared, options, budget, engines, .. } = self;
         let prepared: &'a Prepared<'p> = prepared;
         let leaves_out = kind.leaves_out(prepared.features, question);
         let sees = if leaves_out { Sees::Events } else { Sees::Everything };
-        let engine = engines.entry((kind, sees)).or_insert_with(|| match sees {
-            Sees::Everything => make(kind, prepared, options, budget),
+        let engine = engines.entry((choice, sees)).or_insert_with(|| match sees {
+            Sees::Everything => make(choice, prepared, options, budget),
             Sees::Events => make_for_events(kind, prepared.events(), options, budget),
         });
         let blame = |what: String| InternalError(format!("engine {}: {what}", kind.name()));
@@ -427,7 +437,8 @@ mod tests {
             ] {
                 let (options, budget) = (Options::new(Some(kind)), Budget::new());
                 let mut driver = Driver::new(&prepared, &options, &budget);
-                driver.engines.insert((kind, Sees::Everything), Box::new(Liar(lie.clone())));
+                let choice = Choice { engine: kind, frames: None };
+                driver.engines.insert((choice, Sees::Everything), Box::new(Liar(lie.clone())));
                 let answer = driver.answer(&question, &mut |_| {});
                 let error = answer.expect_err("it is no verdict").to_string();
                 let expected = match lie {

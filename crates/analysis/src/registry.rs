@@ -27,6 +27,7 @@ use selvedge_program::{
 use selvedge_replay::exhaustive::temporal::{search_abstractly, search_run};
 use selvedge_replay::{Exhaustive, replay_within};
 use selvedge_states::SearchOptions;
+use std::ops::RangeInclusive;
 
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -532,10 +533,61 @@ impl EngineKind {
     }
 }
 
+/// An engine to ask.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Choice {
+    /// Which one.
+    pub engine: EngineKind,
+    /// How many frames of stacks it looks at, if not as many as it may.
+    pub frames: Option<u32>,
+}
+
 /// The engines to ask, the first one first, and why that one comes first if that needs a reason.
 /// An engine that is named is the only one; `tupling` brings its second form along, for what
 /// explodes. Where a bound is given, an engine comes first that explores as far as that.
 pub(crate) fn choose(
+    prepared: &Prepared<'_>,
+    question: &Question,
+    options: &Options,
+) -> (Vec<Choice>, Option<&'static str>) {
+    let (engines, why) = kinds(prepared, question, options.engine, options.limit.is_some());
+    let stacks = options.engine.is_none()
+        && QuestionKind::of(question) == Temporal
+        && prepared.features.contains(Recursion);
+    let mut choices = Vec::new();
+    for engine in engines {
+        match engine {
+            EngineKind::Exhaustive if stacks => choices.extend(deeper_and_deeper(options)),
+            EngineKind::Abstraction if stacks => {}
+            _ => choices.push(Choice { engine, frames: None }),
+        }
+    }
+    (choices, why)
+}
+
+/// The search with few open calls and the abstraction in turn, each time with twice as many frames: what can
+/// be shown with few of them does not wait for a search with many.
+fn deeper_and_deeper(options: &Options) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    let most = options.call_depth.max(options.max_known);
+    let (mut frames, mut before) = (1, 0);
+    loop {
+        for (engine, limit) in [
+            (EngineKind::Exhaustive, options.call_depth.max(1)),
+            (EngineKind::Abstraction, options.max_known),
+        ] {
+            if before < limit {
+                choices.push(Choice { engine, frames: Some(limit.min(frames)) });
+            }
+        }
+        if frames >= most {
+            return choices;
+        }
+        (frames, before) = (frames.saturating_mul(2), frames);
+    }
+}
+
+fn kinds(
     prepared: &Prepared<'_>,
     question: &Question,
     named: Option<EngineKind>,
@@ -629,7 +681,7 @@ fn suits_transactions(prepared: &Prepared<'_>) -> bool {
 
 /// Makes an engine for one program.
 pub(crate) fn make<'p>(
-    kind: EngineKind,
+    Choice { engine, frames }: Choice,
     prepared: &Prepared<'p>,
     options: &Options,
     budget: &Budget,
@@ -642,7 +694,8 @@ pub(crate) fn make<'p>(
             BoundedOptions { kind, measure, limit, visible, list, starts_per_site, max_nodes };
         Box::new(Bounded::prepared(program, prepared.features, prepared.slices(), options, budget))
     };
-    match kind {
+    let call_depth = frames.map_or(options.call_depth, |frames| options.call_depth.min(frames));
+    match engine {
         EngineKind::Tupling => {
             let behaviours = prepared.behaviours(budget);
             let facts = options.max_facts;
@@ -666,18 +719,18 @@ pub(crate) fn make<'p>(
             budget: budget.clone(),
         }),
         EngineKind::Exhaustive => {
-            let engine = Exhaustive::new(program, options.call_depth, budget.clone());
+            let engine = Exhaustive::new(program, call_depth, budget.clone());
             Box::new(ExhaustiveSearch {
                 engine,
                 program,
-                options: *options,
+                call_depth,
                 budget: budget.clone(),
                 pairs: 0,
             })
         }
         EngineKind::Abstraction => Box::new(StackAbstraction {
             program,
-            max_known: options.max_known,
+            known: frames.unwrap_or(1)..=frames.unwrap_or(options.max_known),
             budget: budget.clone(),
             pairs: 0,
         }),
@@ -814,7 +867,7 @@ impl Engine for Direct<TuplingBdd<'_>> {
 struct ExhaustiveSearch<'p> {
     engine: Exhaustive<'p>,
     program: &'p Program,
-    options: Options,
+    call_depth: u32,
     budget: Budget,
     /// How many pairs of a state and one of an automaton were seen.
     pairs: u64,
@@ -825,13 +878,13 @@ impl Engine for ExhaustiveSearch<'_> {
         let Question::Temporal(temporal) = question else {
             return Ok(self.engine.decide(question).into());
         };
-        let Self { program, options, budget, .. } = self;
+        let Self { program, call_depth, budget, .. } = self;
         let automaton = match automaton(&temporal.sought(), budget) {
             Ok(automaton) => automaton,
             Err(why) => return Ok(Verdict::Unknown(why).into()),
         };
         let (verdict, pairs) =
-            search_run(program, &automaton, &temporal.fair, options.call_depth, budget);
+            search_run(program, &automaton, &temporal.fair, *call_depth, budget);
         self.pairs += pairs;
         Ok(verdict.into())
     }
@@ -843,7 +896,8 @@ impl Engine for ExhaustiveSearch<'_> {
 /// The program with the upper frames of its stacks, times the automaton of a formula.
 struct StackAbstraction<'p> {
     program: &'p Program,
-    max_known: u32,
+    /// How many frames are known at first, and at last.
+    known: RangeInclusive<u32>,
     budget: Budget,
     /// How many pairs of a state and one of an automaton were seen.
     pairs: u64,
@@ -854,7 +908,7 @@ impl Engine for StackAbstraction<'_> {
         let Question::Temporal(temporal) = question else {
             return Err(Fault("it was asked about no formula".to_owned()));
         };
-        let Self { program, max_known, budget, .. } = self;
+        let Self { program, known: limits, budget, .. } = self;
         let automaton = match automaton(&temporal.sought(), budget) {
             Ok(automaton) => automaton,
             Err(why) => return Ok(Verdict::Unknown(why).into()),
@@ -862,15 +916,15 @@ impl Engine for StackAbstraction<'_> {
         // What is found may go below the frames that are known: then it is no run of the program.
         let mut accept =
             |witness: &Witness| replay_within(program, question, witness, budget).is_ok();
-        let mut known = 1;
+        let mut known = *limits.start();
         loop {
             let fair = &temporal.fair;
             let (verdict, pairs) =
                 search_abstractly(program, &automaton, fair, known, &mut accept, budget);
             self.pairs += pairs;
             match verdict {
-                Verdict::Unknown(Unknown::Stacks(_)) if known < *max_known => {
-                    known = (known * 2).min(*max_known);
+                Verdict::Unknown(Unknown::Stacks(_)) if known < *limits.end() => {
+                    known = known.saturating_mul(2).min(*limits.end());
                 }
                 decided => return Ok(decided.into()),
             }

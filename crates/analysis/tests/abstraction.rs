@@ -123,6 +123,26 @@ fn units_of_dropped_frames() {
     assert_eq!(holds(&units, "E F X[A: end] F X[A: end] true"), Some(false));
 }
 
+/// What few frames prove is proved before a search with many open calls, which takes far longer, has ended.
+#[test]
+fn a_proof_does_not_wait_for_a_search() {
+    let body = "{ f { label a: synchronized(l) { read x; } if (*) g(); if (*) f(); label b: skip; }
+          g { label c: synchronized(m) { write x; } if (*) f(); label d: skip; }
+          main { while (*) { f(); } } }";
+    let busy = program(&format!("lock : l, m; var : x; process A {body} process B {body}"));
+    let text = "A (!(holds(A, l) && holds(B, l)) W (A@a && B@d))";
+    let ask = |engine: Option<EngineKind>| {
+        let prepared = Prepared::new(&busy);
+        let budget = Budget::with_steps(60_000);
+        let asked = [Question::Temporal(question(&busy, text))];
+        let report = answer(&prepared, &asked, &Options::new(engine), &budget, &mut |_| {});
+        report.expect("every run replays").answers.remove(0)
+    };
+    assert_eq!(ask(Some(EngineKind::Exhaustive)).is_good(), None);
+    let found = ask(None);
+    assert_eq!((found.is_good(), found.engine), (Some(true), "abstraction"));
+}
+
 /// Any caller may be below, with any values.
 #[test]
 fn values_of_dropped_frames() {

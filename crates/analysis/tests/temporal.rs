@@ -373,7 +373,9 @@ fn any_number_of_copies() {
         ("E F (\"W[0]\"@b && F (\"W[0]\"@a || !holds(\"W[1]\", l) && \"W[1]\"@a))", Some(false)),
         ("E F deadlock", None),
         ("E X X X X X X X X X X X X X X X X !end", None),
-        ("A G !(\"W[0]\"@a && \"W[1]\"@a)", None),
+        ("A G !(\"W[0]\"@a && \"W[1]\"@a)", Some(true)),
+        ("A (G !(\"W[0]\"@a && \"W[1]\"@a) || G !\"W[0]\"@b)", Some(true)),
+        ("A F ended(\"W[0]\")", None),
         ("A G !(\"W[0]\"@a && \"W[1]\"@b)", Some(false)),
     ] {
         let (questions, complaints) = parse(text, &made.program, &[]);
@@ -384,5 +386,26 @@ fn any_number_of_copies() {
         let report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {});
         let found = report.expect("every run replays").answers.remove(0);
         assert_eq!(found.is_good(), expected, "{text}");
+    }
+}
+
+/// A copy that the formula does not name may have to wake another one up, so naming is not enough.
+#[test]
+fn copies_that_somebody_needs() {
+    let source = "lock : l;
+        process W[*] { main { synchronized(l) { notify(l); } } }
+        process M { main { synchronized(l) { wait(l); wait(l); label woken: skip; } } }";
+    let read = selvedge_front_eml::parse(source);
+    let program = read.program.unwrap_or_else(|| panic!("{:?}", read.diagnostics));
+    for (copies, expected) in [(1, None), (2, Some(true))] {
+        let made = selvedge_analysis::instance(program.clone(), &[], copies);
+        let (questions, complaints) = parse("E F M@woken", &made.program, &[]);
+        assert!(complaints.is_empty(), "{complaints:?}");
+        let questions: Vec<Question> = questions.into_iter().map(Question::Temporal).collect();
+        let options = Options { copies: made.limit, ..Options::new(None) };
+        let prepared = Prepared::new(&made.program);
+        let report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {});
+        let found = report.expect("every run replays").answers.remove(0);
+        assert_eq!(found.is_good(), expected, "with {copies} copies");
     }
 }

@@ -536,14 +536,18 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(all).try_map(move |name| named(name).ok_or("no such form"))
 }
 
-/// The engines that decide questions of all these kinds.
-pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineKind> + use<> {
+/// The names of the engines that decide questions of all these kinds.
+fn engine_values(kinds: &[QuestionKind]) -> Vec<PossibleValue> {
     let one = |engine: EngineKind| {
         let declared = engine.declaration();
         PossibleValue::new(declared.name).help(declared.summary)
     };
-    let all: Vec<PossibleValue> = EngineKind::deciding(kinds).into_iter().map(one).collect();
-    PossibleValuesParser::new(all)
+    EngineKind::deciding(kinds).into_iter().map(one).collect()
+}
+
+/// The engines that decide questions of all these kinds.
+pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineKind> + use<> {
+    PossibleValuesParser::new(engine_values(kinds))
         .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
 }
 

@@ -140,7 +140,7 @@ fn about(question: &TemporalQuestion, model: &Model, explain: Option<Explain>) -
         let question = Question::Temporal(question.clone());
         let taken = EngineKind::Tupling.takes(features, &question);
         let finite = !features.contains(Feature::Recursion);
-        explanation.push(match (are_chains, taken) {
+        explanation.push(match (are_chains, &taken) {
             (true, Ok(())) => {
                 "decided by lock histories along the chains, for every number of open calls, if locks and \
                  units are nested"
@@ -149,13 +149,20 @@ fn about(question: &TemporalQuestion, model: &Model, explain: Option<Explain>) -
             (true, Err(why)) => format!("not decided by its chains: {why}"),
             (false, _) => "it has no such chains that lock histories could be followed along".to_owned(),
         });
-        let known = if finite {
-            "the program has no recursion, so its states are finitely many and every formula is decided \
-             by exploring them"
-        } else {
-            "the program is recursive: runs are looked for with so many open calls as --depth says, and a \
-             proof with so many frames of each stack as --max-k says; what is found is so, and what is not \
-             found stays open"
+        let known = match (finite, are_chains && taken.is_ok()) {
+            (true, _) => {
+                "the program has no recursion, so its states are finitely many and every formula is decided \
+                 by exploring them"
+            }
+            (false, false) => {
+                "the program is recursive: runs are looked for with so many open calls as --depth says, and a \
+                 proof with so many frames of each stack as --max-k says; what is found is so, and what is \
+                 not found stays open"
+            }
+            (false, true) => {
+                "where they are not, the program is refused by this engine; runs are looked for with so many \
+                 open calls as --depth says, and what is not found stays open"
+            }
         };
         explanation.push(known.to_owned());
     }

@@ -61,11 +61,17 @@ impl Parser<'_, '_> {
         match find(&program.threads, &name, |thread| &thread.name) {
             Ok(thread) => Ok(thread),
             Err(meant) => {
-                let copies = format!("{name}[");
-                let has_copies =
-                    program.threads.iter().any(|thread| thread.name.starts_with(&copies));
+                let process = name.split('[').next().unwrap_or_default();
+                let copies = format!("{process}[");
+                let copies = program.threads.iter().filter(|one| one.name.starts_with(&copies));
+                let copies = copies.count();
                 let help = match meant {
-                    _ if has_copies => format!("it has copies: write `{name}[0]`"),
+                    _ if copies > 0 && process == name => {
+                        format!("it has copies: write `{name}[0]`")
+                    }
+                    _ if copies > 0 => format!(
+                        "there are {copies} copies of it; of a process with `[*]` `--copies` says how many"
+                    ),
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => {
                         let threads = program.threads.iter().map(|thread| thread.name.as_str());

@@ -105,6 +105,22 @@ pub enum Unknown {
     Unsupported(String),
 }
 
+impl Unknown {
+    /// The same where a formula was asked, which looks for a run and not for a violation.
+    pub fn about_runs(&self) -> String {
+        match self {
+            Self::CallDepth(depth) => {
+                format!("no such run with at most {depth} open calls per thread")
+            }
+            Self::Starts(limit) => format!("no such run within {limit} starts per site"),
+            Self::Copies(limit) => {
+                format!("no such run with at most {limit} copies of each process")
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
 impl From<StopReason> for Unknown {
     fn from(reason: StopReason) -> Self {
         Self::Stopped(reason)

@@ -2,7 +2,8 @@
 //! The arguments of `temporal`.
 
 use super::reach::Input;
-use super::{ExtentOptions, ReportOptions, engines};
+use super::{ExtentOptions, ReportOptions, engine_values};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{EngineKind, Options, QuestionKind};
 use std::path::PathBuf;
@@ -27,6 +28,19 @@ Exit codes:
      as --depth and --max-k say
   4  internal error, never a verdict";
 
+/// What is written where no engine is named.
+const AUTO: &str = "auto";
+
+/// An engine, or none: then the first that can decide the formula.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineOrAuto(pub Option<EngineKind>);
+
+fn engines_or_auto() -> impl TypedValueParser<Value = EngineOrAuto> {
+    let auto = PossibleValue::new(AUTO).help("the first that can decide the formula");
+    let all = std::iter::once(auto).chain(engine_values(&[QuestionKind::Temporal]));
+    PossibleValuesParser::new(all).map(|name| EngineOrAuto(EngineKind::from_name(&name)))
+}
+
 /// The arguments of `temporal`.
 #[derive(Args, Debug)]
 pub struct TemporalArgs {
@@ -46,9 +60,9 @@ pub struct TemporalArgs {
     /// Say what is known of formulas of this shape, and why one is not decided.
     #[arg(long)]
     pub explain: bool,
-    /// The decision procedure [default: the first that can decide the formula].
-    #[arg(long, value_parser = engines(&[QuestionKind::Temporal]))]
-    pub engine: Option<EngineKind>,
+    /// The decision procedure.
+    #[arg(long, default_value = AUTO, value_parser = engines_or_auto())]
+    pub engine: EngineOrAuto,
     /// How many open calls per thread the exhaustive engine follows.
     #[arg(long, value_name = "CALLS", default_value_t = 8)]
     pub depth: u32,

@@ -24,7 +24,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
     let model = input::data_model(&args.input.files, reading, output, budget);
     let model = model.map_err(|exit| {
         let asked = Asked::Temporal(&[]);
-        let engine = args.engine.map_or("none", EngineKind::name);
+        let engine = args.engine.0.map_or("none", EngineKind::name);
         let (file, report, watch) = (&*args.input.files.file, &args.report, &watch);
         Unread { file, asked, engine, report, watch }.publish(exit, output)
     })?;
@@ -48,7 +48,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         call_depth: args.depth,
         max_known: args.max_k,
         max_chains: args.max_chains,
-        ..Options::new(args.engine)
+        ..Options::new(args.engine.0)
     };
     let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
     let report = std::thread::scope(|scope| {

@@ -89,7 +89,7 @@ pub(super) fn write(
         let Question::Temporal(temporal) = &answer.question else { continue };
         let (reason, witness) = match &answer.verdict {
             Verdict::Safe => (None, None),
-            Verdict::Unknown(why) => (Some(why.to_string()), None),
+            Verdict::Unknown(why) => (Some(why.about_runs()), None),
             Verdict::Violation(trace) => {
                 let included = witnesses.includes(before);
                 before += 1;

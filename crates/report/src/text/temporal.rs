@@ -82,7 +82,7 @@ fn how(temporal: &TemporalQuestion, answer: &Answer, formula: &AskedFormula) -> 
         (Verdict::Safe, PathQuantifier::Some) => says("no run, proved for all runs".to_owned()),
         (Verdict::Safe, PathQuantifier::Every) => says("proved for all runs".to_owned()),
         (Verdict::Unknown(why), _) => {
-            format!("{} over several threads: {}", formula.fragment, visible(&why.to_string()))
+            format!("{} over several threads: {}", formula.fragment, visible(&why.about_runs()))
         }
     }
 }
