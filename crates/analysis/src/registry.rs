@@ -701,9 +701,10 @@ pub(crate) fn make<'p>(
             let facts = options.max_facts;
             // There is no second form for what explodes.
             let most = facts.saturating_mul(CHAIN_FACTS);
+            let known = behaviours.as_deref().ok();
             Box::new(LocksAndChains {
+                chains: ChainTupling::new(program, known, steps, most, budget.clone()),
                 tupling: Tupling::prepared(program, behaviours, steps, facts, budget.clone()),
-                chains: ChainTupling::new(program, steps, most, budget.clone()),
                 max_chains: options.max_chains,
                 budget: budget.clone(),
             })
@@ -883,8 +884,7 @@ impl Engine for ExhaustiveSearch<'_> {
             Ok(automaton) => automaton,
             Err(why) => return Ok(Verdict::Unknown(why).into()),
         };
-        let (verdict, pairs) =
-            search_run(program, &automaton, &temporal.fair, *call_depth, budget);
+        let (verdict, pairs) = search_run(program, &automaton, &temporal.fair, *call_depth, budget);
         self.pairs += pairs;
         Ok(verdict.into())
     }

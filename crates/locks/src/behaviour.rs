@@ -13,6 +13,7 @@ use selvedge_program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 define_id!(
     /// A group of threads with equal behaviour.
@@ -21,7 +22,9 @@ define_id!(
 
 /// The lowered threads of a program by behaviour.
 pub struct Behaviours {
-    lowered: LoweredProgram,
+    lowered: Rc<LoweredProgram>,
+    /// The locks that their histories are about.
+    tracked: LockSet,
     class_of: IdVec<ThreadId, BehaviourId>,
     representatives: IdVec<BehaviourId, ThreadId>,
     /// The observable events of each class, with whether they happen inside a unit.
@@ -86,7 +89,23 @@ impl Behaviours {
         }
         let waits = all_waits;
         let joined = joins.iter().flatten().copied().collect();
-        Ok(Self { lowered, class_of, representatives, alphabets, waits, joined, starts, joins })
+        let lowered = Rc::new(lowered);
+        Ok(Self {
+            lowered,
+            tracked,
+            class_of,
+            representatives,
+            alphabets,
+            waits,
+            joined,
+            starts,
+            joins,
+        })
+    }
+
+    /// The lowered threads, with the locks that their histories are about.
+    pub(crate) fn lowered_program(&self) -> (&LockSet, &Rc<LoweredProgram>) {
+        (&self.tracked, &self.lowered)
     }
 
     /// The class of a thread.

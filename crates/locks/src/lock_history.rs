@@ -14,7 +14,8 @@
 //!
 //! # Invariants
 //! 1. `release_histories` has one entry per lock of `released`, sorted; likewise
-//!    `acquisition_histories` and `acquired` (paper 000 Remark 4).
+//!    `acquisition_histories` and `acquired` (paper 000 Remark 4). Both are empty in the history of a path on
+//!    which the thread is alone ([`LockHistory::post_alone`]), and stay so when such paths are put together.
 //! 2. `released ∪ held_throughout` is what was held at the start, `acquired ∪ held_throughout` what
 //!    is held at the end; each union is disjoint.
 
@@ -99,6 +100,13 @@ impl LockHistory {
             }
         }
         next
+    }
+
+    /// The same for a path on which no other thread moves, where orders do not matter.
+    #[must_use]
+    pub fn post_alone(&self, action: LockAction) -> Self {
+        let (release_histories, acquisition_histories) = (Vec::new(), Vec::new());
+        Self { release_histories, acquisition_histories, ..self.post(action) }
     }
 
     /// The history of this path followed by another one (ERRATA, 000).

@@ -22,6 +22,7 @@ use selvedge_pds::RuleId;
 use selvedge_program::Unknown;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 define_id!(
@@ -236,11 +237,21 @@ impl<'a, F: Following> Summaries<'a, F> {
         reason: PathReason,
         length: u32,
     ) {
+        let fact = |next| PathFact { entry, at, tuple, reason, length, dominated: false, next };
         let key = (point, self.tuples.shape(tuple));
-        let next = self.newest.get(&key).copied();
-        let mut older = next;
+        let mut older = match self.newest.entry(key) {
+            Entry::Vacant(slot) => {
+                let id = self.facts.push(fact(None));
+                slot.insert(id);
+                self.queue.push(Reverse((length, id)));
+                return;
+            }
+            Entry::Occupied(slot) => Some(*slot.get()),
+        };
+        // Those that are dominated leave the list.
+        let (mut first, mut before) = (older, None);
         while let Some(id) = older {
-            let PathFact { tuple: other, dominated, next, .. } = self.facts[id];
+            let PathFact { tuple: other, mut dominated, next, .. } = self.facts[id];
             if self.count_comparison() {
                 return;
             }
@@ -248,14 +259,17 @@ impl<'a, F: Following> Summaries<'a, F> {
                 if self.tuples.dominates(other, tuple) {
                     return;
                 }
-                if self.tuples.dominates(tuple, other) {
-                    self.facts[id].dominated = true;
-                }
+                dominated = self.tuples.dominates(tuple, other);
+                self.facts[id].dominated = dominated;
+            }
+            match before {
+                _ if !dominated => before = Some(id),
+                Some(before) => self.facts[before].next = next,
+                None => first = next,
             }
             older = next;
         }
-        let fact = PathFact { entry, at, tuple, reason, length, dominated: false, next };
-        let id = self.facts.push(fact);
+        let id = self.facts.push(fact(first));
         self.newest.insert(key, id);
         self.queue.push(Reverse((length, id)));
     }

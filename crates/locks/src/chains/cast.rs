@@ -11,6 +11,7 @@ use super::claims::Claims;
 use super::class::{Point, Top, asks_who_moves, deed, locks_of, named};
 use super::query::{After, ChainQuery};
 use super::tabulate::Begin;
+use crate::behaviour::Behaviours;
 use crate::tupling::tuples::Mark;
 use rustc_hash::FxHashMap;
 use selvedge_base::Budget;
@@ -24,6 +25,12 @@ use std::rc::Rc;
 pub(crate) struct LoweredByLocks(FxHashMap<LockSet, Rc<LoweredProgram>>);
 
 impl LoweredByLocks {
+    /// With the threads as other questions see them.
+    pub fn prepared(behaviours: &Behaviours) -> Self {
+        let (tracked, lowered) = behaviours.lowered_program();
+        Self(FxHashMap::from_iter([(tracked.clone(), Rc::clone(lowered))]))
+    }
+
     /// The threads with the locks of a query in their histories, beside those that can block somebody.
     ///
     /// # Errors

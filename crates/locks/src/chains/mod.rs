@@ -52,6 +52,7 @@ pub(crate) mod schedule;
 mod tabulate;
 
 use crate::Fault;
+use crate::behaviour::Behaviours;
 use crate::summaries::EndId;
 use crate::tupling::histories::HistoryId;
 pub(crate) use crate::tupling::tuples::Mark;
@@ -89,9 +90,11 @@ pub struct ChainTupling<'p> {
 }
 
 impl<'p> ChainTupling<'p> {
-    /// A procedure for all formulas about `program`. A thread with more than `max_facts` facts is given up.
+    /// A procedure for all formulas about `program`, whose threads may be lowered already. A thread with
+    /// more than `max_facts` facts is given up.
     pub fn new(
         program: &'p Program,
+        behaviours: Option<&Behaviours>,
         max_witness_steps: u64,
         max_facts: u64,
         budget: Budget,
@@ -102,7 +105,7 @@ impl<'p> ChainTupling<'p> {
             max_witness_steps,
             max_facts,
             tuples: TupleTable::default(),
-            lowered: LoweredByLocks::default(),
+            lowered: behaviours.map(LoweredByLocks::prepared).unwrap_or_default(),
             facts: 0,
             joins: 0,
         }

@@ -68,9 +68,9 @@ pub(super) struct ScriptLink {
 pub(super) enum LinkLocks {
     /// Nothing.
     Free,
-    /// What is held at its beginning is kept.
+    /// No other thread moves, and what is held at its beginning is kept.
     Keeps,
-    /// What is taken in it is given back in it.
+    /// No other thread moves, and what is taken in it is given back in it.
     GivesBack,
     /// What is held at its end was held at the end of the first link.
     Again,
@@ -448,6 +448,16 @@ impl Tabulate<'_> {
         }
     }
 
+    /// The tuple behind a lock action. Alone, a thread is in nobody's way but by what it takes.
+    fn post(&mut self, fact: PathFact<StagePlace>, action: LockAction) -> TupleId {
+        match self.links[fact.at.link() as usize].locks {
+            LinkLocks::Free | LinkLocks::Again => self.known.tuples.post(fact.tuple, action),
+            LinkLocks::Keeps | LinkLocks::GivesBack => {
+                self.known.tuples.post_alone(fact.tuple, action)
+            }
+        }
+    }
+
     /// A step by a rule, and the claims made behind it.
     fn apply(
         &mut self,
@@ -461,12 +471,8 @@ impl Tabulate<'_> {
         match rule.rhs {
             Rhs::Step(target) => {
                 let tuple = match rule.label.event {
-                    Some(Event::Acquire(lock)) => {
-                        self.known.tuples.post(fact.tuple, LockAction::Acquire(lock))
-                    }
-                    Some(Event::Release(lock)) => {
-                        self.known.tuples.post(fact.tuple, LockAction::Release(lock))
-                    }
+                    Some(Event::Acquire(lock)) => self.post(fact, LockAction::Acquire(lock)),
+                    Some(Event::Release(lock)) => self.post(fact, LockAction::Release(lock)),
                     _ => fact.tuple,
                 };
                 let entry = self.known.following.behind(fact.entry);

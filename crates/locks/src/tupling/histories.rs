@@ -28,6 +28,7 @@ pub struct HistoryTable {
     index: FxHashMap<LockHistory, HistoryId>,
     shape_index: FxHashMap<(LockSet, LockSet, LockSet), ShapeId>,
     post: FxHashMap<(HistoryId, LockAction), HistoryId>,
+    post_alone: FxHashMap<(HistoryId, LockAction), HistoryId>,
     then: FxHashMap<(HistoryId, HistoryId), HistoryId>,
     next_phase: FxHashMap<HistoryId, HistoryId>,
     dominates: FxHashMap<(HistoryId, HistoryId), bool>,
@@ -62,6 +63,16 @@ impl HistoryTable {
         }
         let result = self.intern(self.items[id].post(action));
         self.post.insert((id, action), result);
+        result
+    }
+
+    /// The same where no other thread moves.
+    pub fn post_alone(&mut self, id: HistoryId, action: LockAction) -> HistoryId {
+        if let Some(&known) = self.post_alone.get(&(id, action)) {
+            return known;
+        }
+        let result = self.intern(self.items[id].post_alone(action));
+        self.post_alone.insert((id, action), result);
         result
     }
 

@@ -69,6 +69,13 @@ impl TupleTable {
         self.intern(before, last)
     }
 
+    /// The same where no other thread moves.
+    pub fn post_alone(&mut self, id: TupleId, action: LockAction) -> TupleId {
+        let Tuple { before, last, .. } = self.items[id];
+        let last = self.histories.post_alone(last, action);
+        self.intern(before, last)
+    }
+
     /// The path extended by a phase transition at which nothing is noted.
     pub fn next_phase(&mut self, id: TupleId) -> TupleId {
         self.point(id, 0)
