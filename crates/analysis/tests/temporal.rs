@@ -389,6 +389,24 @@ fn any_number_of_copies() {
     }
 }
 
+/// What stands behind an operator is written once, but for `W`.
+#[test]
+fn deeply_nested_formulas_are_read() {
+    let source = "process P { main { while (*) { label a: skip; } } } process Q { main { skip; } }";
+    let program = selvedge_front_eml::parse(source).program.expect("a program");
+    for (operator, most) in
+        [("U", 60), ("R", 60), ("&& X", 60), ("|| F", 60), ("->", 60), ("W", 12)]
+    {
+        let nested = |times: usize| {
+            format!("E {}P@a{}", format!("(P@a {operator} ").repeat(times), ")".repeat(times))
+        };
+        let (_, complaints) = parse(&nested(most), &program, &[]);
+        assert!(complaints.is_empty(), "{operator}: {complaints:?}");
+        let (_, complaints) = parse(&nested(300), &program, &[]);
+        assert!(!complaints.is_empty(), "{operator}");
+    }
+}
+
 /// A copy that the formula does not name may have to wake another one up, so naming is not enough.
 #[test]
 fn copies_that_somebody_needs() {

@@ -185,7 +185,7 @@ impl Parser<'_, '_> {
                 return Ok(left);
             }
             let right = parser.formula()?;
-            parser.join(left, right, |f, g| Formula::or(Formula::not(f), g))
+            parser.join(left, right, 1, |f, g| Formula::or(Formula::not(f), g))
         })
     }
 
@@ -193,7 +193,7 @@ impl Parser<'_, '_> {
         let mut left = self.conjunction()?;
         while self.cursor.eat(Kind::Or) {
             let right = self.conjunction()?;
-            left = self.join(left, right, Formula::or)?;
+            left = self.join(left, right, 1, Formula::or)?;
         }
         Ok(left)
     }
@@ -202,7 +202,7 @@ impl Parser<'_, '_> {
         let mut left = self.until()?;
         while self.cursor.eat(Kind::And) {
             let right = self.until()?;
-            left = self.join(left, right, Formula::and)?;
+            left = self.join(left, right, 1, Formula::and)?;
         }
         Ok(left)
     }
@@ -210,15 +210,16 @@ impl Parser<'_, '_> {
     fn until(&mut self) -> Read<Sized> {
         self.deeper(|parser| {
             let left = parser.unary()?;
-            let join = match parser.cursor.current.text {
-                "U" => Formula::until,
-                "R" => Formula::release,
-                "W" => Formula::weak_until,
-                _ => return Ok(left),
-            };
+            let (times, join): (_, fn(Formula, Formula) -> Formula) =
+                match parser.cursor.current.text {
+                    "U" => (1, Formula::until),
+                    "R" => (1, Formula::release),
+                    "W" => (2, Formula::weak_until),
+                    _ => return Ok(left),
+                };
             parser.cursor.bump();
             let right = parser.until()?;
-            parser.join(left, right, join)
+            parser.join(left, right, times, join)
         })
     }
 
@@ -465,15 +466,16 @@ impl Parser<'_, '_> {
         self.sized(wrap(formula), depth + 3, parts.saturating_add(3))
     }
 
+    /// Two formulas as one, in which the right one occurs so many times.
     fn join(
         &mut self,
         left: Sized,
         right: Sized,
+        times: u32,
         join: impl FnOnce(Formula, Formula) -> Formula,
     ) -> Read<Sized> {
         let depth = left.depth.max(right.depth) + 2;
-        // The operator `W` takes its right side twice.
-        let parts = left.parts.saturating_add(right.parts.saturating_mul(2)).saturating_add(3);
+        let parts = left.parts.saturating_add(right.parts.saturating_mul(times)).saturating_add(3);
         self.sized(join(left.formula, right.formula), depth, parts)
     }
 
