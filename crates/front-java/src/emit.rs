@@ -84,12 +84,13 @@ pub fn emit(
     shared: &ModelFacts<'_>,
     subject: JavaSubject,
     model: &Model,
-    threads: &[ModelThread; 2],
+    threads: &[ModelThread],
     sources: &Sources,
     known: &mut KnownRemarks,
 ) -> Option<(Program, StepRemarks)> {
     let written = written(model);
-    let eventful = eventful(model, &written);
+    let about_locks = matches!(subject, JavaSubject::Locks(_));
+    let eventful = eventful(model, &written, about_locks);
     let mut emitter = Emitter {
         shared,
         subject,
@@ -100,6 +101,7 @@ pub fn emit(
         names: BTreeSet::new(),
         remarks: StepRemarks::default(),
         known,
+        clients: [0; 2],
     };
     let set = AtomicSet { name: subject_name(shared.world, shared.found, subject) };
     emitter.program.atomic_sets.push(set);
@@ -130,30 +132,96 @@ pub fn emit(
         }
         flows.insert(variant, flow);
     }
-    for variant in &variants {
+    // Those that do the same are one.
+    let same = alike(model, &variants, &flows, &mut numbers);
+    let begun = |roots: &[ContextId]| -> Vec<usize> {
+        let all = roots.iter().filter_map(|&root| numbers.get(&(root, None)).copied());
+        all.collect::<BTreeSet<usize>>().into_iter().collect()
+    };
+    // What clients call comes behind all other procedures.
+    emitter.clients = [0, 1].map(|number| same.len() + number);
+    for variant in same.iter().map(|&first| &variants[first]) {
         let flow = &flows[variant];
         let method = model.contexts[variant.0].method;
         emitter.procedure(method, flow, &numbers);
     }
+    if model.clients.iter().any(|roots| !roots.is_empty()) {
+        for roots in &model.clients {
+            emitter.choice(&begun(roots), true);
+        }
+    }
     let named = |number: usize| kind_name(shared.world, shared.found, threads[number].kind);
     for (number, thread) in threads.iter().enumerate() {
-        let roots: Vec<usize> = model.roots[number]
-            .iter()
-            .filter_map(|&root| numbers.get(&(root, None)).copied())
-            .collect();
+        let roots = begun(&model.roots[number]);
         let library = thread.kind.origin == Origin::Library;
         let main = match roots[..] {
             [] => return None,
             [only] if !library => ProcedureId::from_index(only),
             _ => emitter.choice(&roots, library),
         };
-        let same = number == 1 && named(0) == named(1);
-        let name = if same { format!("another {}", named(number)) } else { named(number) };
+        let same = (0..number).filter(|&other| named(other) == named(number)).count();
+        let name = match same {
+            0 => named(number),
+            1 => format!("another {}", named(number)),
+            _ => format!("a third {}", named(number)),
+        };
         let place = emitter.program.procedures[main].place;
         let thread = Thread { name, place, main, start: Start::AtFirst, copies: Copies::One };
         emitter.program.threads.push(thread);
     }
-    emitter.conflicts().then_some((emitter.program, emitter.remarks))
+    let asks = if about_locks { emitter.program.locks.len() > 1 } else { emitter.conflicts() };
+    asks.then_some((emitter.program, emitter.remarks))
+}
+
+/// Gives procedures of one method that do the same one number, and says which is the first of each.
+///
+/// Two are told apart by what they do themselves, then by what those do that they call, until nothing is told
+/// apart any more.
+fn alike(
+    model: &Model,
+    variants: &[Variant],
+    flows: &BTreeMap<Variant, Flow>,
+    numbers: &mut BTreeMap<Variant, usize>,
+) -> Vec<usize> {
+    type Row = BTreeSet<(Option<(Result<Step, usize>, At)>, usize)>;
+    let mut classes: Vec<usize> = vec![0; variants.len()];
+    let mut count = 0;
+    loop {
+        let mut known: BTreeMap<(usize, MemberId, Vec<Row>), usize> = BTreeMap::new();
+        let mut next = Vec::with_capacity(variants.len());
+        for (number, variant) in variants.iter().enumerate() {
+            let rows = flows[variant].out.iter().map(|edges| {
+                let edges = edges.iter().map(|(label, target)| {
+                    let label = label.as_ref().map(|(step, at)| match step {
+                        Step::Call(context, outcome) => {
+                            (Err(classes[numbers[&(*context, Some(outcome.clone()))]]), *at)
+                        }
+                        other => (Ok(other.clone()), *at),
+                    });
+                    (label, *target)
+                });
+                edges.collect::<Row>()
+            });
+            let key = (classes[number], model.contexts[variant.0].method, rows.collect());
+            let fresh = known.len();
+            next.push(*known.entry(key).or_insert(fresh));
+        }
+        classes = next;
+        if known.len() == count {
+            break;
+        }
+        count = known.len();
+    }
+    let mut first = Vec::new();
+    for (number, &class) in classes.iter().enumerate() {
+        if class == first.len() {
+            first.push(number);
+        }
+    }
+    for number in numbers.values_mut() {
+        *number = classes[*number];
+    }
+    first
 }
 
 /// The locations that are written. Nothing can happen to others.
@@ -169,7 +237,7 @@ fn written(model: &Model) -> BTreeSet<LocationKey> {
 }
 
 /// The contexts in which an access can happen, also in what they call.
-fn eventful(model: &Model, written: &BTreeSet<LocationKey>) -> Vec<bool> {
+fn eventful(model: &Model, written: &BTreeSet<LocationKey>, about_locks: bool) -> Vec<bool> {
     let mut eventful = vec![false; model.contexts.len()];
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); model.contexts.len()];
     let mut open = Vec::new();
@@ -182,11 +250,19 @@ fn eventful(model: &Model, written: &BTreeSet<LocationKey>) -> Vec<bool> {
         for step in graph.edges.iter().flat_map(|edge| &edge.steps) {
             match step {
                 Step::Read(location, _) if !written.contains(location) => {}
-                Step::Read(..) | Step::Write(..) if !eventful[context.index()] => {
+                Step::Acquire(_) if !about_locks => {}
+                Step::Read(..) | Step::Write(..) | Step::Acquire(_)
+                    if !eventful[context.index()] =>
+                {
                     eventful[context.index()] = true;
                     open.push(context.index());
                 }
                 Step::Call(callee, _) => callers[callee.index()].push(context.index()),
+                Step::Clients(second) => {
+                    for callee in &model.clients[usize::from(*second)] {
+                        callers[callee.index()].push(context.index());
+                    }
+                }
                 _ => {}
             }
         }
@@ -351,6 +427,8 @@ struct Emitter<'e, 'a> {
     names: BTreeSet<String>,
     remarks: StepRemarks,
     known: &'e mut KnownRemarks,
+    /// The procedures of clients that are called.
+    clients: [usize; 2],
 }
 
 impl Emitter<'_, '_> {
@@ -388,7 +466,15 @@ impl Emitter<'_, '_> {
             self.program.nodes.push(procedure);
         }
         for (source, edges) in flow.out.iter().enumerate() {
+            let mut seen: BTreeSet<(usize, usize, At)> = BTreeSet::new();
             for (label, target) in edges {
+                // Calls of procedures that do the same are one.
+                if let Some((Step::Call(context, outcome), at)) = label {
+                    let number = numbers.get(&(*context, Some(outcome.clone())));
+                    if !seen.insert((number.copied().unwrap_or_default(), *target, *at)) {
+                        continue;
+                    }
+                }
                 let (action, volatile, place) = match label {
                     None => (Action::Skip, false, place),
                     Some((step, at)) => {
@@ -428,6 +514,10 @@ impl Emitter<'_, '_> {
                 let number = number.copied().unwrap_or_default();
                 (Action::Call(ProcedureId::from_index(number)), false)
             }
+            Step::Clients(second) => {
+                let number = self.clients[usize::from(*second)];
+                (Action::Call(ProcedureId::from_index(number)), false)
+            }
         }
     }
 
@@ -461,7 +551,7 @@ impl Emitter<'_, '_> {
         let of = match (key.path.last(), self.subject) {
             (Some(field), _) => world.classes[field.class].fields[field.number].descriptor,
             (None, JavaSubject::Object(object)) => found.objects[object].name,
-            (None, JavaSubject::Statics(_)) => return false,
+            (None, JavaSubject::Statics(_) | JavaSubject::Locks(_)) => return false,
         };
         world.names.text(of).starts_with('[')
     }
@@ -494,6 +584,17 @@ impl Emitter<'_, '_> {
         });
         self.program.nodes.push(procedure);
         self.program.nodes.push(procedure);
+        if again {
+            self.program.edges.push(Edge {
+                source: node(0),
+                target: node(1),
+                action: Action::Skip,
+                update: None,
+                passing: None,
+                volatile: false,
+                place,
+            });
+        }
         for &root in roots {
             let target = node(usize::from(!again));
             let callee = ProcedureId::from_index(root);

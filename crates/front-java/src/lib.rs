@@ -6,6 +6,8 @@
 //! - [`world`]: classes together: who extends whom, what a name means, what is not there.
 //! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
+//! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients.
+//! - [`deadlocks`]: which locks can make a cycle.
 //! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
 //!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
 //!
@@ -18,13 +20,16 @@
 pub mod archive;
 mod bytes;
 pub mod class;
+pub mod client;
 mod code;
+pub mod deadlocks;
 pub mod emit;
 pub mod facts;
 pub mod frames;
 pub mod library;
 mod loops;
 pub mod names;
+pub mod options;
 pub mod order;
 pub mod points_to;
 mod pool;

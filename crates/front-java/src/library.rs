@@ -234,6 +234,11 @@ impl Table {
         self.safe.contains(class)
     }
 
+    /// Whether the table says what objects of a class are: values, safe, or what their constructors do.
+    pub fn knows_objects(&self, class: &str) -> bool {
+        self.is_immutable(class) || self.is_safe(class) || self.effect(class, "<init>").is_some()
+    }
+
     /// What the library calls on objects of a type, if that is known.
     pub fn called(&self, class: &str) -> Option<&[String]> {
         self.types.get(class).map(Vec::as_slice)

@@ -11,23 +11,27 @@
 //! 1. Whatever was not understood is in [`Understood::doubts`] when all models have been given.
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
+use crate::client::CLIENT;
+use crate::deadlocks::cycles;
 use crate::emit::{Sources, emit};
 use crate::facts::Facts;
 use crate::library::Table;
+use crate::options::{JavaBeginning, JavaOptions};
 use crate::order::{never_meet, threads};
 use crate::points_to::{
-    Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, ThreadKind, points_to,
+    Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, points_to,
 };
 use crate::remarks::{KnownRemarks, StepRemarks};
-use crate::tokens::{JavaSubject, ModelFacts, model};
+use crate::tokens::{JavaSubject, ModelFacts, ModelThread, model};
 use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
-use crate::world::{MemberId, Resolution, World};
+use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The program of one question.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a remark of its own")]
 pub struct JavaModel {
     /// The program: two threads, one atomic set.
     pub program: Program,
@@ -45,6 +49,8 @@ pub struct JavaModel {
     pub ignored: Vec<String>,
     /// What is to be said of its steps.
     pub remarks: StepRemarks,
+    /// Whether it is about deadlocks, and about nothing else.
+    pub about_locks: bool,
 }
 
 /// What was understood of a program.
@@ -56,6 +62,8 @@ pub struct Understood {
     pub shared: Vec<String>,
     /// How many models there are.
     pub models: usize,
+    /// How many of them are about cycles of locks.
+    pub cycles: usize,
     /// How many methods are reached, of how many.
     pub methods: (usize, usize),
     /// Methods outside that nothing is known of, with how many calls there are.
@@ -66,18 +74,19 @@ pub struct Understood {
     pub doubts: BTreeSet<String>,
 }
 
-/// Finds the questions about a program that begins with `main` and gives the model of each to `each`.
+/// Finds the questions about a program that begins so and gives the model of each to `each`.
 ///
 /// # Errors
 /// If the budget is used up.
 pub fn questions(
     world: &World,
     table: &Table,
-    main: MemberId,
+    beginning: &JavaBeginning,
+    options: &JavaOptions,
     budget: &Budget,
     each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
 ) -> Result<Understood, StopReason> {
-    let found = points_to(world, table, &[main], budget)?;
+    let found = points_to(world, table, beginning, budget)?;
     let facts = Facts::new(world, &found, budget)?;
     let shared = ModelFacts::new(world, table, &found, &facts, budget)?;
     let sources = Sources::new(world);
@@ -99,6 +108,15 @@ pub fn questions(
         budget.check()?;
         accesses.insert(kind, self::accesses(world, &found, &owners, runs, budget)?);
     }
+    let own = match beginning {
+        JavaBeginning::Client(_) => {
+            let is_client =
+                |method: &MemberId| world.names.text(world.classes[method.class].name) == CLIENT;
+            let methods = found.methods.keys().filter(|one| !is_client(one)).copied().collect();
+            Some(self::accesses(world, &found, &owners, &methods, budget)?)
+        }
+        JavaBeginning::Main(_) => None,
+    };
     let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
     let mut named = BTreeSet::new();
     for (at, &first) in kinds.iter().enumerate() {
@@ -106,7 +124,13 @@ pub fn questions(
             if first == second && facts.single_kinds.contains(&first) {
                 continue;
             }
-            let subjects = conflicting(&accesses[&first], &accesses[&second], &facts, &found);
+            let mut subjects = conflicting(&accesses[&first], &accesses[&second], &facts, &found);
+            if let (JavaBeginning::Client(class), Some(own)) = (beginning, &own) {
+                // What clients alone look at is theirs.
+                let by_class = conflicting(own, &accesses[&second], &facts, &found);
+                subjects.retain(|subject| by_class.contains(subject));
+                subjects.retain(|subject| is_of_class(&found, *class, *subject));
+            }
             if !subjects.is_empty() && never_meet(&shared, first, second, budget)? {
                 continue;
             }
@@ -137,12 +161,16 @@ pub fn questions(
                         has_main: [first, second].iter().any(|one| one.origin == Origin::Main),
                         ignored,
                         remarks: said,
+                        about_locks: false,
                     })?;
                 }
             }
         }
     }
     understood.shared = named.into_iter().collect();
+    if options.deadlock_locks > 1 {
+        deadlocks(&shared, options.deadlock_locks, &sources, &mut understood, budget, each)?;
+    }
     Ok(understood)
 }
 
@@ -151,6 +179,7 @@ fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
     let class = match subject {
         JavaSubject::Statics(class) => Some(class),
         JavaSubject::Object(object) => found.objects[object].class,
+        JavaSubject::Locks(_) => None,
     };
     let Some(class) = class else { return false };
     let (line, _) = world.line(class);
@@ -166,6 +195,75 @@ fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
         });
         !fields && !methods
     })
+}
+
+/// Gives the models of the questions about deadlocks to `each`.
+fn deadlocks(
+    shared: &ModelFacts<'_>,
+    longest: usize,
+    sources: &Sources,
+    understood: &mut Understood,
+    budget: &Budget,
+    each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
+) -> Result<(), StopReason> {
+    let ModelFacts { world, found, facts, .. } = shared;
+    let mut remarks = KnownRemarks::default();
+    let asked = cycles(shared, longest, budget)?;
+    understood.doubts.extend(asked.doubts);
+    for (kinds, subject) in asked.questions {
+        budget.check()?;
+        let together: Vec<ModelThread> = if let [first, second] = kinds[..] {
+            if never_meet(shared, first, second, budget)? {
+                continue;
+            }
+            threads(world, found, facts, first, second, subject).to_vec()
+        } else {
+            let plain = |&kind| ModelThread { kind, mask: None, is_another: false };
+            kinds.iter().map(plain).collect()
+        };
+        let built = model(shared, subject, &together, budget)?;
+        if built.cut {
+            understood.doubts.insert("a model of the order of locks grew too large".to_owned());
+            continue;
+        }
+        for key in &built.dropped {
+            let name = lock_name(shared, subject, key);
+            let why = format!("deadlocks over {name} are not decided, because it is ignored");
+            understood.doubts.insert(why);
+        }
+        let ignored = built.dropped.iter().map(|key| lock_name(shared, subject, key)).collect();
+        let said = emit(shared, subject, &built, &together, sources, &mut remarks);
+        if let Some((program, said)) = said {
+            understood.models += 1;
+            understood.cycles += 1;
+            each(JavaModel {
+                program,
+                subject: subject_name(world, found, subject),
+                class: subject_class(world, found, subject),
+                is_static: false,
+                unguarded: false,
+                has_main: kinds.iter().any(|one| one.origin == Origin::Main),
+                ignored,
+                remarks: said,
+                about_locks: true,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a question is about a class and not about what its clients make.
+fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
+    let JavaSubject::Object(object) = subject else { return true };
+    match found.objects[object].site {
+        Site::Client(of) => of == class,
+        Site::Passed(..) | Site::Named(_) | Site::Caught(..) => false,
+        Site::Given(method, at) => {
+            let effects = found.invocations.get(&(method, at)).map(|one| &one.library);
+            effects.is_some_and(|effects| effects.values().any(Option::is_some))
+        }
+        _ => true,
+    }
 }
 
 /// Something that was not understood, in words.
@@ -364,7 +462,7 @@ fn conflicting(
         }
     }
     subjects.retain(|subject| match subject {
-        JavaSubject::Statics(_) => true,
+        JavaSubject::Statics(_) | JavaSubject::Locks(_) => true,
         JavaSubject::Object(object) => {
             facts.escaping.contains(object) && found.objects.len() > object.index()
         }

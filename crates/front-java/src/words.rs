@@ -51,10 +51,11 @@ fn site(world: &World, method: MemberId, at: At) -> String {
 
 /// A kind of threads: what they run, and where they are made.
 pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
-    let Some(entry) = kind.entry else { return "library thread".to_owned() };
+    let outside = if found.for_client { "client" } else { "library thread" };
+    let Some(entry) = kind.entry else { return outside.to_owned() };
     match kind.origin {
         Origin::Main => short_method(world, entry),
-        Origin::Library => "library thread".to_owned(),
+        Origin::Library => outside.to_owned(),
         Origin::Started(thread) => {
             let name = world.names.text(world.of(entry).name);
             let what = match name {
@@ -74,6 +75,7 @@ pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
 pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
     match subject {
         JavaSubject::Statics(class) => format!("static fields of {}", short_class(world, class)),
+        JavaSubject::Locks(_) => "the order of locks".to_owned(),
         JavaSubject::Object(object) => object_name(world, found, object),
     }
 }
@@ -82,6 +84,7 @@ pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> St
 pub fn subject_class(world: &World, found: &PointsTo, subject: JavaSubject) -> String {
     match subject {
         JavaSubject::Statics(class) => short_class(world, class),
+        JavaSubject::Locks(_) => "locks".to_owned(),
         JavaSubject::Object(object) => class_of(world, found, object),
     }
 }
@@ -122,9 +125,19 @@ pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String 
         | Site::Copy(method, at, _)
         | Site::Caught(method, at) => format!("{class}@{}", site(world, method, at)),
         Site::Class(name) => format!("{}.class", short_name(world.names.text(name))),
-        Site::Named(_) | Site::Passed(..) => class,
+        Site::Named(_) | Site::Passed(..) | Site::Client(_) => class,
         Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
     }
+}
+
+/// One of the objects whose locks are asked about; numbered where there are several of one class.
+fn locked_name(world: &World, found: &PointsTo, subject: JavaSubject, number: u8) -> String {
+    let JavaSubject::Locks(objects) = subject else { return "lock".to_owned() };
+    let name = |object: Option<ObjectId>| object.map(|one| class_of(world, found, one));
+    let own = objects.get(usize::from(number)).copied().flatten();
+    let several = objects.iter().filter(|&&one| name(one) == name(own)).count() > 1;
+    let text = name(own).unwrap_or_else(|| "lock".to_owned());
+    if several { format!("{text} {}", number + 1) } else { text }
 }
 
 /// A lock.
@@ -137,11 +150,13 @@ pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -
             format!("{} ({number} thread's side)", lock_name(shared, subject, &key))
         }
         LockName::Isolated => subject_class(world, found, subject),
+        LockName::Locked(number) => locked_name(world, found, subject, *number),
         LockName::One(object) => object_name(world, found, *object),
         LockName::Class(class) => format!("{}.class", short_class(world, *class)),
         LockName::Part(base, path) => {
             let mut name = match base {
                 Base::One(object) => class_of(world, found, *object),
+                Base::Locked(number) => locked_name(world, found, subject, *number),
                 _ => subject_class(world, found, subject),
             };
             for field in path.iter() {

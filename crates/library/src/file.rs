@@ -8,7 +8,7 @@ use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, concl
 use crate::edits::add_edits;
 use crate::formulas::ProjectFormulas;
 use crate::goals::{ERROR, Goals};
-use crate::java::{JavaChecked, JavaClasses, JavaProgram};
+use crate::java::{JavaChecked, JavaClasses, JavaProgram, JavaSettings};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
@@ -198,7 +198,12 @@ impl Loaded {
     }
 
     /// A program in Java; `name` is what was read.
-    pub fn java(name: String, classes: JavaClasses, main: Option<&str>) -> Self {
+    pub fn java(
+        name: String,
+        classes: JavaClasses,
+        settings: &JavaSettings,
+        budget: &Budget,
+    ) -> Self {
         let mut loaded = Self { language: "java", ..Self::nothing(Text::new(name, "")) };
         let said: Vec<(String, Diagnostic)> = classes.complaints.clone();
         loaded.beside = said
@@ -207,7 +212,7 @@ impl Loaded {
             .collect();
         let damaged = loaded.beside.iter().flat_map(|(_, said)| said).any(Diagnostic::is_error);
         if !damaged {
-            match classes.program(main) {
+            match classes.program(settings, budget) {
                 Ok(program) => {
                     loaded.java = Some(Arc::new(program));
                     loaded.program = Some(Program::default());

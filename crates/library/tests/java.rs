@@ -5,10 +5,11 @@
 //! class whose name ends with `Right` must be proved safe.
 
 use selvedge_base::Budget;
-use selvedge_front_java::world::MemberId;
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
-use selvedge_library::java::{JavaChecked, JavaClasses, JavaProgram};
+use selvedge_library::java::{
+    JavaBeginning, JavaChecked, JavaClasses, JavaOptions, JavaProgram, JavaSettings,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -48,16 +49,47 @@ static ALL: LazyLock<JavaProgram> = LazyLock::new(|| {
     let mut classes = JavaClasses::default();
     classes.add("programs.jar", PROGRAMS, None, &Budget::new()).expect("no limit");
     assert!(classes.complaints.is_empty(), "{:?}", classes.complaints);
-    classes.program(None).expect("programs begin in it")
+    let settings = JavaSettings::default();
+    classes.program(&settings, &Budget::new()).expect("programs begin in it")
 });
 
 fn check(main: &str) -> JavaChecked {
+    check_with(main, &JavaOptions::default())
+}
+
+fn check_with(main: &str, options: &JavaOptions) -> JavaChecked {
     let world = &ALL.world;
-    let begins = |one: &&MemberId| world.names.text(world.classes[one.class].name) == main;
-    let mains = ALL.mains.iter().filter(begins).copied().collect();
-    let program = JavaProgram { world: world.clone(), mains };
+    let begins = |one: &&JavaBeginning| {
+        matches!(one, JavaBeginning::Main(one)
+            if world.names.text(world.classes[one.class].name) == main)
+    };
+    let begins = ALL.begins.iter().filter(begins).cloned().collect();
+    ask(&JavaProgram { world: world.clone(), begins, options: options.clone() })
+}
+
+fn ask(program: &JavaProgram) -> JavaChecked {
     let checked = program.check(&CheckOptions::default(), &Budget::new(), &mut |_, _, _| {});
     checked.expect("engines do not contradict the replayer")
+}
+
+/// What there is to say about any clients of a class.
+fn check_class(class: &str) -> JavaChecked {
+    let settings = JavaSettings { class: Some(class.to_owned()), ..JavaSettings::default() };
+    ask(&settings.program(ALL.world.clone(), &Budget::new()).expect("the class is there"))
+}
+
+/// Whether something was found at one of these lines of a file.
+fn is_found(answer: &JavaChecked, file: &str, lines: &BTreeSet<u32>) -> bool {
+    assert!(answer.claim.contains("not asked: values"));
+    let program = &answer.program;
+    let causes = answer.checked.findings.iter().filter_map(|finding| finding.cause.as_ref());
+    let pairs = causes.flat_map(|cause| &cause.pairs).flat_map(|pair| &pair.places);
+    let own = answer.checked.findings.iter().flat_map(|finding| &finding.places);
+    own.chain(pairs).any(|place| {
+        use selvedge_base::Id as _;
+        let name = place.file.index().checked_sub(1).map(|at| program.files[at].name.as_str());
+        name == Some(file) && place.line().is_some_and(|line| lines.contains(&line))
+    })
 }
 
 #[test]
@@ -69,21 +101,38 @@ fn wrong_programs_are_found_where_they_are_wrong() {
             assert!(answer.checked.findings.is_empty() && !answer.checked.open.is_empty());
             continue;
         }
-        assert!(answer.claim.contains("not asked: values"));
-        let program = &answer.program;
-        let causes = answer.checked.findings.iter().filter_map(|finding| finding.cause.as_ref());
-        let pairs = causes.flat_map(|cause| &cause.pairs).flat_map(|pair| &pair.places);
-        let own = answer.checked.findings.iter().flat_map(|finding| &finding.places);
-        let found = own.chain(pairs).any(|place| {
-            use selvedge_base::Id as _;
-            let name = place.file.index().checked_sub(1).map(|at| &program.files[at].name);
-            name == Some(file) && place.line().is_some_and(|line| lines.contains(&line))
-        });
-        if !found {
+        if !is_found(&answer, file, lines) {
             missed.push(class.clone());
         }
     }
     assert_eq!(missed, Vec::<String>::new());
+}
+
+#[test]
+fn any_clients_are_enough_to_find_what_a_class_does_wrong() {
+    let mut wrong = Vec::new();
+    for (class, (file, lines)) in programs() {
+        if class.ends_with("Careless") {
+            if !is_found(&check_class(&class), &file, &lines) {
+                wrong.push((class, Vec::new()));
+            }
+        } else if class.ends_with("Careful") {
+            let JavaChecked { checked, claim, .. } = check_class(&class);
+            assert!(claim.contains("no subclass redefines a method"), "{claim}");
+            if !checked.findings.is_empty() || !checked.open.is_empty() {
+                wrong.push((class, checked.open));
+            }
+        }
+    }
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn deadlocks_of_three_locks_are_found_if_they_are_asked_about() {
+    let with = |deadlock_locks| check_with("ThreeCycleThird", &JavaOptions { deadlock_locks });
+    assert!(with(2).checked.findings.is_empty());
+    let (file, lines) = &programs()["ThreeCycleThird"];
+    assert!(is_found(&with(3), file, lines));
 }
 
 #[test]
@@ -115,7 +164,8 @@ fn a_program_with_one_thread_is_not_called_safe() {
 fn a_class_that_begins_nothing_is_a_mistake() {
     let mut classes = JavaClasses::default();
     classes.add("programs.jar", PROGRAMS, None, &Budget::new()).expect("no limit");
-    let loaded = Loaded::java("programs.jar".to_owned(), classes, Some("Nobody"));
+    let settings = JavaSettings { main: Some("Nobody".to_owned()), ..JavaSettings::default() };
+    let loaded = Loaded::java("programs.jar".to_owned(), classes, &settings, &Budget::new());
     assert_eq!(loaded.complaints[0].code, "no-java-main");
     assert!(loaded.program.is_none());
 }

@@ -5,7 +5,7 @@ use selvedge_base::Budget;
 use selvedge_findings::{Cause, CheckedFile, Finding, FindingKind};
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
-use selvedge_library::java::JavaClasses;
+use selvedge_library::java::{JavaClasses, JavaSettings};
 
 const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/causes.jar");
 const WITHOUT_LINES: &[u8] =
@@ -14,7 +14,8 @@ const WITHOUT_LINES: &[u8] =
 fn check_in(bytes: &[u8], main: &str) -> CheckedFile {
     let mut classes = JavaClasses::default();
     classes.add("causes.jar", bytes, None, &Budget::new()).expect("no limit");
-    let loaded = Loaded::java("causes.jar".to_owned(), classes, Some(main));
+    let settings = JavaSettings { main: Some(main.to_owned()), ..JavaSettings::default() };
+    let loaded = Loaded::java("causes.jar".to_owned(), classes, &settings, &Budget::new());
     assert!(loaded.complaints.is_empty(), "{:?}", loaded.complaints);
     let answer = loaded.check(&CheckOptions::default(), None, &Budget::new(), &mut |_, _, _| {});
     let answer = answer.expect("a program").expect("engines do not contradict the replayer");

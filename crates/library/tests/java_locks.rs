@@ -4,7 +4,7 @@
 use selvedge_base::Budget;
 use selvedge_front_java::class::{JavaInstruction, StackOperation};
 use selvedge_library::CheckOptions;
-use selvedge_library::java::{JavaClasses, JavaProgram};
+use selvedge_library::java::{JavaBeginning, JavaClasses, JavaProgram, JavaSettings};
 use std::collections::BTreeSet;
 
 const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/programs.jar");
@@ -16,7 +16,8 @@ const NOT_NEEDED: [&str; 3] =
 fn program() -> JavaProgram {
     let mut classes = JavaClasses::default();
     classes.add("programs.jar", PROGRAMS, None, &Budget::new()).expect("no limit");
-    classes.program(None).expect("programs begin in it")
+    let settings = JavaSettings::default();
+    classes.program(&settings, &Budget::new()).expect("programs begin in it")
 }
 
 fn findings(program: &JavaProgram) -> usize {
@@ -31,7 +32,8 @@ fn without_one_of_their_locks_right_programs_are_wrong() {
     let name = |id| all.world.names.text(all.world.classes[id].name).to_owned();
     let mut quiet = BTreeSet::new();
     let mut changed = 0;
-    for &main in &all.mains {
+    for beginning in &all.begins {
+        let JavaBeginning::Main(main) = *beginning else { continue };
         let own = name(main.class);
         if !own.ends_with("Right") {
             continue;
@@ -41,7 +43,9 @@ fn without_one_of_their_locks_right_programs_are_wrong() {
         for class in ids.into_iter().filter(|&id| id == main.class || name(id).starts_with(&nested))
         {
             for number in 0..all.world.classes[class].methods.len() {
-                let mut one = JavaProgram { world: all.world.clone(), mains: vec![main] };
+                let begins = vec![JavaBeginning::Main(main)];
+                let mut one =
+                    JavaProgram { world: all.world.clone(), begins, options: all.options.clone() };
                 let method = &mut one.world.classes[class].methods[number];
                 let is_synchronized = method.access.is_synchronized();
                 method.access.0 &= !0x0020;

@@ -5,6 +5,7 @@
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
+use selvedge_library::java::{JavaOptions, JavaSettings};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_library::shard::{Shard, parse_shard};
@@ -159,6 +160,14 @@ pub struct JavaArgs {
     /// program].
     #[arg(long, value_name = "CLASS")]
     pub main: Option<String>,
+    /// Ask about this class of Java, used by any clients through its public methods, in place of a program
+    /// that begins with a `main`.
+    #[arg(long, value_name = "CLASS", conflicts_with = "main")]
+    pub class: Option<String>,
+    /// How many locks a deadlock of a program in Java may have that is asked about.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2)]
+    #[arg(value_parser = clap::value_parser!(u8).range(2..=3))]
+    pub deadlock_locks: u8,
     /// More classes of a program in Java: a folder, a jar or a class file; may be given several times.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub classpath: Vec<PathBuf>,
@@ -166,6 +175,17 @@ pub struct JavaArgs {
     /// newest].
     #[arg(long, value_name = "VERSION")]
     pub release: Option<u16>,
+}
+
+impl JavaArgs {
+    /// The settings that the arguments ask for.
+    pub fn settings(&self) -> JavaSettings {
+        JavaSettings {
+            main: self.main.clone(),
+            class: self.class.clone(),
+            options: JavaOptions { deadlock_locks: usize::from(self.deadlock_locks) },
+        }
+    }
 }
 
 /// How much of the findings to show.

@@ -36,7 +36,7 @@ fn load_java(found: &InputFile, args: &JavaArgs, budget: &Budget) -> Result<Load
         }
     }
     let name = found.path.display().to_string();
-    Ok(Loaded::java(name, classes, args.main.as_deref()))
+    Ok(Loaded::java(name, classes, &args.settings(), budget))
 }
 
 /// A file whose end was not reached before a limit: no mistake, and no model.

@@ -17,6 +17,7 @@
 
 mod bodies;
 mod calls;
+mod clients;
 mod outside;
 mod sets;
 
@@ -26,6 +27,7 @@ use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::library::{Effect, LockSide, Table};
 use crate::names::JavaName;
+use crate::options::JavaBeginning;
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
@@ -68,6 +70,8 @@ pub enum Site {
     Class(JavaName),
     /// A side of a lock.
     View(ObjectId, LockSide),
+    /// What clients make of this class.
+    Client(ClassId),
 }
 
 /// An abstract object.
@@ -217,6 +221,8 @@ pub struct PointsTo {
     pub initialisers: BTreeMap<ClassId, MemberId>,
     /// The names of methods without a line in the table, with how many calls there are.
     pub unknown: BTreeMap<String, usize>,
+    /// Whether unknown code is any client of a class, which uses its objects by their public methods only.
+    pub for_client: bool,
     /// Whether a thread can be interrupted.
     pub interrupts: bool,
     /// What was not understood.
@@ -319,21 +325,22 @@ struct Call {
     gives: JavaName,
 }
 
-/// Finds what values can be in a program that begins with these methods.
+/// Finds what values can be in a program that begins so.
 ///
 /// # Errors
 /// If the budget is used up.
 pub fn points_to(
     world: &World,
     table: &Table,
-    mains: &[MemberId],
+    beginning: &JavaBeginning,
     budget: &Budget,
 ) -> Result<PointsTo, StopReason> {
+    let for_client = matches!(beginning, JavaBeginning::Client(_));
     let mut solver = Solver {
         world,
         table,
         known: world.known(),
-        found: PointsTo::default(),
+        found: PointsTo { for_client, ..PointsTo::default() },
         objects: FxHashMap::default(),
         copies: IdVec::new(),
         uses: IdVec::new(),
@@ -345,14 +352,17 @@ pub fn points_to(
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
-    for &main in mains {
-        solver.reach(main);
-        solver.trigger(main.class);
-        let given = solver.object(Site::Passed(main, 0), solver.known.strings);
-        let parameter = solver.node(Holder::Value(main, Definition::Parameter(0)));
-        solver.give(parameter, given);
-        let kind = ThreadKind { origin: Origin::Main, entry: Some(main), this: None };
-        solver.found.kinds.insert(kind);
+    match *beginning {
+        JavaBeginning::Main(main) => {
+            solver.reach(main);
+            solver.trigger(main.class);
+            let given = solver.object(Site::Passed(main, 0), solver.known.strings);
+            let parameter = solver.node(Holder::Value(main, Definition::Parameter(0)));
+            solver.give(parameter, given);
+            let kind = ThreadKind { origin: Origin::Main, entry: Some(main), this: None };
+            solver.found.kinds.insert(kind);
+        }
+        JavaBeginning::Client(class) => solver.clients(class),
     }
     loop {
         while solver.step() {
@@ -409,7 +419,9 @@ impl Solver<'_> {
         if let Some(&known) = self.objects.get(&site) {
             return known;
         }
-        let class = self.world.find(name);
+        // What clients pass is of their own classes, whatever it implements.
+        let own = matches!(site, Site::Passed(..)) && self.found.for_client;
+        let class = if own { None } else { self.world.find(name) };
         let object = self.found.objects.push(JavaObject { site, name, class });
         self.objects.insert(site, object);
         object
@@ -463,7 +475,8 @@ impl Solver<'_> {
                 (Some(class), Some(wanted)) => self.world.extends(class, wanted) == Some(true),
                 // What code outside makes is none of the program's classes, but a lambda may be.
                 (None, Some(wanted)) => {
-                    matches!(of.site, Site::Lambda(..))
+                    let is_function = matches!(of.site, Site::Lambda(..));
+                    (is_function || self.is_of_client(object))
                         && self.world.classes[wanted].access.is_interface()
                 }
                 (class, None) => {
@@ -473,6 +486,11 @@ impl Solver<'_> {
                 }
             },
         }
+    }
+
+    /// Whether a client passes the object, and so is called where the object is.
+    fn is_of_client(&self, object: ObjectId) -> bool {
+        self.found.for_client && matches!(self.found.objects[object].site, Site::Passed(..))
     }
 
     /// Whether a class of the program extends or implements one outside.

@@ -24,8 +24,9 @@ impl Solver<'_> {
             return;
         }
         let member = self.calls[call].member;
-        let effect = self.table.effect(self.text(class), self.text(member.name));
-        let effect = effect.map(|effect| self.adjusted(call, effect));
+        let of_client = object.is_some_and(|object| self.is_of_client(object));
+        let known = self.table.effect(self.text(class), self.text(member.name));
+        let effect = known.filter(|_| !of_client).map(|effect| self.adjusted(call, effect));
         self.invocation(call).library.insert(object, effect);
         let operands = self.calls[call].operands.clone();
         let has_receiver = self.calls[call].how != InvokeKind::Static;
@@ -52,7 +53,9 @@ impl Solver<'_> {
             }
             self.invocation(call).unknown = true;
             self.unknown_result(call);
-            self.note_unknown(JavaMember { class, ..member });
+            if !of_client {
+                self.note_unknown(JavaMember { class, ..member });
+            }
             return;
         };
         self.found.interrupts |= effect.interrupts;
@@ -590,7 +593,12 @@ impl Solver<'_> {
         // What a library above the class holds is unknown code's, too.
         let held = self.node(Holder::Held(object));
         self.copy(held, pool, None);
-        for method in self.called_from_outside(class) {
+        let methods = if self.found.for_client {
+            self.called_by_clients(class)
+        } else {
+            self.called_from_outside(class)
+        };
+        for method in methods {
             self.library_calls(Some(object), method);
         }
     }
@@ -671,7 +679,14 @@ impl Solver<'_> {
             self.copy(pool, into, name);
             let outside = name.is_none_or(|name| self.world.find(name).is_none());
             let immutable = class.is_some_and(|class| self.table.is_immutable(class));
-            if outside && !immutable {
+            if self.found.for_client
+                && let Some(class) = name.and_then(|name| self.world.find(name))
+                && !self.world.classes[class].access.is_interface()
+            {
+                self.client_object(class);
+                continue;
+            }
+            if (outside || self.found.for_client) && !immutable {
                 let object =
                     self.object(Site::Passed(method, parameter), name.unwrap_or(self.known.object));
                 self.give(into, object);

@@ -134,7 +134,11 @@ impl Walk<'_, '_, '_> {
         }
         let mut callbacks: BTreeSet<(Option<ObjectId>, MemberId)> = invocation.callbacks.clone();
         if invocation.unknown && effects.iter().any(|(_, effect)| effect.is_none()) {
-            callbacks.extend(shared.found.callbacks.iter().copied());
+            if shared.found.for_client {
+                self.call_clients(source, frame);
+            } else {
+                callbacks.extend(shared.found.callbacks.iter().copied());
+            }
         }
         for (object, method) in callbacks {
             if self.explorer.relevant.contains(&method) {
@@ -155,6 +159,23 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// Clients are called, and call whatever they may. What they do then is not part of a unit of work that
+    /// this method has begun, unless it holds a lock.
+    fn call_clients(&mut self, source: usize, frame: &Frame) {
+        let second = self.is_second();
+        let clients = self.explorer.model.clients[usize::from(second)].clone();
+        for callee in clients {
+            let held = self.explorer.call_held.entry((self.context, callee)).or_default();
+            held.extend(frame.held.iter().cloned());
+        }
+        let mut steps = vec![Step::Clients(second)];
+        if frame.unit != Unit::None && frame.monitors == 0 {
+            steps.insert(0, Step::End);
+            steps.push(Step::Begin);
+        }
+        self.edge(source, frame.at, steps, frame.clone());
     }
 
     /// Whether a token stands for an object that is there, because it has a name of its own or is held.
@@ -206,6 +227,10 @@ impl Walk<'_, '_, '_> {
         match token {
             JavaToken::Isolated | JavaToken::Fresh => Some(object) == self.explorer.object,
             JavaToken::One(one) => object == *one,
+            JavaToken::Locked(_) => self
+                .explorer
+                .lock_of(token)
+                .is_some_and(|name| self.explorer.objects_of(&name).contains(object)),
             JavaToken::View(_, side) => {
                 let site = self.explorer.shared.found.objects[object].site;
                 matches!(site, Site::View(_, other) if other == *side)
@@ -686,6 +711,10 @@ impl Walk<'_, '_, '_> {
     /// Unknown code may free a lock that it is given or was given before, or that what it was given holds.
     pub(super) fn forget(&mut self, frame: &Frame) {
         let shared = self.explorer.shared;
+        if shared.found.for_client {
+            self.forget_given(frame);
+            return;
+        }
         let mut objects = shared.pooled.clone();
         for number in 0..self.frames.operands[frame.at].len() {
             for object in shared.found.operand(self.method, frame.at, number).iter() {
@@ -695,6 +724,24 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
+        self.forget_all(frame, &objects);
+    }
+
+    /// Clients may free a lock of the library that they get hold of. They do not wait for objects of the
+    /// class.
+    fn forget_given(&mut self, frame: &Frame) {
+        let shared = self.explorer.shared;
+        let mut objects = ObjectSet::default();
+        for object in shared.found.of(Holder::Pool).iter() {
+            let lock = behind(shared.found, object);
+            if shared.explicit.contains(lock) {
+                objects.insert(lock);
+            }
+        }
+        self.forget_all(frame, &objects);
+    }
+
+    fn forget_all(&mut self, frame: &Frame, objects: &ObjectSet) {
         if objects.is_empty() {
             return;
         }

@@ -1,8 +1,9 @@
 //! The methods that a question needs, each with tokens, until nothing new turns up.
 
 use super::{
-    Base, Context, ContextId, DEPTH, Explorer, FRAMES, Freed, Graph, JavaSubject, JavaToken,
-    LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase, Step, Walk,
+    Base, Context, ContextId, DEADLOCK, DEPTH, Explorer, FRAMES, Freed, Graph, JavaSubject,
+    JavaToken, LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase,
+    Step, Walk,
 };
 use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::frames::Definition;
@@ -19,13 +20,13 @@ impl<'s, 'a> Explorer<'s, 'a> {
     pub(super) fn new(
         shared: &'s ModelFacts<'a>,
         subject: JavaSubject,
-        threads: &'s [ModelThread; 2],
+        threads: &'s [ModelThread],
         dropped: BTreeSet<LockKey>,
         budget: &Budget,
     ) -> Result<Self, StopReason> {
         let object = match subject {
             JavaSubject::Object(object) => Some(object),
-            JavaSubject::Statics(_) => None,
+            JavaSubject::Statics(_) | JavaSubject::Locks(_) => None,
         };
         let mut explorer = Self {
             shared,
@@ -50,6 +51,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let class = match subject {
             JavaSubject::Object(object) => shared.guarded.get(&object).copied(),
             JavaSubject::Statics(class) => Some(class),
+            JavaSubject::Locks(_) => None,
         };
         explorer.initialiser =
             class.and_then(|class| shared.found.initialisers.get(&class).copied());
@@ -67,6 +69,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
             if let Some(mask) = &thread.mask {
                 direct.extend(mask.starts.iter().map(|&(method, _)| method));
             }
+        }
+        if let JavaSubject::Locks(_) = self.subject {
+            direct.extend(self.shared.locking.iter().copied());
+            return Ok(facts.reaching(&direct));
         }
         for (&method, frames) in &found.methods {
             budget.check()?;
@@ -161,9 +167,18 @@ impl<'s, 'a> Explorer<'s, 'a> {
     }
 
     pub(super) fn run(&mut self, budget: &Budget) -> Result<(), StopReason> {
-        for number in 0..2 {
+        for number in 0..self.threads.len() {
             let roots = self.roots(number);
-            self.model.roots[number] = roots;
+            self.model.roots.push(roots);
+        }
+        if self.shared.found.for_client {
+            for number in 0..2 {
+                let made = |one: &ContextId| {
+                    self.model.contexts[*one].tokens.first() == Some(&JavaToken::Fresh)
+                };
+                let roots = self.model.roots[number].iter().copied();
+                self.model.clients[number] = roots.filter(|one| !made(one)).collect();
+            }
         }
         self.explore_all(budget)?;
         if !self.model.cut {
@@ -174,7 +189,8 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// The first thread alone.
     pub(super) fn run_first(&mut self, budget: &Budget) -> Result<(), StopReason> {
-        self.model.roots[0] = self.roots(0);
+        let roots = self.roots(0);
+        self.model.roots.push(roots);
         self.explore_all(budget)
     }
 
@@ -200,12 +216,25 @@ impl<'s, 'a> Explorer<'s, 'a> {
         };
         let mut roots = Vec::new();
         for (this, method) in begins {
+            // A client may as well not call what the model shows nothing of.
+            if self.shared.found.for_client && !self.relevant.contains(&method) {
+                continue;
+            }
             for tokens in self.outside_tokens(this, method) {
                 if is_another && tokens.first() == Some(&JavaToken::Isolated) {
                     continue;
                 }
+                let mut tokens = tokens;
+                // Of the object that is asked about, one thread makes it, which nobody else knows then.
+                let name = self.shared.world.names.text(self.shared.world.of(method).name);
+                if name == "<init>" && tokens.first() == Some(&JavaToken::Isolated) {
+                    if number == 1 {
+                        continue;
+                    }
+                    tokens[0] = JavaToken::Fresh;
+                }
                 let (in_unit, quiet) = (false, false);
-                let second = self.shared.sided && number == 1;
+                let second = self.shared.sided && number == 1 && !self.is_about_locks();
                 let context = Context { method, tokens, phase, masked, in_unit, second, quiet };
                 roots.push(self.context(context));
             }
@@ -284,11 +313,33 @@ impl<'s, 'a> Explorer<'s, 'a> {
         tokens
     }
 
+    /// Whether the question is about locks only.
+    pub(super) fn is_about_locks(&self) -> bool {
+        matches!(self.subject, JavaSubject::Locks(_))
+    }
+
+    /// The object whose locks are asked about, by its number.
+    fn locked(&self, number: u8) -> Option<ObjectId> {
+        match self.subject {
+            JavaSubject::Locks(objects) => objects.get(usize::from(number)).copied().flatten(),
+            _ => None,
+        }
+    }
+
+    /// What an object can be among those whose locks are asked about.
+    fn locked_tokens(&self, object: ObjectId) -> impl Iterator<Item = JavaToken> + '_ {
+        let numbers = (0..).take(DEADLOCK);
+        numbers.filter(move |&one| self.locked(one) == Some(object)).map(JavaToken::Locked)
+    }
+
     /// What a value that was loaded from a field, of another object than the one that is asked about, is.
     pub(super) fn fork_loaded(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
         for object in set.iter() {
+            tokens.extend(self.locked_tokens(object));
             if let Site::View(of, side) = self.shared.found.objects[object].site {
+                let views = self.locked_tokens(of);
+                tokens.extend(views.map(|one| JavaToken::View(Rc::new(one), side)));
                 tokens.insert(if self.shared.named.contains(&of) && Some(of) != self.object {
                     JavaToken::View(Rc::new(JavaToken::One(of)), side)
                 } else {
@@ -316,6 +367,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let ModelFacts { world, found, facts, .. } = self.shared;
         match token {
             JavaToken::Isolated | JavaToken::Fresh => Some(LockName::Isolated),
+            JavaToken::Locked(number) => Some(LockName::Locked(*number)),
             JavaToken::One(object) => Some(match found.objects[*object].site {
                 Site::Class(name) => match world.find(name) {
                     Some(class) => LockName::Class(class),
@@ -351,6 +403,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
             return self.key(token, true).into_iter().collect();
         };
         let Some(name) = self.lock_of(lock) else { return Vec::new() };
+        if self.is_about_locks() {
+            // Whichever side it is, who waits for it waits for the lock.
+            let key = LockKey { name, explicit: true };
+            let is_left = *side != LockSide::Condition && !self.model.dropped.contains(&key);
+            return is_left.then_some(key).into_iter().collect();
+        }
         let name = Rc::new(name);
         let sides: &[bool] = match side {
             LockSide::Reading => &[second],
@@ -387,6 +445,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let objects = match base {
             JavaToken::Part(base, path) => self.objects_of(&LockName::Part(*base, Rc::clone(path))),
             JavaToken::One(object) => self.objects_of(&LockName::One(*object)),
+            JavaToken::Locked(number) => self.objects_of(&LockName::Locked(*number)),
             _ => self.objects_of(&LockName::Isolated),
         };
         let mut all = ObjectSet::default();
@@ -405,11 +464,13 @@ impl<'s, 'a> Explorer<'s, 'a> {
         match name {
             LockName::Isolated => all.extend_with(self.object),
             LockName::One(object) => all.extend_with(Some(*object)),
+            LockName::Locked(number) => all.extend_with(self.locked(*number)),
             LockName::Class(_) => {}
             LockName::Side(name, _) => return self.objects_of(name),
             LockName::Part(base, path) => {
                 let mut layer: Vec<ObjectId> = match base {
                     Base::One(object) => vec![*object],
+                    Base::Locked(number) => self.locked(*number).into_iter().collect(),
                     _ => self.object.into_iter().collect(),
                 };
                 for &field in path.iter() {
@@ -458,6 +519,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 (freed.by_anybody && freed.objects.contains(*object))
                     || (freed.objects.is_empty()
                         && matches!(self.shared.found.objects[*object].site, Site::Class(_)))
+            }
+            LockName::Locked(number) => {
+                freed.by_anybody
+                    && self.locked(*number).is_some_and(|one| freed.objects.contains(one))
             }
             LockName::Isolated => {
                 freed.by_anybody && self.object.is_some_and(|one| freed.objects.contains(one))
@@ -528,6 +593,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 Some(found.of(Holder::Field(object, field)))
             }
             (JavaToken::One(object), _) => Some(found.of(Holder::Field(*object, field))),
+            (JavaToken::Locked(number), _) => {
+                self.locked(*number).map(|object| found.of(Holder::Field(object, field)))
+            }
             _ => None,
         };
         let mut tokens = self.fork_loaded(precise.unwrap_or(set));
@@ -547,6 +615,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             JavaToken::Isolated => (Base::Isolated, &[]),
             JavaToken::Fresh => (Base::Fresh, &[]),
             JavaToken::One(object) => (Base::One(*object), &[]),
+            JavaToken::Locked(number) => (Base::Locked(*number), &[]),
             JavaToken::Part(start, path) => (*start, path),
             JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..) => return None,
         };

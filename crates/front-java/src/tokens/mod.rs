@@ -45,6 +45,8 @@ pub enum JavaSubject {
     Object(ObjectId),
     /// The static fields of a class.
     Statics(ClassId),
+    /// The order in which locks are taken: any of these objects, each another one, and all that have a name.
+    Locks([Option<ObjectId>; DEADLOCK]),
 }
 
 /// What a field belongs to that a token stands for.
@@ -56,6 +58,8 @@ pub enum Base {
     Isolated,
     /// An object of which there is one.
     One(ObjectId),
+    /// One of the objects whose locks are asked about.
+    Locked(u8),
 }
 
 /// What is known of a value.
@@ -71,6 +75,8 @@ pub enum JavaToken {
     One(ObjectId),
     /// What these fields hold, one of the other, the first of this.
     Part(Base, Rc<[MemberId]>),
+    /// One of the objects whose locks are asked about.
+    Locked(u8),
     /// A truth value.
     Truth(bool),
     /// A side of a lock that has a name.
@@ -84,6 +90,8 @@ pub enum LockName {
     Isolated,
     /// An object of which there is one.
     One(ObjectId),
+    /// One of the objects whose locks are asked about.
+    Locked(u8),
     /// A class; what is no monitor of it is held by whoever initialises it.
     Class(ClassId),
     /// What fields hold that are written once.
@@ -156,6 +164,8 @@ pub enum Step {
     End,
     /// A call with this outcome.
     Call(ContextId, CallOutcome),
+    /// Calls of whatever clients may call, any number of times, by the second thread or not.
+    Clients(bool),
 }
 
 /// Where an edge leads.
@@ -243,8 +253,10 @@ pub struct Model {
     pub contexts: IdVec<ContextId, Context>,
     /// What they do.
     pub graphs: IdVec<ContextId, Graph>,
-    /// What each of the two threads begins with; any of these.
-    pub roots: [Vec<ContextId>; 2],
+    /// What each of the threads begins with; any of these.
+    pub roots: Vec<Vec<ContextId>>,
+    /// What clients may call when they are called themselves, by the first or by the second thread.
+    pub clients: [Vec<ContextId>; 2],
     /// The locks that are left out.
     pub dropped: BTreeSet<LockKey>,
     /// Whether something had to be cut off.
@@ -273,6 +285,8 @@ pub struct ModelFacts<'a> {
     pub blocking: BTreeSet<MemberId>,
     /// The methods in which a lock may be freed other than by the end of a block.
     pub freeing: BTreeSet<MemberId>,
+    /// The methods that take a lock.
+    pub locking: BTreeSet<MemberId>,
     /// The field that owns an object.
     pub owner: BTreeMap<ObjectId, MemberId>,
     /// The objects that are known through static fields of one class alone, with that class: nobody else
@@ -283,6 +297,9 @@ pub struct ModelFacts<'a> {
     /// What objects hold in fields, as elements, or as what they have captured.
     pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
 }
+
+/// How many locks there are at most in a cycle that is asked about.
+pub const DEADLOCK: usize = 3;
 
 /// With more nodes than this, a model is cut off.
 const NODES: usize = 60_000;
@@ -310,10 +327,14 @@ impl<'a> ModelFacts<'a> {
         let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
         let mut blocking = BTreeSet::new();
         let mut freeing = BTreeSet::new();
+        let mut locking = BTreeSet::new();
         for (&method, frames) in &found.methods {
             budget.check()?;
             let of = world.of(method);
             let Some(body) = &of.body else { continue };
+            if of.access.is_synchronized() {
+                locking.insert(method);
+            }
             if of.access.is_synchronized() && !of.access.is_static() {
                 for object in found.of(Holder::Value(method, Definition::Parameter(0))).iter() {
                     locks.insert(object);
@@ -322,6 +343,7 @@ impl<'a> ModelFacts<'a> {
             for at in frames.next.ids().filter(|&at| frames.reached[at]) {
                 match &body.instructions[at.index()] {
                     JavaInstruction::MonitorEnter => {
+                        locking.insert(method);
                         for object in found.operand(method, at, 0).iter() {
                             locks.insert(object);
                         }
@@ -337,6 +359,7 @@ impl<'a> ModelFacts<'a> {
                             };
                             match effect.control {
                                 Some(Control::Locks | Control::Tries | Control::Unlocks) => {
+                                    locking.insert(method);
                                     if let Some(object) = object {
                                         let lock = behind(found, *object);
                                         locks.insert(lock);
@@ -414,6 +437,7 @@ impl<'a> ModelFacts<'a> {
             sided,
             blocking,
             freeing,
+            locking,
             owner,
             guarded,
             pooled,
@@ -482,14 +506,14 @@ fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, Class
     Ok(guarded)
 }
 
-/// The model of a question about two threads.
+/// The model of a question about two threads, or more if it is about locks.
 ///
 /// # Errors
 /// If the budget is used up.
 pub fn model(
     shared: &ModelFacts<'_>,
     subject: JavaSubject,
-    threads: &[ModelThread; 2],
+    threads: &[ModelThread],
     budget: &Budget,
 ) -> Result<Model, StopReason> {
     let (mut dropped, mut unsplit) = (BTreeSet::new(), BTreeSet::new());
@@ -568,7 +592,7 @@ struct Freed {
 struct Explorer<'s, 'a> {
     shared: &'s ModelFacts<'a>,
     subject: JavaSubject,
-    threads: &'s [ModelThread; 2],
+    threads: &'s [ModelThread],
     model: Model,
     numbers: FxHashMap<Context, ContextId>,
     dependents: BTreeMap<ContextId, BTreeSet<ContextId>>,

@@ -5,6 +5,7 @@ use super::{
     LockKey, LockName, ModelEdge, ModelFacts, ModelGoal, NODES, StartPhase, Step, Unit, Walk,
 };
 use crate::class::{At, BranchCondition, Comparison, FieldAccess, JavaInstruction, JavaKind};
+use crate::client::CLIENT;
 use crate::facts::{entry_initialisers, triggered};
 use crate::frames::{Definition, apply};
 use crate::names::kinds_of_method;
@@ -106,6 +107,7 @@ impl Walk<'_, '_, '_> {
             return false;
         }
         let class = match self.explorer.subject {
+            JavaSubject::Locks(_) => None,
             JavaSubject::Statics(class) => Some(class),
             JavaSubject::Object(object) => {
                 found.objects[object].class.or(match found.objects[object].site {
@@ -160,6 +162,12 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// Whether a client does this by itself: what clients do to each other is theirs.
+    fn is_client(&self) -> bool {
+        let ModelFacts { world, .. } = self.explorer.shared;
+        world.names.text(world.classes[self.method.class].name) == CLIENT
+    }
+
     /// Whether nobody else can have the object yet.
     pub(super) fn is_quiet(&self) -> bool {
         self.explorer.model.contexts[self.context].quiet
@@ -195,7 +203,14 @@ impl Walk<'_, '_, '_> {
 
     pub(super) fn push(&mut self, mut edge: ModelEdge) {
         // What happens while the other thread does not run cannot get in its way.
-        if self.silent || self.is_quiet() {
+        if self.explorer.is_about_locks() {
+            edge.steps.retain(|step| {
+                matches!(
+                    step,
+                    Step::Acquire(_) | Step::Release(_) | Step::Call(..) | Step::Clients(_)
+                )
+            });
+        } else if self.silent || self.is_quiet() {
             edge.steps.retain(|step| !matches!(step, Step::Read(..) | Step::Write(..)));
         }
         self.graph.edges.push(edge);
@@ -351,7 +366,7 @@ impl Walk<'_, '_, '_> {
                 let steps: Vec<Step> = self
                     .explorer
                     .location(&operands[0], None)
-                    .map(|location| Step::Read(location, false))
+                    .map(|location| Step::Read(location, self.is_client()))
                     .into_iter()
                     .collect();
                 let tokens = if *kind == JavaKind::Reference {
@@ -368,7 +383,7 @@ impl Walk<'_, '_, '_> {
                 self.throw(source, frame, &[]);
                 let location = self.explorer.location(&operands[0], None);
                 let steps: Vec<Step> =
-                    location.map(|location| Step::Write(location, false)).into_iter().collect();
+                    location.map(|one| Step::Write(one, self.is_client())).into_iter().collect();
                 let mut next = plain;
                 if operands.get(2).is_some_and(Self::is_fresh) {
                     Self::publish(&mut next);
@@ -472,7 +487,10 @@ impl Walk<'_, '_, '_> {
         let first = self.frames.operands[at].first();
         let is_this = first.is_some_and(|one| one[..] == [Definition::Parameter(0)]);
         (is_this && !is_static)
-            || matches!(token, JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_))
+            || matches!(
+                token,
+                JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_) | JavaToken::Locked(_)
+            )
     }
 
     /// The tokens of what an instruction gives.
@@ -499,7 +517,7 @@ impl Walk<'_, '_, '_> {
         if let Some(part) = self.owned(object, frame) {
             return vec![part];
         }
-        vec![JavaToken::Other]
+        self.explorer.fork_loaded(set)
     }
 
     /// What the object owns, if `this` is the object and a field of it owns what is made here.
@@ -510,6 +528,7 @@ impl Walk<'_, '_, '_> {
         }
         let (base, path): (Base, &[MemberId]) = match self.this.as_ref()? {
             JavaToken::Isolated => (Base::Isolated, &[]),
+            JavaToken::Locked(number) => (Base::Locked(*number), &[]),
             JavaToken::Fresh if frame.published => (Base::Isolated, &[]),
             JavaToken::Fresh => (Base::Fresh, &[]),
             JavaToken::Part(Base::Fresh, path) if frame.published => (Base::Isolated, path),
@@ -558,12 +577,13 @@ impl Walk<'_, '_, '_> {
                 (field.class == class && !own)
                     .then(|| LocationKey { path: Rc::from([]), field: Some(field) })
             }
-            (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Object(_)) => None,
+            (FieldAccess::GetStatic | FieldAccess::PutStatic, _) => None,
             _ => self.explorer.location(&operands[0], Some(field)),
         };
         match access {
             FieldAccess::GetStatic | FieldAccess::Get => {
-                let volatile = volatile && !self.feeds_own_write(frame.at, field);
+                let volatile =
+                    self.is_client() || (volatile && !self.feeds_own_write(frame.at, field));
                 let steps: Vec<Step> =
                     location.map(|one| Step::Read(one, volatile)).into_iter().collect();
                 let tokens = if !is_reference {
@@ -590,7 +610,8 @@ impl Walk<'_, '_, '_> {
                 }
             }
             FieldAccess::PutStatic | FieldAccess::Put => {
-                let volatile = volatile && !self.depends_on_own_read(frame.at, field);
+                let volatile =
+                    self.is_client() || (volatile && !self.depends_on_own_read(frame.at, field));
                 let steps: Vec<Step> =
                     location.map(|one| Step::Write(one, volatile)).into_iter().collect();
                 let (mut next, _) = self.after(frame, JavaToken::Other)?;

@@ -15,18 +15,18 @@ use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_findings::{AccessTable, Checked, Conflict, Finding, FindingKind, Tally, by_cause};
 use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
+use selvedge_front_java::options::{JavaBeginning, JavaOptions};
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
-use selvedge_front_java::world::MemberId;
 use selvedge_program::{
-    EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId, Program, Question,
-    Race, StepKind, ThreadId, Trace, TraceStep, Valuation,
+    Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId, Program,
+    Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
 };
 use selvedge_report::describe::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// What is asked of a program in Java.
-const KINDS: [FindingKind; 2] = [FindingKind::Atomicity, FindingKind::Race];
+const KINDS: [FindingKind; 3] = [FindingKind::Deadlock, FindingKind::Atomicity, FindingKind::Race];
 
 /// How many reasons of one kind are named.
 const NAMED: usize = 5;
@@ -37,7 +37,9 @@ pub struct JavaProgram {
     /// Its classes.
     pub world: World,
     /// Where it can begin.
-    pub mains: Vec<MemberId>,
+    pub begins: Vec<JavaBeginning>,
+    /// What is assumed, and what is asked.
+    pub options: JavaOptions,
 }
 
 /// What was found in a program in Java.
@@ -64,22 +66,38 @@ impl JavaProgram {
     ) -> Result<JavaChecked, InternalError> {
         let kinds: Vec<FindingKind> =
             KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect();
-        let own = CheckOptions { kinds: kinds.clone(), fixes: Fixes::Skip, ..options.clone() };
+        let own = CheckOptions { fixes: Fixes::Skip, ..options.clone() };
+        let of = |about_locks: bool| {
+            let all = kinds.iter().copied();
+            let kinds =
+                all.filter(|kind| (*kind == FindingKind::Deadlock) == about_locks).collect();
+            CheckOptions { kinds, ..own.clone() }
+        };
+        let (about_locks, about_data) = (of(true), of(false));
+        let mut settings = self.options.clone();
+        if about_locks.kinds.is_empty() {
+            settings.deadlock_locks = 0;
+        }
         let table = Table::standard();
         let mut joined = Joined::default();
-        for &main in &self.mains {
+        for beginning in &self.begins {
+            if let JavaBeginning::Client(class) = beginning {
+                joined.clients_of = Some(self.world.names.class(self.world.classes[*class].name));
+            }
             let mut bug = None;
             let mut models = 0;
-            let understood = questions(&self.world, &table, main, budget, &mut |model| {
-                models += 1;
-                progress(FindingKind::Race, models, models);
-                let goals = Goals::default();
-                match check_goals(&model.program, &goals, &own, budget, &mut |_, _, _| {}) {
-                    Ok(checked) => joined.add(&model, checked, budget)?,
-                    Err(wrong) => bug = Some(wrong),
-                }
-                budget.check()
-            });
+            let understood =
+                questions(&self.world, &table, beginning, &settings, budget, &mut |model| {
+                    models += 1;
+                    progress(FindingKind::Race, models, models);
+                    let goals = Goals::default();
+                    let own = if model.about_locks { &about_locks } else { &about_data };
+                    match check_goals(&model.program, &goals, own, budget, &mut |_, _, _| {}) {
+                        Ok(checked) => joined.add(&model, checked, budget)?,
+                        Err(wrong) => bug = Some(wrong),
+                    }
+                    budget.check()
+                });
             if let Some(bug) = bug {
                 return Err(bug);
             }
@@ -91,6 +109,7 @@ impl JavaProgram {
                 }
             }
         }
+        joined.deadlock_locks = settings.deadlock_locks;
         Ok(joined.conclude(&kinds))
     }
 }
@@ -108,6 +127,11 @@ struct Joined {
     /// Whether a limit was met before everything was known that there is to ask.
     stopped: bool,
     models: usize,
+    cycles: usize,
+    /// The class whose clients were asked about.
+    clients_of: Option<String>,
+    /// How many locks a deadlock has that was asked about.
+    deadlock_locks: usize,
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
     methods: (usize, usize),
@@ -154,7 +178,9 @@ impl Joined {
     }
 
     fn understand(&mut self, understood: Understood) {
-        let Understood { kinds, shared, models, methods, unknown, ignored, doubts } = understood;
+        let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts } =
+            understood;
+        self.cycles += cycles;
         self.can_meet |= kinds.len() > 1 || kinds.iter().any(|(_, single)| !single);
         self.kinds = self.kinds.max(kinds.len());
         self.shared += shared.len();
@@ -176,7 +202,7 @@ impl Joined {
             // What there is to ask is not known.
         } else if !self.can_meet {
             self.open.insert("nothing to check: one thread was found".to_owned());
-        } else if self.shared == 0 {
+        } else if self.shared == 0 && self.cycles == 0 {
             self.open.insert(
                 "nothing to check: no object was found that two threads share and one changes"
                     .to_owned(),
@@ -201,9 +227,16 @@ impl Joined {
     fn claim(&self) -> String {
         let mut text = format!(
             "asked: data races and atomicity of {} that threads of {} share, one object at a time, for \
-             any number of threads of each kind, in {}; {} of {} are reached",
+             any number of threads of each kind{}, in {}; {} of {} are reached",
             count(self.shared, "object"),
             count(self.kinds, "kind"),
+            match self.deadlock_locks {
+                0 | 1 => String::new(),
+                locks => format!(
+                    "; deadlocks of up to {locks} locks of any objects ({})",
+                    count(self.cycles, "question")
+                ),
+            },
             count(self.models, "model"),
             self.methods.0,
             count(self.methods.1, "method"),
@@ -213,6 +246,13 @@ impl Joined {
              touches what is shared (A2), memory is sequentially consistent (A3), constructors publish \
              `this` only as seen (A5), nothing stops a thread from outside (A7)",
         );
+        if let Some(class) = &self.clients_of {
+            let _ = write!(
+                text,
+                ", clients use objects of {class} by their public methods only, wait for none of them \
+                 and leave alone what they pass, and no subclass redefines a method (A8)"
+            );
+        }
         if !self.unknown.is_empty() {
             let calls: usize = self.unknown.values().sum();
             let mut most: Vec<(&String, &usize)> = self.unknown.iter().collect();
@@ -234,9 +274,14 @@ impl Joined {
                 names.join(", ")
             );
         }
-        text.push_str(
-            "; not asked: values, missed notifications, deadlocks, invariants across objects, cycles \
+        let _ = write!(
+            text,
+            "; not asked: values, missed notifications, deadlocks{}, invariants across objects, cycles \
              through three units",
+            match self.deadlock_locks {
+                0 | 1 => String::new(),
+                locks => format!(" of more than {locks} locks"),
+            }
         );
         text
     }
@@ -329,6 +374,13 @@ impl Shift {
         by(id, self.locks)
     }
 
+    fn resource(self, one: Resource) -> Resource {
+        match one {
+            Resource::Lock(lock) => Resource::Lock(self.lock(lock)),
+            Resource::End(thread) => Resource::End(self.thread(thread)),
+        }
+    }
+
     fn finding(self, mut finding: Finding) -> Finding {
         finding.threads.iter_mut().for_each(|one| *one = self.thread(*one));
         finding.locations.iter_mut().for_each(|one| *one = self.location(*one));
@@ -343,6 +395,17 @@ impl Shift {
             Question::Race(one) => Question::Race(Race {
                 location: self.location(one.location),
                 threads: one.threads.map(|one| self.thread(one)),
+            }),
+            Question::Deadlock(one) => Question::Deadlock(Deadlock {
+                waits: one
+                    .waits
+                    .into_iter()
+                    .map(|wait| Wait {
+                        thread: self.thread(wait.thread),
+                        holds: self.resource(wait.holds),
+                        wants: self.resource(wait.wants),
+                    })
+                    .collect(),
             }),
             other => other,
         };

@@ -7,8 +7,11 @@
 
 mod check;
 mod conflict;
+mod settings;
 
 pub use check::{JavaChecked, JavaProgram};
+pub use selvedge_front_java::options::{JavaBeginning, JavaOptions};
+pub use settings::JavaSettings;
 
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_front_java::class::JavaInstruction;
@@ -115,34 +118,17 @@ impl JavaClasses {
         self.complaints.push((file.to_owned(), error));
     }
 
-    /// The program of these classes; with a name, only where that class begins.
+    /// The program of these classes that begins where the settings say.
     ///
     /// # Errors
-    /// If nothing begins, or the class that is named does not.
-    pub fn program(self, main: Option<&str>) -> Result<JavaProgram, Box<Diagnostic>> {
+    /// If nothing begins there, or the budget is used up.
+    pub fn program(
+        self,
+        settings: &JavaSettings,
+        budget: &Budget,
+    ) -> Result<JavaProgram, Box<Diagnostic>> {
         let classes = self.classes.into_values().map(|(class, _)| class);
-        let world = World::new(self.names, classes);
-        let mut mains = world.mains();
-        let wrong = |message: String, help: &str| {
-            let error = Diagnostic::global("no-java-main", Severity::Error, message);
-            Box::new(error.with_help(help.to_owned()))
-        };
-        if let Some(main) = main {
-            let wanted = main.replace('.', "/");
-            mains.retain(|one| world.names.text(world.classes[one.class].name) == wanted);
-            if mains.is_empty() {
-                let message = format!("{} has no method main(String[])", visible(main));
-                return Err(wrong(
-                    message,
-                    "`selvedge show --classes` lists where a program can begin",
-                ));
-            }
-        }
-        if mains.is_empty() {
-            let message = "no class has a method main(String[])".to_owned();
-            return Err(wrong(message, "name the classes of a program, with the one that begins"));
-        }
-        Ok(JavaProgram { world, mains })
+        settings.program(World::new(self.names, classes), budget)
     }
 
     /// The classes as a list for people, with where a program can begin and what is named and not there.

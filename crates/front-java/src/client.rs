@@ -1,0 +1,228 @@
+//! # Idea
+//! The world of a class and of all its clients. A client is any code that uses objects of the class through
+//! public methods: what the class needs is in the world, and one more class stands for what clients do by
+//! themselves, which is to read and write the elements of arrays and the public fields that they get hold of.
+//!
+//! # Source
+//! The most general client: whatever a client does to the class is a sequence of such steps.
+//!
+//! # Invariants
+//! 1. Of the library, the class, what it extends and implements and what is nested in these are analysed, with
+//!    what they call or make in their packages and the table does not know. Classes of other origin are all
+//!    kept.
+
+use crate::class::{
+    FieldAccess, InvokeKind, JavaAccess, JavaBody, JavaClass, JavaConstant, JavaInstruction,
+    JavaKind, JavaMember, JavaMethod, StackOperation,
+};
+use crate::library::Table;
+use crate::names::{JavaNames, kind_of_field};
+use crate::world::{ClassId, World};
+use selvedge_base::{Budget, StopReason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name of the class that stands for clients; no class file has it.
+pub const CLIENT: &str = "client of";
+
+/// Whether a class comes with Java.
+pub fn is_of_library(name: &str) -> bool {
+    ["java/", "javax/", "jdk/", "sun/", "com/sun/"].iter().any(|start| name.starts_with(start))
+}
+
+/// The world of a class and its clients, and the class in it.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn client_world(
+    world: &World,
+    class: ClassId,
+    table: &Table,
+    budget: &Budget,
+) -> Result<(World, ClassId), StopReason> {
+    let wanted = scope(world, class, table, budget)?;
+    let mut names = world.names.clone();
+    let mut classes: Vec<JavaClass> = Vec::new();
+    for (id, one) in world.classes.iter_enumerated() {
+        if wanted.contains(&id) || !is_of_library(world.names.text(one.name)) {
+            classes.push(one.clone());
+        }
+    }
+    let client = client(&mut names, &classes);
+    classes.push(client);
+    let made = World::new(names, classes);
+    let id = made.find(world.classes[class].name).unwrap_or(class);
+    Ok((made, id))
+}
+
+/// The class that a class is nested in, or itself.
+fn host(name: &str) -> &str {
+    name.split('$').next().unwrap_or(name)
+}
+
+/// Where a class is.
+fn package(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(package, _)| package)
+}
+
+/// The classes of the library that are analysed.
+fn scope(
+    world: &World,
+    class: ClassId,
+    table: &Table,
+    budget: &Budget,
+) -> Result<BTreeSet<ClassId>, StopReason> {
+    let text = |class: ClassId| world.names.text(world.classes[class].name);
+    let mut nests: BTreeMap<&str, Vec<ClassId>> = BTreeMap::new();
+    for id in world.classes.ids() {
+        nests.entry(host(text(id))).or_default().push(id);
+    }
+    let mut found: BTreeSet<ClassId> = BTreeSet::new();
+    let mut open: Vec<ClassId> = vec![class];
+    open.extend(world.line(class).0);
+    open.extend(world.interfaces(class).0);
+    let nested: Vec<ClassId> =
+        open.iter().flat_map(|&one| nests[host(text(one))].iter().copied()).collect();
+    open.extend(nested);
+    open.retain(|&one| text(one) != "java/lang/Object");
+    while let Some(one) = open.pop() {
+        budget.check()?;
+        if !found.insert(one) {
+            continue;
+        }
+        // What is above a class that is analysed is analysed with it.
+        let above = world.line(one).0.into_iter().chain(world.interfaces(one).0);
+        open.extend(above.filter(|&above| text(above) != "java/lang/Object"));
+        let bodies = world.classes[one].methods.iter().filter_map(|method| method.body.as_ref());
+        for instruction in bodies.flat_map(|body| &body.instructions) {
+            let name = match instruction {
+                JavaInstruction::Invoke(InvokeKind::Static, member) => member.class,
+                JavaInstruction::New(name) => *name,
+                _ => continue,
+            };
+            let Some(used) = world.find(name) else { continue };
+            let own = package(text(used)) == package(text(one));
+            if own && !table.knows_objects(text(used)) {
+                open.push(used);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The class that stands for clients: a static method for each kind of array and each public field.
+fn client(names: &mut JavaNames, classes: &[JavaClass]) -> JavaClass {
+    let name = names.intern(CLIENT);
+    let mut methods = Vec::new();
+    for element in ["I", "B", "C", "S", "Z", "J", "F", "D", "Ljava/lang/Object;"] {
+        let Some(kind) = kind_of_field(element) else { continue };
+        // What is passed is chosen by the name of the type.
+        names.intern(&format!("[{element}"));
+        let from = [JavaInstruction::Load(JavaKind::Reference, 0), index()];
+        let mut reads = from.to_vec();
+        reads.extend([JavaInstruction::ArrayLoad(kind), drop(kind), JavaInstruction::Return(None)]);
+        let mut writes = from.to_vec();
+        let value = if kind == JavaKind::Reference {
+            JavaInstruction::Load(JavaKind::Reference, 1)
+        } else {
+            zero(kind)
+        };
+        writes.extend([value, JavaInstruction::ArrayStore(kind), JavaInstruction::Return(None)]);
+        let taken = format!("([{element})V");
+        methods.push(method(names, "reads", &taken, reads));
+        let taken =
+            format!("([{element}{})V", if kind == JavaKind::Reference { element } else { "" });
+        methods.push(method(names, "writes", &taken, writes));
+    }
+    for class in classes.iter().filter(|class| class.access.is_public()) {
+        for field in &class.fields {
+            if !field.access.is_public() || field.access.is_static() {
+                continue;
+            }
+            let descriptor = names.text(field.descriptor).to_owned();
+            let Some(kind) = kind_of_field(&descriptor) else { continue };
+            let member =
+                JavaMember { class: class.name, name: field.name, descriptor: field.descriptor };
+            let owner = names.text(class.name).to_owned();
+            let taken = format!("(L{owner};)V");
+            let reads = vec![
+                JavaInstruction::Load(JavaKind::Reference, 0),
+                JavaInstruction::Field(FieldAccess::Get, member),
+                drop(kind),
+                JavaInstruction::Return(None),
+            ];
+            methods.push(method(names, "reads", &taken, reads));
+            if field.access.is_final() {
+                continue;
+            }
+            let (value, taken) = if kind == JavaKind::Reference {
+                let value = JavaInstruction::Load(JavaKind::Reference, 1);
+                (value, format!("(L{owner};{descriptor})V"))
+            } else {
+                (zero(kind), taken)
+            };
+            let writes = vec![
+                JavaInstruction::Load(JavaKind::Reference, 0),
+                value,
+                JavaInstruction::Field(FieldAccess::Put, member),
+                JavaInstruction::Return(None),
+            ];
+            methods.push(method(names, "writes", &taken, writes));
+        }
+    }
+    JavaClass {
+        name,
+        version: 52,
+        access: JavaAccess(0x0001),
+        superclass: Some(names.intern("java/lang/Object")),
+        interfaces: Vec::new(),
+        fields: Vec::new(),
+        methods,
+        source: None,
+        bootstraps: Vec::new(),
+        annotations: Vec::new(),
+    }
+}
+
+fn index() -> JavaInstruction {
+    JavaInstruction::Constant(JavaConstant::Int(0))
+}
+
+fn zero(kind: JavaKind) -> JavaInstruction {
+    JavaInstruction::Constant(match kind {
+        JavaKind::Int => JavaConstant::Int(0),
+        JavaKind::Long => JavaConstant::Long(0),
+        JavaKind::Float => JavaConstant::Float(0.0),
+        JavaKind::Double => JavaConstant::Double(0.0),
+        JavaKind::Reference => JavaConstant::Null,
+    })
+}
+
+fn drop(kind: JavaKind) -> JavaInstruction {
+    let two = kind.width() == 2;
+    JavaInstruction::Stack(if two { StackOperation::Pop2 } else { StackOperation::Pop })
+}
+
+/// A public static method.
+fn method(
+    names: &mut JavaNames,
+    name: &str,
+    descriptor: &str,
+    instructions: Vec<JavaInstruction>,
+) -> JavaMethod {
+    let offsets = (0..).take(instructions.len()).collect();
+    JavaMethod {
+        name: names.intern(name),
+        descriptor: names.intern(descriptor),
+        access: JavaAccess(0x0001 | 0x0008),
+        body: Some(JavaBody {
+            max_stack: 4,
+            max_locals: 2,
+            instructions,
+            offsets,
+            handlers: Vec::new(),
+            lines: Vec::new(),
+            locals: Vec::new(),
+        }),
+        annotations: Vec::new(),
+    }
+}

@@ -1,0 +1,374 @@
+//! # Idea
+//! Which locks can be part of a deadlock: a thread that holds one takes another, a second thread that holds
+//! that one takes the first. From the call graph alone follows which lock may be taken while which other is
+//! held; only where these orders make a cycle is there a question, and its model has as many isolated objects
+//! as the cycle has locks.
+//!
+//! # Invariants
+//! 1. Every order in which an execution takes two locks is among those that are found.
+//! 2. A lock that no question can isolate is named in [`Cycles::doubts`] if it is on a cycle.
+
+use crate::class::{At, JavaInstruction};
+use crate::facts::Facts;
+use crate::frames::Definition;
+use crate::library::Control;
+use crate::points_to::{Holder, ObjectId, PointsTo, Site, ThreadKind};
+use crate::tokens::{DEADLOCK, JavaSubject, ModelFacts, behind};
+use crate::words::object_name;
+use crate::world::{ClassId, MemberId, World};
+use selvedge_base::{Budget, Id, StopReason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A lock, as far as objects are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum OrderedLock {
+    Object(ObjectId),
+    Class(ClassId),
+}
+
+/// With more orders of two locks than this in one kind of threads, they are not looked at.
+const ORDERS: usize = 200_000;
+/// With more cycles than this, the rest is not asked about.
+const CYCLES: usize = 2_000;
+
+/// The questions about deadlocks.
+#[derive(Clone, Debug, Default)]
+pub struct Cycles {
+    /// The threads of each question and what is isolated.
+    pub questions: BTreeSet<(Vec<ThreadKind>, JavaSubject)>,
+    /// What could not be asked, in words.
+    pub doubts: BTreeSet<String>,
+}
+
+type Locks = BTreeSet<OrderedLock>;
+type Orders = BTreeMap<OrderedLock, Locks>;
+
+/// The questions about deadlocks of up to so many locks.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn cycles(
+    shared: &ModelFacts<'_>,
+    longest: usize,
+    budget: &Budget,
+) -> Result<Cycles, StopReason> {
+    let ModelFacts { world, found, facts, .. } = shared;
+    let mut cycles = Cycles::default();
+    let taken = Taken::new(world, found, facts, budget)?;
+    let of_methods = taken.orders(found, facts, budget)?;
+    let mut orders: BTreeMap<ThreadKind, Orders> = BTreeMap::new();
+    for (&kind, runs) in &facts.runs {
+        let mut all = Orders::new();
+        let mut count = 0;
+        for method in runs {
+            budget.check()?;
+            for (&first, then) in of_methods.get(method).into_iter().flatten() {
+                let into = all.entry(first).or_default();
+                let before = into.len();
+                into.extend(then.iter().copied());
+                count += into.len() - before;
+            }
+        }
+        if count > ORDERS {
+            cycles
+                .doubts
+                .insert("there are too many orders of locks to ask about deadlocks".to_owned());
+            return Ok(cycles);
+        }
+        orders.insert(kind, all);
+    }
+    let mut search = Search { shared, orders: &orders, longest, cycles: &mut cycles };
+    for (&kind, of) in &orders {
+        for (&first, then) in of {
+            for &second in then {
+                budget.check()?;
+                search.extend(&[kind], &[first, second], budget)?;
+            }
+        }
+    }
+    Ok(cycles)
+}
+
+struct Search<'s, 'a> {
+    shared: &'s ModelFacts<'a>,
+    orders: &'s BTreeMap<ThreadKind, Orders>,
+    longest: usize,
+    cycles: &'s mut Cycles,
+}
+
+impl Search<'_, '_> {
+    /// Threads that hold all but the last of these locks, each one and waits for the next: who else holds the
+    /// last one and waits for the first, or for another one?
+    fn extend(
+        &mut self,
+        kinds: &[ThreadKind],
+        locks: &[OrderedLock],
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
+        let facts = self.shared.facts;
+        let (Some(&first), Some(&last)) = (locks.first(), locks.last()) else { return Ok(()) };
+        let is_one = |lock: OrderedLock| match lock {
+            OrderedLock::Object(object) => facts.single.contains(&object),
+            OrderedLock::Class(_) => true,
+        };
+        // The same object twice is no cycle, if there is one.
+        let again =
+            locks.iter().enumerate().any(|(at, &lock)| is_one(lock) && locks[..at].contains(&lock));
+        if again {
+            return Ok(());
+        }
+        for (&kind, of) in self.orders {
+            budget.check()?;
+            if facts.single_kinds.contains(&kind) && kinds.contains(&kind) {
+                continue;
+            }
+            let Some(then) = of.get(&last) else { continue };
+            let mut threads = kinds.to_vec();
+            threads.push(kind);
+            if then.contains(&first) {
+                self.found(&threads, locks);
+            }
+            if threads.len() < self.longest {
+                for &next in then {
+                    let mut more = locks.to_vec();
+                    more.push(next);
+                    self.extend(&threads, &more, budget)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, kinds: &[ThreadKind], locks: &[OrderedLock]) {
+        let ModelFacts { world, found, .. } = self.shared;
+        if self.cycles.questions.len() >= CYCLES {
+            let why = format!(
+                "there are more than {CYCLES} cycles of locks, of which the rest is not asked about"
+            );
+            self.cycles.doubts.insert(why);
+            return;
+        }
+        // One question for each choice of what is isolated.
+        let mut choices: BTreeSet<Vec<ObjectId>> = BTreeSet::from([Vec::new()]);
+        for &lock in locks {
+            let OrderedLock::Object(object) = lock else { continue };
+            let isolated = self.isolated(object);
+            if isolated.is_empty() {
+                let name = object_name(world, found, object);
+                let why =
+                    format!("deadlocks over {name}, which code outside makes, are not decided");
+                self.cycles.doubts.insert(why);
+                return;
+            }
+            let mut next = BTreeSet::new();
+            for before in &choices {
+                for &one in &isolated {
+                    let mut more = before.clone();
+                    more.extend(one);
+                    more.sort_unstable();
+                    next.insert(more);
+                }
+            }
+            choices = next;
+        }
+        let mut kinds = kinds.to_vec();
+        kinds.sort_unstable();
+        for choice in choices {
+            let mut isolated = [None; DEADLOCK];
+            for (place, object) in isolated.iter_mut().zip(choice) {
+                *place = Some(object);
+            }
+            self.cycles.questions.insert((kinds.clone(), JavaSubject::Locks(isolated)));
+        }
+    }
+
+    /// What may be isolated to ask about a lock: the objects whose fields alone hold it, or the lock; none of
+    /// those that have names. Nothing can be if it is made outside.
+    fn isolated(&self, lock: ObjectId) -> Vec<Option<ObjectId>> {
+        let ModelFacts { found, facts, owner, named, .. } = self.shared;
+        let unnamed = |object: ObjectId| (!named.contains(&object)).then_some(object);
+        if let Some(field) = owner.get(&lock)
+            && facts.write_once.contains(field)
+            && !named.contains(&lock)
+        {
+            let owners = found.holders().filter_map(|(holder, set)| match holder {
+                Holder::Field(object, of) if of == *field && set.contains(lock) => {
+                    Some(unnamed(object))
+                }
+                _ => None,
+            });
+            return owners.collect::<BTreeSet<_>>().into_iter().collect();
+        }
+        match found.objects[lock].site {
+            Site::New(..)
+            | Site::Class(_)
+            | Site::Lambda(..)
+            | Site::Made(..)
+            | Site::Copy(..)
+            | Site::Client(_) => vec![unnamed(lock)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Where locks are taken.
+struct Taken {
+    /// By the instructions of a method; those of a synchronized method at none.
+    at: BTreeMap<MemberId, Vec<(Option<At>, Locks)>>,
+    /// By a method and those that it calls.
+    all: BTreeMap<MemberId, Locks>,
+    /// What a method may leave to its caller.
+    left: BTreeMap<MemberId, Locks>,
+}
+
+impl Taken {
+    fn new(
+        world: &World,
+        found: &PointsTo,
+        facts: &Facts,
+        budget: &Budget,
+    ) -> Result<Self, StopReason> {
+        let mut taken = Self { at: BTreeMap::new(), all: BTreeMap::new(), left: BTreeMap::new() };
+        let lock_of = |object: ObjectId| {
+            let object = behind(found, object);
+            match found.objects[object].site {
+                Site::Class(name) => match world.find(name) {
+                    Some(class) => OrderedLock::Class(class),
+                    None => OrderedLock::Object(object),
+                },
+                _ => OrderedLock::Object(object),
+            }
+        };
+        for (&method, frames) in &found.methods {
+            budget.check()?;
+            let of = world.of(method);
+            let Some(body) = &of.body else { continue };
+            let mut places: Vec<(Option<At>, Locks)> = Vec::new();
+            let mut freed = Locks::new();
+            let mut explicit = Locks::new();
+            if of.access.is_synchronized() {
+                let this = found.of(Holder::Value(method, Definition::Parameter(0)));
+                let own = if of.access.is_static() {
+                    Locks::from([OrderedLock::Class(method.class)])
+                } else {
+                    this.iter().map(lock_of).collect()
+                };
+                places.push((None, own));
+            }
+            for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+                match &body.instructions[at.index()] {
+                    JavaInstruction::MonitorEnter => {
+                        let locks = found.operand(method, at, 0).iter().map(lock_of).collect();
+                        places.push((Some(at), locks));
+                    }
+                    JavaInstruction::Invoke(..) => {
+                        let Some(invocation) = found.invocations.get(&(method, at)) else {
+                            continue;
+                        };
+                        for (object, effect) in &invocation.library {
+                            let (Some(object), Some(effect)) = (*object, effect) else { continue };
+                            match effect.control {
+                                Some(Control::Locks | Control::Tries) => {
+                                    explicit.insert(lock_of(object));
+                                    places.push((Some(at), Locks::from([lock_of(object)])));
+                                }
+                                Some(Control::Unlocks) => {
+                                    freed.insert(lock_of(object));
+                                }
+                                // Who waits takes the monitor again.
+                                Some(Control::Waits | Control::Joins) => {
+                                    places.push((Some(at), Locks::from([lock_of(object)])));
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            taken.all.insert(
+                method,
+                places.iter().flat_map(|(_, locks)| locks.iter().copied()).collect(),
+            );
+            taken.left.insert(method, explicit.difference(&freed).copied().collect());
+            if !places.is_empty() {
+                taken.at.insert(method, places);
+            }
+        }
+        let mut callers: BTreeMap<MemberId, BTreeSet<MemberId>> = BTreeMap::new();
+        for (&caller, callees) in &facts.calls {
+            for &(_, callee, _) in callees {
+                callers.entry(callee).or_default().insert(caller);
+            }
+        }
+        for sets in [&mut taken.all, &mut taken.left] {
+            let mut open: BTreeSet<MemberId> = sets
+                .iter()
+                .filter(|(_, locks)| !locks.is_empty())
+                .map(|(&method, _)| method)
+                .collect();
+            while let Some(method) = open.pop_first() {
+                budget.check()?;
+                let own = sets.get(&method).cloned().unwrap_or_default();
+                for &caller in callers.get(&method).into_iter().flatten() {
+                    let into = sets.entry(caller).or_default();
+                    let before = into.len();
+                    into.extend(own.iter().copied());
+                    if into.len() > before {
+                        open.insert(caller);
+                    }
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Which locks each method may take, itself or by what it calls, while it holds which.
+    fn orders(
+        &self,
+        found: &PointsTo,
+        facts: &Facts,
+        budget: &Budget,
+    ) -> Result<BTreeMap<MemberId, Orders>, StopReason> {
+        let nothing = Locks::new();
+        let mut orders: BTreeMap<MemberId, Orders> = BTreeMap::new();
+        for (&method, frames) in &found.methods {
+            budget.check()?;
+            let own = self.at.get(&method).map_or(&[][..], Vec::as_slice);
+            let calls = facts.calls.get(&method);
+            // What is taken here, by an instruction or by a call that leaves it.
+            let mut first: Vec<(Option<At>, &Locks)> =
+                own.iter().map(|(at, locks)| (*at, locks)).collect();
+            for (at, callee, _) in calls.into_iter().flatten() {
+                let left = self.left.get(callee).unwrap_or(&nothing);
+                if !left.is_empty() {
+                    first.push((Some(*at), left));
+                }
+            }
+            if first.is_empty() {
+                continue;
+            }
+            let mut into = Orders::new();
+            for (from, held) in first {
+                let behind = from.map(|from| frames.reachable_from(from));
+                let is_behind = |at: At| behind.as_ref().is_none_or(|behind| behind[at]);
+                let mut then = Locks::new();
+                for (at, locks) in own {
+                    if at.is_some_and(is_behind) {
+                        then.extend(locks.iter().copied());
+                    }
+                }
+                for (at, callee, _) in calls.into_iter().flatten() {
+                    if is_behind(*at) {
+                        then.extend(self.all.get(callee).into_iter().flatten().copied());
+                    }
+                }
+                for &lock in held {
+                    into.entry(lock).or_default().extend(then.iter().copied());
+                }
+            }
+            orders.insert(method, into);
+        }
+        Ok(orders)
+    }
+}

@@ -1,0 +1,25 @@
+//! Where a program begins, and what is assumed of code that is not there.
+
+use crate::world::{ClassId, MemberId};
+
+/// Where a program begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JavaBeginning {
+    /// With a `main`, once.
+    Main(MemberId),
+    /// With any client of a class, in a world that [`crate::client::client_world`] made.
+    Client(ClassId),
+}
+
+/// What is assumed, and what is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JavaOptions {
+    /// How many locks a deadlock may have that is asked about; none are if there are fewer than two.
+    pub deadlock_locks: usize,
+}
+
+impl Default for JavaOptions {
+    fn default() -> Self {
+        Self { deadlock_locks: 2 }
+    }
+}

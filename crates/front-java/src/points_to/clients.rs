@@ -1,0 +1,74 @@
+//! What any client of a class may do: make objects, call public methods on whatever it gets hold of, with
+//! whatever it has, and be called by the objects that it passes.
+
+use super::{Holder, ObjectId, Site, Solver};
+use crate::client::CLIENT;
+use crate::names::JavaName;
+use crate::world::{ClassId, MemberId};
+use std::collections::BTreeSet;
+
+impl Solver<'_> {
+    /// The program is any client of a class.
+    pub(super) fn clients(&mut self, class: ClassId) {
+        self.client_object(class);
+        self.trigger(class);
+        for number in 0..self.world.classes[class].methods.len() {
+            let of = &self.world.classes[class].methods[number];
+            let callable = of.access.is_static() && of.access.is_public() && of.body.is_some();
+            if callable && of.name != self.known.clinit {
+                self.library_calls(None, MemberId { class, number });
+            }
+        }
+        let Some(own) = self.world.names.find(CLIENT).and_then(|name| self.world.find(name)) else {
+            return;
+        };
+        for number in 0..self.world.classes[own].methods.len() {
+            self.library_calls(None, MemberId { class: own, number });
+        }
+    }
+
+    /// An object of a class that a client makes. Where nobody but the class may make objects, it has static
+    /// methods that give them.
+    pub(super) fn client_object(&mut self, class: ClassId) -> Option<ObjectId> {
+        let of = &self.world.classes[class];
+        let constructors: Vec<MemberId> = (0..of.methods.len())
+            .filter(|&number| {
+                let method = &of.methods[number];
+                method.name == self.known.init && !method.access.is_private()
+            })
+            .map(|number| MemberId { class, number })
+            .collect();
+        if constructors.is_empty() {
+            return None;
+        }
+        let object = self.object(Site::Client(class), of.name);
+        let pool = self.node(Holder::Pool);
+        self.give(pool, object);
+        for constructor in constructors {
+            self.library_calls(Some(object), constructor);
+        }
+        Some(object)
+    }
+
+    /// The public methods that an object of a class has.
+    pub(super) fn called_by_clients(&self, class: ClassId) -> Vec<MemberId> {
+        let (line, _) = self.world.line(class);
+        let (interfaces, _) = self.world.interfaces(class);
+        let mut found = Vec::new();
+        let mut seen: BTreeSet<(JavaName, JavaName)> = BTreeSet::new();
+        for &one in line.iter().chain(&interfaces) {
+            for (number, method) in self.world.classes[one].methods.iter().enumerate() {
+                let is_plain = !method.access.is_static()
+                    && method.access.is_public()
+                    && method.name != self.known.init;
+                if is_plain
+                    && seen.insert((method.name, method.descriptor))
+                    && method.body.is_some()
+                {
+                    found.push(MemberId { class: one, number });
+                }
+            }
+        }
+        found
+    }
+}

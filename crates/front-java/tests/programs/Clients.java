@@ -1,0 +1,141 @@
+/** Classes that any client may use: `Careless` ones are wrong, `Careful` ones are right. */
+class SizedCareless {
+    private int size;
+    private final int[] cells = new int[8];
+
+    public synchronized void put(int value) {
+        cells[size % 8] = value;
+        size++;
+    }
+
+    public int last() {
+        return cells[size % 8]; // wrong
+    }
+}
+
+class SizedCareful {
+    private int size;
+    private final int[] cells = new int[8];
+
+    public synchronized void put(int value) {
+        cells[size % 8] = value;
+        size++;
+    }
+
+    public synchronized int last() {
+        return cells[size % 8];
+    }
+}
+
+class WalkedCareless {
+    private int size;
+
+    public synchronized void grow() {
+        size++;
+    }
+
+    public synchronized Walk walk() {
+        return new Walk();
+    }
+
+    public class Walk {
+        public boolean more() {
+            return size > 3; // wrong
+        }
+    }
+}
+
+class WalkedCareful {
+    private int size;
+
+    public synchronized void grow() {
+        size++;
+    }
+
+    public synchronized Walk walk() {
+        return new Walk();
+    }
+
+    public class Walk {
+        public boolean more() {
+            synchronized (WalkedCareful.this) {
+                return size > 3;
+            }
+        }
+    }
+}
+
+class JoinedCareless {
+    private int size;
+
+    public synchronized void grow() {
+        size++;
+    }
+
+    public synchronized void join(JoinedCareless other) {
+        size += other.size; // wrong
+    }
+}
+
+class JoinedCareful {
+    private int size;
+
+    public void grow() {
+        synchronized (JoinedCareful.class) {
+            size++;
+        }
+    }
+
+    public void join(JoinedCareful other) {
+        synchronized (JoinedCareful.class) {
+            size += other.size;
+        }
+    }
+}
+
+class GivenCareless {
+    private final int[] cells = new int[8];
+
+    public synchronized void put(int at) {
+        cells[at]++; // wrong
+    }
+
+    public int[] cells() {
+        return cells;
+    }
+}
+
+class GivenCareful {
+    private final int[] cells = new int[8];
+
+    public synchronized void put(int at) {
+        cells[at]++;
+    }
+
+    public synchronized int[] cells() {
+        return cells.clone();
+    }
+}
+
+class ListenedCareless {
+    private int calls;
+
+    public void fire(Runnable listener) {
+        synchronized (this) {
+            calls++; // wrong
+        }
+        listener.run();
+        calls++; // wrong
+    }
+}
+
+class ListenedCareful {
+    private int calls;
+
+    public void fire(Runnable listener) {
+        listener.run();
+        synchronized (this) {
+            calls++;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Where a program in Java begins and what is assumed of it, as texts, and as what they name.
+
+use super::JavaProgram;
+use selvedge_base::{Budget, Diagnostic, Severity};
+use selvedge_front_java::World;
+use selvedge_front_java::client::client_world;
+use selvedge_front_java::library::Table;
+use selvedge_front_java::options::{JavaBeginning, JavaOptions};
+use selvedge_front_java::world::ClassId;
+use selvedge_report::escape::visible;
+
+/// How to read a program in Java.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JavaSettings {
+    /// The class whose `main` it begins with; each `main` is a program if there is none.
+    pub main: Option<String>,
+    /// The class whose clients it is.
+    pub class: Option<String>,
+    /// What is assumed, and what is asked.
+    pub options: JavaOptions,
+}
+
+fn wrong(message: String, help: &str) -> Diagnostic {
+    Diagnostic::global("no-java-main", Severity::Error, message).with_help(help.to_owned())
+}
+
+impl JavaSettings {
+    /// The program of a world that begins as these settings say.
+    ///
+    /// # Errors
+    /// If nothing begins there, or the budget is used up.
+    pub fn program(&self, world: World, budget: &Budget) -> Result<JavaProgram, Box<Diagnostic>> {
+        let options = self.options.clone();
+        if let Some(class) = &self.class {
+            let class = find(&world, class)?;
+            let stopped = |reason: selvedge_base::StopReason| {
+                let message = format!("the classes were not looked through: {reason}");
+                Box::new(Diagnostic::global("file-not-read", Severity::Warning, message))
+            };
+            let made = client_world(&world, class, &Table::standard(), budget);
+            let (world, class) = made.map_err(stopped)?;
+            return Ok(JavaProgram { world, begins: vec![JavaBeginning::Client(class)], options });
+        }
+        let mut mains = world.mains();
+        if let Some(main) = &self.main {
+            let wanted = main.replace('.', "/");
+            mains.retain(|one| world.names.text(world.classes[one.class].name) == wanted);
+            if mains.is_empty() {
+                let message = format!("{} has no method main(String[])", visible(main));
+                let help = "`selvedge show --classes` lists where a program can begin";
+                return Err(Box::new(wrong(message, help)));
+            }
+        }
+        if mains.is_empty() {
+            let message = "no class has a method main(String[])".to_owned();
+            let help = "name the classes of a program, with the one that begins, or a class whose \
+                        clients are asked about with --class";
+            return Err(Box::new(wrong(message, help)));
+        }
+        let begins = mains.into_iter().map(JavaBeginning::Main).collect();
+        Ok(JavaProgram { world, begins, options })
+    }
+}
+
+/// The class of a name.
+fn find(world: &World, name: &str) -> Result<ClassId, Box<Diagnostic>> {
+    let wanted = name.replace('.', "/");
+    let found = world.names.find(&wanted).and_then(|name| world.find(name));
+    found.ok_or_else(|| {
+        let message = format!("there is no class {}", visible(name));
+        Box::new(wrong(
+            message,
+            "`selvedge show --classes` lists the classes; write nested ones as Outer$Inner",
+        ))
+    })
+}
