@@ -9,7 +9,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The columns that a text of one line takes.
 pub(crate) fn columns(text: &str) -> usize {
-    text.width()
+    // Most texts are plain, and a column for each byte.
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) { text.len() } else { text.width() }
 }
 
 /// `text` with blanks behind it, so that it takes `width` columns unless it takes more already.
