@@ -25,6 +25,8 @@ define_id!(
 pub struct HistoryTable {
     items: IdVec<HistoryId, LockHistory>,
     shapes: IdVec<HistoryId, ShapeId>,
+    /// The locks of `U`, each as one of 64 bits.
+    used: IdVec<HistoryId, u64>,
     index: FxHashMap<LockHistory, HistoryId>,
     shape_index: FxHashMap<(LockSet, LockSet, LockSet), ShapeId>,
     post: FxHashMap<(HistoryId, LockAction), HistoryId>,
@@ -101,7 +103,8 @@ impl HistoryTable {
         if a == b {
             return true;
         }
-        if self.shapes[a] != self.shapes[b] {
+        // Most are told apart by what they use.
+        if self.shapes[a] != self.shapes[b] || self.used[a] & !self.used[b] != 0 {
             return false;
         }
         let items = &self.items;
@@ -133,6 +136,8 @@ impl HistoryTable {
         let fresh = ShapeId::from_index(self.shape_index.len());
         let shape = *self.shape_index.entry(sets).or_insert(fresh);
         self.shapes.push(shape);
+        let used = history.used.iter();
+        self.used.push(used.fold(0, |bits, lock| bits | 1 << (lock.index() % 64)));
         let id = self.items.push(history.clone());
         self.index.insert(history, id);
         id
