@@ -456,8 +456,16 @@ pub struct ShowArgs {
     pub classes: bool,
     /// Of a class for several versions of Java in a jar, take the one for this version [default: the
     /// newest].
-    #[arg(long, value_name = "N", requires = "classes")]
+    #[arg(long, value_name = "N")]
     pub release: Option<u16>,
+    /// Of a program in Java, print the model about this object in text form: `C@line` for what that line
+    /// makes, as `check --list objects` names it, or a class for its static fields. Of several models the
+    /// first; `C@line#2` is the second.
+    #[arg(long, value_name = "OBJECT", conflicts_with_all = ["classes", "dot", "format", "movers"])]
+    pub object: Option<String>,
+    /// Of a program in Java, begin with the `main` of this class.
+    #[arg(long, value_name = "CLASS", requires = "object")]
+    pub main: Option<String>,
     /// Print a Graphviz graph of the control flow and the calls.
     #[arg(long, conflicts_with = "format")]
     pub dot: bool,

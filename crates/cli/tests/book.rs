@@ -92,9 +92,10 @@ fn folder_of(page: &Path) -> PathBuf {
         }
     }
     // Class files stand beside the reader of them.
-    let classes = "crates/front-java/tests/classes";
-    if text.contains(classes) {
-        copy_folder(&root().join(classes), &folder.join(classes));
+    for given in ["crates/front-java/tests/classes", "crates/front-java/tests/causes"] {
+        if text.contains(given) {
+            copy_folder(&root().join(given), &folder.join(given));
+        }
     }
     folder
 }
@@ -439,15 +440,18 @@ fn sections(text: &str) -> BTreeMap<String, String> {
     sections
 }
 
-/// Complaints that only very large inputs, inputs that are no text, limits and mistakes of ours cause, so
+/// Complaints that only very large inputs, inputs that are no text, limits, mistakes of ours and of
+/// compilers cause, so
 /// that no example can show them.
 const NO_EXAMPLE: &[&str] = &[
     "file-not-read",
     "file-too-large",
     "invalid-program",
     "large-restriction",
+    "no-javac",
     "no-shared-state",
     "no-target",
+    "not-compiled",
     "not-utf8",
     "program-too-large",
     "stack-too-deep",

@@ -9,11 +9,11 @@
 //! 1. Every finding that is given is in exactly one cause, as a pair of it; none is dropped.
 //! 2. The identity of a cause has no lines in it.
 
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Fix};
 use crate::fingerprint::identity;
 use crate::walk::Walk;
 use selvedge_base::{FilePosition, Place};
-use selvedge_program::{Program, StepKind, TraceStep};
+use selvedge_program::{Action, Edge, Lock, ProcedureId, Program, StepKind, TraceStep};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod rank;
@@ -109,7 +109,7 @@ fn lock_name(name: &str) -> String {
 }
 
 /// A method without the number that tells the copies of it apart.
-fn method_name(name: &str) -> String {
+pub fn method_name(name: &str) -> String {
     match name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
         Some((method, number)) if number.bytes().all(|one| one.is_ascii_digit()) => {
             method.to_owned()
@@ -154,6 +154,77 @@ pub struct Conflict {
     pub depends: bool,
     /// What makes it less likely.
     pub demoted: BTreeSet<String>,
+    /// Whether it is gone where its change is made.
+    pub cured: bool,
+}
+
+/// A change that would make accesses usual: a lock that is held in a method.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Change {
+    /// The lock.
+    pub lock: String,
+    /// The method.
+    pub method: String,
+    /// Whether the lock is the object, or a field of it: then only calls for this object hold it.
+    pub is_own: bool,
+}
+
+impl Change {
+    /// The change that would make the accesses of a conflict usual, if they are in methods of the class.
+    pub fn of(conflict: &Conflict, table: &AccessTable) -> Option<Self> {
+        let (lock, method) = match CauseKey::of(conflict, table) {
+            CauseKey::Lacking { lock, method, .. } => (lock, method),
+            CauseKey::Freed { location, unit } => (table.usual(&location)?.0, unit),
+            CauseKey::Unguarded(_) | CauseKey::Mixed(_) => return None,
+        };
+        let is_own = relative(&lock, std::slice::from_ref(conflict)).starts_with("this");
+        let of_class = method.strip_prefix(conflict.class.as_str());
+        let of_class = of_class.is_some_and(|rest| rest.starts_with('.'));
+        (of_class || !is_own).then_some(Self { lock, method, is_own })
+    }
+
+    /// The change in words.
+    fn text(&self, members: &[Conflict]) -> String {
+        let lock = relative(&self.lock, members);
+        let monitor =
+            lock == "this" || lock.strip_suffix("class").is_some_and(|of| of.ends_with('.'));
+        let what = if monitor { "the monitor of " } else { "" };
+        format!("Hold {what}`{lock}` in `{}`.", self.method)
+    }
+
+    /// The program in which it is made; `own` are the procedures that run for the object.
+    pub fn made(&self, program: &Program, own: &BTreeSet<ProcedureId>) -> Program {
+        let mut changed = program.clone();
+        let known =
+            changed.locks.iter_enumerated().find(|(_, one)| lock_name(&one.name) == self.lock);
+        let lock = match known.map(|(id, _)| id) {
+            Some(lock) => lock,
+            None => changed.locks.push(Lock::reentrant(self.lock.clone(), Place::NONE)),
+        };
+        for (id, procedure) in program.procedures.iter_enumerated() {
+            if method_name(&procedure.name) != self.method || (self.is_own && !own.contains(&id)) {
+                continue;
+            }
+            let entry = changed.nodes.push(id);
+            let exit = changed.nodes.push(id);
+            let edge = |source, target, action, place| Edge {
+                source,
+                target,
+                action,
+                update: None,
+                passing: None,
+                volatile: false,
+                place,
+            };
+            let first = edge(entry, procedure.entry, Action::Acquire(lock), procedure.place);
+            let last = edge(procedure.exit, exit, Action::Release(lock), procedure.end);
+            changed.edges.push(first);
+            changed.edges.push(last);
+            changed.procedures[id].entry = entry;
+            changed.procedures[id].exit = exit;
+        }
+        changed
+    }
 }
 
 /// The accesses that conflict in a finding about a program, and the method whose unit is broken.
@@ -400,6 +471,7 @@ fn one(key: &CauseKey, members: Vec<Conflict>, table: &AccessTable) -> Option<Fi
     let ranks: Vec<u8> = members.iter().map(|one| rank::rank(one, usual, table)).collect();
     let rank = ranks.iter().copied().min()?;
     let line = key.line(&members, table);
+    let fix = fix(&members, table);
     let mut pairs: Vec<CausePair> = members.iter().map(pair).collect();
     pairs.sort();
     let tags: BTreeSet<String> =
@@ -416,7 +488,19 @@ fn one(key: &CauseKey, members: Vec<Conflict>, table: &AccessTable) -> Option<Fi
     let tags = tags.into_iter().chain(demoted.iter().cloned()).collect();
     let cause = Cause { line, rank, tags: demoted.into_iter().collect(), pairs };
     let fingerprint = key.identity();
-    Some(Finding { tags, fingerprint, cause: Some(Box::new(cause)), ..best.finding })
+    Some(Finding { tags, fingerprint, fix, cause: Some(Box::new(cause)), ..best.finding })
+}
+
+/// The change after which nothing is left of what a cause explains.
+fn fix(members: &[Conflict], table: &AccessTable) -> Option<Fix> {
+    let changes: BTreeSet<Option<Change>> =
+        members.iter().map(|one| Change::of(one, table).filter(|_| one.cured)).collect();
+    let [Some(change)] = &changes.into_iter().collect::<Vec<_>>()[..] else { return None };
+    let steps = members.iter().flat_map(|one| &one.steps);
+    let own = steps.filter(|one| one.method == change.method).map(|one| one.step.place);
+    let places: BTreeSet<Place> = own.collect();
+    let places = places.into_iter().collect();
+    Some(Fix { text: change.text(members), places, hold: None, edits: Vec::new() })
 }
 
 fn pair(conflict: &Conflict) -> CausePair {

@@ -5,7 +5,8 @@
 //! ([`reason`]) and an identity that survives changes of unrelated lines
 //! ([`fingerprint`](mod@fingerprint)). [`fix`] and [`wrap`](mod@wrap) change the program so that a
 //! finding may be gone; whether it is, somebody with an engine says. [`walk`] is what a reader of a
-//! trace keeps in mind, [`cause`] what several findings have in common, [`outcome`] what became of all questions about a program, ranked and counted.
+//! trace keeps in mind, [`stack`] where threads stand when they conflict, [`cause`] what several findings have
+//! in common, [`outcome`] what became of all questions about a program, ranked and counted.
 //!
 //! Where to start reading: [`finding`], then [`group`](mod@group).
 //!
@@ -50,11 +51,13 @@ pub mod fix;
 pub mod group;
 pub mod outcome;
 pub mod reason;
+pub mod stack;
 pub mod walk;
 pub mod wrap;
 
-pub use cause::{AccessTable, Cause, CausePair, Conflict, ConflictStep, by_cause};
+pub use cause::{AccessTable, Cause, CausePair, Change, Conflict, ConflictStep, by_cause};
 pub use finding::{Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};
+pub use stack::{ThreadStack, stacks};
 pub use wrap::AddedUnits;

@@ -4,9 +4,9 @@
 
 use crate::finding::{Finding, FindingKind};
 use crate::group::group;
-use selvedge_base::Place;
+use selvedge_base::{FileId, Place};
 use selvedge_program::{Answer, Program, Unknown, Verdict};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -76,6 +76,8 @@ pub struct CheckedFile {
     pub left_out: Vec<String>,
     /// What was asked and what is assumed, where the language does not say it.
     pub claims: Vec<String>,
+    /// The texts of other files that the program was made of, as far as they are at hand.
+    pub sources: BTreeMap<FileId, String>,
 }
 
 /// What the answers of one analysis show, without fixes. `kind` is what it looks for, if that is a

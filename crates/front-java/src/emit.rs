@@ -11,8 +11,8 @@ use crate::class::At;
 use crate::points_to::Origin;
 use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{
-    CallOutcome, ContextId, JavaSubject, LocationKey, LockKey, Model, ModelFacts, ModelGoal,
-    ModelThread, Step,
+    CallOutcome, ContextId, JavaSubject, JavaToken, LocationKey, LockKey, Model, ModelFacts,
+    ModelGoal, ModelThread, Step,
 };
 use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, World};
@@ -142,8 +142,12 @@ pub fn emit(
     emitter.clients = [0, 1].map(|number| same.len() + number);
     for variant in same.iter().map(|&first| &variants[first]) {
         let flow = &flows[variant];
-        let method = model.contexts[variant.0].method;
-        emitter.procedure(method, flow, &numbers);
+        let context = &model.contexts[variant.0];
+        let procedure = emitter.procedure(context.method, flow, &numbers);
+        let is_static = shared.world.of(context.method).access.is_static();
+        if !is_static && context.tokens.first() == Some(&JavaToken::Isolated) {
+            emitter.remarks.own.insert(procedure);
+        }
     }
     if model.clients.iter().any(|roots| !roots.is_empty()) {
         for roots in &model.clients {
@@ -442,7 +446,12 @@ impl Emitter<'_, '_> {
         unique
     }
 
-    fn procedure(&mut self, method: MemberId, flow: &Flow, numbers: &BTreeMap<Variant, usize>) {
+    fn procedure(
+        &mut self,
+        method: MemberId,
+        flow: &Flow,
+        numbers: &BTreeMap<Variant, usize>,
+    ) -> ProcedureId {
         let world = self.shared.world;
         let name = self.unique(&format!("p {}", short_method(world, method)));
         let name = name.trim_start_matches("p ").to_owned();
@@ -499,6 +508,7 @@ impl Emitter<'_, '_> {
                 }
             }
         }
+        procedure
     }
 
     fn action(&mut self, step: &Step, numbers: &BTreeMap<Variant, usize>) -> (Action, bool) {

@@ -12,7 +12,7 @@ use crate::library::Control;
 use crate::tokens::{ModelFacts, Step};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
-use selvedge_program::{EdgeId, LocationId};
+use selvedge_program::{EdgeId, LocationId, ProcedureId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that is to be said of a step.
@@ -39,6 +39,8 @@ pub struct StepRemarks {
     pub edges: BTreeMap<EdgeId, BTreeSet<StepRemark>>,
     /// The locations that are the elements of an array.
     pub arrays: BTreeSet<LocationId>,
+    /// The procedures that run for the object that the model is about.
+    pub own: BTreeSet<ProcedureId>,
 }
 
 /// What was said of instructions already.

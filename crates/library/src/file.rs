@@ -321,7 +321,7 @@ impl Loaded {
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
         if let Some(java) = &self.java {
-            let answer = java.check(options, budget, progress);
+            let answer = java.check_cached(options, cache, budget, progress);
             return Some(answer.map(|JavaChecked { checked, program, claim }| FileAnswer {
                 checked,
                 from_cache: false,
@@ -459,6 +459,7 @@ impl Loaded {
             open: checked.open,
             left_out,
             claims: Vec::new(),
+            sources: std::collections::BTreeMap::new(),
         }
     }
 }

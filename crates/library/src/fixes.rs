@@ -64,7 +64,7 @@ impl<'a> Fixer<'a> {
 }
 
 /// The deadlocks of a program.
-fn deadlocks(
+pub(crate) fn deadlocks(
     prepared: &Prepared<'_>,
     options: &Options,
     budget: &Budget,

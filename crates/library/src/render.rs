@@ -238,5 +238,6 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         open: checked.open,
         left_out: left_out.clone(),
         claims: Vec::new(),
+        sources: std::collections::BTreeMap::new(),
     }
 }

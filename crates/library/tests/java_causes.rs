@@ -112,3 +112,17 @@ fn causes_are_told_apart_by_names_and_not_by_lines() {
     let place = file.findings[0].places[0];
     assert!(file.program.located(place).is_some_and(|at| at.starts_with("LogBook.class+")));
 }
+
+/// A fix was made in the models and asked about again.
+#[test]
+fn fixes_are_in_terms_of_java() {
+    let fix = |main: &str| only(main).fix.map(|fix| fix.text);
+    assert_eq!(fix("LogBook").as_deref(), Some("Hold the monitor of `this` in `LogBook.clear`."));
+    assert_eq!(
+        fix("Thermometer").as_deref(),
+        Some("Hold the monitor of `this` in `Thermometer.getDegrees`.")
+    );
+    assert_eq!(fix("Cellar").as_deref(), Some("Hold the monitor of `this` in `Cellar.take`."));
+    // What nobody guards has no lock that would be the usual one.
+    assert_eq!((fix("Inventory"), fix("TwoKeys")), (None, None));
+}

@@ -20,6 +20,7 @@
 //! | `findings[].places` | `line` and `column` of the conflicting steps, the first is where to look; `file` if it is not this one, `offset` where there are no lines |
 //! | `findings[].reason` | why it is a mistake, in one sentence |
 //! | `findings[].cause` | with programs in Java: `line`, what is wrong in one line; `rank`, from 1 to 7; `tags`, what makes it less likely; `pairs`, the conflicts that it explains, each with `rule`, `tags`, `threads`, `methods`, `places`, `seen_by` |
+//! | `findings[].stacks` | with programs in Java: for each `thread` the open calls where it conflicts, the innermost first, each with `method` and its place |
 //! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
 //! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
 //! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
@@ -41,7 +42,7 @@ use crate::json::{
 };
 use crate::places::PlaceFields;
 use selvedge_base::Place;
-use selvedge_findings::{CausePair, CheckedFile, Finding, Tally};
+use selvedge_findings::{CausePair, CheckedFile, Finding, Tally, ThreadStack, stacks};
 use selvedge_program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -120,6 +121,8 @@ struct Entry<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<CauseEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stacks: Vec<StackEntry<'a>>,
     fix: Option<FixEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suppression: Option<&'a str>,
@@ -150,6 +153,12 @@ impl<'a> Entry<'a> {
                 tags: &cause.tags,
                 pairs: cause.pairs.iter().map(|pair| PairEntry::new(pair, &places)).collect(),
             }),
+            stacks: finding
+                .cause
+                .iter()
+                .flat_map(|_| stacks(program, finding))
+                .map(|stack| StackEntry::new(&stack, program))
+                .collect(),
             fix: finding
                 .fix
                 .as_ref()
@@ -194,6 +203,31 @@ impl<'a> PairEntry<'a> {
             methods: &pair.methods,
             places: places(&pair.places),
             seen_by: pair.seen_by,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct StackEntry<'a> {
+    thread: &'a str,
+    frames: Vec<FrameEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct FrameEntry<'a> {
+    method: &'a str,
+    place: PlaceFields<'a>,
+}
+
+impl<'a> StackEntry<'a> {
+    fn new(stack: &ThreadStack, program: &'a Program) -> Self {
+        let frame = |&(procedure, place): &_| FrameEntry {
+            method: &program.procedures[procedure].name,
+            place: PlaceFields::new(place, program),
+        };
+        Self {
+            thread: &program.threads[stack.thread].name,
+            frames: stack.frames.iter().map(frame).collect(),
         }
     }
 }

@@ -14,12 +14,13 @@ use crate::describe::{count, kind_name, list, proved, restrictions};
 use crate::escape::visible;
 use crate::fit::wrap_lines;
 use crate::interleaving::{self, Detail};
-use crate::places::{first_place, located, within};
+use crate::places::{first_place, located, short, within};
 use crate::quotes;
 use crate::terminal::{Terminal, Tone};
 use crate::text::{Witnesses, fill};
 use crate::width::{columns, padded};
-use selvedge_findings::{Cause, CheckedFile, Finding, FindingKind};
+use selvedge_findings::cause::method_name;
+use selvedge_findings::{Cause, CheckedFile, Finding, FindingKind, stacks};
 use selvedge_program::{Feature, Program};
 use std::fmt::Write as _;
 
@@ -38,6 +39,8 @@ const LISTED: usize = 12;
 const CAUSES: usize = 10;
 /// Conflicts that are listed for a cause.
 const PAIRS: usize = 8;
+/// Open calls that are shown of a thread.
+const FRAMES: usize = 12;
 /// Up to so many findings the summary gives reasons as well.
 const EXPLAINED: usize = 6;
 /// Findings behind those that are shown with interleavings and get a line each.
@@ -81,6 +84,7 @@ pub fn render_finding(
     }
     out.push_str(&interleaving::render_finding(finding, &file.program, detail, terminal));
     if let Some(cause) = &finding.cause {
+        standing(&mut out, finding, &file.program);
         explained(&mut out, cause, &file.program, terminal);
     }
     if let Some(fix) = &finding.fix {
@@ -88,6 +92,20 @@ pub fn render_finding(
         let _ = write!(out, "\n{}", text.replacen("Fix:", &terminal.paint(Tone::Good, "Fix:"), 1));
     }
     wrap_lines(&out, terminal.width)
+}
+
+/// Where the threads stand when they conflict.
+fn standing(out: &mut String, finding: &Finding, program: &Program) {
+    for stack in stacks(program, finding) {
+        let _ = writeln!(out, "\n  {} stands in", visible(&program.threads[stack.thread].name));
+        for &(procedure, place) in stack.frames.iter().take(FRAMES) {
+            let name = method_name(&program.procedures[procedure].name);
+            let _ = writeln!(out, "    {}  {}", visible(&name), short(place, program));
+        }
+        if stack.frames.len() > FRAMES {
+            let _ = writeln!(out, "    … and {} more", stack.frames.len() - FRAMES);
+        }
+    }
 }
 
 /// What a cause explains beside the interleaving that is shown.

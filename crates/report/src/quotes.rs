@@ -91,12 +91,17 @@ fn conflicting_accesses(finding: &Finding, program: &Program) -> Vec<Remark> {
 
 /// The quoted lines, or nothing if no place is known or the source is not at hand.
 pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> String {
-    let mut labels: Vec<SourceLabel> = Vec::new();
+    let mut by_file: Vec<(FileId, Vec<SourceLabel>)> = Vec::new();
     for remark in remarks(finding, &file.program) {
-        // Of other files than the one that was read there is no text.
-        let own = (remark.place.file == FileId::READ).then_some(&file.source);
-        let span = own.and_then(|text| statement(text, remark.place));
+        let own = remark.place.file;
+        let span = text_of(file, own).and_then(|text| statement(text, remark.place));
         let Some(span) = span else { continue };
+        let known = by_file.iter().position(|(id, _)| *id == own);
+        let known = known.unwrap_or_else(|| {
+            by_file.push((own, Vec::new()));
+            by_file.len() - 1
+        });
+        let labels = &mut by_file[known].1;
         // The mark is that of the interleaving.
         let mark = remark.matched.map_or(String::new(), |number| format!("*{number} "));
         let text = format!("{mark}{}", remark.text);
@@ -110,9 +115,21 @@ pub fn render(finding: &Finding, file: &CheckedFile, terminal: Terminal) -> Stri
             None => labels.push(SourceLabel { span, text }),
         }
     }
-    let Some((first, rest)) = labels.split_first() else { return String::new() };
-    let source = Source { name: &file.file, text: &file.source };
-    quote(first, rest, &source, terminal) + "\n"
+    let mut out = String::new();
+    for (id, labels) in &by_file {
+        let (Some((first, rest)), Some(text)) = (labels.split_first(), text_of(file, *id)) else {
+            continue;
+        };
+        let name = file.program.file(*id).map_or(&file.file, |other| &other.name);
+        out += &quote(first, rest, &Source { name, text }, terminal);
+        out.push('\n');
+    }
+    out
+}
+
+/// The text of a file of the program, if it is at hand.
+fn text_of(file: &CheckedFile, id: FileId) -> Option<&String> {
+    if id == FileId::READ { Some(&file.source) } else { file.sources.get(&id) }
 }
 
 /// The bytes of the statement that begins at a place, or `None` if the text has no such place. Where

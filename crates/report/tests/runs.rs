@@ -42,6 +42,7 @@ fn found(
         open: checked.open,
         left_out: Vec::new(),
         claims: Vec::new(),
+        sources: std::collections::BTreeMap::new(),
     }
 }
 

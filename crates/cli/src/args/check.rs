@@ -5,7 +5,7 @@
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
-use selvedge_library::java::{JavaOptions, JavaSettings};
+use selvedge_library::java::{JavaList, JavaOptions, JavaSettings};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_library::shard::{Shard, parse_shard};
@@ -25,6 +25,7 @@ Examples:
   selvedge check models/ --baseline baseline.json
   selvedge check models/ --watch
   selvedge check target/classes --main com.acme.Main
+  selvedge check app.jar --list kinds
   selvedge check models/ --shard 3/16 --output shard-3.json
 
 Folders are searched for .eml, .slv, .bp and .pds files; hidden ones are skipped, others counted.
@@ -67,7 +68,7 @@ Exit codes, the first that applies:
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
     /// Programs in EML, models in text form (`.slv`), Boolean programs (`.bp`), pushdown systems
-    /// (`.pds`), class files and jars of Java, or folders with such files; `-` reads standard input.
+    /// (`.pds`), class files, jars and source files of Java, or folders with such files; `-` reads standard input.
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
     /// What becomes of the findings.
@@ -175,6 +176,43 @@ pub struct JavaArgs {
     /// newest].
     #[arg(long, value_name = "VERSION")]
     pub release: Option<u16>,
+    /// Quote the sources of a program in Java from this folder; may be given several times [default:
+    /// `src/main/java`, `src/test/java` and `src` around what is checked].
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub source: Vec<PathBuf>,
+    /// Do not check a program in Java, but list what was understood of it.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub list: Option<ListChoice>,
+}
+
+/// What to list of a program in Java.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ListChoice {
+    /// The kinds of threads, and whether there is one of each.
+    Kinds,
+    /// What threads share, and by which kinds.
+    Objects,
+    /// The locks that have a name, and where they are taken.
+    Locks,
+    /// The units of work.
+    Units,
+    /// Calls of code of which nothing is known.
+    Unknown,
+    /// Locks that are left out of models.
+    IgnoredLocks,
+}
+
+impl From<ListChoice> for JavaList {
+    fn from(choice: ListChoice) -> Self {
+        match choice {
+            ListChoice::Kinds => Self::Kinds,
+            ListChoice::Objects => Self::Objects,
+            ListChoice::Locks => Self::Locks,
+            ListChoice::Units => Self::Units,
+            ListChoice::Unknown => Self::Unknown,
+            ListChoice::IgnoredLocks => Self::IgnoredLocks,
+        }
+    }
 }
 
 impl JavaArgs {

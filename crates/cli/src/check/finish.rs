@@ -167,6 +167,7 @@ pub fn unread(name: &str, why: String) -> CheckedFile {
         open: vec![why],
         left_out: Vec::new(),
         claims: Vec::new(),
+        sources: std::collections::BTreeMap::new(),
     }
 }
 

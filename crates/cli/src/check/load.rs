@@ -2,6 +2,7 @@
 //! A path becomes a file that was looked at, with what lies beside it, left behind if the budget is used up.
 
 use super::files::{InputFile, Mistake};
+use super::javac::{self, NotCompiled};
 use crate::args::check::JavaArgs;
 use crate::input::{self, NoBytes, Text, Unreadable};
 use crate::watchdog::within;
@@ -29,8 +30,20 @@ pub fn load(
 /// Reads the classes of a folder, an archive or a class file.
 fn load_java(found: &InputFile, args: &JavaArgs, budget: &Budget) -> Result<Loaded, NoBytes> {
     let mut classes = JavaClasses::default();
+    let compiled = match javac::is_source(&found.path) {
+        true => match javac::compile(&found.path, &args.classpath, budget) {
+            Ok(folder) => Some(folder),
+            Err(NotCompiled::NoBytes(why)) => return Err(why),
+            Err(NotCompiled::Wrong(complaint)) => {
+                let name = found.path.display().to_string();
+                return Ok(Loaded::refused(Text::new(name, ""), *complaint));
+            }
+        },
+        false => None,
+    };
+    let own = compiled.as_ref().map_or(&found.path, |folder| &folder.0);
     let others = args.classpath.iter();
-    for path in std::iter::once(&found.path).chain(others) {
+    for path in std::iter::once(own).chain(others) {
         for (name, bytes) in input::class_files(path, budget)? {
             classes.add(&name, &bytes?, args.release, budget).map_err(NoBytes::Stopped)?;
         }
@@ -53,7 +66,8 @@ fn load_without_limit(
     budget: &Budget,
 ) -> Loaded {
     let name = found.path.display().to_string();
-    if is_class_file(&name) || is_archive(&name) || found.path.is_dir() {
+    let is_java = is_class_file(&name) || is_archive(&name) || javac::is_source(&found.path);
+    if is_java || found.path.is_dir() {
         return load_java(found, java, budget).unwrap_or_else(|wrong| match wrong {
             NoBytes::Disk(error) => refused(Unreadable::Disk(name, error)),
             NoBytes::Stopped(reason) => not_read(name, reason),

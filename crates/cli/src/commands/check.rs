@@ -1,7 +1,7 @@
 //! # Idea
 //! `selvedge check`: one run over some files, or one run after each change with `--watch`.
 
-use crate::args::check::CheckArgs;
+use crate::args::check::{CheckArgs, ListChoice};
 use crate::check::analyse::{Analysis, Task, analyse};
 use crate::check::cache::{Cache, default_folder};
 use crate::check::files::{self, Found, relative};
@@ -11,11 +11,12 @@ use crate::check::outputs::{FileKind, OutputFile};
 use crate::check::publish;
 use crate::check::settings::Settings;
 use crate::check::shard;
+use crate::check::sources;
 use crate::check::watch::Look;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::watchdog::{Limits, Watch};
+use crate::watchdog::{Limits, Watch, within};
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
 use selvedge_library::file::Loaded;
@@ -43,6 +44,9 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
              answers for it, and not {form}"
         ));
         return Err(Exit::BadInput);
+    }
+    if let Some(what) = args.java.list {
+        return list(args, what, output);
     }
     if !args.watch {
         return Ok(once(args, output, Round::Only, None).exit);
@@ -127,9 +131,12 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         Some(look) => look.during(args, watch.budget(), work),
         None => Some(work()),
     };
-    let Some(analysed) = analysed else {
+    let Some(mut analysed) = analysed else {
         return Ended { exit: Exit::Unknown, somebody_reads, outdated: true };
     };
+    for file in &mut analysed.files {
+        sources::add(file, &args.java.source, watch.budget());
+    }
     let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
     let config = settings.config.as_ref();
     let config_folder = config.map(|config| folder(&config.path)).unwrap_or_default();
@@ -172,6 +179,38 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
     };
     let ended = finish(run, &telling, output);
     Ended { somebody_reads: somebody_reads && ended.somebody_reads, ..ended }
+}
+
+/// Lists what was understood of programs in Java.
+fn list(args: &CheckArgs, what: ListChoice, output: Output) -> Result<Exit, Exit> {
+    let start = Instant::now();
+    let memory = args.memory.map(|memory| memory.saturating_mul(1 << 20));
+    let watch = Watch::new(limits(args.timeout, memory, start), start);
+    let Found { files: found, mistakes, .. } = files::find(&args.paths);
+    let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
+    loaded.extend(found.iter().map(|one| load::load(one, &[], &args.java, watch.budget())));
+    say(&loaded, output);
+    let mut exit = Exit::Success;
+    for file in loaded {
+        let name = file.text.name.clone();
+        let Some(java) = file.java else {
+            if !file.complaints.iter().any(Diagnostic::is_error) {
+                output.complain(&format!("{name} is no program in Java: there is nothing to list"));
+            }
+            exit = Exit::BadInput;
+            continue;
+        };
+        let inner = watch.budget().clone();
+        let listed = within(watch.budget(), None, move || java.list(what.into(), &inner));
+        match listed.and_then(|listed| listed) {
+            Ok(text) => output.print(&text)?,
+            Err(reason) => {
+                output.complain(&format!("{name} is not listed: {reason}"));
+                exit = Exit::Unknown;
+            }
+        }
+    }
+    Ok(exit)
 }
 
 /// How long each file with data had, if one of them has some.

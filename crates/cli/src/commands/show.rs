@@ -7,8 +7,8 @@ use crate::input;
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_analysis::{ProtectionRule, instance, movers};
-use selvedge_base::{Budget, Severity};
-use selvedge_library::java::JavaClasses;
+use selvedge_base::{Budget, Severity, StopReason};
+use selvedge_library::java::{JavaClasses, JavaSettings};
 use selvedge_report::{Source, dot, model, model_json};
 use std::time::Instant;
 
@@ -21,6 +21,9 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     let watch = Watch::new(Limits::new(args.limits, start), start);
     if args.classes {
         return classes(args, output, watch.budget());
+    }
+    if let Some(object) = &args.object {
+        return model_of(args, object, output, watch.budget());
     }
     let input::Model { text, program, .. } = input::model(&args.file, output, watch.budget())?;
     if args.movers {
@@ -54,8 +57,13 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     Ok(Exit::Success)
 }
 
-/// Lists the classes of a file or a folder.
-fn classes(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+/// The classes of a file or a folder, and what there is to do with them.
+fn with_classes<T: Send + 'static>(
+    args: &ShowArgs,
+    output: Output,
+    budget: &Budget,
+    work: impl FnOnce(JavaClasses, &Budget) -> Result<T, StopReason> + Send + 'static,
+) -> Result<T, Exit> {
     let (path, release, inner) = (args.file.clone(), args.release, budget.clone());
     let read = within(budget, None, move || {
         let mut found = JavaClasses::default();
@@ -63,20 +71,69 @@ fn classes(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exi
             let bytes = bytes?;
             found.add(&name, &bytes, release, &inner).map_err(input::NoBytes::Stopped)?;
         }
-        let list = found.list();
-        Ok((found.complaints, list))
+        work(found, &inner).map_err(input::NoBytes::Stopped)
     });
     let name = args.file.display().to_string();
-    let (complaints, list) = match read {
-        Ok(Ok(read)) => read,
+    match read {
+        Ok(Ok(read)) => Ok(read),
         Ok(Err(input::NoBytes::Disk(error))) => {
             output.complain(&format!("cannot read {name}: {error}"));
-            return Err(Exit::BadInput);
+            Err(Exit::BadInput)
         }
         Ok(Err(input::NoBytes::Stopped(reason))) | Err(reason) => {
-            return Err(input::not_read(&name, reason, output));
+            Err(input::not_read(&name, reason, output))
+        }
+    }
+}
+
+/// Prints the model about an object.
+fn model_of(args: &ShowArgs, wanted: &str, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+    let (wanted, number) = match wanted.rsplit_once('#') {
+        Some((name, number)) => match number.parse::<usize>() {
+            Ok(number) if number > 0 => (name.to_owned(), number),
+            _ => (wanted.to_owned(), 1),
+        },
+        None => (wanted.to_owned(), 1),
+    };
+    let object = wanted.clone();
+    let settings = JavaSettings { main: args.main.clone(), ..JavaSettings::default() };
+    let read = with_classes(args, output, budget, move |classes, budget| {
+        match classes.program(&settings, budget) {
+            Ok(program) => Ok(Ok(program.models_of(&object, budget)?)),
+            Err(complaint) => Ok(Err(complaint)),
+        }
+    })?;
+    let name = args.file.display().to_string();
+    let (models, others) = match read {
+        Ok(read) => read,
+        Err(complaint) => {
+            output.diagnostics(&[*complaint], &Source { name: &name, text: "" });
+            return Err(Exit::BadInput);
         }
     };
+    let Some(program) = models.get(number - 1) else {
+        let others: Vec<String> = others.into_iter().take(10).collect();
+        let known = match (models.len(), &others[..]) {
+            (0, []) => "nothing is shared".to_owned(),
+            (0, others) => format!("there are {}", others.join(", ")),
+            (all, _) => format!("there are {all} models about it"),
+        };
+        output.complain(&format!("{name} has no model {number} about `{wanted}`: {known}"));
+        return Err(Exit::BadInput);
+    };
+    if models.len() > 1 {
+        output.remark(&format!("model {number} of {} about {wanted}\n", models.len()));
+    }
+    output.print(&selvedge_program::text::print(program))?;
+    Ok(Exit::Success)
+}
+
+/// Lists the classes of a file or a folder.
+fn classes(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+    let (complaints, list) = with_classes(args, output, budget, |found, _| {
+        let list = found.list();
+        Ok((found.complaints, list))
+    })?;
     let has_errors = complaints.iter().any(|(_, one)| one.severity == Severity::Error);
     for (file, complaint) in complaints {
         output.diagnostics(&[complaint], &Source { name: &file, text: "" });

@@ -7,23 +7,31 @@
 //! 1. Whatever was not understood is a reason why the verdict is open: a program is `safe` only if every
 //!    model is, nothing was left out but what the claim names, and there was something to ask.
 
+use crate::cache::{Key, Store, get, put};
 use crate::check::{CheckOptions, Fixes, check_goals};
+use crate::fixes::deadlocks;
 use crate::goals::Goals;
 use crate::java::conflict::{conflict, note_accesses};
-use selvedge_analysis::InternalError;
-use selvedge_base::{Budget, Id, IdVec, StopReason};
-use selvedge_findings::{AccessTable, Checked, Conflict, Finding, FindingKind, Tally, by_cause};
+use selvedge_analysis::{InternalError, Prepared};
+use selvedge_base::{Budget, Id, IdVec, Place, StopReason};
+use selvedge_findings::fix::LARGEST;
+use selvedge_findings::{
+    AccessTable, Change, Checked, Conflict, Finding, FindingKind, Tally, by_cause,
+};
 use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions};
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
+use selvedge_front_java::remarks::StepRemark;
 use selvedge_program::{
-    Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId, Program,
-    Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
+    Action, Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId,
+    Program, Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
 };
-use selvedge_report::describe::count;
+use selvedge_report::describe::{count, kind_name};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 /// What is asked of a program in Java.
 const KINDS: [FindingKind; 3] = [FindingKind::Deadlock, FindingKind::Atomicity, FindingKind::Race];
@@ -64,6 +72,21 @@ impl JavaProgram {
         budget: &Budget,
         progress: &mut dyn FnMut(FindingKind, usize, usize),
     ) -> Result<JavaChecked, InternalError> {
+        self.check_cached(options, None, budget, progress)
+    }
+
+    /// The same with answers about single models from a cache, which comes with what tells one build of the
+    /// tool from another.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn check_cached(
+        &self,
+        options: &CheckOptions,
+        cache: Option<(&dyn Store, &str)>,
+        budget: &Budget,
+        progress: &mut dyn FnMut(FindingKind, usize, usize),
+    ) -> Result<JavaChecked, InternalError> {
         let kinds: Vec<FindingKind> =
             KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect();
         let own = CheckOptions { fixes: Fixes::Skip, ..options.clone() };
@@ -90,9 +113,8 @@ impl JavaProgram {
                 questions(&self.world, &table, beginning, &settings, budget, &mut |model| {
                     models += 1;
                     progress(FindingKind::Race, models, models);
-                    let goals = Goals::default();
                     let own = if model.about_locks { &about_locks } else { &about_data };
-                    match check_goals(&model.program, &goals, own, budget, &mut |_, _, _| {}) {
+                    match check_model(&model.program, own, cache, budget) {
                         Ok(checked) => joined.add(&model, checked, budget)?,
                         Err(wrong) => bug = Some(wrong),
                     }
@@ -110,14 +132,45 @@ impl JavaProgram {
             }
         }
         joined.deadlock_locks = settings.deadlock_locks;
+        if options.fixes == Fixes::Look {
+            joined.look_for_fixes(&about_data, budget)?;
+        }
         Ok(joined.conclude(&kinds))
     }
+}
+
+/// Asks about a model, or gives the answer that is known already.
+fn check_model(
+    program: &Program,
+    options: &CheckOptions,
+    cache: Option<(&dyn Store, &str)>,
+    budget: &Budget,
+) -> Result<Checked, InternalError> {
+    let goals = Goals::default();
+    let cache = cache.map(|(store, build)| {
+        let text = selvedge_program::text::print(program);
+        (store, Key::new(build, "java", &[&text], options))
+    });
+    if let Some((store, key)) = &cache
+        && let Some(known) = get(*store, key, program, &goals, budget)
+    {
+        return Ok(known);
+    }
+    let checked = check_goals(program, &goals, options, budget, &mut |_, _, _| {})?;
+    if let Some((store, key)) = &cache
+        && budget.stopped().is_none()
+    {
+        put(*store, key, &checked, program);
+    }
+    Ok(checked)
 }
 
 #[derive(Default)]
 struct Joined {
     program: Program,
-    conflicts: BTreeMap<(FindingKind, Vec<selvedge_base::Place>), Conflict>,
+    conflicts: BTreeMap<ConflictKey, Conflict>,
+    /// The models of the conflicts.
+    models_of: BTreeMap<ConflictKey, Rc<ConflictModel>>,
     accesses: AccessTable,
     tallies: BTreeMap<FindingKind, Tally>,
     open: BTreeSet<String>,
@@ -135,6 +188,39 @@ struct Joined {
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
     methods: (usize, usize),
+    /// Methods that are units of work, and regions under locks that are, by the method and the place.
+    units: (UnitPlaces, UnitPlaces),
+}
+
+/// What tells one conflict from another: its kind and its places.
+type ConflictKey = (FindingKind, Vec<Place>);
+
+/// A model in which something was found, and its procedures that run for the object.
+struct ConflictModel {
+    program: Program,
+    own: BTreeSet<ProcedureId>,
+    /// Whether a lock is given up for a while, which frees it however often it is held.
+    waits: bool,
+}
+
+/// What tells the conflict of a finding from others.
+fn key_of(finding: &Finding) -> ConflictKey {
+    let mut places = finding.places.clone();
+    places.sort_unstable();
+    (finding.kind, places)
+}
+
+/// Units of work by the method and the place that they begin in.
+type UnitPlaces = BTreeSet<(String, Place)>;
+
+/// The units of work of a model: the method, where they begin, and whether they are all of the method.
+pub(super) fn units(program: &Program) -> impl Iterator<Item = (String, Place, bool)> + '_ {
+    let begins = program.edges.iter().filter(|edge| edge.action == Action::BeginUnit);
+    begins.map(|edge| {
+        let procedure = &program.procedures[program.nodes[edge.source]];
+        let method = selvedge_findings::cause::method_name(&procedure.name);
+        (method, edge.place, edge.source == procedure.entry)
+    })
 }
 
 impl Joined {
@@ -148,12 +234,16 @@ impl Joined {
             *self.tallies.entry(kind).or_default() += tally;
         }
         self.open.extend(checked.open);
-        note_accesses(&mut self.accesses, &model.program, budget)?;
-        let mut shift = None;
+        if !model.about_locks {
+            note_accesses(&mut self.accesses, &model.program, budget)?;
+            for (method, at, whole) in units(&model.program) {
+                let units = if whole { &mut self.units.0 } else { &mut self.units.1 };
+                units.insert((method, at));
+            }
+        }
+        let (mut shift, mut kept) = (None, None);
         for finding in checked.findings {
-            let mut places = finding.places.clone();
-            places.sort_unstable();
-            let key = (finding.kind, places);
+            let key = key_of(&finding);
             let steps = |one: &Finding| one.trace.steps.len();
             let known = self.conflicts.get(&key);
             let tags: BTreeSet<String> = known
@@ -169,10 +259,63 @@ impl Joined {
                     *shift.get_or_insert_with(|| Shift::append(&mut self.program, &model.program));
                 conflict.finding = shift.finding(conflict.finding);
                 self.conflicts.insert(key.clone(), conflict);
+                let kept = kept.get_or_insert_with(|| {
+                    let (program, own) = (model.program.clone(), model.remarks.own.clone());
+                    let mut said = model.remarks.edges.values().flatten();
+                    let waits = said.any(|one| *one == StepRemark::Waits);
+                    Rc::new(ConflictModel { program, own, waits })
+                });
+                self.models_of.insert(key.clone(), Rc::clone(kept));
             }
             if let Some(known) = self.conflicts.get_mut(&key) {
                 known.finding.tags = tags.into_iter().collect();
             }
+        }
+        Ok(())
+    }
+
+    /// Makes the change that would make accesses usual in the model of each conflict, and asks again.
+    fn look_for_fixes(
+        &mut self,
+        options: &CheckOptions,
+        budget: &Budget,
+    ) -> Result<(), InternalError> {
+        let mut left: BTreeMap<(*const ConflictModel, Change), BTreeSet<ConflictKey>> =
+            BTreeMap::new();
+        for (key, conflict) in &mut self.conflicts {
+            let Some(model) = self.models_of.get(key) else { continue };
+            let Some(change) = Change::of(conflict, &self.accesses) else { continue };
+            if budget.poll().is_some() {
+                break;
+            }
+            if model.waits || model.program.edges.len() > LARGEST {
+                continue;
+            }
+            let known = left.entry((Rc::as_ptr(model), change.clone()));
+            let still = match known {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let changed = change.made(&model.program, &model.own);
+                    let checked = check_model(&changed, options, None, budget)?;
+                    let mut still: BTreeSet<ConflictKey> =
+                        checked.findings.iter().map(key_of).collect();
+                    let before =
+                        deadlocks(&Prepared::new(&model.program), &options.analysis, budget)?;
+                    let after = deadlocks(&Prepared::new(&changed), &options.analysis, budget)?;
+                    let new_ones = match (before, after) {
+                        (Some(before), Some(after)) => !after.is_subset(&before),
+                        _ => true,
+                    };
+                    let open = checked.tallies.iter().any(|(_, tally)| tally.unknown > 0);
+                    if new_ones || open || !checked.open.is_empty() {
+                        // Whatever it cures, it is no fix.
+                        still.insert(key.clone());
+                        still.extend(self.models_of.keys().cloned());
+                    }
+                    new.insert(still)
+                }
+            };
+            conflict.cured = !still.contains(key);
         }
         Ok(())
     }
@@ -208,7 +351,15 @@ impl Joined {
                     .to_owned(),
             );
         }
-        let claim = self.claim();
+        if !self.open.is_empty() {
+            // What was not understood may hide something of every kind.
+            for kind in kinds {
+                let tally = self.tallies.entry(*kind).or_default();
+                tally.questions += 1;
+                tally.unknown += 1;
+            }
+        }
+        let claim = self.claim(kinds);
         let threads = self.program.threads.len();
         let mut findings = by_cause(self.conflicts.into_values().collect(), &self.accesses);
         for finding in &mut findings {
@@ -223,21 +374,37 @@ impl Joined {
         JavaChecked { checked, program: self.program, claim }
     }
 
-    /// What was asked, and what is assumed.
-    fn claim(&self) -> String {
-        let mut text = format!(
-            "asked: data races and atomicity of {} that threads of {} share, one object at a time, for \
-             any number of threads of each kind{}, in {}; {} of {} are reached",
-            count(self.shared, "object"),
+    /// What was asked, of what, and what is assumed: the sentence that `safe` is.
+    fn claim(&self, kinds: &[FindingKind]) -> String {
+        let data = kinds.iter().filter(|kind| **kind != FindingKind::Deadlock);
+        let asked: Vec<&str> = data.map(|kind| kind_name(*kind)).collect();
+        let on = format!(
+            "{} of fields (of an object, or static) that threads of {} share, one at a time, under any \
+             scheduling and for any number of threads of each kind",
+            count(self.shared, "set"),
             count(self.kinds, "kind"),
-            match self.deadlock_locks {
-                0 | 1 => String::new(),
-                locks => format!(
-                    "; deadlocks of up to {locks} locks of any objects ({})",
-                    count(self.cycles, "question")
-                ),
-            },
+        );
+        let nothing = self.conflicts.is_empty() && self.open.is_empty();
+        let mut text = if nothing {
+            format!("no {} on the {on}", asked.join(" and no "))
+        } else {
+            format!("asked: {} on the {on}", asked.join(" and "))
+        };
+        if self.deadlock_locks > 1 {
+            let _ = write!(
+                text,
+                "; {}deadlocks of up to {} locks of any objects ({})",
+                if nothing { "no " } else { "" },
+                self.deadlock_locks,
+                count(self.cycles, "question")
+            );
+        }
+        let _ = write!(
+            text,
+            "; {}; units of work: {} and {}; {} of {} are reached",
             count(self.models, "model"),
+            count(self.units.0.len(), "method"),
+            count(self.units.1.len(), "locked region"),
             self.methods.0,
             count(self.methods.1, "method"),
         );
@@ -260,7 +427,8 @@ impl Joined {
             let names: Vec<&str> = most.iter().take(10).map(|(name, _)| name.as_str()).collect();
             let _ = write!(
                 text,
-                ", {} touch only what they are given, arrays and containers among it (A4: {})",
+                ", {} touch only what they are given, arrays and containers among it (A4, `--list \
+                 unknown`: {})",
                 count(calls, "unknown call"),
                 names.join(", ")
             );
@@ -277,7 +445,7 @@ impl Joined {
         let _ = write!(
             text,
             "; not asked: values, missed notifications, deadlocks{}, invariants across objects, cycles \
-             through three units",
+             through three units, so this does not say that the program is correct",
             match self.deadlock_locks {
                 0 | 1 => String::new(),
                 locks => format!(" of more than {locks} locks"),
@@ -349,8 +517,7 @@ impl Shift {
         shift
     }
 
-    fn action(self, action: selvedge_program::Action) -> selvedge_program::Action {
-        use selvedge_program::Action;
+    fn action(self, action: Action) -> Action {
         match action {
             Action::Read(one) => Action::Read(by(one, self.locations)),
             Action::Write(one) => Action::Write(by(one, self.locations)),

@@ -47,6 +47,7 @@ pub(super) fn conflict(model: &JavaModel, finding: Finding) -> Conflict {
         has_main: model.has_main,
         depends,
         demoted,
+        cured: false,
     }
 }
 

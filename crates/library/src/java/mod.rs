@@ -7,9 +7,11 @@
 
 mod check;
 mod conflict;
+mod list;
 mod settings;
 
 pub use check::{JavaChecked, JavaProgram};
+pub use list::JavaList;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions};
 pub use settings::JavaSettings;
 

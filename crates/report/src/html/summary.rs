@@ -277,6 +277,13 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
                     html.text(format!(" Restricted: {restriction}."));
                 });
             }
+            for claim in &file.claims {
+                html.element("p", &[("class", "claim")], |html| {
+                    html.leaf("span", &[("class", "where")], &file.file);
+                    html.text(" ");
+                    html.sentence(claim);
+                });
+            }
         }
         html.element("dl", &[], |html| {
             for (kind, tally) in totals.tallies.iter().filter(|(_, tally)| tally.questions > 0) {

@@ -121,6 +121,14 @@ fn run<'a>(checks: &'a Checks<'a>) -> Run<'a> {
 /// What did not stop the run, or stopped the analysis of a file; and questions left open.
 fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
     let mut notifications = Vec::new();
+    for (index, file) in checks.files.iter().enumerate() {
+        notifications.extend(file.claims.iter().map(|claim| Notification {
+            descriptor: Descriptor { id: "claim" },
+            level: "note",
+            message: Message::new(claim.as_str()),
+            locations: vec![Location::new(physical(&file.file, Some(index), Place::NONE, None))],
+        }));
+    }
     for (source, complaint) in &checks.complaints {
         let mut location = physical(source.name, None, Place::NONE, None);
         location.region = complaint.primary.as_ref().and_then(|label| {

@@ -49,6 +49,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         open: checked.open,
         left_out: Vec::new(),
         claims: Vec::new(),
+        sources: std::collections::BTreeMap::new(),
     }
 }
 

@@ -119,6 +119,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         open: Vec::new(),
         left_out: Vec::new(),
         claims: Vec::new(),
+        sources: std::collections::BTreeMap::new(),
     }
 }
 

@@ -1,0 +1,173 @@
+//! # Idea
+//! What was understood of a program in Java, so that somebody can see why something was found or was not: its
+//! kinds of threads, what they share, the locks, the units of work, the unknown calls, the locks that are left
+//! out; and the model of one object.
+
+use super::JavaProgram;
+use super::check::units;
+use selvedge_base::{Budget, Place, StopReason};
+use selvedge_front_java::library::Table;
+use selvedge_front_java::options::JavaBeginning;
+use selvedge_front_java::questions::{JavaModel, Understood, questions};
+use selvedge_program::{Action, Program};
+use selvedge_report::describe::count;
+use selvedge_report::escape::visible;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// How many places are named for a lock.
+const PLACES: usize = 6;
+
+/// What is to be listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JavaList {
+    /// The kinds of threads.
+    Kinds,
+    /// The objects, and classes with static fields, that threads share.
+    Objects,
+    /// The locks that are held, and where they are taken.
+    Locks,
+    /// The units of work.
+    Units,
+    /// The unknown calls.
+    Unknown,
+    /// The locks that are left out.
+    IgnoredLocks,
+}
+
+/// What the models of a program have.
+#[derive(Default)]
+struct Seen {
+    /// By what they are about: the threads of each model.
+    objects: BTreeMap<String, Vec<String>>,
+    locks: BTreeMap<String, BTreeSet<String>>,
+    units: BTreeSet<(String, String, bool)>,
+}
+
+impl Seen {
+    fn add(&mut self, model: &JavaModel) {
+        let program = &model.program;
+        self.objects.entry(model.subject.clone()).or_default().push(threads(program));
+        for edge in &program.edges {
+            if let Action::Acquire(lock) = edge.action {
+                let places = self.locks.entry(program.locks[lock].name.clone()).or_default();
+                places.insert(located(program, edge.place));
+            }
+        }
+        let own = units(program).map(|(method, at, whole)| (method, located(program, at), whole));
+        self.units.extend(own);
+    }
+}
+
+fn threads(program: &Program) -> String {
+    let names: Vec<&str> = program.threads.iter().map(|one| one.name.as_str()).collect();
+    names.join(" and ")
+}
+
+fn located(program: &Program, place: Place) -> String {
+    program.located(place).unwrap_or_else(|| "somewhere".to_owned())
+}
+
+impl JavaProgram {
+    /// What was understood of the program, one thing in a line.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn list(&self, what: JavaList, budget: &Budget) -> Result<String, StopReason> {
+        let table = Table::standard();
+        let mut out = String::new();
+        for beginning in &self.begins {
+            let mut seen = Seen::default();
+            let understood =
+                questions(&self.world, &table, beginning, &self.options, budget, &mut |model| {
+                    if !model.about_locks {
+                        seen.add(&model);
+                    }
+                    budget.check()
+                })?;
+            if let (true, JavaBeginning::Main(main)) = (self.begins.len() > 1, beginning) {
+                let class = self.world.names.class(self.world.classes[main.class].name);
+                let _ = writeln!(out, "{}.main:", visible(&class));
+            }
+            for line in lines(what, &understood, &seen) {
+                let _ = writeln!(out, "{}", visible(&line));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The models about an object, as `C@line` names it, or about the static fields of a class, and what else
+    /// could have been named.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn models_of(
+        &self,
+        wanted: &str,
+        budget: &Budget,
+    ) -> Result<(Vec<Program>, BTreeSet<String>), StopReason> {
+        let table = Table::standard();
+        let (mut found, mut others) = (Vec::new(), BTreeSet::new());
+        for beginning in &self.begins {
+            questions(&self.world, &table, beginning, &self.options, budget, &mut |model| {
+                let statics = model.is_static && model.class == wanted;
+                if model.about_locks {
+                    // It has no name of its own.
+                } else if model.subject == wanted || statics {
+                    found.push(model.program);
+                } else {
+                    others.insert(model.subject);
+                }
+                budget.check()
+            })?;
+        }
+        Ok((found, others))
+    }
+}
+
+fn lines(what: JavaList, understood: &Understood, seen: &Seen) -> Vec<String> {
+    match what {
+        JavaList::Kinds => {
+            let line = |(name, single): &(String, bool)| {
+                format!("{name}  {}", if *single { "one thread" } else { "any number of threads" })
+            };
+            understood.kinds.iter().map(line).collect()
+        }
+        JavaList::Objects => {
+            let line = |name: &String| match seen.objects.get(name) {
+                Some(models) => {
+                    format!("{name}  {}: {}", count(models.len(), "model"), models.join("; "))
+                }
+                None => format!("{name}  nothing that could conflict"),
+            };
+            understood.shared.iter().map(line).collect()
+        }
+        JavaList::Locks => {
+            let line = |(name, places): (&String, &BTreeSet<String>)| {
+                let mut shown: Vec<&str> = places.iter().take(PLACES).map(String::as_str).collect();
+                let more = format!("{} more", places.len().saturating_sub(PLACES));
+                if places.len() > PLACES {
+                    shown.push(&more);
+                }
+                format!("{name}  taken at {}", shown.join(", "))
+            };
+            seen.locks.iter().map(line).collect()
+        }
+        JavaList::Units => {
+            let line = |(method, at, whole): &(String, String, bool)| {
+                let what = if *whole { "the method" } else { "a region under a lock" };
+                format!("{method}  {what}, {at}")
+            };
+            seen.units.iter().map(line).collect()
+        }
+        JavaList::Unknown => {
+            let mut calls: Vec<(&String, &usize)> = understood.unknown.iter().collect();
+            calls.sort_by_key(|(name, times)| (std::cmp::Reverse(**times), *name));
+            calls
+                .iter()
+                .map(|(name, times)| format!("{name}  {}", count(**times, "call")))
+                .collect()
+        }
+        JavaList::IgnoredLocks => understood.ignored.iter().cloned().collect(),
+    }
+}
