@@ -30,16 +30,15 @@ pub fn load(
 /// Reads the classes of a folder, an archive or a class file.
 fn load_java(found: &InputFile, args: &JavaArgs, budget: &Budget) -> Result<Loaded, NoBytes> {
     let mut classes = JavaClasses::default();
-    let compiled = match javac::is_source(&found.path) {
-        true => match javac::compile(&found.path, &args.classpath, budget) {
-            Ok(folder) => Some(folder),
-            Err(NotCompiled::NoBytes(why)) => return Err(why),
-            Err(NotCompiled::Wrong(complaint)) => {
-                let name = found.path.display().to_string();
-                return Ok(Loaded::refused(Text::new(name, ""), *complaint));
-            }
-        },
-        false => None,
+    let is_source = javac::is_source(&found.path);
+    let compiled = is_source.then(|| javac::compile(&found.path, &args.classpath, budget));
+    let compiled = match compiled.transpose() {
+        Ok(compiled) => compiled,
+        Err(NotCompiled::NoBytes(why)) => return Err(why),
+        Err(NotCompiled::Wrong(complaint)) => {
+            let name = found.path.display().to_string();
+            return Ok(Loaded::refused(Text::new(name, ""), *complaint));
+        }
     };
     let own = compiled.as_ref().map_or(&found.path, |folder| &folder.0);
     let others = args.classpath.iter();
