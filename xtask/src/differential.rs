@@ -102,6 +102,18 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["abstraction"],
     ),
     (
+        "java-oracle",
+        "models printed as Java against the models, and against what a JVM shows",
+        "selvedge-library",
+        &["java_oracle"],
+    ),
+    (
+        "java-variants",
+        "programs in Java with other names, other classes beside them and other compilers' options",
+        "selvedge-library",
+        &["java_variants"],
+    ),
+    (
         "transactions",
         "the search of states, in all reductions, against all interleavings",
         "selvedge-states",

@@ -637,6 +637,8 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let of = shared.world.of(method);
         let Some(body) = &of.body else { return };
         let before = std::mem::take(&mut self.model.graphs[context]);
+        // Who calls itself goes on with what is known of its ends so far.
+        self.model.graphs[context].outcomes.clone_from(&before.outcomes);
         self.nodes -= before.nodes;
         let mut walk = Walk {
             explorer: self,

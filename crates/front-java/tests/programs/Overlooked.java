@@ -453,3 +453,20 @@ class LimitRight {
         }).start();
     }
 }
+
+class RecursionWrong {
+    static int n;
+    static void down(int k) { if (k > 0) { down(k - 1); n++; } } // wrong
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> down(5)).start();
+    }
+}
+
+class RecursionRight {
+    static int n;
+    private static void down(int k) { if (k > 0) { down(k - 1); more(); } }
+    private static synchronized void more() { n++; }
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> { down(1); }).start();
+    }
+}
