@@ -7,6 +7,8 @@ use crate::world::{ClassId, MemberId};
 pub enum JavaBeginning {
     /// With a `main`, once.
     Main(MemberId),
+    /// With methods that something else calls, in any number of threads.
+    Entries(Vec<MemberId>),
     /// With any client of a class, in a world that [`crate::client::client_world`] made.
     Client(ClassId),
 }
@@ -16,10 +18,22 @@ pub enum JavaBeginning {
 pub struct JavaOptions {
     /// How many locks a deadlock may have that is asked about; none are if there are fewer than two.
     pub deadlock_locks: usize,
+    /// What unknown code does.
+    pub unknown: UnknownCalls,
+}
+
+/// What methods outside may do of which the table says nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnknownCalls {
+    /// Whatever they can with what they were ever given.
+    #[default]
+    Args,
+    /// Nothing that matters.
+    Pure,
 }
 
 impl Default for JavaOptions {
     fn default() -> Self {
-        Self { deadlock_locks: 2 }
+        Self { deadlock_locks: 2, unknown: UnknownCalls::default() }
     }
 }

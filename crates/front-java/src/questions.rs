@@ -86,7 +86,7 @@ pub fn questions(
     budget: &Budget,
     each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
 ) -> Result<Understood, StopReason> {
-    let found = points_to(world, table, beginning, budget)?;
+    let found = points_to(world, table, beginning, options.unknown, budget)?;
     let facts = Facts::new(world, &found, budget)?;
     let shared = ModelFacts::new(world, table, &found, &facts, budget)?;
     let sources = Sources::new(world);
@@ -115,7 +115,7 @@ pub fn questions(
             let methods = found.methods.keys().filter(|one| !is_client(one)).copied().collect();
             Some(self::accesses(world, &found, &owners, &methods, budget)?)
         }
-        JavaBeginning::Main(_) => None,
+        JavaBeginning::Main(_) | JavaBeginning::Entries(_) => None,
     };
     let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
     let mut named = BTreeSet::new();

@@ -8,7 +8,7 @@ use selvedge_base::Budget;
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
 use selvedge_library::java::{
-    JavaBeginning, JavaChecked, JavaClasses, JavaOptions, JavaProgram, JavaSettings,
+    JavaBeginning, JavaChecked, JavaClasses, JavaOptions, JavaProgram, JavaSettings, UnknownCalls,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -128,8 +128,36 @@ fn any_clients_are_enough_to_find_what_a_class_does_wrong() {
 }
 
 #[test]
+fn a_method_may_be_where_threads_begin() {
+    let with = |entry: &str| {
+        let settings = JavaSettings { entries: vec![entry.to_owned()], ..JavaSettings::default() };
+        ask(&settings.program(ALL.world.clone(), &Budget::new()).expect("the method is there"))
+    };
+    let (file, lines) = &programs()["RequestsBare"];
+    assert!(is_found(&with("RequestsBare.handle"), file, lines));
+    let kept = with("RequestsKept.handle").checked;
+    assert!(kept.findings.is_empty() && kept.open.is_empty(), "{kept:?}");
+    let nothing = JavaSettings { entries: vec!["Nobody.run".into()], ..JavaSettings::default() };
+    assert!(nothing.program(ALL.world.clone(), &Budget::new()).is_err());
+}
+
+#[test]
+fn unknown_code_may_do_what_it_can_or_nothing() {
+    let with =
+        |unknown| check_with("GivenAwayAsked", &JavaOptions { unknown, ..JavaOptions::default() });
+    let (file, lines) = &programs()["GivenAwayAsked"];
+    assert!(is_found(&with(UnknownCalls::Args), file, lines));
+    let pure = with(UnknownCalls::Pure);
+    assert!(pure.checked.findings.is_empty() && pure.checked.open.is_empty());
+    assert!(pure.claim.contains("do nothing that matters"), "{}", pure.claim);
+}
+
+#[test]
 fn deadlocks_of_three_locks_are_found_if_they_are_asked_about() {
-    let with = |deadlock_locks| check_with("ThreeCycleThird", &JavaOptions { deadlock_locks });
+    let with = |deadlock_locks| {
+        let options = JavaOptions { deadlock_locks, ..JavaOptions::default() };
+        check_with("ThreeCycleThird", &options)
+    };
     assert!(with(2).checked.findings.is_empty());
     let (file, lines) = &programs()["ThreeCycleThird"];
     assert!(is_found(&with(3), file, lines));

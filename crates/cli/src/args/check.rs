@@ -5,7 +5,7 @@
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
-use selvedge_library::java::{JavaList, JavaOptions, JavaSettings};
+use selvedge_library::java::{JavaList, JavaOptions, JavaSettings, UnknownCalls};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_library::shard::{Shard, parse_shard};
@@ -165,6 +165,13 @@ pub struct JavaArgs {
     /// that begins with a `main`.
     #[arg(long, value_name = "CLASS", conflicts_with = "main")]
     pub class: Option<String>,
+    /// A program in Java begins with this method, which any number of threads call, in place of a `main`; may
+    /// be given several times.
+    #[arg(long, value_name = "CLASS.METHOD", conflicts_with_all = ["main", "class"])]
+    pub entry: Vec<String>,
+    /// What methods outside a program in Java do that nothing is known of.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub unknown: UnknownChoice,
     /// How many locks a deadlock of a program in Java may have that is asked about.
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=3))]
@@ -215,13 +222,30 @@ impl From<ListChoice> for JavaList {
     }
 }
 
+/// What unknown code does.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownChoice {
+    /// Whatever it can with what it was ever given: keep it, give it back, change and call it.
+    #[default]
+    Args,
+    /// Nothing that matters; that is assumed, and said.
+    Pure,
+}
+
 impl JavaArgs {
     /// The settings that the arguments ask for.
     pub fn settings(&self) -> JavaSettings {
         JavaSettings {
             main: self.main.clone(),
             class: self.class.clone(),
-            options: JavaOptions { deadlock_locks: usize::from(self.deadlock_locks) },
+            entries: self.entry.clone(),
+            options: JavaOptions {
+                deadlock_locks: usize::from(self.deadlock_locks),
+                unknown: match self.unknown {
+                    UnknownChoice::Args => UnknownCalls::Args,
+                    UnknownChoice::Pure => UnknownCalls::Pure,
+                },
+            },
         }
     }
 }

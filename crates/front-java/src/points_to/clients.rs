@@ -27,6 +27,19 @@ impl Solver<'_> {
         }
     }
 
+    /// The program is whatever calls these methods, on objects that it makes.
+    pub(super) fn entries(&mut self, entries: &[MemberId]) {
+        for &entry in entries {
+            self.trigger(entry.class);
+            let object = if self.world.of(entry).access.is_static() {
+                None
+            } else {
+                self.client_object(entry.class)
+            };
+            self.library_calls(object, entry);
+        }
+    }
+
     /// An object of a class that a client makes. Where nobody but the class may make objects, it has static
     /// methods that give them.
     pub(super) fn client_object(&mut self, class: ClassId) -> Option<ObjectId> {

@@ -27,7 +27,7 @@ use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::library::{Effect, LockSide, Table};
 use crate::names::JavaName;
-use crate::options::JavaBeginning;
+use crate::options::{JavaBeginning, UnknownCalls};
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
@@ -333,12 +333,14 @@ pub fn points_to(
     world: &World,
     table: &Table,
     beginning: &JavaBeginning,
+    unknown: UnknownCalls,
     budget: &Budget,
 ) -> Result<PointsTo, StopReason> {
     let for_client = matches!(beginning, JavaBeginning::Client(_));
     let mut solver = Solver {
         world,
         table,
+        unknown,
         known: world.known(),
         found: PointsTo { for_client, ..PointsTo::default() },
         objects: FxHashMap::default(),
@@ -352,8 +354,8 @@ pub fn points_to(
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
-    match *beginning {
-        JavaBeginning::Main(main) => {
+    match beginning {
+        &JavaBeginning::Main(main) => {
             solver.reach(main);
             solver.trigger(main.class);
             let given = solver.object(Site::Passed(main, 0), solver.known.strings);
@@ -362,7 +364,8 @@ pub fn points_to(
             let kind = ThreadKind { origin: Origin::Main, entry: Some(main), this: None };
             solver.found.kinds.insert(kind);
         }
-        JavaBeginning::Client(class) => solver.clients(class),
+        JavaBeginning::Entries(entries) => solver.entries(entries),
+        &JavaBeginning::Client(class) => solver.clients(class),
     }
     loop {
         while solver.step() {
@@ -387,6 +390,7 @@ struct Lambda {
 struct Solver<'a> {
     world: &'a World,
     table: &'a Table,
+    unknown: UnknownCalls,
     known: KnownNames,
     found: PointsTo,
     objects: FxHashMap<Site, ObjectId>,

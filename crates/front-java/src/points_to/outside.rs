@@ -7,8 +7,9 @@ use super::{
 };
 use crate::class::{HandleKind, InvokeKind, JavaInstruction, JavaMember};
 use crate::frames::Definition;
-use crate::library::{Control, Effect, Gives};
+use crate::library::{Control, Effect, Gives, PURE};
 use crate::names::JavaName;
+use crate::options::UnknownCalls;
 use crate::world::{ClassId, MemberId, Resolution};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
@@ -26,7 +27,12 @@ impl Solver<'_> {
         let member = self.calls[call].member;
         let of_client = object.is_some_and(|object| self.is_of_client(object));
         let known = self.table.effect(self.text(class), self.text(member.name));
-        let effect = known.filter(|_| !of_client).map(|effect| self.adjusted(call, effect));
+        let mut effect = known.filter(|_| !of_client).map(|effect| self.adjusted(call, effect));
+        if effect.is_none() && !of_client && self.unknown == UnknownCalls::Pure {
+            self.assumptions(class, member);
+            self.note_unknown(JavaMember { class, ..member });
+            effect = Some(PURE);
+        }
         self.invocation(call).library.insert(object, effect);
         let operands = self.calls[call].operands.clone();
         let has_receiver = self.calls[call].how != InvokeKind::Static;

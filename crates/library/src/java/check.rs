@@ -20,7 +20,7 @@ use selvedge_findings::{
 };
 use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
-use selvedge_front_java::options::{JavaBeginning, JavaOptions};
+use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
 use selvedge_program::{
@@ -132,6 +132,7 @@ impl JavaProgram {
             }
         }
         joined.deadlock_locks = settings.deadlock_locks;
+        joined.unknown_calls = settings.unknown;
         if options.fixes == Fixes::Look {
             joined.look_for_fixes(&about_data, budget)?;
         }
@@ -181,6 +182,8 @@ struct Joined {
     stopped: bool,
     models: usize,
     cycles: usize,
+    /// What unknown calls are assumed to do.
+    unknown_calls: UnknownCalls,
     /// The class whose clients were asked about.
     clients_of: Option<String>,
     /// How many locks a deadlock has that was asked about.
@@ -385,7 +388,9 @@ impl Joined {
             count(self.kinds, "kind"),
         );
         let nothing = self.conflicts.is_empty() && self.open.is_empty();
-        let mut text = if nothing {
+        let mut text = if asked.is_empty() {
+            "asked about deadlocks only".to_owned()
+        } else if nothing {
             format!("no {} on the {on}", asked.join(" and no "))
         } else {
             format!("asked: {} on the {on}", asked.join(" and "))
@@ -427,9 +432,13 @@ impl Joined {
             let names: Vec<&str> = most.iter().take(10).map(|(name, _)| name.as_str()).collect();
             let _ = write!(
                 text,
-                ", {} touch only what they are given, arrays and containers among it (A4, `--list \
-                 unknown`: {})",
+                ", {} {} (A4, `--list unknown`: {})",
                 count(calls, "unknown call"),
+                match self.unknown_calls {
+                    UnknownCalls::Args =>
+                        "touch only what they are given, arrays and containers among it",
+                    UnknownCalls::Pure => "do nothing that matters, as --unknown says",
+                },
                 names.join(", ")
             );
         }

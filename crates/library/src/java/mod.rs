@@ -12,7 +12,7 @@ mod settings;
 
 pub use check::{JavaChecked, JavaProgram};
 pub use list::JavaList;
-pub use selvedge_front_java::options::{JavaBeginning, JavaOptions};
+pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
 pub use settings::JavaSettings;
 
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};

@@ -6,7 +6,7 @@ use selvedge_front_java::World;
 use selvedge_front_java::client::client_world;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions};
-use selvedge_front_java::world::ClassId;
+use selvedge_front_java::world::{ClassId, MemberId};
 use selvedge_report::escape::visible;
 
 /// How to read a program in Java.
@@ -16,6 +16,8 @@ pub struct JavaSettings {
     pub main: Option<String>,
     /// The class whose clients it is.
     pub class: Option<String>,
+    /// The methods that it begins with, each as `class.method`, in any number of threads.
+    pub entries: Vec<String>,
     /// What is assumed, and what is asked.
     pub options: JavaOptions,
 }
@@ -41,6 +43,17 @@ impl JavaSettings {
             let (world, class) = made.map_err(stopped)?;
             return Ok(JavaProgram { world, begins: vec![JavaBeginning::Client(class)], options });
         }
+        if !self.entries.is_empty() {
+            let mut entries = Vec::new();
+            for entry in &self.entries {
+                entries.extend(methods(&world, entry)?);
+            }
+            return Ok(JavaProgram {
+                world,
+                begins: vec![JavaBeginning::Entries(entries)],
+                options,
+            });
+        }
         let mut mains = world.mains();
         if let Some(main) = &self.main {
             let wanted = main.replace('.', "/");
@@ -60,6 +73,21 @@ impl JavaSettings {
         let begins = mains.into_iter().map(JavaBeginning::Main).collect();
         Ok(JavaProgram { world, begins, options })
     }
+}
+
+/// The methods of a name, behind that of their class.
+fn methods(world: &World, entry: &str) -> Result<Vec<MemberId>, Box<Diagnostic>> {
+    let (class, name) = entry.rsplit_once('.').unwrap_or(("", entry));
+    let class = find(world, class)?;
+    let all = world.classes[class].methods.iter().enumerate();
+    let named = all.filter(|(_, one)| world.names.text(one.name) == name && one.body.is_some());
+    let found: Vec<MemberId> = named.map(|(number, _)| MemberId { class, number }).collect();
+    if found.is_empty() {
+        let message = format!("there is no method {} with a body", visible(entry));
+        let help = "write it as package.Class.method";
+        return Err(Box::new(wrong(message, help)));
+    }
+    Ok(found)
 }
 
 /// The class of a name.
