@@ -69,12 +69,13 @@ impl Facts {
         }
         facts.escaping = escaping(found, budget)?;
         let stores = stores(world, found, budget)?;
+        let held = HeldBy::new(found, budget)?;
         for (&field, places) in &stores {
             budget.check()?;
             if is_write_once(world, found, field, places) {
                 facts.write_once.insert(field);
             }
-            if is_owning(world, found, field, places) {
+            if is_owning(world, found, &held, field, places) {
                 facts.owning.insert(field);
             }
         }
@@ -360,6 +361,8 @@ fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, Sto
     let mut escaping: BTreeSet<ObjectId> = BTreeSet::new();
     for (holder, set) in found.holders() {
         match holder {
+            // The pool escapes.
+            Holder::Held(_) if found.is_pooled(holder) => {}
             Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) => {
                 holds.entry(object).or_default().push(set);
             }
@@ -461,9 +464,56 @@ fn calls_own_constructor(world: &World, found: &PointsTo, method: MemberId) -> b
     })
 }
 
+/// Who holds what, apart from variables.
+#[derive(Default)]
+struct HeldBy {
+    by_field: BTreeMap<MemberId, ObjectSet>,
+    fields: BTreeMap<ObjectId, BTreeSet<MemberId>>,
+    /// What something else than a field holds.
+    elsewhere: ObjectSet,
+}
+
+impl HeldBy {
+    fn new(found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
+        let mut held = Self::default();
+        for (holder, set) in found.holders() {
+            budget.check()?;
+            match holder {
+                Holder::Field(_, field) => {
+                    let all = held.by_field.entry(field).or_default();
+                    for object in set.iter() {
+                        all.insert(object);
+                        held.fields.entry(object).or_default().insert(field);
+                    }
+                }
+                // The pool has it.
+                Holder::Held(_) if found.is_pooled(holder) => {}
+                Holder::Static(_)
+                | Holder::Held(_)
+                | Holder::Captured(..)
+                | Holder::Pool
+                | Holder::Thrown
+                | Holder::Threads => {
+                    for object in set.iter() {
+                        held.elsewhere.insert(object);
+                    }
+                }
+                Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => {}
+            }
+        }
+        Ok(held)
+    }
+}
+
 /// *Owning*: all writes store, on `this`, `null` or what the same method makes; nothing else holds these
 /// objects; and objects of the class are not copied.
-fn is_owning(world: &World, found: &PointsTo, field: MemberId, places: &[(MemberId, At)]) -> bool {
+fn is_owning(
+    world: &World,
+    found: &PointsTo,
+    held: &HeldBy,
+    field: MemberId,
+    places: &[(MemberId, At)],
+) -> bool {
     if places.is_empty() {
         return false;
     }
@@ -508,27 +558,10 @@ fn is_owning(world: &World, found: &PointsTo, field: MemberId, places: &[(Member
     if !stored_well {
         return false;
     }
-    let mut owned = ObjectSet::default();
-    for (holder, set) in found.holders() {
-        if matches!(holder, Holder::Field(_, of) if of == field) {
-            set.iter().for_each(|object| {
-                owned.insert(object);
-            });
-        }
-    }
-    let elsewhere = found.holders().any(|(holder, set)| {
-        let held = match holder {
-            Holder::Field(_, of) => of != field,
-            Holder::Static(_)
-            | Holder::Held(_)
-            | Holder::Captured(..)
-            | Holder::Pool
-            | Holder::Thrown
-            | Holder::Threads => true,
-            Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => false,
-        };
-        held && set.meets(&owned)
-    });
+    let nothing = ObjectSet::default();
+    let owned = held.by_field.get(&field).unwrap_or(&nothing);
+    let other = |object: ObjectId| held.fields.get(&object).is_some_and(|all| all.len() > 1);
+    let elsewhere = owned.meets(&held.elsewhere) || owned.iter().any(other);
     let copied = found.objects.iter().any(|object| {
         matches!(object.site, Site::Copy(..))
             && object

@@ -31,6 +31,7 @@ use crate::options::{JavaBeginning, UnknownCalls};
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -300,6 +301,13 @@ impl PointsTo {
         all
     }
 
+    /// Whether a holder is that of an object from outside that unknown code was given, so that it holds what
+    /// unknown code has.
+    pub fn is_pooled(&self, holder: Holder) -> bool {
+        let (own, pool) = (self.holders.get(&holder), self.holders.get(&Holder::Pool));
+        holder != Holder::Pool && own.is_some() && own == pool
+    }
+
     /// All holders with what they hold.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &ObjectSet)> {
         self.holders.iter().map(|(&holder, &set)| (holder, &self.sets[set]))
@@ -345,12 +353,17 @@ pub fn points_to(
         found: PointsTo { for_client, ..PointsTo::default() },
         objects: FxHashMap::default(),
         copies: IdVec::new(),
+        edges: FxHashSet::default(),
         uses: IdVec::new(),
+        used: FxHashSet::default(),
+        fitting: RefCell::default(),
+        fresh: IdVec::new(),
         waiting: Vec::new(),
         calls: IdVec::new(),
         done: FxHashSet::default(),
         lambdas: FxHashMap::default(),
         bodies: Vec::new(),
+        reached: FxHashSet::default(),
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
@@ -387,6 +400,10 @@ struct Lambda {
     captured: u8,
 }
 
+/// What of an object decides of which types it can be: its name, its class, whether code outside gave it, and
+/// whether it is a function.
+type Fitting = (JavaName, Option<ClassId>, bool, bool);
+
 struct Solver<'a> {
     world: &'a World,
     table: &'a Table,
@@ -395,12 +412,22 @@ struct Solver<'a> {
     found: PointsTo,
     objects: FxHashMap<Site, ObjectId>,
     copies: IdVec<NodeSet, Vec<(NodeSet, Option<JavaName>)>>,
+    /// All of the copies.
+    edges: FxHashSet<(NodeSet, NodeSet, Option<JavaName>)>,
     uses: IdVec<NodeSet, Vec<Use>>,
-    waiting: Vec<(NodeSet, ObjectId)>,
+    /// All of the uses.
+    used: FxHashSet<(NodeSet, Use)>,
+    /// Which objects can be of which types, as far as it was asked.
+    fitting: RefCell<FxHashMap<(Fitting, JavaName), bool>>,
+    /// What has come into a set and was not passed on.
+    fresh: IdVec<NodeSet, Vec<ObjectId>>,
+    /// The sets with something fresh.
+    waiting: Vec<NodeSet>,
     calls: IdVec<CallId, Call>,
     done: FxHashSet<(CallId, Option<ObjectId>, u8)>,
     lambdas: FxHashMap<ObjectId, Lambda>,
     bodies: Vec<MemberId>,
+    reached: FxHashSet<MemberId>,
 }
 
 impl Solver<'_> {
@@ -415,6 +442,7 @@ impl Solver<'_> {
         let node = self.found.sets.push(ObjectSet::default());
         self.copies.push(Vec::new());
         self.uses.push(Vec::new());
+        self.fresh.push(Vec::new());
         self.found.holders.insert(holder, node);
         node
     }
@@ -433,12 +461,15 @@ impl Solver<'_> {
 
     fn give(&mut self, node: NodeSet, object: ObjectId) {
         if self.found.sets[node].insert(object) {
-            self.waiting.push((node, object));
+            if self.fresh[node].is_empty() {
+                self.waiting.push(node);
+            }
+            self.fresh[node].push(object);
         }
     }
 
     fn copy(&mut self, from: NodeSet, into: NodeSet, filter: Option<JavaName>) {
-        if from == into || self.copies[from].contains(&(into, filter)) {
+        if from == into || !self.edges.insert((from, into, filter)) {
             return;
         }
         self.copies[from].push((into, filter));
@@ -451,7 +482,7 @@ impl Solver<'_> {
     }
 
     fn add_use(&mut self, node: NodeSet, one: Use) {
-        if self.uses[node].contains(&one) {
+        if !self.used.insert((node, one)) {
             return;
         }
         self.uses[node].push(one);
@@ -467,6 +498,19 @@ impl Solver<'_> {
         if wanted == self.known.object {
             return true;
         }
+        let of = self.found.objects[object];
+        let given = matches!(of.site, Site::Given(..) | Site::Passed(..));
+        let function = matches!(of.site, Site::Lambda(..)) || self.is_of_client(object);
+        let key = ((of.name, of.class, given, function), wanted);
+        if let Some(&known) = self.fitting.borrow().get(&key) {
+            return known;
+        }
+        let fits = self.is_of(object, wanted);
+        self.fitting.borrow_mut().insert(key, fits);
+        fits
+    }
+
+    fn is_of(&self, object: ObjectId, wanted: JavaName) -> bool {
         let of = self.found.objects[object];
         let is_array = |name: JavaName| self.text(name).starts_with('[');
         match (is_array(of.name), is_array(wanted)) {
@@ -508,16 +552,25 @@ impl Solver<'_> {
                 .any(|&one| self.world.classes[one].interfaces.contains(&name))
     }
 
-    /// One object that came into a set, or the body of one method; whether there was something to do.
+    /// What came into a set, or the body of one method; whether there was something to do.
     fn step(&mut self) -> bool {
-        if let Some((node, object)) = self.waiting.pop() {
-            for (into, filter) in self.copies[node].clone() {
-                if self.fits(object, filter) {
-                    self.give(into, object);
+        if let Some(node) = self.waiting.pop() {
+            let objects = std::mem::take(&mut self.fresh[node]);
+            // What is added meanwhile sees these by itself.
+            let (copies, uses) = (self.copies[node].len(), self.uses[node].len());
+            for number in 0..copies {
+                let (into, filter) = self.copies[node][number];
+                for &object in &objects {
+                    if self.fits(object, filter) {
+                        self.give(into, object);
+                    }
                 }
             }
-            for one in self.uses[node].clone() {
-                self.apply(one, object);
+            for number in 0..uses {
+                let one = self.uses[node][number];
+                for &object in &objects {
+                    self.apply(one, object);
+                }
             }
             return true;
         }
@@ -571,12 +624,27 @@ impl Solver<'_> {
         })
     }
 
+    /// Two sets are one from now on: what is loaded from the one comes from the other.
+    fn join_into(&mut self, holder: Holder, other: NodeSet) {
+        match self.found.holders.insert(holder, other) {
+            Some(own) if own != other => {
+                self.copy(own, other, None);
+                for (into, filter) in self.copies[own].clone() {
+                    self.copy(other, into, filter);
+                }
+                for one in self.uses[own].clone() {
+                    self.add_use(other, one);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Makes a method part of the program.
     fn reach(&mut self, method: MemberId) {
-        if self.found.methods.contains_key(&method) || self.bodies.contains(&method) {
-            return;
+        if self.reached.insert(method) {
+            self.bodies.push(method);
         }
-        self.bodies.push(method);
     }
 
     /// A class is used, so its initialiser may run, and those of the classes and interfaces above.

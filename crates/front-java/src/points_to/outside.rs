@@ -590,9 +590,8 @@ impl Solver<'_> {
             if self.lambdas.contains_key(&object) {
                 self.pooled_lambda(object);
             } else {
-                let held = self.node(Holder::Held(object));
-                self.copy(held, pool, None);
-                self.copy(pool, held, None);
+                // It may hold whatever unknown code knows, and unknown code what it holds.
+                self.join_into(Holder::Held(object), pool);
             }
             return;
         };

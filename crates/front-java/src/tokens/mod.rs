@@ -403,8 +403,10 @@ impl<'a> ModelFacts<'a> {
         let mut owner = BTreeMap::new();
         let mut holds: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
         for (holder, set) in found.holders() {
+            // What unknown code has is among what is pooled.
             if let Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) =
                 holder
+                && !found.is_pooled(holder)
             {
                 holds.entry(object).or_default().extend(set.iter());
             }
@@ -463,9 +465,15 @@ fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, Class
     for kind in &found.kinds {
         elsewhere.extend(kind.this);
     }
+    let pool = found.of(Holder::Pool);
+    elsewhere.extend(pool.iter());
     for (holder, set) in found.holders() {
         budget.check()?;
-        for object in set.iter() {
+        if found.is_pooled(holder) {
+            continue;
+        }
+        // What unknown code has is elsewhere, too.
+        for object in set.iter().filter(|&object| !pool.contains(object)) {
             match holder {
                 Holder::Static(field) => {
                     held.entry(object).or_default().0.insert(field.class);
