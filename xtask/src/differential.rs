@@ -143,6 +143,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         "selvedge-states",
         &["symmetry"],
     ),
+    (
+        "copies",
+        "interchangeable copies in order and counted, within a bound, against all copies",
+        "selvedge-bounded",
+        &["symmetry"],
+    ),
 ];
 
 /// The names with what they compare, one per line.

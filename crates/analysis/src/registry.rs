@@ -689,9 +689,17 @@ pub(crate) fn make<'p>(
     let program = prepared.program;
     let steps = options.max_witness_steps;
     let bounded = |kind: Option<Kind>, measure: Measure, limit: Option<u32>| {
-        let Options { visible, list, starts_per_site, max_nodes, .. } = *options;
-        let options =
-            BoundedOptions { kind, measure, limit, visible, list, starts_per_site, max_nodes };
+        let Options { visible, list, starts_per_site, max_nodes, symmetry, .. } = *options;
+        let options = BoundedOptions {
+            kind,
+            measure,
+            limit,
+            visible,
+            list,
+            starts_per_site,
+            max_nodes,
+            symmetry,
+        };
         Box::new(Bounded::prepared(program, prepared.features, prepared.slices(), options, budget))
     };
     let call_depth = frames.map_or(options.call_depth, |frames| options.call_depth.min(frames));

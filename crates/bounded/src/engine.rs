@@ -17,6 +17,7 @@ use crate::monitor::{StepMap, joins_to_data, locks_to_data, monitor, original};
 use crate::reduction::{self, PdsSearch, SpdsSearch};
 use crate::slice::{Slice, Slices};
 use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
+use crate::symmetry::copies;
 use selvedge_base::Budget;
 use selvedge_lower::marked::MarkedRun;
 use selvedge_lower::{BitProgram, LockSet, Marked, channels_to_data, to_bits};
@@ -116,6 +117,9 @@ pub struct BoundedOptions {
     pub starts_per_site: Option<u32>,
     /// How many nodes of decision diagrams may be stored at once, if not as many as usual.
     pub max_nodes: Option<usize>,
+    /// Whether configurations are stored up to permutation of interchangeable copies, where contexts are
+    /// counted.
+    pub symmetry: bool,
 }
 
 /// An engine that searches under a bound.
@@ -192,9 +196,11 @@ impl<'p> Bounded<'p> {
         let translated = self.translated(question)?;
         let Translated { program, target, .. } = &translated;
         let kind = self.options.kind.unwrap_or_else(|| Kind::choose_small(program));
-        let mut running = Running::new(kind, program, target, &self.options, &self.budget)?;
+        let options =
+            BoundedOptions { measure: self.measure(kind, program, target), ..self.options };
+        let mut running = Running::new(kind, program, target, &options, &self.budget)?;
         let mut explored = Explored {
-            bound: Bound { measure: self.options.measure, limit: 0 },
+            bound: Bound { measure: options.measure, limit: 0 },
             levels: Vec::new(),
             complete: false,
             proof: None,
@@ -216,6 +222,17 @@ impl<'p> Bounded<'p> {
             verdict = Verdict::Safe;
         }
         Ok(Decision { verdict, explored: Some(explored), searched: None, refined: None })
+    }
+
+    /// What is counted. Where no bound was asked for and copies are interchangeable, that is contexts:
+    /// rounds tell copies apart.
+    fn measure(&self, kind: Kind, program: &Program, target: &Target) -> Measure {
+        let BoundedOptions { measure, limit, visible, .. } = self.options;
+        let permutes = matches!(kind, Kind::Lazy | Kind::Explicit) && !visible;
+        if limit.is_none() && permutes && !copies(program, target).is_empty() {
+            return Measure::Contexts;
+        }
+        measure
     }
 
     /// The question about a program in which channels are data. What is counted of its states is not
@@ -514,19 +531,20 @@ impl<'p> Running<'p> {
         let symbolic = |mode| {
             let default = SymbolicOptions::default();
             let node_limit = options.max_nodes.unwrap_or(default.node_limit);
-            let options = SymbolicOptions { node_limit, ..default };
+            let options = SymbolicOptions { node_limit, symmetry: options.symmetry, ..default };
             SymbolicSearch::new(program, target, measure, mode, options, budget)
         };
         Ok(match kind {
             Kind::Lazy => Self::Other(Box::new(symbolic(Mode::Lazy)?)),
             Kind::Eager => Self::Other(Box::new(symbolic(Mode::Eager)?)),
-            Kind::Explicit => Self::Explicit(Box::new(ExplicitSearch::new(
-                program,
-                target,
-                measure,
-                StackChoice::default(),
-                budget,
-            )?)),
+            Kind::Explicit => {
+                let stacks = StackChoice::default();
+                let mut search = ExplicitSearch::new(program, target, measure, stacks, budget)?;
+                if !options.visible {
+                    search = search.reduced(options.symmetry)?;
+                }
+                Self::Explicit(Box::new(search))
+            }
             Kind::Pds => Self::Other(Box::new(PdsSearch::new(program, target, budget)?)),
             Kind::Spds => {
                 let search = SpdsSearch::new(program, target, budget)?;

@@ -4,17 +4,20 @@
 //! [`mod@sequentialize`] (the reduction of a concurrent program to a sequential one),
 //! [`mod@monitor`] (questions about locks, joins and units as questions about data), [`expand`] (a program
 //! as shared states, stack symbols and successors), [`explicit`] (search over these by contexts or
-//! rounds), [`reduction`] (one pushdown system for all threads).
+//! rounds), [`reduction`] (one pushdown system for all threads), [`symmetry`] (copies that may change
+//! places).
 
 pub mod engine;
 pub mod expand;
 pub mod explicit;
 mod expr;
 pub mod monitor;
+mod private;
 pub mod reduction;
 pub mod sequentialize;
 pub mod slice;
 pub mod symbolic;
+pub mod symmetry;
 pub mod unsupported;
 
 pub use engine::{Bounded, BoundedOptions, Kind, projection};

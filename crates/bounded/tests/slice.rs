@@ -18,6 +18,7 @@ fn options(kind: Kind) -> BoundedOptions {
         list: None,
         starts_per_site: None,
         max_nodes: None,
+        symmetry: false,
     }
 }
 

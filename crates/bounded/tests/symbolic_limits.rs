@@ -19,7 +19,8 @@ fn states_of_a_search_that_met_its_limit_are_refused_or_contain_those_before() {
     ] {
         for measure in [Measure::Rounds, Measure::Contexts] {
             for exponent in 8..16 {
-                let options = SymbolicOptions { node_limit: 1 << exponent, strategy };
+                let options =
+                    SymbolicOptions { node_limit: 1 << exponent, strategy, symmetry: false };
                 let budget = Budget::new();
                 let search = SymbolicSearch::new(
                     &program,

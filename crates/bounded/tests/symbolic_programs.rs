@@ -252,7 +252,7 @@ fn limits_end_in_unknown() {
     let program = memory("answer = mine");
     for way in WAYS {
         let (mode, strategy) = way;
-        let options = SymbolicOptions { node_limit: 60, strategy };
+        let options = SymbolicOptions { node_limit: 60, strategy, ..SymbolicOptions::default() };
         let budget = Budget::new();
         let new = |options, budget: &Budget| {
             let target = Target::Assertion;

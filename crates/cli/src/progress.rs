@@ -7,10 +7,9 @@ use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use selvedge_analysis::Progress;
 use selvedge_base::{Budget, SearchFigures};
-use selvedge_program::{Measure, Program, Question};
+use selvedge_program::{Bound, Program, Question};
 use selvedge_report::describe;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -75,7 +74,7 @@ pub fn show(program: &Program, position: &Position, done: &Done) {
 }
 
 /// Shows the bound that is being explored, or how far a search of states is, until the work is done.
-pub fn show_level(measure: Measure, level: &AtomicU32, budget: &Budget, done: &Done) {
+pub fn show_level(level: &Mutex<Bound>, budget: &Budget, done: &Done) {
     let start = Instant::now();
     if done.wait(PATIENCE) {
         return;
@@ -88,7 +87,11 @@ pub fn show_level(measure: Measure, level: &AtomicU32, budget: &Budget, done: &D
     loop {
         let message = match budget.figures() {
             Some(figures) => search_line(figures, start.elapsed()),
-            None => format!("exploring {}", measure.count(level.load(Ordering::Relaxed))),
+            None => {
+                let Bound { measure, limit } =
+                    *level.lock().unwrap_or_else(PoisonError::into_inner);
+                format!("exploring {}", measure.count(limit))
+            }
         };
         spinner.set_message(message);
         spinner.tick();

@@ -272,16 +272,14 @@ fn options_that_do_not_go_together() {
         assert_eq!(code, 2, "{options:?}");
         assert!(error.contains(reason), "{options:?}: {error}");
     }
-    for option in [
-        &["--show-locks"][..],
-        &["--search", "dfs"],
-        &["--why", "x"],
-        &["--no-symmetry"],
-        &["--workers", "2"],
-    ] {
+    for option in
+        [&["--show-locks"][..], &["--search", "dfs"], &["--why", "x"], &["--workers", "2"]]
+    {
         let (code, _, error) = run(&[&["reach", file, "--engine", "lazy"], option].concat());
         assert!(code == 2 && error.contains("is for engine transactions"), "{option:?}: {error}");
     }
+    let (code, _, error) = run(&["reach", file, "--engine", "eager", "--no-symmetry"]);
+    assert!(code == 2 && error.contains("is for engines transactions, explicit"), "{error}");
 }
 
 #[test]

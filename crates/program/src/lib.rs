@@ -18,6 +18,7 @@ pub mod expression;
 pub mod features;
 pub mod files;
 pub mod formula;
+pub mod interchangeable;
 pub mod ipa;
 pub mod lock_order;
 pub mod model;
@@ -52,6 +53,7 @@ pub use files::SourceFile;
 pub use formula::{
     Deed, Formula, OmegaAutomaton, OmegaEdge, PathQuantifier, Proposition, TemporalQuestion,
 };
+pub use interchangeable::{Interchangeable, OwnText, SymmetryScope};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{

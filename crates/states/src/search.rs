@@ -39,7 +39,7 @@ use crate::protection::{AccessClass, Protection};
 use crate::state::State;
 use crate::step::{CellAccess, Path, StepRelation};
 use crate::store::{Packing, Parent, StateStore, Stored};
-use crate::symmetry::{Symmetry, SymmetryScope, ThreadImage};
+use crate::symmetry::{Symmetry, ThreadImage};
 use crate::witness::NoWitness;
 use expansion::{Node, path_to};
 use initial::initial_states;
@@ -48,8 +48,8 @@ use part::Part;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id as _, SearchFigures, StopReason};
 use selvedge_program::{
-    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StepMover, ThreadId, Unknown,
-    Valuation, Value, Witness,
+    EdgeId, FailureKind, Fault, GlobalId, Move, NodeId, Position, StepMover, SymmetryScope,
+    ThreadId, Unknown, Valuation, Value, Witness,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,44 +1,30 @@
 //! # Idea
-//! Copies of one process whose text does not ask which copy it is, and of which nobody names one, are
-//! interchangeable: what one of them can do where it stands, another one could do standing there. So a
-//! state is stored with such copies in a fixed order of their parts, once for all its permutations. A
-//! part of a copy is its stack with its locals, the variables that are its own, the locks that it
-//! owns, the lock for whose notification it waits, and the variables of others that name it; all of that
-//! goes along when it takes another place.
-//!
-//! A start names its copy. So only copies that were started are permuted, among each other: those that
-//! still wait stay where they are, and every start means the same before and after.
-//!
-//! # Source
-//! Ip and Dill, *Better verification through symmetry* (scalarsets); the deviation is that starts may
-//! name copies.
+//! A state is stored with interchangeable copies ([`Interchangeable`]) in a fixed order of their parts,
+//! once for all its permutations. A part of a copy is its stack with its locals, the variables that are
+//! its own, the locks that it owns, the lock for whose notification it waits, and the variables of others
+//! that name it; all of that goes along when it takes another place.
 //!
 //! # Requires
 //! A valid program in which every thread stands for one.
 //!
 //! # Invariants
-//! 1. A state and its permutations take the same steps up to the permutation, now and later: they are
-//!    bisimilar. They need not be reachable all of them: a copy that is started later may never get to
-//!    where an earlier one was.
-//! 2. Two permutations of a state have the same arrangement: copies are ordered by their parts, and
+//! 1. Two permutations of a state have the same arrangement: copies are ordered by their parts, and
 //!    copies with equal parts can change places without any effect.
-//! 3. What one copy accesses counts as accessed by every copy that was started then. These are at least
+//! 2. What one copy accesses counts as accessed by every copy that was started then. These are at least
 //!    the accesses of all permutations of a state, so classes of accesses lose their status at least
 //!    where they do without symmetry. Where all copies run from the beginning, they are exactly those.
-
-mod alike;
 
 use crate::layout::{CellId, PackedLayout};
 use crate::program::index;
 use crate::search::Goal;
 use crate::state::{Activation, State, ThreadPart};
-use alike::{Texts, thread_of};
 use selvedge_base::{Id, IdVec};
+use selvedge_program::interchangeable::thread_of;
 use selvedge_program::{
-    EdgeId, GlobalId, Move, NodeId, Position, Program, Start, ThreadId, Type, Value, thread_value,
+    EdgeId, GlobalId, Interchangeable, Move, NodeId, OwnText, Program, SymmetryScope, Target,
+    ThreadId, Type, Value, thread_value,
 };
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,22 +54,6 @@ pub struct Symmetry<'p> {
     packed: Option<PackedParts>,
 }
 
-/// Threads that are interchangeable.
-#[derive(Clone, Debug)]
-struct Interchangeable {
-    threads: Vec<ThreadId>,
-    /// What each of them has of its own, in the same order for all.
-    own: Vec<OwnText>,
-}
-
-/// What a copy has of its own, if copies do not share their text.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct OwnText {
-    nodes: Range<usize>,
-    edges: Range<usize>,
-    globals: Vec<GlobalId>,
-}
-
 /// Where the parts of copies are in packed states.
 #[derive(Clone, Debug)]
 struct PackedParts {
@@ -93,15 +63,6 @@ struct PackedParts {
     waiting: Vec<Value>,
     /// The cells that name threads: owners of locks, globals and locals.
     names: Vec<CellId>,
-}
-
-/// For which copies a search may use symmetry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SymmetryScope {
-    /// Only copies that run from the beginning: it matters who accesses what.
-    pub from_the_beginning: bool,
-    /// Only if no global is moved or renamed: the globals of all states are listed.
-    pub globals_stay: bool,
 }
 
 impl<'p> Symmetry<'p> {
@@ -124,7 +85,6 @@ impl<'p> Symmetry<'p> {
         wanted: SymmetryScope,
         layout: Option<&PackedLayout>,
     ) -> Self {
-        let texts = Texts::new(program);
         let mut symmetry = Self::none(program);
         let is_thread = |ty: Type| ty == Type::Thread;
         symmetry.names = program
@@ -135,30 +95,12 @@ impl<'p> Symmetry<'p> {
             .collect();
         let mut locals = program.procedures.iter().flat_map(|one| &one.frame.locals);
         symmetry.has_naming_locals = locals.any(|local| is_thread(local.ty));
-        if wanted.globals_stay && !symmetry.names.is_empty() {
-            return Self::none(program);
-        }
-        let asked = asked(program, &texts, goal);
-        for (id, thread) in program.threads.iter_enumerated() {
-            let late = thread.start != Start::AtFirst && wanted.from_the_beginning;
-            if late
-                || texts.named.contains(&id)
-                || asked.contains(&id)
-                || program.restriction(id).is_some()
-                || texts.knows_threads(id)
-            {
-                continue;
-            }
-            symmetry.add(&texts, id);
-        }
-        let moves_globals = |group: &Interchangeable| !group.own[0].globals.is_empty();
-        let mut groups = std::mem::take(&mut symmetry.groups);
-        groups.retain(|group| {
-            group.threads.len() > 1
-                && !(wanted.globals_stay && moves_globals(group))
-                && group.is_closed(goal)
-        });
-        symmetry.groups = groups;
+        let target = match goal {
+            Goal::Label(nodes) => Target::Label(nodes.iter().copied().collect()),
+            Goal::State(pattern) => Target::State(pattern.clone()),
+            Goal::Failure | Goal::Deadlock | Goal::Everything => Target::Assertion,
+        };
+        symmetry.groups = Interchangeable::groups(program, &target, wanted);
         for (at, group) in symmetry.groups.iter().enumerate() {
             for (place, &thread) in group.threads.iter().enumerate() {
                 symmetry.places[thread] = Some((at, place));
@@ -176,21 +118,6 @@ impl<'p> Symmetry<'p> {
     /// How many threads are interchangeable with another one.
     pub fn threads(&self) -> usize {
         self.groups.iter().map(|group| group.threads.len()).sum()
-    }
-
-    fn add(&mut self, texts: &Texts<'_>, thread: ThreadId) {
-        for group in &mut self.groups {
-            let Some((first, own)) = texts.alike(group.threads[0], thread) else { continue };
-            if group.threads.len() == 1 {
-                group.own[0] = first;
-            } else if group.own[0] != first {
-                continue;
-            }
-            group.threads.push(thread);
-            group.own.push(own);
-            return;
-        }
-        self.groups.push(Interchangeable { threads: vec![thread], own: vec![OwnText::default()] });
     }
 
     fn packed_parts(&self, layout: &PackedLayout) -> PackedParts {
@@ -375,7 +302,7 @@ impl<'p> Symmetry<'p> {
                 globals[index(to)] = state.globals[index(from)];
             }
             let mut part = Arc::clone(&state.threads[index(from)]);
-            if !own.nodes.is_empty() {
+            if !own.is_shared() {
                 for activation in &mut Arc::make_mut(&mut part).stack {
                     activation.node = own.moved_node(other, activation.node);
                     activation.call = activation.call.map(|call| own.moved_edge(other, call));
@@ -536,7 +463,7 @@ impl<'p> Symmetry<'p> {
     pub fn representative(&self, edge: EdgeId) -> EdgeId {
         for group in &self.groups {
             for own in &group.own {
-                if own.edges.contains(&edge.index()) {
+                if own.has_edge(edge) {
                     return own.moved_edge(&group.own[0], edge);
                 }
             }
@@ -547,57 +474,6 @@ impl<'p> Symmetry<'p> {
     fn texts(&self, from: ThreadId, to: ThreadId) -> Option<(&OwnText, &OwnText)> {
         let ((group, place), (_, other)) = (self.places[from]?, self.places[to]?);
         let own = &self.groups[group].own;
-        Some((&own[place], &own[other])).filter(|_| !own[place].nodes.is_empty())
+        Some((&own[place], &own[other])).filter(|_| !own[place].is_shared())
     }
-}
-
-impl Interchangeable {
-    /// Whether what is looked for is the same for all copies.
-    fn is_closed(&self, goal: &Goal) -> bool {
-        let Goal::Label(nodes) = goal else { return true };
-        let relative = |own: &OwnText| -> BTreeSet<usize> {
-            let own_nodes = nodes.iter().map(|node| node.index());
-            let own_nodes = own_nodes.filter(|node| own.nodes.contains(node));
-            own_nodes.map(|node| node - own.nodes.start).collect()
-        };
-        self.own.iter().all(|own| relative(own) == relative(&self.own[0]))
-    }
-}
-
-impl OwnText {
-    fn relative_node(&self, node: NodeId) -> (bool, usize) {
-        let own = self.nodes.contains(&node.index());
-        (own, if own { node.index() - self.nodes.start } else { node.index() })
-    }
-
-    fn relative_edge(&self, edge: EdgeId) -> (bool, usize) {
-        let own = self.edges.contains(&edge.index());
-        (own, if own { edge.index() - self.edges.start } else { edge.index() })
-    }
-
-    fn moved_node(&self, other: &Self, node: NodeId) -> NodeId {
-        match self.relative_node(node) {
-            (true, at) => NodeId::from_index(other.nodes.start + at),
-            (false, _) => node,
-        }
-    }
-
-    fn moved_edge(&self, other: &Self, edge: EdgeId) -> EdgeId {
-        match self.relative_edge(edge) {
-            (true, at) => EdgeId::from_index(other.edges.start + at),
-            (false, _) => edge,
-        }
-    }
-}
-
-/// The threads that a goal names: by where they stand, as the value of a variable, or by a variable of
-/// their own.
-fn asked(program: &Program, texts: &Texts<'_>, goal: &Goal) -> BTreeSet<ThreadId> {
-    let Goal::State(pattern) = goal else { return BTreeSet::new() };
-    let positions = pattern.threads.iter_enumerated();
-    let placed = positions.filter(|(_, position)| **position != Position::Any).map(|(id, _)| id);
-    let values = pattern.globals.iter();
-    let values = values.filter_map(|&(global, value)| thread_of(program.globals[global].ty, value));
-    let users = pattern.globals.iter().filter_map(|&(global, _)| texts.user(global));
-    placed.chain(values).chain(users).collect()
 }

@@ -142,6 +142,34 @@ impl StateLayout {
         self.arguments[thread].with(shared, arguments)
     }
 
+    /// What is a thread's own of a shared state: what was passed to it, and as bits the locks that it
+    /// owns and whether it is inside an atomic section.
+    pub fn own(&self, shared: Shared, thread: ThreadId) -> (u64, u64) {
+        let inside = u64::from(self.in_atomic(shared) == Some(thread));
+        let me = thread.index() as u64 + 1;
+        let owns = |field: &Field| u64::from(field.get(shared) == me);
+        let owned = self.lock_owner.iter().fold(inside, |bits, field| bits << 1 | owns(field));
+        (self.arguments(shared, thread), owned)
+    }
+
+    /// The same with every thread where its image is; nobody who waits changes places.
+    pub fn renamed(&self, shared: Shared, image: &IdVec<ThreadId, ThreadId>) -> Shared {
+        let mut renamed = shared;
+        for (from, &to) in image.iter_enumerated() {
+            renamed = self.with_arguments(renamed, to, self.arguments(shared, from));
+        }
+        if let Some(owner) = self.in_atomic(shared) {
+            renamed = self.atomic_owner.with(renamed, image[owner].index() as u64);
+        }
+        for field in &self.lock_owner {
+            if let Some(owner) = field.get(shared).checked_sub(1) {
+                let owner = image[ThreadId::from_index(owner as usize)];
+                renamed = field.with(renamed, owner.index() as u64 + 1);
+            }
+        }
+        renamed
+    }
+
     /// The thread that is inside an atomic section.
     #[inline]
     pub fn in_atomic(&self, shared: Shared) -> Option<ThreadId> {

@@ -449,7 +449,7 @@ impl StateSpace for Aggregates<'_> {
                 None if self.is_dropped(shared, &sets)? => continue,
                 None => self.insert(Aggregate { shared, sets }),
             };
-            found.push(Discovery { state: next, step: 0 });
+            found.push(Discovery { state: next, step: 0, mover: thread });
         }
         Ok(())
     }

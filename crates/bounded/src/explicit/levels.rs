@@ -14,6 +14,10 @@
 //! 3. The history of a state leads back to an initial one, at no more than the cost of its level:
 //!    whoever moved at a pair (state, thread) came from a pair that was explored earlier.
 //!
+//! Where copies change places, a pair is a state up to permutation and a thread in it, and a thread that
+//! has moved is followed to its new place. By contexts, permutations of a pair have the same cost
+//! ([`crate::symmetry`]), so all of this holds for them as it does for single pairs.
+//!
 //! Why a pair is not needed at two levels: with `(c, u)` found at level `k - 1`, every move that
 //! `(c, t)` found at level `k` allows at level `k` is allowed at level `k` too.
 
@@ -59,6 +63,8 @@ pub struct Discovery {
     pub state: u32,
     /// The step to it, for the history.
     pub step: u32,
+    /// Who has moved, as the thread that it is in the state: copies may change places.
+    pub mover: usize,
 }
 
 /// States that threads lead from one to another.
@@ -96,10 +102,12 @@ pub trait StateSpace {
 pub struct Arrival {
     /// The state before.
     pub before: u32,
-    /// Who moved.
+    /// Who moved, as the thread that it was before.
     pub thread: usize,
     /// The step.
     pub step: u32,
+    /// Who moved, as the thread that it is afterwards.
+    pub mover: usize,
 }
 
 /// How states were found.
@@ -107,8 +115,9 @@ pub struct History {
     /// For each state; `None` for initial ones.
     first: Vec<Option<Arrival>>,
     /// For each state and thread, if the state was first found by another thread and then by this
-    /// one, before it moved on from there: from which state (plus one) and with which step.
-    again: Vec<Option<(NonZeroU32, u32)>>,
+    /// one, before it moved on from there: from which state (plus one), with which step, and which
+    /// thread it was there.
+    again: Vec<Option<(NonZeroU32, u32, u8)>>,
     /// How many threads `again` has room for; none if one origin is enough.
     width: usize,
 }
@@ -126,7 +135,10 @@ impl History {
             width => self.again[state as usize * width + thread],
         };
         match again {
-            Some((before, step)) => Some(Arrival { before: before.get() - 1, thread, step }),
+            Some((before, step, was)) => {
+                let (before, was) = (before.get() - 1, usize::from(was));
+                Some(Arrival { before, thread: was, step, mover: thread })
+            }
             None => self.origin(state),
         }
     }
@@ -155,13 +167,13 @@ impl History {
     }
 
     fn add_again(&mut self, state: u32, origin: Arrival) {
-        if self.width == 0 || self.origin(state).is_some_and(|first| first.thread == origin.thread)
-        {
+        if self.width == 0 || self.origin(state).is_some_and(|first| first.mover == origin.mover) {
             return;
         }
-        let slot = &mut self.again[state as usize * self.width + origin.thread];
+        let slot = &mut self.again[state as usize * self.width + origin.mover];
         if slot.is_none() {
-            *slot = NonZeroU32::new(origin.before + 1).map(|before| (before, origin.step));
+            let was = origin.thread as u8;
+            *slot = NonZeroU32::new(origin.before + 1).map(|before| (before, origin.step, was));
         }
     }
 }
@@ -255,8 +267,8 @@ impl Levels {
             self.explore(space, state, thread, &mut found)?;
             for next in found.drain(..) {
                 self.note(space, state, thread, next)?;
-                if !S::CLOSED && !self.is_done(next.state, thread) {
-                    queue.push_back((next.state, thread as u8));
+                if !S::CLOSED && !self.is_done(next.state, next.mover) {
+                    queue.push_back((next.state, next.mover as u8));
                 }
             }
         }
@@ -308,19 +320,19 @@ impl Levels {
         thread: usize,
         found: Discovery,
     ) -> Result<bool, Halt> {
-        let Discovery { state, step } = found;
-        let origin = Arrival { before, thread, step };
+        let Discovery { state, step, mover } = found;
+        let origin = Arrival { before, thread, step, mover };
         let is_new = state as usize == self.done.len();
         if is_new {
             self.done.push(0);
             self.history.add(Some(origin));
             self.frontier.push(state);
-            space.inspect(state, thread, &self.history)?;
-        } else if !self.is_done(state, thread) {
+            space.inspect(state, mover, &self.history)?;
+        } else if !self.is_done(state, mover) {
             self.history.add_again(state, origin);
         }
         if S::CLOSED {
-            self.done[state as usize] |= 1 << thread;
+            self.done[state as usize] |= 1 << mover;
         }
         Ok(is_new)
     }

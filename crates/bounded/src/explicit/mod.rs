@@ -18,6 +18,7 @@
 //!    are counted and listed only for levels that were.
 
 mod aggregate;
+mod arrangement;
 mod classes;
 mod configurations;
 mod generators;
@@ -31,11 +32,12 @@ mod visible;
 pub(crate) mod witness;
 
 use crate::expand::{Expansion, valuation};
+use crate::symmetry::{copies, permuted};
 use aggregate::Aggregates;
 use classes::Classes;
 use generators::{Attempt, Top, View, Views};
 use goal::TargetTest;
-use interleaving::Interleaving;
+use interleaving::{Interleaving, Reduction};
 use levels::{Halt, Levels, MOST_THREADS};
 use rustc_hash::FxHashSet;
 use selvedge_base::{Budget, Id, StopReason};
@@ -134,7 +136,9 @@ impl<'p> ExplicitSearch<'p> {
             )));
         }
         let (space, levels) = match stacks {
-            StackChoice::Automatic => single_stacks(program, target, measure, budget)?,
+            StackChoice::Automatic => {
+                single_stacks(program, target, measure, Reduction::default(), budget)?
+            }
             StackChoice::Sets => sets_of_stacks(program, target, measure, budget)?,
         };
         Ok(Self {
@@ -161,6 +165,33 @@ impl<'p> ExplicitSearch<'p> {
             attempts: 0,
             proof: Proof::Fixpoint,
         })
+    }
+
+    /// The same without configurations in which private steps are left to be taken, and up to permutation
+    /// of interchangeable copies if that is wanted and contexts are counted; all configurations where
+    /// there is recursion. Visible states are then not to be counted: they show what is left out.
+    ///
+    /// # Errors
+    /// If the program does not fit.
+    pub fn reduced(mut self, symmetry: bool) -> Result<Self, Unknown> {
+        let Self { program, target, measure, budget, .. } = &self;
+        if matches!(self.space, SearchSpace::Stacks(_)) && !program.is_recursive() {
+            let copies = if symmetry { permuted(program, target, *measure) } else { Vec::new() };
+            let reduction = Reduction { copies, private: true };
+            (self.space, self.levels) =
+                single_stacks(program, target, *measure, reduction, budget)?;
+        }
+        Ok(self)
+    }
+
+    /// How many configurations were found if those that are permutations of each other count as one;
+    /// nothing where stacks grow without bound. A search up to permutation has found as many.
+    pub fn count_orbits(&mut self) -> Option<usize> {
+        let copies = copies(self.program, &self.target);
+        match &mut self.space {
+            SearchSpace::Stacks(space) => Some(space.orbits(copies)),
+            SearchSpace::Sets(_) => None,
+        }
     }
 
     /// How many visible states are reachable within the bound so far: values of the globals, with
@@ -216,10 +247,13 @@ impl<'p> ExplicitSearch<'p> {
     fn rebuilt(&mut self, budget: &Budget) -> Result<Option<Witness>, Failure> {
         let history = self.levels.history();
         Ok(match &mut self.space {
-            SearchSpace::Stacks(space) => space.hit.map(|hit| {
-                let (first, taken) = space.run(history, hit);
-                witness::run(&space.expansion, first, &taken)
-            }),
+            SearchSpace::Stacks(space) => match space.hit {
+                None => None,
+                Some(hit) => {
+                    let (first, taken) = space.run(history, hit)?;
+                    Some(witness::run(&space.expansion, first, &taken))
+                }
+            },
             SearchSpace::Sets(space) => match space.hit {
                 None => None,
                 Some(hit) => {
@@ -464,10 +498,11 @@ fn single_stacks<'p>(
     program: &'p Program,
     target: &Target,
     measure: Measure,
+    reduction: Reduction,
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let goal = TargetTest::new(program, target);
-    let space = Interleaving::new(Expansion::new(program)?, goal, budget)?;
+    let space = Interleaving::new(Expansion::new(program)?, goal, reduction, budget)?;
     let (threads, initial) = (program.threads.len(), space.configurations.len());
     let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Stacks(Box::new(space)), levels))

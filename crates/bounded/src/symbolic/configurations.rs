@@ -16,8 +16,11 @@
 //! # Invariants
 //! 1. At switches no atomic section is open, and its bits are not in the sets.
 //! 2. No call was reached that is not unrolled; otherwise the search fails and says so.
+//! 3. Copies are counted (`counters`) only where contexts are: there every thread continues what was
+//!    reachable with one context less, and so does one of the copies, whichever it is.
 
 use super::control::Point;
+use super::counters::{Counters, Roster};
 use super::draft::{Assignment, pick};
 use super::inline::{Flat, FlatLocation};
 use super::layout::{Bit, Pair, VariableLayout};
@@ -35,12 +38,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Configurations {
     pub(super) space: Diagrams,
     pub(super) layout: VariableLayout,
-    threads: Vec<Flat>,
+    actors: Vec<Actor>,
     /// No atomic section is open, and the bits that say so.
     outside: (Bdd, Bdd),
     /// The configurations at switches that are reachable within the bound.
     pub(super) reached: Bdd,
-    /// By thread: the configurations that are closed under its steps.
+    /// By actor: the configurations that are closed under its steps.
     closed: Vec<Bdd>,
     /// All turns that found something.
     turns: Vec<Turn>,
@@ -48,11 +51,20 @@ pub(super) struct Configurations {
     initial: Bdd,
     /// The bound that was begun last.
     pub(super) bound: u32,
-    /// The next thread, and the configurations in which it and those after it begin their turns, if a
+    /// The next actor, and the configurations in which it and those after it begin their turns, if a
     /// turn met the target.
     open: Option<(usize, Bdd)>,
     /// A bound was reached that added nothing.
     pub(super) complete: bool,
+}
+
+/// Who takes turns.
+pub(super) struct Actor {
+    /// A thread, or the first one of copies that are counted.
+    pub(super) thread: ThreadId,
+    pub(super) flat: Flat,
+    /// The copies, if they are counted.
+    pub(super) counters: Option<Counters>,
 }
 
 /// Why a turn has no end.
@@ -70,9 +82,9 @@ impl From<Exhausted> for NoTurn {
     }
 }
 
-/// A turn of a thread.
+/// A turn of an actor.
 struct Turn {
-    thread: usize,
+    actor: usize,
     before: Bdd,
     after: Bdd,
 }
@@ -82,7 +94,7 @@ type Sets = BTreeMap<usize, Bdd>;
 
 /// Where a target was met: the latest turn if a thread met it in its turn, and the configuration.
 pub(super) struct Met {
-    /// The thread, its location, and the configurations in which it began its turn.
+    /// The actor, its location, and the configurations in which it began its turn.
     within: Option<(usize, usize, Bdd)>,
     state: Assignment,
 }
@@ -92,7 +104,7 @@ impl Configurations {
         space: Diagrams,
         layout: VariableLayout,
         program: &Program,
-        threads: Vec<Flat>,
+        actors: Vec<Actor>,
     ) -> Result<Self, Exhausted> {
         let depth: Vec<Var> = layout.depth().iter().map(|bit| bit.now).collect();
         let zero: Vec<(Var, bool)> = depth.iter().map(|&var| (var, false)).collect();
@@ -105,11 +117,14 @@ impl Configurations {
             };
             literals.extend(value.map(|value| (one.value.now, value)));
         }
-        for flat in &threads {
+        for Actor { flat, .. } in actors.iter().filter(|actor| actor.counters.is_none()) {
             literals.extend(flat.numbered(flat.entry));
         }
-        let initial = space.manager.conjunction(&literals)?;
-        let closed = vec![space.bottom(); threads.len()];
+        let mut initial = space.manager.conjunction(&literals)?;
+        for counters in actors.iter().filter_map(|actor| actor.counters.as_ref()) {
+            initial = space.and(&initial, &counters.at_first(&space)?)?;
+        }
+        let closed = vec![space.bottom(); actors.len()];
         Ok(Self {
             outside,
             reached: initial.clone(),
@@ -119,7 +134,7 @@ impl Configurations {
             bound: 0,
             open: None,
             complete: false,
-            threads,
+            actors,
             layout,
             space,
         })
@@ -135,14 +150,14 @@ impl Configurations {
         self.finish(measure)?;
         self.bound += 1;
         let begin = self.reached.clone();
-        for thread in 0..self.threads.len() {
+        for actor in 0..self.actors.len() {
             let before = self.before(measure, &begin);
-            let sets = self.turn(thread, &before)?;
-            let met = self.meet(program, target, thread, &sets)?;
-            self.conclude(thread, before.clone(), &sets)?;
+            let sets = self.turn(actor, &before)?;
+            let met = self.meet(program, target, actor, &sets)?;
+            self.conclude(actor, before.clone(), &sets)?;
             if let Some((location, state)) = met {
-                self.open = Some((thread + 1, begin));
-                return Ok(Some(Met { within: Some((thread, location, before)), state }));
+                self.open = Some((actor + 1, begin));
+                return Ok(Some(Met { within: Some((actor, location, before)), state }));
             }
         }
         self.complete = self.reached == begin;
@@ -155,18 +170,17 @@ impl Configurations {
 
     /// Completes the bound without looking for the target.
     pub(super) fn finish(&mut self, measure: Measure) -> Result<(), NoTurn> {
-        while let Some((thread, begin)) = self.open.take().filter(|one| one.0 < self.threads.len())
-        {
+        while let Some((actor, begin)) = self.open.take().filter(|one| one.0 < self.actors.len()) {
             let before = self.before(measure, &begin);
-            self.open = Some((thread, begin.clone()));
-            let sets = self.turn(thread, &before)?;
-            self.conclude(thread, before, &sets)?;
-            self.open = Some((thread + 1, begin));
+            self.open = Some((actor, begin.clone()));
+            let sets = self.turn(actor, &before)?;
+            self.conclude(actor, before, &sets)?;
+            self.open = Some((actor + 1, begin));
         }
         Ok(())
     }
 
-    /// The configurations in which the next thread begins its turn.
+    /// The configurations in which the next actor begins its turn.
     fn before(&self, measure: Measure, begin: &Bdd) -> Bdd {
         match measure {
             Measure::Rounds => self.reached.clone(),
@@ -174,11 +188,21 @@ impl Configurations {
         }
     }
 
-    /// The configurations that steps of a thread reach from those not yet closed under them.
-    fn turn(&self, thread: usize, before: &Bdd) -> Result<Sets, NoTurn> {
+    /// The configurations in which an actor is a thread of its own: one of its copies is taken out.
+    fn acting(&self, actor: usize, set: &Bdd) -> Result<Bdd, Exhausted> {
+        let Actor { flat, counters, .. } = &self.actors[actor];
+        match counters {
+            Some(counters) => counters.taken_out(&self.space, flat, set),
+            None => Ok(set.clone()),
+        }
+    }
+
+    /// The configurations that steps of an actor reach from those not yet closed under them.
+    fn turn(&self, actor: usize, before: &Bdd) -> Result<Sets, NoTurn> {
         let space = &self.space;
-        let flat = &self.threads[thread];
-        let new = space.without(before, &self.closed[thread])?;
+        let flat = &self.actors[actor].flat;
+        let new = space.without(before, &self.closed[actor])?;
+        let new = self.acting(actor, &new)?;
         let mut sets = Sets::new();
         flat.split(space, &space.and(&new, &self.outside.0)?, &mut sets)?;
         let mut fresh = sets.clone();
@@ -208,21 +232,27 @@ impl Configurations {
     }
 
     /// Puts the sets of a turn together.
-    fn conclude(&mut self, thread: usize, before: Bdd, sets: &Sets) -> Result<(), Exhausted> {
+    fn conclude(&mut self, actor: usize, before: Bdd, sets: &Sets) -> Result<(), Exhausted> {
         let space = &self.space;
-        let flat = &self.threads[thread];
-        let mut after = before.clone();
+        let Actor { flat, counters, .. } = &self.actors[actor];
+        let mut ends = space.bottom();
         for (&at, set) in sets {
             if flat.locations[at].switch {
                 let left = space.and_exists(set, &self.outside.0, &self.outside.1)?;
                 let here = space.manager.conjunction(&flat.numbered(at))?;
-                after = space.or(&after, &space.and(&left, &here)?)?;
+                ends = space.or(&ends, &space.and(&left, &here)?)?;
             }
         }
-        self.closed[thread] = space.or(&self.closed[thread], &after)?;
+        if let Some(counters) = counters {
+            ends = counters.put_back(space, flat, &ends)?;
+        }
+        let after = space.or(&before, &ends)?;
+        // Where one copy has moved, others have not.
+        let closed = if counters.is_some() { &before } else { &after };
+        self.closed[actor] = space.or(&self.closed[actor], closed)?;
         if after != before {
             self.reached = space.or(&self.reached, &after)?;
-            self.turns.push(Turn { thread, before, after });
+            self.turns.push(Turn { actor, before, after });
         }
         Ok(())
     }
@@ -232,11 +262,12 @@ impl Configurations {
         &self,
         program: &Program,
         target: &Target,
-        thread: usize,
+        actor: usize,
         sets: &Sets,
     ) -> Result<Option<(usize, Assignment)>, Exhausted> {
         for (&at, set) in sets {
-            for condition in self.conditions(program, target, &self.threads[thread].locations[at]) {
+            let location = &self.actors[actor].flat.locations[at];
+            for condition in self.conditions(program, target, location) {
                 let met = self.space.and(set, &condition)?;
                 if let Some(state) = pick(&self.space, &met, &[])? {
                     return Ok(Some((at, state)));
@@ -280,7 +311,9 @@ impl Configurations {
             if *position == Position::Any {
                 continue;
             }
-            let flat = &self.threads[thread.index()];
+            // Copies that are counted are not asked for.
+            let actor = self.actors.iter().find(|actor| actor.thread == thread);
+            let Some(Actor { flat, .. }) = actor else { continue };
             let mut places = space.bottom();
             for &at in &flat.stops {
                 let location = &flat.locations[at];
@@ -318,12 +351,15 @@ impl Configurations {
     }
 
     /// The turns that lead to where the target was met.
-    pub(super) fn plan(&self, met: &Met) -> Result<Plan, Exhausted> {
-        let mut backwards: Vec<(usize, Vec<bool>, Option<Vec<bool>>)> = Vec::new();
+    pub(super) fn plan(&self, program: &Program, met: &Met) -> Result<Plan, Exhausted> {
+        let mut backwards: Vec<PastTurn> = Vec::new();
         let mut state = self.complete(&met.state);
-        if let Some((thread, location, before)) = &met.within {
-            let start = self.walk_back(*thread, before, *location, &state)?;
-            backwards.push((*thread, self.shared(&start), None));
+        if let Some((actor, location, before)) = &met.within {
+            let start = self.walk_back(*actor, before, *location, &state)?;
+            let start = start.expect("what is reachable was reached from somewhere");
+            let (from, start) = self.put_back(*actor, &start);
+            let input = self.shared(&start);
+            backwards.push(PastTurn { actor: *actor, from, input, end: None });
             state = start;
         }
         let value = |state: &Assignment, var: Var| state.get(&var).copied().unwrap_or(false);
@@ -332,47 +368,97 @@ impl Configurations {
         while !holds(&self.initial, &state) {
             let turn = self.turns.iter().find(|turn| holds(&turn.after, &state));
             let turn = turn.expect("what is reachable was reached in some turn");
-            let location = self.threads[turn.thread].located(&state);
-            let start = self.walk_back(turn.thread, &turn.before, location, &state)?;
-            backwards.push((turn.thread, self.shared(&start), Some(self.shared(&state))));
+            let Actor { flat, counters, .. } = &self.actors[turn.actor];
+            // Of copies that are counted, any may be the one that has moved.
+            let ways = match counters {
+                Some(counters) => counters.ways_out(flat, &state).collect(),
+                None => vec![(0, state.clone())],
+            };
+            let mut start = None;
+            let mut to = 0;
+            for (slot, acting) in ways {
+                let location = flat.located(&acting);
+                start = self.walk_back(turn.actor, &turn.before, location, &acting)?;
+                if start.is_some() {
+                    to = slot;
+                    break;
+                }
+            }
+            let start = start.expect("what is reachable was reached from somewhere");
+            let (from, start) = self.put_back(turn.actor, &start);
+            let (input, output) = (self.shared(&start), self.shared(&state));
+            backwards.push(PastTurn { actor: turn.actor, from, input, end: Some((to, output)) });
             state = start;
         }
-        let mut plan = Plan {
-            interfaces: vec![Interface::default(); self.threads.len()],
-            order: Vec::new(),
-            meets: met.within.as_ref().map(|one| one.0),
-            begin: self.shared(&state),
-        };
-        for (thread, input, output) in backwards.into_iter().rev() {
-            let interface = &mut plan.interfaces[thread];
-            interface.inputs.push(input);
-            plan.order.push((thread, interface.inputs.len()));
-            interface.outputs.extend(output);
-            interface.active.push(true);
-        }
-        Ok(plan)
+        backwards.reverse();
+        Ok(self.schedule(program, self.shared(&state), backwards))
     }
 
-    /// From a configuration back to one with which the turn of a thread began.
+    /// The slot from which the copy that moves was taken, and the configuration before that.
+    fn put_back(&self, actor: usize, state: &Assignment) -> (usize, Assignment) {
+        let Actor { flat, counters, .. } = &self.actors[actor];
+        match counters {
+            Some(counters) => counters.way_in(flat, state),
+            None => (0, state.clone()),
+        }
+    }
+
+    /// Gives turns to threads: of copies that are counted, to one that is in the slot.
+    fn schedule(&self, program: &Program, begin: Vec<bool>, turns: Vec<PastTurn>) -> Plan {
+        let mut plan = Plan {
+            interfaces: vec![Interface::default(); program.threads.len()],
+            order: Vec::new(),
+            meets: None,
+            begin,
+        };
+        let rosters = self.actors.iter().map(|one| one.counters.as_ref().map(Counters::roster));
+        let mut rosters: Vec<Option<Roster>> = rosters.collect();
+        let crossing: Vec<Bit> = self.layout.crossing().map(|one| one.bit).collect();
+        for PastTurn { actor, from, input, end } in turns {
+            let mut thread = self.actors[actor].thread;
+            if let Some(roster) = &mut rosters[actor] {
+                let started = |one: ThreadId| {
+                    let at = crossing.iter().position(|&bit| bit == Bit::Started(one));
+                    at.is_none_or(|at| input[at])
+                };
+                thread = roster.take(from, started).expect("a counter counts copies");
+                if let Some((to, _)) = &end {
+                    roster.put(*to, thread);
+                }
+            }
+            if end.is_none() {
+                plan.meets = Some(thread.index());
+            }
+            let interface = &mut plan.interfaces[thread.index()];
+            interface.inputs.push(input);
+            plan.order.push((thread.index(), interface.inputs.len()));
+            interface.outputs.extend(end.map(|(_, output)| output));
+            interface.active.push(true);
+        }
+        plan
+    }
+
+    /// From a configuration back to one with which the turn of an actor began, if there is one.
     fn walk_back(
         &self,
-        thread: usize,
+        actor: usize,
         before: &Bdd,
         location: usize,
         state: &Assignment,
-    ) -> Result<Assignment, Exhausted> {
+    ) -> Result<Option<Assignment>, Exhausted> {
         struct Increment {
             at: usize,
             set: Bdd,
             origin: Option<(usize, usize)>,
         }
         let space = &self.space;
-        let flat = &self.threads[thread];
+        let flat = &self.actors[actor].flat;
         // The turn is repeated with the other threads where they are now.
         let own: BTreeSet<Var> = flat.variables().chain(self.shared_now()).collect();
         let others: Vec<(Var, bool)> =
             state.iter().filter(|(var, _)| !own.contains(var)).map(|(&var, &v)| (var, v)).collect();
-        let begin = space.and(before, &space.manager.conjunction(&others)?)?;
+        let before = self.acting(actor, before)?;
+        let begin = space.and(&before, &space.manager.conjunction(&others)?)?;
         let mut known = Sets::new();
         flat.split(space, &space.and(&begin, &self.outside.0)?, &mut known)?;
         let mut increments: Vec<Increment> = known
@@ -387,7 +473,7 @@ impl Configurations {
         let end = wanted(state);
         let mut next = 0;
         let found = loop {
-            let Increment { at, set, .. } = &increments[next];
+            let Some(Increment { at, set, .. }) = increments.get(next) else { return Ok(None) };
             let value = |var| end.get(&var).copied().unwrap_or(false);
             if *at == location && space.manager.eval(set, &value) {
                 break next;
@@ -412,12 +498,16 @@ impl Configurations {
             at = from;
         }
         state.extend(flat.numbered(increments[at].at));
-        Ok(state)
+        Ok(Some(state))
     }
 
     /// All variables of a configuration; those that do not matter are false.
     fn complete(&self, values: &Assignment) -> Assignment {
-        let vars = self.threads.iter().flat_map(Flat::variables).chain(self.shared_now());
+        let vars = self.actors.iter().flat_map(|actor| {
+            let counters = actor.counters.iter().flat_map(Counters::all);
+            actor.flat.variables().chain(counters)
+        });
+        let vars = vars.chain(self.shared_now());
         vars.map(|var| (var, values.get(&var).copied().unwrap_or(false))).collect()
     }
 
@@ -430,9 +520,20 @@ impl Configurations {
     }
 }
 
+/// A turn on the way to the target.
+struct PastTurn {
+    actor: usize,
+    /// The slot from which a copy was taken, if copies are counted.
+    from: usize,
+    /// What is shared before it.
+    input: Vec<bool>,
+    /// The slot in which the copy ends and what is shared then; nothing if the turn meets the target.
+    end: Option<(usize, Vec<bool>)>,
+}
+
 impl Flat {
     /// The literals of a location where contexts can end.
-    fn numbered(&self, location: usize) -> Vec<(Var, bool)> {
+    pub(super) fn numbered(&self, location: usize) -> Vec<(Var, bool)> {
         let number = self.stops.binary_search(&location).expect("a context can end there");
         let bits = self.counter.iter().rev().enumerate();
         bits.map(|(at, &var)| (var, number >> at & 1 == 1)).collect()
@@ -443,7 +544,7 @@ impl Flat {
         self.stops[self.counter.iter().fold(0, |number, var| number << 1 | usize::from(state[var]))]
     }
 
-    fn variables(&self) -> impl Iterator<Item = Var> {
+    pub(super) fn variables(&self) -> impl Iterator<Item = Var> {
         self.counter.iter().copied().chain(self.locals.iter().map(|local: &Pair| local.now))
     }
 

@@ -18,7 +18,8 @@
 //! 2. Moves are sorted by their source.
 //! 3. Every fixpoint asks the budget.
 
-use selvedge_base::{Budget, Id, StopReason};
+use crate::private::{enforces_shared, for_each_expr, mentions_globals};
+use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_program::{
     Action, EdgeId, Expr, Move, NodeId, ProcedureId, Program, Start, Successors, ThreadId, Variable,
 };
@@ -87,6 +88,27 @@ pub(super) struct ThreadBodies {
 
 /// How many steps are looked at between two looks at the budget.
 const POLL_EVERY: usize = 1024;
+
+/// By node, the locals whose values matter there, as bits.
+///
+/// # Errors
+/// The reason of a stopped budget.
+pub fn live_locals(program: &Program, budget: &Budget) -> Result<IdVec<NodeId, u64>, StopReason> {
+    let successors = Successors::new(program);
+    let reductions = Reductions { liveness: true, switches: false };
+    let mut live = IdVec::filled(0, program.nodes.len());
+    for thread in program.threads.ids() {
+        let control = ThreadBodies::new(program, &successors, thread, reductions, budget)?;
+        for body in &control.bodies {
+            for (point, locals) in body.points.iter().zip(&body.live) {
+                let Point::Node(node) = *point else { continue };
+                let bits = locals.iter().enumerate();
+                live[node] |= bits.fold(0, |bits, (at, &live)| bits | u64::from(live) << at);
+            }
+        }
+    }
+    Ok(live)
+}
 
 /// Which of the two reductions to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,7 +206,8 @@ impl Branch {
         }
     }
 
-    fn passed_results<'p>(&self, program: &'p Program) -> &'p [Option<Variable>] {
+    /// The variables that get the results of a call.
+    pub(super) fn passed_results<'p>(&self, program: &'p Program) -> &'p [Option<Variable>] {
         let passing = self.edge().and_then(|edge| program.edges[edge].passing);
         passing.map_or(&[], |id| &program.passings[id].results)
     }
@@ -198,44 +221,8 @@ impl Branch {
         if matches!(edge.action, Action::Start(_) | Action::BeginAtomic | Action::EndAtomic) {
             return true;
         }
-        let mut shared = false;
-        let mut look = |variable: Variable| shared |= matches!(variable, Variable::Global(_));
-        for_each_expr(program, self, &mut |expr| expr.variables(&mut |one, _| look(one)));
-        for (target, _) in edge.update.iter().flat_map(|&id| &program.updates[id].assignments) {
-            look(*target);
-        }
-        shared
+        mentions_globals(program, edge)
     }
-}
-
-/// Calls `visit` for every expression that a step evaluates, other than what is enforced.
-pub(super) fn for_each_expr<'p>(
-    program: &'p Program,
-    branch: &Branch,
-    visit: &mut dyn FnMut(&'p Expr),
-) {
-    let Some(edge) = branch.edge().map(|edge| &program.edges[edge]) else { return };
-    if let Some(update) = edge.update.map(|id| &program.updates[id]) {
-        update.guard.iter().chain(&update.constraint).for_each(&mut *visit);
-        update.assignments.iter().for_each(|(_, expr)| visit(expr));
-    }
-    if let Some(passing) = edge.passing.map(|id| &program.passings[id]) {
-        passing.arguments.iter().for_each(&mut *visit);
-    }
-    match edge.action {
-        Action::Assert(condition) => visit(&program.conditions[condition]),
-        Action::Return(values) => program.returns[values].iter().for_each(visit),
-        _ => {}
-    }
-}
-
-fn enforces_shared(program: &Program, procedure: ProcedureId) -> bool {
-    let mut shared = false;
-    if let Some(condition) = program.procedures[procedure].frame.enforced {
-        let mut look = |variable, _| shared |= matches!(variable, Variable::Global(_));
-        program.conditions[condition].variables(&mut look);
-    }
-    shared
 }
 
 impl Body {
@@ -334,7 +321,9 @@ impl Body {
                     kill(*target);
                 }
                 if branch.step.is_some() {
-                    for_each_expr(program, branch, &mut |expr| mark_locals(expr, &mut before));
+                    if let Some(edge) = branch.edge().map(|edge| &program.edges[edge]) {
+                        for_each_expr(program, edge, &mut |expr| mark_locals(expr, &mut before));
+                    }
                     before.iter_mut().zip(&always).for_each(|(one, &always)| *one |= always);
                 } else {
                     before.fill(false);

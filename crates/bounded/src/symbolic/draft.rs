@@ -147,12 +147,7 @@ impl<'s> Scope<'s> {
 
     /// The identity step: every variable has its frame condition.
     pub(super) fn empty(&self) -> Draft<'s> {
-        Draft {
-            space: self.space,
-            relation: self.space.top(),
-            written: BTreeMap::new(),
-            forgotten: Vec::new(),
-        }
+        Draft::new(self.space)
     }
 
     /// The transition relation of a step without its effect on the stack.
@@ -273,7 +268,12 @@ impl<'s> Scope<'s> {
     }
 }
 
-impl Draft<'_> {
+impl<'s> Draft<'s> {
+    /// The identity step.
+    pub(super) fn new(space: &'s Diagrams) -> Self {
+        Self { space, relation: space.top(), written: BTreeMap::new(), forgotten: Vec::new() }
+    }
+
     /// Adds a condition.
     pub(super) fn restrict(&mut self, condition: &Bdd) -> Result<(), Exhausted> {
         self.relation = self.space.and(&self.relation, condition)?;

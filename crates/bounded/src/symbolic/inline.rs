@@ -66,6 +66,8 @@ pub(super) struct FlatLocation {
     pub(super) depth: usize,
     /// The pre-states of a call that is not unrolled any more.
     pub(super) overflow: Option<Bdd>,
+    /// The locals of all open activations whose values matter.
+    pub(super) kept: Vec<Var>,
 }
 
 /// An inlined thread.
@@ -134,7 +136,49 @@ impl Inlining {
         (usize::BITS - self.stops.len().saturating_sub(1).leading_zeros()) as usize
     }
 
-    /// The thread with its relations; its variables begin at `first`.
+    /// How many slots copies of it need: its stops with all values of the locals that matter there.
+    pub(super) fn slots(&self, control: &ThreadBodies, program: &Program) -> usize {
+        let mut slots = 0usize;
+        for (at, copy) in self.copies.iter().enumerate() {
+            let switches = &control.bodies[copy.body].switch;
+            for point in (0..switches.len()).filter(|&point| switches[point]) {
+                let kept = self.kept(control, program, at, point).len() as u32;
+                slots = slots.saturating_add(1usize.checked_shl(kept).unwrap_or(usize::MAX));
+            }
+        }
+        slots
+    }
+
+    /// The locals, by depth and number, whose values matter at a point of a copy.
+    fn kept(
+        &self,
+        control: &ThreadBodies,
+        program: &Program,
+        copy: usize,
+        point: usize,
+    ) -> Vec<(usize, usize)> {
+        let mut kept = Vec::new();
+        let mut assigned: &[Option<Variable>] = &[];
+        let (mut at, mut point) = (copy, point);
+        loop {
+            let Copy { body, caller, depth, .. } = self.copies[at];
+            let live = control.bodies[body].live[point].iter().enumerate();
+            let lost =
+                |local| assigned.contains(&Some(Variable::Local(LocalId::from_index(local))));
+            let live = live.filter(|&(local, &live)| live && !lost(local));
+            kept.extend(live.map(|(local, _)| (depth, local)));
+            let Some((outer, call)) = caller else { return kept };
+            let Copy { body: outer_body, .. } = self.copies[outer];
+            let call = &control.bodies[outer_body].branches[call];
+            let Way::Call { target, .. } = call.way else { unreachable!("calls have copies") };
+            assigned = call.passed_results(program);
+            (at, point) = (outer, target);
+        }
+    }
+
+    /// The thread with its relations; its variables begin at `first`. Whether it was started is not
+    /// looked at if it stands for copies that are `counted`.
+    #[expect(clippy::too_many_arguments, reason = "what a thread consists of")]
     pub(super) fn build(
         &self,
         space: &Diagrams,
@@ -143,6 +187,7 @@ impl Inlining {
         thread: ThreadId,
         control: &ThreadBodies,
         first: usize,
+        counted: bool,
     ) -> Result<Flat, Exhausted> {
         let mut next = first;
         let mut var = || {
@@ -154,7 +199,8 @@ impl Inlining {
         for &locals in &self.frames {
             frames.push((0..locals).map(|_| Pair { now: var(), next: var() }).collect());
         }
-        let builder = Builder { inlining: self, space, layout, program, thread, control, frames };
+        let builder =
+            Builder { inlining: self, space, layout, program, thread, control, frames, counted };
         let mut locations = Vec::new();
         for at in 0..self.copies.len() {
             let body = &control.bodies[self.copies[at].body];
@@ -172,7 +218,9 @@ impl Inlining {
                     }
                 }
                 let (switch, depth) = (body.switch[point], self.copies[at].depth);
-                locations.push(FlatLocation { point: kind, switch, hops, depth, overflow });
+                let kept = self.kept(control, program, at, point).into_iter();
+                let kept = kept.map(|(depth, local)| builder.frames[depth][local].now).collect();
+                locations.push(FlatLocation { point: kind, switch, hops, depth, overflow, kept });
             }
         }
         let entry = control.bodies[0].entry;
@@ -190,6 +238,8 @@ struct Builder<'a> {
     control: &'a ThreadBodies,
     /// By depth.
     frames: Vec<Vec<Pair>>,
+    /// Whether it stands for copies that are counted.
+    counted: bool,
 }
 
 impl Builder<'_> {
@@ -301,8 +351,10 @@ impl Builder<'_> {
     /// A thread that was started takes its arguments and is at its entry.
     fn first_moment<'s>(&self, scope: &Scope<'s>, branch: &Branch) -> Result<Draft<'s>, Exhausted> {
         let mut draft = scope.empty();
-        let started = self.layout.find(Bit::Started(self.thread)).value.now;
-        draft.restrict(&self.space.literal(started, true)?)?;
+        if !self.counted {
+            let started = self.layout.find(Bit::Started(self.thread)).value.now;
+            draft.restrict(&self.space.literal(started, true)?)?;
+        }
         let Way::Go(target) = branch.way else { unreachable!("the first moment is in main") };
         let parameters = self.program.procedures[scope.procedure].frame.parameters;
         let live = (0..parameters).filter(|&at| self.lives(0, target, LocalId::from_index(at)));

@@ -7,6 +7,7 @@
 //! - `values`, `draft`: expressions and steps as relations.
 //! - `steps`, `frame`, `stage`, `tuples`: the saturation of paper 001 Fig. 5.
 //! - `inline`, `configurations`: complete configurations of programs whose stacks stay small.
+//! - `counters`: interchangeable copies in them.
 //! - `witness`, `trail`: the run to a target.
 //!
 //! # Source
@@ -33,6 +34,7 @@
 
 mod configurations;
 mod control;
+mod counters;
 mod draft;
 mod frame;
 mod inline;
@@ -45,8 +47,11 @@ mod tuples;
 mod values;
 mod witness;
 
-use self::configurations::{Configurations, NoTurn};
+pub(crate) use self::control::live_locals;
+
+use self::configurations::{Actor, Configurations, NoTurn};
 use self::control::{Reductions, ThreadBodies, atomic_depth};
+use self::counters::Counters;
 use self::frame::RuleParts;
 use self::inline::Inlining;
 use self::layout::{VariableLayout, shared_bits};
@@ -55,12 +60,13 @@ use self::trail::{NoTrail, RunEnd, Trail, find_trail};
 use self::tuples::TupleSearch;
 use self::witness::Plan;
 use crate::exhausted;
+use crate::symmetry::permuted;
 use crate::unsupported::no_joins;
 use selvedge_base::{Budget, Id};
 use selvedge_bdd::{BddManager, MAX_VARIABLES, NativeManager, Var};
 use selvedge_program::{
-    Action, Failure, Level, Measure, Position, Program, Search, Statistics, Successors, Target,
-    Unknown, Valuation, Witness,
+    Action, Failure, Interchangeable, Level, Measure, Position, Program, Search, Start, Statistics,
+    Successors, Target, ThreadId, Unknown, Valuation, Witness,
 };
 
 /// Which inputs of contexts are explored.
@@ -92,11 +98,13 @@ pub struct SymbolicOptions {
     pub node_limit: usize,
     /// What the sets consist of.
     pub strategy: Strategy,
+    /// Whether configurations count interchangeable copies, where the bound counts contexts.
+    pub symmetry: bool,
 }
 
 impl Default for SymbolicOptions {
     fn default() -> Self {
-        Self { node_limit: 1 << 25, strategy: Strategy::Auto }
+        Self { node_limit: 1 << 25, strategy: Strategy::Auto, symmetry: false }
     }
 }
 
@@ -130,6 +138,8 @@ struct Setting {
     controls: Vec<ThreadBodies>,
     /// The greatest number of open atomic sections.
     depth: u32,
+    /// Copies that may be counted.
+    copies: Vec<Interchangeable>,
 }
 
 enum Engine {
@@ -190,8 +200,9 @@ impl SymbolicSearch {
             return Err(unsupported(&text));
         };
         let budget = budget.clone();
+        let copies = if options.symmetry { permuted(program, target, measure) } else { Vec::new() };
         let program = program.clone();
-        let setting = Setting { program, mode, options, budget, controls, depth };
+        let setting = Setting { program, mode, options, budget, controls, depth, copies };
         let engine = setting.engine(measure)?;
         Ok(Self { setting, target: target.clone(), measure, engine, spent: Spent::default() })
     }
@@ -296,22 +307,60 @@ impl Setting {
             Inlining::new(one, program, limit)
         });
         let Some(inlined) = inlined.collect::<Option<Vec<Inlining>>>() else { return Ok(None) };
+        let counted = self.counted(&inlined);
+        // Of copies that are counted, the first one stands for all.
+        let acts = |thread: ThreadId| {
+            let group = counted.iter().find(|(group, _)| group.contains(&thread));
+            group.is_none_or(|(group, _)| group[0] == thread)
+        };
+        let actors = || program.threads.ids().zip(&inlined).filter(|(thread, _)| acts(*thread));
         // What is shared often follows from where the threads are, so it comes last.
-        let private: usize = inlined.iter().map(Inlining::variables).sum();
+        let counters: usize = counted.iter().map(|(_, variables)| variables).sum();
+        let private: usize = actors().map(|(_, one)| one.variables()).sum();
+        let private = counters + private;
         let layout = VariableLayout::new(&shared_bits(program, self.depth, None), 0, 0, private);
         if layout.variables > MAX_VARIABLES {
             return Ok(None);
         }
         let space = Diagrams::new(layout.variables, self.options.node_limit, &self.budget);
-        let mut first = 0;
-        let mut threads = Vec::new();
-        for ((thread, control), one) in program.threads.ids().zip(&self.controls).zip(&inlined) {
-            let flat = one.build(&space, &layout, program, thread, control, first);
-            threads.push(flat.map_err(exhausted)?);
-            first += one.variables();
+        // The variables of copies that are counted come first, in the order of the diagrams.
+        let (mut first, mut later) = (0, counters);
+        for (group, _) in &counted {
+            later += inlined[group[0].index()].variables();
         }
-        let search = Configurations::new(space, layout, program, threads);
+        let mut all = Vec::new();
+        for (thread, one) in actors() {
+            let control = &self.controls[thread.index()];
+            let group = counted.iter().find(|(group, _)| group[0] == thread);
+            let at = if group.is_some() { &mut first } else { &mut later };
+            let begin = *at;
+            let own = begin + group.map_or(0, |(_, variables)| *variables);
+            *at = own + one.variables();
+            let flat = one.build(&space, &layout, program, thread, control, own, group.is_some());
+            let flat = flat.map_err(exhausted)?;
+            let counters =
+                group.map(|(group, _)| Counters::new(&space, &layout, &flat, group, begin));
+            let counters = counters.transpose().map_err(exhausted)?;
+            all.push(Actor { thread, flat, counters });
+        }
+        let search = Configurations::new(space, layout, program, all);
         Ok(Some(search.map_err(exhausted)?))
+    }
+
+    /// The copies that are counted, with how many variables that takes.
+    fn counted(&self, inlined: &[Inlining]) -> Vec<(&[ThreadId], usize)> {
+        let countable = |group: &'_ Interchangeable| {
+            let at = group.threads[0].index();
+            let thread = &self.program.threads[group.threads[0]];
+            let waits = thread.start != Start::AtFirst;
+            // What was passed to a copy that has not moved is its own.
+            let parameters = self.program.procedures[thread.main].frame.parameters;
+            let slots = inlined[at].slots(&self.controls[at], &self.program);
+            let variables = counters::variables(group.threads.len(), slots);
+            variables.filter(|_| !waits || parameters == 0)
+        };
+        let groups = self.copies.iter();
+        groups.filter_map(|group| Some((&group.threads[..], countable(group)?))).collect()
     }
 
     /// The search by tuples, with a limit on contexts if they are counted.
@@ -416,7 +465,7 @@ impl Search for SymbolicSearch {
                     Err(NoTurn::Exhausted(error)) => return Err(exhausted(error).into()),
                     Err(NoTurn::Overflow) => return self.change_engine(),
                 };
-                let plan = met.map(|met| search.plan(&met)).transpose();
+                let plan = met.map(|met| search.plan(&setting.program, &met)).transpose();
                 let plan = plan.map_err(exhausted)?;
                 let run = plan.map(|plan| setting.run(&plan, &self.target)).transpose()?;
                 (run, alone || search.complete)

@@ -191,7 +191,8 @@ pub struct ReachArgs {
     /// `JOB_COMPLETION_INDEX`].
     #[arg(long, value_name = "NUMBER", requires = "hosts")]
     pub process: Option<usize>,
-    /// Let the engine `transactions` tell copies of a process apart that are interchangeable.
+    /// Let the engines `transactions`, `explicit` and `lazy` tell copies of a process apart that are
+    /// interchangeable.
     #[arg(long)]
     pub no_symmetry: bool,
     /// Say what protects each variable, by the engine `transactions`; no assertion is needed.

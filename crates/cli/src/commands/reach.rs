@@ -19,8 +19,7 @@ use selvedge_library::render::{Extent, Format};
 use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
 use selvedge_program::{Bound, Measure, Verdict};
 use selvedge_report::{Asked, Reach, Sought};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 /// How many threads a site may start at most that could start any number, if neither an option nor a
@@ -123,6 +122,12 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
     {
         return Some(message);
     }
+    let permutes = |engine| {
+        matches!(engine, EngineKind::Transactions | EngineKind::Explicit | EngineKind::Lazy)
+    };
+    if args.no_symmetry && !args.engine.is_none_or(permutes) {
+        return Some("--no-symmetry is for engines transactions, explicit and lazy");
+    }
     if args.asked.deadlocks && (bounded || args.engine.is_some() && !transactions) {
         return Some("--deadlocks is decided by engine transactions, which bounds nothing");
     }
@@ -189,7 +194,6 @@ fn for_transactions(args: &ReachArgs) -> Option<&'static str> {
         ),
         (args.resume.is_some(), "--resume is for engine transactions, which bounds nothing"),
         (args.hosts.is_some(), "--hosts is for engine transactions, which bounds nothing"),
-        (args.no_symmetry, "--no-symmetry is for engine transactions, which bounds nothing"),
         (args.reduction.is_some(), "--reduction is for engine transactions, which bounds nothing"),
         (
             args.state_limit.is_some(),
@@ -346,17 +350,18 @@ fn search<'a>(
     args: &ReachArgs,
     budget: &Budget,
 ) -> Result<ReachOutcome<'a>, ReachError> {
-    let (done, level) = (Done::default(), AtomicU32::new(0));
     let measure = request.measure(&model);
+    let (done, level) = (Done::default(), Mutex::new(Bound { measure, limit: 0 }));
     std::thread::scope(|scope| {
         if progress::wanted() {
-            scope.spawn(|| progress::show_level(measure, &level, budget, &done));
+            scope.spawn(|| progress::show_level(&level, budget, &done));
         }
         let _end = done.guard();
         let dialect = args.input.dialect();
         let mut larger = |model: &Model, starts| input::with_starts(model, dialect, starts, budget);
         let mut note = |at: selvedge_analysis::Progress<'_>| {
-            level.store(at.bound.map_or(0, |bound| bound.limit), Ordering::Relaxed);
+            let mut level = level.lock().unwrap_or_else(PoisonError::into_inner);
+            *level = at.bound.unwrap_or(Bound { measure, limit: 0 });
         };
         reach(model, request, budget, &mut note, &mut larger)
     })

@@ -42,7 +42,7 @@ pub(super) fn render(
         }
     }
     if about.show_states {
-        states(out, answers, about.measure);
+        states(out, answers, answers.bound(about.measure).measure);
     }
     if let Some(projected) = about.projection {
         projection(out, answers, projected, terminal);
@@ -234,7 +234,8 @@ fn verdict(
 }
 
 fn covered(out: &mut String, answers: &Answers<'_>, about: &Reach<'_>, terminal: Terminal) {
-    let within = about.measure.count(answers.bound(about.measure).limit);
+    let bound = answers.bound(about.measure);
+    let within = bound.measure.count(bound.limit);
     let claim = match answers.proof() {
         None if UNBOUNDED.contains(&answers.engine) => {
             "Covered: all executions, any number of contexts and rounds.".to_owned()
@@ -259,7 +260,8 @@ fn uncovered(
     why: &Unknown,
     terminal: Terminal,
 ) {
-    let claims: &[&str] = match (why, about.measure) {
+    let bound = answers.bound(about.measure);
+    let claims: &[&str] = match (why, bound.measure) {
         (Unknown::Within(_), Measure::Rounds) => &[
             "Covered: all schedules in which every thread runs at most once per round, in the \
              order of the threads; any recursion depth.",
@@ -279,7 +281,6 @@ fn uncovered(
         out.push_str(&fill(claim, terminal.width));
     }
     // A limit was met: what was explored before it is covered.
-    let bound = answers.bound(about.measure);
     if claims.is_empty() && bound.limit > 0 {
         let within = bound.measure.count(bound.limit);
         out.push_str(&fill(&format!("Covered: everything within {within}."), terminal.width));

@@ -9,7 +9,7 @@
 use super::bits;
 use std::fmt::Write;
 
-/// The bits of the counter.
+/// The bits of the counter, at least.
 const BITS: usize = 4;
 
 /// Which driver.
@@ -40,22 +40,19 @@ impl BluetoothVersion {
 }
 
 /// The driver with so many adders and stoppers. Adders are started first.
-///
-/// # Panics
-/// If there are more threads than the counter can count.
 pub fn bluetooth(version: BluetoothVersion, adders: usize, stoppers: usize) -> String {
     // Requests that are refused, and stoppers, may take the flawed versions below zero.
     let range = match version {
         BluetoothVersion::Original | BluetoothVersion::Repaired => 2 * adders + stoppers + 1,
         BluetoothVersion::Correct => adders + 2,
     };
-    assert!(range <= 1 << BITS, "the counter has {BITS} bits");
-    let count = bits::names("pending", BITS);
+    let width = BITS.max((usize::BITS - (range - 1).leading_zeros()) as usize);
+    let count = bits::names("pending", width);
     let pending = bits::list(&count);
     let more = bits::list(&bits::plus(&count, 1));
     let less = bits::list(&bits::minus(&count, 1));
-    let last = bits::equal(&count, &bits::number(1, BITS));
-    let one = bits::list(&bits::number(1, BITS));
+    let last = bits::equal(&count, &bits::number(1, width));
+    let one = bits::list(&bits::number(1, width));
     let starts: String = std::iter::repeat_n("    start_thread adder();\n", adders)
         .chain(std::iter::repeat_n("    start_thread stopper();\n", stoppers))
         .collect();

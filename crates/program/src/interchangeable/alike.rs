@@ -6,12 +6,13 @@
 //! 1. Replacing the variables of one thread by those of the other turns the text of the one into that of
 //!    the other, and nobody else mentions these variables.
 
-use super::OwnText;
-use selvedge_base::{Id, IdVec, Place};
-use selvedge_program::{
-    Action, Annotation, Array, Edge, EdgeId, Expr, Global, GlobalId, Literal, NodeId, Passing,
-    ProcedureId, Program, Sharing, ThreadId, Type, Update, Value, Variable,
+use super::{OwnText, thread_of};
+use crate::{
+    Action, Annotation, Array, ConditionId, Edge, EdgeId, Expr, Global, GlobalId, Literal, Local,
+    NodeId, Passing, ProcedureId, Program, Sharing, Start, Thread, ThreadId, Type, Update, Value,
+    Variable,
 };
+use selvedge_base::{Id, IdVec, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What texts mention.
@@ -147,8 +148,7 @@ impl<'p> Texts<'p> {
     pub fn alike(&self, one: ThreadId, other: ThreadId) -> Option<(OwnText, OwnText)> {
         let program = self.program;
         let (first, second) = (&program.threads[one], &program.threads[other]);
-        let at_first =
-            |thread: &selvedge_program::Thread| thread.start == selvedge_program::Start::AtFirst;
+        let at_first = |thread: &Thread| thread.start == Start::AtFirst;
         if first.copies != second.copies || at_first(first) != at_first(second) {
             return None;
         }
@@ -246,7 +246,7 @@ impl Comparison<'_, '_> {
         let (left, right) = (&program.procedures[one], &program.procedures[other]);
         let (nodes, others) = (texts.nodes[one].clone(), texts.nodes[other].clone());
         let moved = |node: NodeId| node.index() + others.start - nodes.start;
-        let types = |locals: &IdVec<_, selvedge_program::Local>| -> Vec<(Type, Option<Value>)> {
+        let types = |locals: &IdVec<_, Local>| -> Vec<(Type, Option<Value>)> {
             locals.iter().map(|local| (local.ty, local.initial)).collect()
         };
         let frames = left.frame.parameters == right.frame.parameters
@@ -288,11 +288,7 @@ impl Comparison<'_, '_> {
         }
     }
 
-    fn conditions(
-        &mut self,
-        left: Option<selvedge_program::ConditionId>,
-        right: Option<selvedge_program::ConditionId>,
-    ) -> bool {
+    fn conditions(&mut self, left: Option<ConditionId>, right: Option<ConditionId>) -> bool {
         let program = self.texts.program;
         let left = left.map(|id| &program.conditions[id]);
         self.optional(left, right.map(|id| &program.conditions[id]))
@@ -401,12 +397,4 @@ fn mentions(expr: &Expr, globals: &mut BTreeSet<GlobalId>, named: &mut BTreeSet<
         }
         false
     });
-}
-
-/// The thread that a value of a type is.
-pub(super) fn thread_of(ty: Type, value: Value) -> Option<ThreadId> {
-    match Literal::of(ty, value) {
-        Literal::Thread(thread) => thread,
-        _ => None,
-    }
 }
