@@ -30,6 +30,7 @@ tasks:
                              compare an older program with this one: answers, instructions, times;
                              files are asked about with `reach`, beside what is always asked
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
+  bench copies [--quick]     print the table of the Bluetooth driver with 2 to 32 interchangeable adders
   bench cpds [--quick]       print the table of lock histories against communicating pushdown systems
   bench nwa [--quick]        print what nested-word automata and merging functions cost
   bench pds [--quick]        print the benchmark table of the pushdown library

@@ -224,12 +224,13 @@ impl<'p> Bounded<'p> {
         Ok(Decision { verdict, explored: Some(explored), searched: None, refined: None })
     }
 
-    /// What is counted. Where no bound was asked for and copies are interchangeable, that is contexts:
-    /// rounds tell copies apart.
+    /// What is counted. Where no bound was asked for and more than two copies are interchangeable, that is
+    /// contexts: rounds tell copies apart.
     fn measure(&self, kind: Kind, program: &Program, target: &Target) -> Measure {
         let BoundedOptions { measure, limit, visible, .. } = self.options;
         let permutes = matches!(kind, Kind::Lazy | Kind::Explicit) && !visible;
-        if limit.is_none() && permutes && !copies(program, target).is_empty() {
+        let many = || copies(program, target).iter().any(|group| group.threads.len() > 2);
+        if limit.is_none() && permutes && many() {
             return Measure::Contexts;
         }
         measure

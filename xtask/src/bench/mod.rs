@@ -5,6 +5,7 @@
 
 pub mod against;
 mod atomicity;
+mod copies;
 mod cpds;
 mod growth;
 mod large;
@@ -74,8 +75,8 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
         "temporal" => Ok(temporal::cases(quick)),
         _ => Err(format!(
-            "there is no suite `{suite}`; suites: atomicity, cpds, nwa, pds, reach, scale, temporal, \
-             transactions"
+            "there is no suite `{suite}`; suites: atomicity, copies, cpds, nwa, pds, reach, scale, \
+             temporal, transactions"
         )),
     }
 }
@@ -90,6 +91,9 @@ const LONGEST_CASE: Duration = Duration::from_secs(50);
 #[expect(clippy::print_stdout, reason = "rows are seen as they are measured")]
 pub fn run(suite: &str, arguments: &[&str]) -> Result<String, String> {
     let quick = is_quick(arguments)?;
+    if suite == "copies" {
+        return copies::run(quick);
+    }
     if suite == "scale" {
         return scale::run(quick);
     }
@@ -170,6 +174,9 @@ fn in_own_process(suite: &str, case: &Case, arguments: &[&str]) -> Result<Measur
 
 /// Runs one case and prints its measurement as JSON.
 pub fn run_case(suite: &str, id: &str, arguments: &[&str]) -> Result<String, String> {
+    if suite == "copies" {
+        return copies::run_case(id);
+    }
     if suite == "scale" {
         return scale::run_case(id);
     }

@@ -85,7 +85,9 @@ impl From<Exhausted> for NoTurn {
 /// A turn of an actor.
 struct Turn {
     actor: usize,
+    /// The configurations in which it begins.
     before: Bdd,
+    /// Those in which it ends.
     after: Bdd,
 }
 
@@ -246,13 +248,15 @@ impl Configurations {
         if let Some(counters) = counters {
             ends = counters.put_back(space, flat, &ends)?;
         }
-        let after = space.or(&before, &ends)?;
-        // Where one copy has moved, others have not.
-        let closed = if counters.is_some() { &before } else { &after };
-        self.closed[actor] = space.or(&self.closed[actor], closed)?;
-        if after != before {
-            self.reached = space.or(&self.reached, &after)?;
-            self.turns.push(Turn { actor, before, after });
+        // What was closed before is in the configurations before the turn. Where one copy has moved,
+        // others have not.
+        self.closed[actor] = match counters {
+            Some(_) => before.clone(),
+            None => space.or(&before, &ends)?,
+        };
+        let new = space.extend(&mut self.reached, &ends)?;
+        if !space.is_bottom(&new) {
+            self.turns.push(Turn { actor, before, after: ends });
         }
         Ok(())
     }
