@@ -403,8 +403,11 @@ fn owners_of_locks_go_along() {
 #[test]
 fn a_driver_with_many_adders_is_small() {
     for (version, adders) in [(BluetoothVersion::Repaired, 16), (BluetoothVersion::Correct, 3)] {
-        let program =
-            selvedge_front_bool::parse(&bluetooth(version, adders, 1), &Default::default()).program;
+        let program = selvedge_front_bool::parse(
+            &bluetooth(version, adders, 1),
+            &selvedge_front_bool::Options::default(),
+        )
+        .program;
         let program = program.expect("it is read");
         for kind in [Kind::Lazy, Kind::Explicit] {
             let (verdict, explored) = decide(&program, kind, None, true);

@@ -81,7 +81,7 @@ impl Interchangeable {
         }
         groups.retain(|group| {
             group.threads.len() > 1
-                && !(wanted.globals_stay && !group.own[0].globals.is_empty())
+                && (!wanted.globals_stay || group.own[0].globals.is_empty())
                 && group.is_closed(target)
         });
         groups

@@ -100,8 +100,8 @@ impl Arrangement {
             let before = stacks.to_vec();
             for (from, &to) in image.iter_enumerated() {
                 if from != to {
-                    let stack = self.to_first(tables, before[from.index()]);
-                    stacks[to.index()] = self.from_first(tables, stack, to);
+                    let stack = self.first_like(tables, before[from.index()]);
+                    stacks[to.index()] = self.like_first(tables, stack, to);
                 }
             }
             *shared = tables.expansion.layout().renamed(*shared, image);
@@ -120,8 +120,8 @@ impl Arrangement {
     ) -> bool {
         let Some((group, place)) = self.places[thread] else { return false };
         let layout = tables.expansion.layout();
-        let before = self.groups[group].threads[..place].iter().rev();
-        let Some(&before) = before.filter(|&&one| !layout.waits(shared, one)).next() else {
+        let mut before = self.groups[group].threads[..place].iter().rev();
+        let Some(&before) = before.find(|&&one| !layout.waits(shared, one)) else {
             return false;
         };
         !layout.waits(shared, thread)
@@ -154,13 +154,13 @@ impl Arrangement {
         stacks: &[StackId],
         thread: ThreadId,
     ) -> Part {
-        let stack = self.to_first(tables, stacks[thread.index()]);
+        let stack = self.first_like(tables, stacks[thread.index()]);
         let (passed, owned) = tables.expansion.layout().own(shared, thread);
         (stack, passed, owned)
     }
 
     /// The stack that is to the first copy of a group what a stack is to another one.
-    fn to_first(&mut self, tables: &mut Tables<'_, '_>, stack: StackId) -> StackId {
+    fn first_like(&mut self, tables: &mut Tables<'_, '_>, stack: StackId) -> StackId {
         if let Some(&Some(known)) = self.first.get(stack.index()) {
             return known;
         }
@@ -169,7 +169,7 @@ impl Arrangement {
         let group = self.places[symbol.thread].map(|(group, _)| self.groups[group].threads[0]);
         let mut first = stack;
         if let Some(to) = group.filter(|&to| to != symbol.thread) {
-            let below = self.to_first(tables, below);
+            let below = self.first_like(tables, below);
             let top = tables.expansion.symbol(self.moved_symbol(symbol, symbol.thread, to));
             first = tables.stacks.push(top, below);
         }
@@ -180,7 +180,7 @@ impl Arrangement {
     }
 
     /// The stack that is to a copy what a stack is to the first one of its group.
-    fn from_first(&mut self, tables: &mut Tables<'_, '_>, stack: StackId, to: ThreadId) -> StackId {
+    fn like_first(&mut self, tables: &mut Tables<'_, '_>, stack: StackId, to: ThreadId) -> StackId {
         let Some((top, below)) = tables.stacks.pop(stack) else { return stack };
         let symbol = tables.expansion.get(top);
         if symbol.thread == to {
@@ -189,7 +189,7 @@ impl Arrangement {
         if let Some(&known) = self.moved.get(&(stack, to)) {
             return known;
         }
-        let below = self.from_first(tables, below, to);
+        let below = self.like_first(tables, below, to);
         let top = tables.expansion.symbol(self.moved_symbol(symbol, symbol.thread, to));
         let moved = tables.stacks.push(top, below);
         self.moved.insert((stack, to), moved);
