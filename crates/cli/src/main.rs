@@ -26,11 +26,6 @@ use clap::Parser as _;
 use exit::Exit;
 use std::process::ExitCode;
 
-/// What a search costs is to a good part memory that is asked for and given back.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // Usage errors end the process here, with the exit code 2 that they have in clap as well.
     let cli = args::Cli::parse();

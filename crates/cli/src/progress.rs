@@ -85,13 +85,11 @@ pub fn show_level(level: &Mutex<Bound>, budget: &Budget, done: &Done) {
         spinner.set_style(style);
     }
     loop {
-        let message = match budget.figures() {
-            Some(figures) => search_line(figures, start.elapsed()),
-            None => {
-                let Bound { measure, limit } =
-                    *level.lock().unwrap_or_else(PoisonError::into_inner);
-                format!("exploring {}", measure.count(limit))
-            }
+        let message = if let Some(figures) = budget.figures() {
+            search_line(figures, start.elapsed())
+        } else {
+            let Bound { measure, limit } = *level.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("exploring {}", measure.count(limit))
         };
         spinner.set_message(message);
         spinner.tick();

@@ -182,18 +182,19 @@ fn what_is_wrong_with_a_formula() {
     }
 }
 
-/// With any number of copies what is not found is open, as for `temporal`.
+/// With any number of copies what needs more than those that are named is open, as for `temporal`.
 #[test]
 fn any_number_of_copies() {
     let many = "lock : l; var : x;
         process W[*] { main { synchronized(l) { label inside: write x; } } }";
     let text = "[[temporal]]\nname = 'one'\nformula = 'A G !(W[0]@inside && W[1]@inside)'\n\
-                [[temporal]]\nname = 'some'\nformula = 'A G !W[0]@inside'\n";
+                [[temporal]]\nname = 'some'\nformula = 'A G !W[0]@inside'\n\
+                [[temporal]]\nname = 'none'\nformula = 'A G !deadlock'\n";
     let files = [("m.eml", many), ("selvedge.toml", text)];
     let project = Project::new("temporal-copies", &files);
     let (code, value) = project.json(&["m.eml", "--only", "temporal"]);
     assert_eq!(code, Some(1), "{value}");
     let tally = &value["files"][0]["tallies"]["temporal-property"];
     let numbers = ["questions", "violated", "unknown"].map(|word| tally[word].as_u64());
-    assert_eq!(numbers, [Some(2), Some(1), Some(1)], "{value}");
+    assert_eq!(numbers, [Some(3), Some(1), Some(1)], "{value}");
 }
