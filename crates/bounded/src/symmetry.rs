@@ -1,6 +1,6 @@
 //! # Idea
 //! Which copies of a program a search under a bound may take for each other
-//! ([`Interchangeable`](selvedge_program::Interchangeable)).
+//! ([`Interchangeable`]).
 //!
 //! Contexts do not depend on who is who: if the copies of a run change places, the run has as many
 //! contexts. Rounds do depend on it. Three copies with the contexts `x z y x y z x y z` need four rounds

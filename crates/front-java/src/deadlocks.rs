@@ -6,7 +6,7 @@
 //!
 //! # Invariants
 //! 1. Every order in which an execution takes two locks is among those that are found.
-//! 2. A lock that no question can isolate is named in [`Cycles::doubts`] if it is on a cycle.
+//! 2. A lock that no question can isolate is named in [`LockCycles::doubts`] if it is on a cycle.
 
 use crate::class::{At, JavaInstruction};
 use crate::facts::Facts;
@@ -33,7 +33,7 @@ const CYCLES: usize = 2_000;
 
 /// The questions about deadlocks.
 #[derive(Clone, Debug, Default)]
-pub struct Cycles {
+pub struct LockCycles {
     /// The threads of each question and what is isolated.
     pub questions: BTreeSet<(Vec<ThreadKind>, JavaSubject)>,
     /// What could not be asked, in words.
@@ -51,9 +51,9 @@ pub fn cycles(
     shared: &ModelFacts<'_>,
     longest: usize,
     budget: &Budget,
-) -> Result<Cycles, StopReason> {
+) -> Result<LockCycles, StopReason> {
     let ModelFacts { world, found, facts, .. } = shared;
-    let mut cycles = Cycles::default();
+    let mut cycles = LockCycles::default();
     let taken = Taken::new(world, found, facts, budget)?;
     let of_methods = taken.orders(found, facts, budget)?;
     let mut orders: BTreeMap<ThreadKind, Orders> = BTreeMap::new();
@@ -93,7 +93,7 @@ struct Search<'s, 'a> {
     shared: &'s ModelFacts<'a>,
     orders: &'s BTreeMap<ThreadKind, Orders>,
     longest: usize,
-    cycles: &'s mut Cycles,
+    cycles: &'s mut LockCycles,
 }
 
 impl Search<'_, '_> {
