@@ -3,8 +3,8 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer, answer_deadlocks};
 use selvedge_base::Budget;
 use selvedge_program::{
-    Action, Deed, Feature, Formula, IndexedSymbol, Ipa, Observable, PathQuantifier, Phase, Program,
-    Proposition, Question, Race, TemporalQuestion, ThreadId, Verdict,
+    Action, Deed, Feature, Formula, IndexedSymbol, Ipa, Observable, Phase, Program, Proposition,
+    Question, Race, TemporalQuestion, ThreadId, Verdict,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -13,14 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 fn some(formula: Formula) -> Question {
-    Question::Temporal(TemporalQuestion {
-        name: None,
-        text: String::new(),
-        definitions: String::new(),
-        quantifier: PathQuantifier::Some,
-        formula,
-        fair: Vec::new(),
-    })
+    Question::Temporal(TemporalQuestion::some(formula))
 }
 
 /// Whether a run was found; `None` if that is open.

@@ -7,8 +7,8 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    Action, Deed, Edge, Formula, IndexedSymbol, Ipa, NodeId, Observable, PathQuantifier, Program,
-    Proposition, Question, TemporalQuestion, ThreadId, Verdict,
+    Action, Deed, Edge, Formula, IndexedSymbol, Ipa, NodeId, Observable, Program, Proposition,
+    Question, TemporalQuestion, ThreadId, Verdict,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
@@ -31,14 +31,7 @@ fn finds(program: &Program, question: Question, engine: EngineKind) -> bool {
 }
 
 fn some(formula: Formula) -> Question {
-    Question::Temporal(TemporalQuestion {
-        name: None,
-        text: String::new(),
-        definitions: String::new(),
-        quantifier: PathQuantifier::Some,
-        formula,
-        fair: Vec::new(),
-    })
+    Question::Temporal(TemporalQuestion::some(formula))
 }
 
 /// A random automaton whose loops forbid nothing.

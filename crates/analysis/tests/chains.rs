@@ -7,8 +7,7 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_program::{
-    Deed, Formula, PathQuantifier, Program, Proposition, Question, TemporalQuestion, ThreadId,
-    Unknown, Verdict,
+    Deed, Formula, Program, Proposition, Question, TemporalQuestion, ThreadId, Unknown, Verdict,
 };
 use selvedge_testkit::chain_formulas::{ChainMaker, With};
 use selvedge_testkit::generate::{Emphasis, Shape, random_model, with_starts};
@@ -221,14 +220,7 @@ fn races_and_deadlocks_as_formulas() {
             })
         };
         let some = |formula: Formula| {
-            Question::Temporal(TemporalQuestion {
-                name: None,
-                text: String::new(),
-                definitions: String::new(),
-                quantifier: PathQuantifier::Some,
-                formula: Formula::finally(formula),
-                fair: Vec::new(),
-            })
+            Question::Temporal(TemporalQuestion::some(Formula::finally(formula)))
         };
         for race in all_races(&program) {
             let Question::Race(race) = race else { continue };

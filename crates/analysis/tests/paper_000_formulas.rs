@@ -6,9 +6,8 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, Formula, IndexedSymbol, Ipa, LocationId, NodeId, Observable, PathQuantifier,
-    Phase, Procedure, ProcedureId, Program, Proposition, Question, TemporalQuestion, ThreadId,
-    Verdict,
+    Action, Edge, Formula, IndexedSymbol, Ipa, LocationId, NodeId, Observable, Phase, Procedure,
+    ProcedureId, Program, Proposition, Question, TemporalQuestion, ThreadId, Verdict,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::straight::{acquire, read, release, straight_line, write};
@@ -107,14 +106,7 @@ fn found(program: &Program, question: Question) -> bool {
 }
 
 fn some(formula: Formula) -> Question {
-    Question::Temporal(TemporalQuestion {
-        name: None,
-        text: String::new(),
-        definitions: String::new(),
-        quantifier: PathQuantifier::Some,
-        formula,
-        fair: Vec::new(),
-    })
+    Question::Temporal(TemporalQuestion::some(formula))
 }
 
 #[test]

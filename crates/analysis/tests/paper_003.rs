@@ -3,8 +3,8 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Id, Place};
 use selvedge_program::{
-    Action, Edge, Formula, Frame, NodeId, PathQuantifier, Procedure, ProcedureId, Program,
-    Proposition, Question, TemporalQuestion, Thread, ThreadId,
+    Action, Edge, Formula, Frame, NodeId, Procedure, ProcedureId, Program, Proposition, Question,
+    TemporalQuestion, Thread, ThreadId,
 };
 use std::collections::BTreeMap;
 
@@ -209,14 +209,7 @@ impl Coupled {
 
     fn decide(&self, formula: Formula, engine: Option<EngineKind>) -> Option<bool> {
         assert_eq!(selvedge_program::validate::validate(&self.program), []);
-        let question = TemporalQuestion {
-            name: None,
-            text: String::new(),
-            definitions: String::new(),
-            quantifier: PathQuantifier::Some,
-            formula,
-            fair: Vec::new(),
-        };
+        let question = TemporalQuestion::some(formula);
         decide(&self.program, question, engine)
     }
 }

@@ -9,8 +9,8 @@ use selvedge_lower::{LockSet, LoweredThread, lower};
 use selvedge_pds::alternating::{AlternatingAutomaton, AlternatingPds, AlternatingRule};
 use selvedge_pds::{Rhs, State, Symbol};
 use selvedge_program::{
-    Event, Formula, LockId, NodeId, PathQuantifier, Program, Proposition, Question,
-    TemporalQuestion, ThreadId, Verdict,
+    Event, Formula, LockId, NodeId, Program, Proposition, Question, TemporalQuestion, ThreadId,
+    Verdict,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Emphasis, Shape, random_model};
@@ -221,14 +221,9 @@ fn paths_are_reconcilable_if_both_ends_are_reached_together() {
             let found = reconcilable_trees([&made[0].0, &made[1].0], start, &Budget::new());
             let at =
                 |one: usize| Formula::Proposition(Proposition::At(threads[one], vec![ends[one]]));
-            let question = Question::Temporal(TemporalQuestion {
-                name: None,
-                text: String::new(),
-                definitions: String::new(),
-                quantifier: PathQuantifier::Some,
-                formula: Formula::finally(Formula::and(at(0), at(1))),
-                fair: Vec::new(),
-            });
+            let question = Question::Temporal(TemporalQuestion::some(Formula::finally(
+                Formula::and(at(0), at(1)),
+            )));
             let options = Options::new(Some(EngineKind::Tupling));
             let prepared = Prepared::new(&program);
             let report = answer(&prepared, &[question], &options, &Budget::new(), &mut |_| {});

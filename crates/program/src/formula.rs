@@ -51,6 +51,18 @@ pub struct TemporalQuestion {
 }
 
 impl TemporalQuestion {
+    /// Whether some run satisfies a formula that nobody has written: it has no text and no name.
+    pub fn some(formula: Formula) -> Self {
+        Self {
+            name: None,
+            text: String::new(),
+            definitions: String::new(),
+            quantifier: PathQuantifier::Some,
+            formula,
+            fair: Vec::new(),
+        }
+    }
+
     /// What a run satisfies that decides the question: the formula for `E`, its negation for `A`.
     pub fn sought(&self) -> Formula {
         match self.quantifier {

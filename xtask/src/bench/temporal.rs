@@ -7,8 +7,8 @@ use super::{Case, Measurement};
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::{
-    Deed, Formula, LocationId, PathQuantifier, Program, Proposition, Question, Race,
-    TemporalQuestion, ThreadId, Verdict,
+    Deed, Formula, LocationId, Program, Proposition, Question, Race, TemporalQuestion, ThreadId,
+    Verdict,
 };
 use selvedge_testkit::family::crossed_locks;
 use std::time::{Duration, Instant};
@@ -103,14 +103,7 @@ fn both() -> Formula {
 }
 
 fn some(formula: Formula) -> Question {
-    Question::Temporal(TemporalQuestion {
-        name: None,
-        text: String::new(),
-        definitions: String::new(),
-        quantifier: PathQuantifier::Some,
-        formula,
-        fair: Vec::new(),
-    })
+    Question::Temporal(TemporalQuestion::some(formula))
 }
 
 fn pair() -> Question {
