@@ -5,12 +5,11 @@
 
 mod common;
 
-use common::{Do, Shape, oracle, random_program, sketch};
-use selvedge_base::{Budget, Id};
+use common::{Do, Shape, oracle, random_program, random_target, sketch};
+use selvedge_base::Budget;
 use selvedge_bounded::{Mode, Strategy, SymbolicOptions, SymbolicSearch};
 use selvedge_program::{
-    Action, Bound, Measure, NodeId, Position, Program, Question, Search, Start, StatePattern,
-    Target, Valuation, Value,
+    Action, Bound, Measure, Program, Question, Search, Start, Target, Valuation,
 };
 use selvedge_replay::{BoundedSets, replay};
 use selvedge_testkit::rng::Rng;
@@ -35,31 +34,6 @@ fn search(
 ) -> Option<SymbolicSearch> {
     let options = SymbolicOptions { strategy, ..SymbolicOptions::default() };
     SymbolicSearch::new(program, target, measure, mode, options, &Budget::new()).ok()
-}
-
-fn random_target(rng: &mut Rng, program: &Program) -> Target {
-    let node = |rng: &mut Rng| NodeId::from_index(rng.below(program.nodes.len()));
-    match rng.below(4) {
-        0 => Target::Label((0..rng.between(1, 2)).map(|_| node(rng)).collect()),
-        1 => Target::State(StatePattern {
-            globals: program
-                .globals
-                .ids()
-                .map(|global| (global, Value::from(rng.percent(50))))
-                .collect(),
-            locks: Vec::new(),
-            threads: program
-                .threads
-                .iter()
-                .map(|_| match rng.below(4) {
-                    0 => Position::At(vec![node(rng), node(rng)]),
-                    1 => Position::Ended,
-                    _ => Position::Any,
-                })
-                .collect(),
-        }),
-        _ => Target::Assertion,
-    }
 }
 
 /// Compares states and verdicts for all bounds up to `most`.
