@@ -161,7 +161,8 @@ impl Session {
         };
         let arguments = line
             .strip_prefix("selvedge ")
-            .or_else(|| line.strip_prefix("cargo run -p selvedge -- "))?;
+            .or_else(|| line.strip_prefix("cargo run -p selvedge -- "))
+            .or_else(|| line.strip_prefix("cargo run --profile quick -p selvedge -- "))?;
         let arguments = words(arguments);
         let mut command = command(&arguments);
         command.envs(self.columns.map(|columns| ("COLUMNS", columns)));

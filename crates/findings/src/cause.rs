@@ -50,7 +50,11 @@ pub struct CausePair {
 
 /// What is known of the accesses of each field, by the name of the field.
 #[derive(Clone, Debug, Default)]
-pub struct AccessTable(BTreeMap<String, BTreeMap<(Place, String), SeenAccess>>);
+pub struct AccessTable {
+    seen: BTreeMap<String, BTreeMap<(Place, String), SeenAccess>>,
+    /// The lock that is said to guard a field, and the names that it can have.
+    claims: BTreeMap<String, (String, BTreeSet<String>)>,
+}
 
 #[derive(Clone, Debug)]
 struct SeenAccess {
@@ -70,7 +74,7 @@ impl AccessTable {
         held: BTreeSet<String>,
     ) {
         let held: BTreeSet<String> = held.into_iter().map(|lock| lock_name(&lock)).collect();
-        let of = self.0.entry(location.to_owned()).or_default();
+        let of = self.seen.entry(location.to_owned()).or_default();
         if let Some(known) = of.get_mut(&(place, method_name(method))) {
             known.held.retain(|lock| held.contains(lock));
             known.reads |= !writes;
@@ -81,10 +85,39 @@ impl AccessTable {
         }
     }
 
-    /// The lock that most accesses of a field hold, with how many do, of how many; none if two locks are
-    /// held as often, by others.
+    /// A field is said to be guarded by a lock, which can have these names.
+    pub fn claim(&mut self, location: &str, text: &str, names: &BTreeSet<String>) {
+        let known = self.claims.entry(location.to_owned());
+        known.or_insert_with(|| (text.to_owned(), BTreeSet::new())).1.extend(names.iter().cloned());
+    }
+
+    /// How many fields are said to be guarded by a lock, and those that are accessed without it, in words.
+    pub fn claims(&self) -> (usize, Vec<String>) {
+        let mut broken = Vec::new();
+        for (location, (text, _)) in &self.claims {
+            let Some((lock, ..)) = self.usual(location) else { continue };
+            let without = self.accesses(location).filter(|(_, one)| !one.held.contains(&lock));
+            let places: BTreeSet<(&str, String)> = without
+                .map(|((place, method), _)| (method.as_str(), places_in_words(&[*place])))
+                .collect();
+            if !places.is_empty() {
+                let places: Vec<String> =
+                    places.iter().map(|(method, at)| format!("{at} in `{method}`")).collect();
+                broken.push(format!("`{location}` without `{text}`: {}", listed(&places)));
+            }
+        }
+        (self.claims.len(), broken)
+    }
+
+    /// The lock that is said to guard a field or that most of its accesses hold, with how many do, of how many;
+    /// none if two locks are held as often, by others.
     fn usual(&self, location: &str) -> Option<(String, usize, usize)> {
-        let of = self.0.get(location)?;
+        let of = self.seen.get(location)?;
+        if let Some((_, names)) = self.claims.get(location) {
+            let holds = |lock: &&String| of.values().filter(|one| one.held.contains(*lock)).count();
+            let lock = names.iter().max_by_key(holds)?;
+            return Some((lock.clone(), holds(&lock), of.len()));
+        }
         let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (number, access) in of.values().enumerate() {
             for lock in &access.held {
@@ -99,7 +132,7 @@ impl AccessTable {
     }
 
     fn accesses(&self, location: &str) -> impl Iterator<Item = (&(Place, String), &SeenAccess)> {
-        self.0.get(location).into_iter().flatten()
+        self.seen.get(location).into_iter().flatten()
     }
 }
 
@@ -286,7 +319,11 @@ impl CauseKey {
         let free = |step: &ConflictStep| {
             table.accesses(&step.location).all(|(_, access)| access.held.is_empty())
         };
-        if conflict.unguarded && conflict.steps.iter().all(free) {
+        let claimed = |step: &ConflictStep| table.claims.contains_key(&step.location);
+        if conflict.unguarded
+            && conflict.steps.iter().all(free)
+            && !conflict.steps.iter().any(claimed)
+        {
             return Self::Unguarded(conflict.class.clone());
         }
         let mut lacking: Vec<(&str, &str, String)> = Vec::new();
@@ -349,9 +386,10 @@ impl CauseKey {
                 places.dedup();
                 let verb = if places.len() == 1 { "does" } else { "do" };
                 format!(
-                    "`{location}`: {held} of {all} accesses {} `{}`; {} in `{method}` {verb} not",
+                    "`{location}`: {held} of {all} accesses {} `{}`{}; {} in `{method}` {verb} not",
                     if held == 1 { "holds" } else { "hold" },
                     relative(lock, members),
+                    if table.claims.contains_key(location) { ", as `@GuardedBy` says" } else { "" },
                     places_in_words(&places),
                 )
             }

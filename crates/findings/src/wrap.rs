@@ -134,9 +134,15 @@ pub enum AddedUnits {
     Functions,
     /// Each outermost region in which a lock is held.
     Locks,
+    /// Of a program in Java, each pass of an outermost loop with which a thread begins, if it calls two methods
+    /// of one object.
+    Loops,
+    /// Of a program in Java, methods of other classes than that of the object.
+    Callers,
 }
 
-/// The program with more units of work. Units nest, and the outermost one counts.
+/// The program with more units of work. Units nest, and the outermost one counts. Those of Java are there when a
+/// program is made of its classes.
 pub fn with_units(program: &Program, units: AddedUnits) -> Program {
     let mains: BTreeSet<_> = program.threads.iter().map(|thread| thread.main).collect();
     let edges = |wanted: &dyn Fn(&Edge) -> bool| -> BTreeSet<EdgeId> {
@@ -154,6 +160,7 @@ pub fn with_units(program: &Program, units: AddedUnits) -> Program {
             opening: edges(&|edge| matches!(edge.action, Action::Acquire(_))),
             closing: edges(&|edge| matches!(edge.action, Action::Release(_))),
         },
+        AddedUnits::Loops | AddedUnits::Callers => return program.clone(),
     };
     enclose(program, &region, Action::BeginUnit, Action::EndUnit)
 }

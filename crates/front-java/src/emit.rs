@@ -8,19 +8,19 @@
 //!    the locks that it takes and frees keep nobody from anything that is asked about.
 
 use crate::class::At;
-use crate::points_to::Origin;
-use crate::remarks::{KnownRemarks, StepRemarks};
+use crate::points_to::{Holder, Origin};
+use crate::remarks::{KnownRemarks, LockClaim, StepRemarks};
 use crate::tokens::{
     CallOutcome, ContextId, JavaSubject, JavaToken, LocationKey, LockKey, Model, ModelFacts,
     ModelGoal, ModelThread, Step,
 };
-use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
+use crate::words::{kind_name, lock_name, object_name, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_program::files::SourceFile;
 use selvedge_program::{
-    Action, AtomicSet, Copies, Edge, Frame, Location, LocationId, Lock, LockId, NodeId, Procedure,
-    ProcedureId, Program, Start, Thread,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, Frame, Location, LocationId, Lock, LockId,
+    NodeId, Procedure, ProcedureId, Program, Start, Thread,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -517,7 +517,7 @@ impl Emitter<'_, '_> {
             Step::Write(location, volatile) => (Action::Write(self.location(location)), *volatile),
             Step::Acquire(key) => (Action::Acquire(self.lock(key)), false),
             Step::Release(key) => (Action::Release(self.lock(key)), false),
-            Step::Begin => (Action::BeginUnit, false),
+            Step::Begin | Step::Pass => (Action::BeginUnit, false),
             Step::End => (Action::EndUnit, false),
             Step::Call(context, outcome) => {
                 let number = numbers.get(&(*context, Some(outcome.clone())));
@@ -546,13 +546,68 @@ impl Emitter<'_, '_> {
         }
         let name = self.unique(&format!("l {name}")).trim_start_matches("l ").to_owned();
         let place = Place::NONE;
-        let atomic_set = selvedge_program::AtomicSetId::from_index(0);
+        let atomic_set = self.set_of(key);
         let id = self.program.locations.push(Location { name, place, atomic_set });
+        if let Some(claim) = self.claim(key) {
+            self.remarks.claims.insert(id, claim);
+        }
         if key.field.is_none() && self.is_array(key) {
             self.remarks.arrays.insert(id);
         }
         self.locations.insert(key.clone(), id);
         id
+    }
+
+    /// The atomic set of a location: that of the object, or the one that its field is declared to be in.
+    fn set_of(&mut self, key: &LocationKey) -> AtomicSetId {
+        let whole = AtomicSetId::from_index(0);
+        let declared = &self.shared.declared.sets;
+        let own = key.path.first().or(key.field.as_ref()).and_then(|field| declared.get(field));
+        let Some(own) = own else { return whole };
+        let name = format!("{} ({own})", self.program.atomic_sets[whole].name);
+        let known = self.program.atomic_sets.iter_enumerated().find(|(_, set)| set.name == name);
+        match known {
+            Some((id, _)) => id,
+            None => self.program.atomic_sets.push(AtomicSet { name }),
+        }
+    }
+
+    /// The lock that is said to guard a location, with the names that it can have here.
+    fn claim(&self, key: &LocationKey) -> Option<LockClaim> {
+        let ModelFacts { world, found, declared, .. } = self.shared;
+        let field = key.field.filter(|_| key.path.is_empty())?;
+        let text = declared.guards.get(&field)?.clone();
+        let own = subject_class(world, found, self.subject);
+        let single = |holder: Holder| {
+            let only = found.of(holder).only();
+            only.filter(|one| self.shared.facts.single.contains(one))
+        };
+        let held_in = |name: &str| {
+            let (line, _) = world.line(field.class);
+            let fields = line.into_iter().flat_map(|class| {
+                let own = world.classes[class].fields.iter().enumerate();
+                own.map(move |(number, of)| (MemberId { class, number }, of))
+            });
+            fields.into_iter().find(|(_, of)| world.names.text(of.name) == name)
+        };
+        let mut names = BTreeSet::new();
+        let short = text.strip_prefix("this.").unwrap_or(&text);
+        let short = short.strip_prefix(&format!("{own}.")).unwrap_or(short);
+        if text == "this" {
+            names.insert(own);
+        } else if let Some(class) = text.strip_suffix(".class") {
+            names.insert(format!("{}.class", class.rsplit('.').next().unwrap_or(class)));
+        } else {
+            let (lock, of) = held_in(short)?;
+            let holder = match self.subject {
+                _ if of.access.is_static() => Holder::Static(lock),
+                JavaSubject::Object(object) => Holder::Field(object, lock),
+                JavaSubject::Statics(_) | JavaSubject::Locks(_) => return None,
+            };
+            names.insert(format!("{own}.{short}"));
+            names.extend(single(holder).map(|one| object_name(world, found, one)));
+        }
+        Some(LockClaim { text, names })
     }
 
     /// Whether what is accessed are elements of an array, and not what a container holds.

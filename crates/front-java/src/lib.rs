@@ -7,7 +7,7 @@
 //! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
 //! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients.
-//! - [`deadlocks`]: which locks can make a cycle.
+//! - [`units`]: what is a unit of work beyond the rules. [`deadlocks`]: which locks can make a cycle.
 //! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
 //!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
 //!
@@ -37,6 +37,7 @@ pub mod questions;
 pub mod reader;
 pub mod remarks;
 pub mod tokens;
+pub mod units;
 pub mod words;
 pub mod world;
 

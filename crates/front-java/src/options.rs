@@ -1,5 +1,6 @@
 //! Where a program begins, and what is assumed of code that is not there.
 
+use crate::units::UnitOptions;
 use crate::world::{ClassId, MemberId};
 
 /// Where a program begins.
@@ -20,6 +21,8 @@ pub struct JavaOptions {
     pub deadlock_locks: usize,
     /// What unknown code does.
     pub unknown: UnknownCalls,
+    /// What else is a unit of work, and which fields belong together.
+    pub units: UnitOptions,
 }
 
 /// What methods outside may do of which the table says nothing.
@@ -34,6 +37,7 @@ pub enum UnknownCalls {
 
 impl Default for JavaOptions {
     fn default() -> Self {
-        Self { deadlock_locks: 2, unknown: UnknownCalls::default() }
+        let (unknown, units) = (UnknownCalls::default(), UnitOptions::default());
+        Self { deadlock_locks: 2, unknown, units }
     }
 }

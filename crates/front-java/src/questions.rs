@@ -23,7 +23,8 @@ use crate::points_to::{
 };
 use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{JavaSubject, ModelFacts, ModelThread, model};
-use crate::words::{kind_name, lock_name, short_method, subject_class, subject_name};
+use crate::units::Declared;
+use crate::words::{kind_name, lock_name, short_class, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_program::Program;
@@ -72,6 +73,10 @@ pub struct Understood {
     pub ignored: BTreeSet<String>,
     /// What was not understood, in words.
     pub doubts: BTreeSet<String>,
+    /// Public methods that nothing reaches.
+    pub unreached: Vec<MemberId>,
+    /// Classes of shared objects about which nothing is asked, because they are marked as not thread-safe.
+    pub unasked: BTreeSet<String>,
 }
 
 /// Finds the questions about a program that begins so and gives the model of each to `each`.
@@ -88,7 +93,8 @@ pub fn questions(
 ) -> Result<Understood, StopReason> {
     let found = points_to(world, table, beginning, options.unknown, budget)?;
     let facts = Facts::new(world, &found, budget)?;
-    let shared = ModelFacts::new(world, table, &found, &facts, budget)?;
+    let declared = Declared::new(world, &options.units);
+    let shared = ModelFacts::new(world, table, &found, &facts, declared, budget)?;
     let sources = Sources::new(world);
     let mut remarks = KnownRemarks::default();
     let mut understood = Understood {
@@ -100,6 +106,7 @@ pub fn questions(
         methods: (found.methods.len(), world.classes.iter().map(|class| class.methods.len()).sum()),
         unknown: found.unknown.clone(),
         doubts: found.doubts.iter().map(|doubt| in_words(world, doubt)).collect(),
+        unreached: unreached(world, &found),
         ..Understood::default()
     };
     let owners = owners(&found, &facts);
@@ -131,6 +138,12 @@ pub fn questions(
                 subjects.retain(|subject| by_class.contains(subject));
                 subjects.retain(|subject| is_of_class(&found, *class, *subject));
             }
+            subjects.retain(|&subject| {
+                let class = class_of(&found, subject);
+                let marked = class.filter(|class| shared.declared.unasked.contains(class));
+                understood.unasked.extend(marked.map(|class| short_class(world, class)));
+                marked.is_none()
+            });
             if !subjects.is_empty() && never_meet(&shared, first, second, budget)? {
                 continue;
             }
@@ -174,14 +187,30 @@ pub fn questions(
     Ok(understood)
 }
 
-/// Whether a class of the world has no lock, no volatile field and nothing of `java.util.concurrent`.
-fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
-    let class = match subject {
+/// The class of the world that a question is about.
+fn class_of(found: &PointsTo, subject: JavaSubject) -> Option<ClassId> {
+    match subject {
         JavaSubject::Statics(class) => Some(class),
         JavaSubject::Object(object) => found.objects[object].class,
         JavaSubject::Locks(_) => None,
-    };
-    let Some(class) = class else { return false };
+    }
+}
+
+/// The public methods with a body that nothing reaches.
+fn unreached(world: &World, found: &PointsTo) -> Vec<MemberId> {
+    let all = world.classes.iter_enumerated().flat_map(|(class, of)| {
+        let methods = of.methods.iter().enumerate();
+        let public = methods.filter(|(_, one)| {
+            one.body.is_some() && one.access.is_public() && !one.access.is_synthetic()
+        });
+        public.map(move |(number, _)| MemberId { class, number })
+    });
+    all.filter(|one| !found.methods.contains_key(one)).collect()
+}
+
+/// Whether a class of the world has no lock, no volatile field and nothing of `java.util.concurrent`.
+fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
+    let Some(class) = class_of(found, subject) else { return false };
     let (line, _) = world.line(class);
     line.into_iter().all(|class| {
         let of = &world.classes[class];

@@ -30,6 +30,8 @@ pub enum StepRemark {
     Volatile,
     /// What is read is what a compare-and-set expects that is tried again.
     Expected,
+    /// The unit that begins is a pass of a loop.
+    Pass,
 }
 
 /// The remarks about the steps of a model.
@@ -41,6 +43,17 @@ pub struct StepRemarks {
     pub arrays: BTreeSet<LocationId>,
     /// The procedures that run for the object that the model is about.
     pub own: BTreeSet<ProcedureId>,
+    /// The locks that are said to guard locations.
+    pub claims: BTreeMap<LocationId, LockClaim>,
+}
+
+/// A lock that is said to guard something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LockClaim {
+    /// As the annotation says.
+    pub text: String,
+    /// The names that it can have.
+    pub names: BTreeSet<String>,
 }
 
 /// What was said of instructions already.
@@ -68,6 +81,7 @@ impl KnownRemarks {
             Step::Read(..) => AccessStep::Reads,
             Step::Write(..) => AccessStep::Writes,
             Step::Release(_) => AccessStep::Frees,
+            Step::Pass => return BTreeSet::from([StepRemark::Pass]),
             _ => return BTreeSet::new(),
         };
         let known = self.0.entry((method, at, what));

@@ -78,6 +78,8 @@ impl CheckOptions {
             parts.extend(self.add_units.map(|added| match added {
                 AddedUnits::Functions => "calls from main are units".to_owned(),
                 AddedUnits::Locks => "regions under locks are units".to_owned(),
+                AddedUnits::Loops => "passes of loops in Java are units".to_owned(),
+                AddedUnits::Callers => "methods of other classes in Java are units".to_owned(),
             }));
         }
         if self.fixes == Fixes::Skip {

@@ -9,6 +9,7 @@
 use crate::check::{CheckOptions, Fixes};
 use crate::formulas::ProjectFormula;
 use crate::glob::FilePattern;
+use crate::java::{FieldSet, MethodPattern, UnitOptions};
 use crate::select::{self, parse_patterns};
 use crate::suppress::Suppression;
 use selvedge_base::{Diagnostic, Span};
@@ -45,6 +46,8 @@ pub struct Config {
     pub suppressions: Vec<Suppression>,
     /// What is asked of the runs of the models.
     pub formulas: Vec<ProjectFormula>,
+    /// Units and sets of programs in Java.
+    pub java: UnitOptions,
 }
 
 impl Config {
@@ -61,6 +64,12 @@ impl Config {
             fixes: self.fixes.or(other.fixes),
             suppressions: [self.suppressions, other.suppressions].concat(),
             formulas: [self.formulas, other.formulas].concat(),
+            java: UnitOptions {
+                units: [self.java.units, other.java.units].concat(),
+                not_units: [self.java.not_units, other.java.not_units].concat(),
+                sets: [self.java.sets, other.java.sets].concat(),
+                ..UnitOptions::default()
+            },
         }
     }
 
@@ -112,9 +121,10 @@ pub fn seconds(seconds: f64) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "add-units",
     "fixes",
+    "java",
     "memory",
     "only",
     "patterns",
@@ -126,6 +136,7 @@ const KEYS: [&str; 9] = [
 const SUPPRESS_KEYS: [&str; 7] =
     ["file", "fingerprint", "line", "locations", "reason", "rule", "threads"];
 const TEMPORAL_KEYS: [&str; 4] = ["fair", "file", "formula", "name"];
+const JAVA_KEYS: [&str; 3] = ["no-units", "sets", "units"];
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -145,7 +156,12 @@ impl Reader<'_> {
                     config.units = self.word(value, "kind of units", &all);
                 }
                 "add-units" => {
-                    let all = [("functions", AddedUnits::Functions), ("locks", AddedUnits::Locks)];
+                    let all = [
+                        ("functions", AddedUnits::Functions),
+                        ("locks", AddedUnits::Locks),
+                        ("loops", AddedUnits::Loops),
+                        ("callers", AddedUnits::Callers),
+                    ];
                     config.add_units = self.word(value, "way to add units", &all);
                 }
                 "only" => config.only = self.kinds(value),
@@ -156,6 +172,7 @@ impl Reader<'_> {
                 "fixes" => config.fixes = self.boolean(value),
                 "suppress" => config.suppressions = self.suppressions(value),
                 "temporal" => config.formulas = self.formulas(value),
+                "java" => config.java = self.java(value),
                 other => self.unknown_key(other, key.span(), &KEYS),
             }
         }
@@ -223,6 +240,42 @@ impl Reader<'_> {
             );
         }
         (self.complaints.len() == before).then_some(entry)
+    }
+
+    fn java(&mut self, value: &Value<'_>) -> UnitOptions {
+        let mut java = UnitOptions::default();
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong_type(value, "a table");
+            return java;
+        };
+        for (key, value) in table {
+            match &**key.get_ref() {
+                "units" => java.units = self.read_each(value, MethodPattern::new),
+                "no-units" => java.not_units = self.read_each(value, MethodPattern::new),
+                "sets" => java.sets = self.read_each(value, FieldSet::new),
+                other => self.unknown_key(other, key.span(), &JAVA_KEYS),
+            }
+        }
+        java
+    }
+
+    /// What each of several texts means.
+    fn read_each<T>(
+        &mut self,
+        value: &Value<'_>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Vec<T> {
+        let mut all = Vec::new();
+        for text in self.names(value) {
+            match read(&text) {
+                Ok(one) => all.push(one),
+                Err(help) => {
+                    let message = format!("`{text}` is none");
+                    self.complain("bad-value", message, value.span(), &help);
+                }
+            }
+        }
+        all
     }
 
     fn formulas(&mut self, value: &Value<'_>) -> Vec<ProjectFormula> {

@@ -214,6 +214,7 @@ impl Loaded {
         if !damaged {
             match classes.program(settings, budget) {
                 Ok(program) => {
+                    loaded.complaints.extend(program.unknown_names());
                     loaded.java = Some(Arc::new(program));
                     loaded.program = Some(Program::default());
                 }

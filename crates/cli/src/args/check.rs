@@ -5,7 +5,9 @@
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
-use selvedge_library::java::{JavaList, JavaOptions, JavaSettings, UnknownCalls};
+use selvedge_library::java::{
+    FieldSet, JavaList, JavaOptions, JavaSettings, MethodPattern, UnitOptions, UnknownCalls,
+};
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_library::shard::{Shard, parse_shard};
@@ -35,11 +37,15 @@ Configuration: the nearest selvedge.toml in the folder of the first path or abov
 the one in the current folder. The command line is stronger than the file.
   patterns = \"all\"                # or \"vaziri\", \"12,17-20\", [12, 17]
   units = \"exact\"                 # or \"paper\"
-  add-units = \"functions\"         # or \"locks\"
+  add-units = \"functions\"         # or \"locks\"; of Java \"loops\" or \"callers\"
   only = [\"deadlock\", \"race\"]     # and \"assertion\", \"atomicity\", \"temporal\"
   timeout = 60                    # seconds, for the whole run
   memory = 2048                   # MiB
   fixes = true                    # look for fixes
+  [java]                          # units of work and sets of fields in Java
+  units = [\"com.acme.Cache.put*\"]
+  no-units = [\"Cache.debug\"]
+  sets = [\"com.acme.Cache=hits,misses\"]
   [[suppress]]                    # a finding with all that is given is not counted
   reason = \"statistics may be off by one\"
   rule = \"data-race\"              # or \"atomicity-violation\", \"deadlock\", …
@@ -169,6 +175,21 @@ pub struct JavaArgs {
     /// be given several times.
     #[arg(long, value_name = "CLASS.METHOD", conflicts_with_all = ["main", "class"])]
     pub entry: Vec<String>,
+    /// A method of Java is a unit of work, whatever it does, whoever declares it; `*` is any text, and the package
+    /// may be left out; may be given several times.
+    #[arg(long, value_name = "CLASS.METHOD", value_parser = MethodPattern::new)]
+    pub unit: Vec<MethodPattern>,
+    /// A method of Java is no unit of work, nor is what is under locks in it; `*` is any text; may be given
+    /// several times.
+    #[arg(long, value_name = "CLASS.METHOD", value_parser = MethodPattern::new)]
+    pub no_unit: Vec<MethodPattern>,
+    /// These fields of a class of Java belong together, and not to the set of its other fields; may be given
+    /// several times.
+    #[arg(long, value_name = "CLASS=FIELD,FIELD", value_parser = FieldSet::new)]
+    pub set: Vec<FieldSet>,
+    /// What becomes a unit of work, where programs in Java are concerned.
+    #[arg(skip)]
+    pub added: Option<AddedUnits>,
     /// What methods outside a program in Java do that nothing is known of.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub unknown: UnknownChoice,
@@ -207,6 +228,8 @@ pub enum ListChoice {
     Unknown,
     /// Locks that are left out of models.
     IgnoredLocks,
+    /// Public methods that nothing reaches.
+    Unreached,
 }
 
 impl From<ListChoice> for JavaList {
@@ -218,6 +241,7 @@ impl From<ListChoice> for JavaList {
             ListChoice::Units => Self::Units,
             ListChoice::Unknown => Self::Unknown,
             ListChoice::IgnoredLocks => Self::IgnoredLocks,
+            ListChoice::Unreached => Self::Unreached,
         }
     }
 }
@@ -233,6 +257,17 @@ pub enum UnknownChoice {
 }
 
 impl JavaArgs {
+    /// The same with what the configuration says, too.
+    #[must_use]
+    pub fn with(&self, units: &UnitOptions, added: Option<AddedUnits>) -> Self {
+        let mut all = self.clone();
+        all.unit.extend(units.units.iter().cloned());
+        all.no_unit.extend(units.not_units.iter().cloned());
+        all.set.extend(units.sets.iter().cloned());
+        all.added = added;
+        all
+    }
+
     /// The settings that the arguments ask for.
     pub fn settings(&self) -> JavaSettings {
         JavaSettings {
@@ -244,6 +279,13 @@ impl JavaArgs {
                 unknown: match self.unknown {
                     UnknownChoice::Args => UnknownCalls::Args,
                     UnknownChoice::Pure => UnknownCalls::Pure,
+                },
+                units: UnitOptions {
+                    loops: self.added == Some(AddedUnits::Loops),
+                    callers: self.added == Some(AddedUnits::Callers),
+                    units: self.unit.clone(),
+                    not_units: self.no_unit.clone(),
+                    sets: self.set.clone(),
                 },
             },
         }
@@ -300,6 +342,11 @@ pub enum AddedUnitChoice {
     Functions,
     /// Each outermost synchronized block.
     Locks,
+    /// Of a program in Java, each pass of an outermost loop of what a thread begins with, if it calls two
+    /// methods of one object.
+    Loops,
+    /// Of a program in Java, methods of other classes than that of the object.
+    Callers,
 }
 
 impl From<AddedUnitChoice> for AddedUnits {
@@ -307,6 +354,8 @@ impl From<AddedUnitChoice> for AddedUnits {
         match choice {
             AddedUnitChoice::Functions => Self::Functions,
             AddedUnitChoice::Locks => Self::Locks,
+            AddedUnitChoice::Loops => Self::Loops,
+            AddedUnitChoice::Callers => Self::Callers,
         }
     }
 }

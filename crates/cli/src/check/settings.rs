@@ -3,7 +3,7 @@
 //! does, defaults otherwise.
 
 use super::files;
-use crate::args::check::CheckArgs;
+use crate::args::check::{CheckArgs, JavaArgs};
 use crate::exit::Exit;
 use crate::input::{self, Text};
 use crate::output::Output;
@@ -11,6 +11,7 @@ use selvedge_base::{Budget, Diagnostic};
 use selvedge_library::baseline::Baseline;
 use selvedge_library::config::{self, Config};
 use selvedge_library::formulas::ProjectFormulas;
+use selvedge_library::java::UnitOptions;
 use selvedge_library::shard::stored::StoredRestriction;
 use selvedge_library::suppress::Suppression;
 use selvedge_library::{CheckOptions, ThreadRestriction};
@@ -38,6 +39,8 @@ pub struct Settings {
     pub restrictions: Vec<ThreadRestriction>,
     /// The texts that say so, for a part of a run.
     pub restriction_texts: Vec<StoredRestriction>,
+    /// How to read programs in Java.
+    pub java: JavaArgs,
     /// The options of the run in words.
     pub summary: String,
 }
@@ -75,6 +78,7 @@ impl Settings {
             fixes: (args.fixes || args.no_fixes).then_some(args.fixes),
             suppressions: Vec::new(),
             formulas: Vec::new(),
+            java: UnitOptions::default(),
         };
         let config = said.or(config);
         let mut options = config.options().map_err(|message| {
@@ -94,6 +98,7 @@ impl Settings {
         };
         Ok(Self {
             summary: summary(&options, &restrictions),
+            java: args.java.with(&config.java, config.add_units),
             restrictions,
             restriction_texts,
             options,

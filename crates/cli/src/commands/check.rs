@@ -186,9 +186,10 @@ fn list(args: &CheckArgs, what: ListChoice, output: Output) -> Result<Exit, Exit
     let start = Instant::now();
     let memory = args.memory.map(|memory| memory.saturating_mul(1 << 20));
     let watch = Watch::new(limits(args.timeout, memory, start), start);
+    let java = Settings::read(args, output, watch.budget())?.java;
     let Found { files: found, mistakes, .. } = files::find(&args.paths);
     let mut loaded: Vec<Loaded> = mistakes.into_iter().map(load::nothing).collect();
-    loaded.extend(found.iter().map(|one| load::load(one, &[], &args.java, watch.budget())));
+    loaded.extend(found.iter().map(|one| load::load(one, &[], &java, watch.budget())));
     say(&loaded, output);
     let mut exit = Exit::Success;
     for file in loaded {
@@ -298,7 +299,8 @@ fn read(args: &CheckArgs, settings: &Settings, output: Output, budget: &Budget) 
     // A file that is not read to its end leaves time for the others, and to analyse them.
     let pieces = |at: usize| 2 * found.len() - at;
     let restrictions = &settings.restrictions;
-    let load = |(at, found)| load::load(found, restrictions, &args.java, &budget.share(pieces(at)));
+    let load =
+        |(at, found)| load::load(found, restrictions, &settings.java, &budget.share(pieces(at)));
     loaded.extend(found.iter().enumerate().map(load));
     let config_folder = settings.config.as_ref().and_then(|config| config.path.parent());
     for file in &mut loaded {

@@ -6,10 +6,11 @@ use super::{
     Step, Walk,
 };
 use crate::class::{At, FieldAccess, JavaInstruction};
-use crate::frames::Definition;
+use crate::frames::{Definition, Frames};
 use crate::library::LockSide;
 use crate::names::kinds_of_method;
 use crate::points_to::{Holder, ObjectId, ObjectSet, Origin, Site};
+use crate::units::LoopPasses;
 use crate::world::{MemberId, Resolution};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, StopReason};
@@ -44,6 +45,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             awaits: BTreeSet::new(),
             frees: Vec::new(),
             parts: BTreeMap::new(),
+            passes: BTreeMap::new(),
             object,
             initialiser: None,
             nodes: 0,
@@ -640,6 +642,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         // Who calls itself goes on with what is known of its ends so far.
         self.model.graphs[context].outcomes.clone_from(&before.outcomes);
         self.nodes -= before.nodes;
+        let passes = self.passes_of(method, frames);
         let mut walk = Walk {
             explorer: self,
             context,
@@ -654,6 +657,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             this: tokens.first().cloned(),
             silent: false,
             in_unit,
+            passes,
         };
         walk.begin(&tokens, phase);
         walk.run();
@@ -667,6 +671,21 @@ impl<'s, 'a> Explorer<'s, 'a> {
             self.open.extend(dependents);
         }
         self.model.graphs[context] = graph;
+    }
+
+    /// The loops of a method whose passes are units, if a thread begins with it and that is asked for.
+    fn passes_of(&mut self, method: MemberId, frames: &Frames) -> Option<Rc<LoopPasses>> {
+        let ModelFacts { world, found, declared, .. } = self.shared;
+        let begins = || {
+            found.kinds.iter().any(|kind| kind.entry == Some(method))
+                || found.callbacks.iter().any(|&(_, one)| one == method)
+        };
+        if !declared.loops || declared.not_units.contains(&method) || !begins() {
+            return None;
+        }
+        let subject = self.subject;
+        let find = || Rc::new(LoopPasses::new(world, found, method, frames, subject));
+        Some(Rc::clone(self.passes.entry(method).or_insert_with(find)))
     }
 
     /// A lock that is given up for a while must be held once, by this method alone.

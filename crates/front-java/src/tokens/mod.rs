@@ -27,6 +27,7 @@ use crate::facts::Facts;
 use crate::frames::{Definition, Frames};
 use crate::library::{Control, LockSide, Table};
 use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site, ThreadKind};
+use crate::units::{Declared, LoopPasses};
 use crate::world::{ClassId, MemberId, World};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
@@ -160,6 +161,8 @@ pub enum Step {
     Release(LockKey),
     /// A unit begins.
     Begin,
+    /// A unit begins that is a pass of a loop.
+    Pass,
     /// It ends.
     End,
     /// A call with this outcome.
@@ -296,6 +299,8 @@ pub struct ModelFacts<'a> {
     pub pooled: ObjectSet,
     /// What objects hold in fields, as elements, or as what they have captured.
     pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    /// What is declared to be a unit of work.
+    pub declared: Declared,
 }
 
 /// How many locks there are at most in a cycle that is asked about.
@@ -322,6 +327,7 @@ impl<'a> ModelFacts<'a> {
         table: &'a Table,
         found: &'a PointsTo,
         facts: &'a Facts,
+        declared: Declared,
         budget: &Budget,
     ) -> Result<Self, StopReason> {
         let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
@@ -444,6 +450,7 @@ impl<'a> ModelFacts<'a> {
             guarded,
             pooled,
             holds,
+            declared,
         })
     }
 }
@@ -562,6 +569,8 @@ enum Unit {
     None,
     Method,
     Region,
+    /// A pass of a loop.
+    Pass,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -620,6 +629,8 @@ struct Explorer<'s, 'a> {
     frees: Vec<Freed>,
     /// The fields through which the object owns others.
     parts: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>>,
+    /// The loops whose passes are units, by the method.
+    passes: BTreeMap<MemberId, Rc<LoopPasses>>,
     /// What the object can be in sets.
     object: Option<ObjectId>,
     /// The initialiser of the class through which alone the object is known.
@@ -643,4 +654,6 @@ struct Walk<'w, 's, 'a> {
     /// Whether the other thread does not run at the instruction that is executed.
     silent: bool,
     in_unit: bool,
+    /// The loops whose passes are units.
+    passes: Option<Rc<LoopPasses>>,
 }

@@ -37,19 +37,24 @@ impl Walk<'_, '_, '_> {
             unit = Unit::Method;
         }
         let mut held = Vec::new();
+        let regions = self.has_regions();
         if let Some(key) = self.own_lock() {
-            if unit == Unit::None && !key.explicit {
+            if unit == Unit::None && !key.explicit && regions {
                 steps.push(Step::Begin);
                 unit = Unit::Region;
             }
             steps.push(Step::Acquire(key.clone()));
             held.push(key);
-        } else if of.access.is_synchronized() && unit == Unit::None {
+        } else if of.access.is_synchronized() && unit == Unit::None && regions {
             steps.push(Step::Begin);
             unit = Unit::Region;
         }
         let monitors = u8::from(of.access.is_synchronized());
         let first = At::from_index(0);
+        if unit == Unit::None && self.pass_at(first) == Some(first) {
+            steps.push(Step::Pass);
+            unit = Unit::Pass;
+        }
         let frame = Frame {
             at: first,
             stack: Vec::new(),
@@ -95,9 +100,12 @@ impl Walk<'_, '_, '_> {
     /// object, above or below it or in their nest, neither a constructor nor what a thread begins with. It ends
     /// where threads are started or waited for or something may take long, and another one begins behind that.
     pub(super) fn is_unit(&self) -> bool {
-        let ModelFacts { world, found, .. } = self.explorer.shared;
+        let ModelFacts { world, found, declared, .. } = self.explorer.shared;
         let of = world.of(self.method);
         let name = world.names.text(of.name);
+        if declared.not_units.contains(&self.method) || declared.units.contains(&self.method) {
+            return !declared.not_units.contains(&self.method);
+        }
         if of.access.is_private()
             || of.access.is_synthetic()
             || name.starts_with('<')
@@ -117,6 +125,9 @@ impl Walk<'_, '_, '_> {
             }
         };
         let Some(class) = class else { return false };
+        if declared.callers {
+            return true;
+        }
         let nest = |class: ClassId| {
             let name = world.names.text(world.classes[class].name);
             name.split('$').next().unwrap_or(name).to_owned()
@@ -185,10 +196,11 @@ impl Walk<'_, '_, '_> {
     /// ends before it and begins again behind it, if no lock is held.
     pub(super) fn around(&mut self, frame: &Frame, steps: &[Step]) -> Vec<Step> {
         match frame.unit {
-            Unit::Method if frame.monitors == 0 => {
+            Unit::Method if frame.monitors == 0 && !self.is_declared() => {
                 [&[Step::End][..], steps, &[Step::Begin]].concat()
             }
-            Unit::Method => {
+            Unit::Pass if frame.monitors == 0 => [&[Step::End][..], steps, &[Step::Pass]].concat(),
+            Unit::Method | Unit::Pass => {
                 self.explorer.unsplit.insert(self.method);
                 steps.to_vec()
             }
@@ -196,7 +208,32 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    pub(super) fn edge(&mut self, source: usize, at: At, steps: Vec<Step>, frame: Frame) {
+    /// Whether somebody says that the method is a unit, whatever it does.
+    fn is_declared(&self) -> bool {
+        self.explorer.shared.declared.units.contains(&self.method)
+    }
+
+    /// Whether what is under a lock in the method is a unit.
+    fn has_regions(&self) -> bool {
+        !self.explorer.shared.declared.not_units.contains(&self.method)
+    }
+
+    /// Where the loop begins whose passes are units and that an instruction lies in.
+    fn pass_at(&self, at: At) -> Option<At> {
+        self.passes.as_ref().and_then(|passes| passes.entry(at))
+    }
+
+    pub(super) fn edge(&mut self, source: usize, at: At, mut steps: Vec<Step>, mut frame: Frame) {
+        let (from, to) = (self.pass_at(at), self.pass_at(frame.at));
+        let again = to == Some(frame.at) && at != frame.at;
+        if frame.unit == Unit::Pass && (from != to || again) {
+            steps.push(Step::End);
+            frame.unit = Unit::None;
+        }
+        if frame.unit == Unit::None && again {
+            steps.push(Step::Pass);
+            frame.unit = Unit::Pass;
+        }
         let goal = ModelGoal::Node(self.node(frame));
         self.push(ModelEdge { source, steps, goal, at });
     }
@@ -698,7 +735,7 @@ impl Walk<'_, '_, '_> {
     /// Takes a lock, known or not, and goes on.
     pub(super) fn take(&mut self, source: usize, mut next: Frame, keys: Vec<LockKey>) {
         let mut steps = Vec::new();
-        if next.unit == Unit::None {
+        if next.unit == Unit::None && self.has_regions() {
             steps.push(Step::Begin);
             next.unit = Unit::Region;
         }

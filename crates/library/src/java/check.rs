@@ -13,7 +13,7 @@ use crate::fixes::deadlocks;
 use crate::goals::Goals;
 use crate::java::conflict::{conflict, note_accesses};
 use selvedge_analysis::{InternalError, Prepared};
-use selvedge_base::{Budget, Id, IdVec, Place, StopReason};
+use selvedge_base::{Budget, Diagnostic, Id, IdVec, Place, Severity, StopReason};
 use selvedge_findings::fix::LARGEST;
 use selvedge_findings::{
     AccessTable, Change, Checked, Conflict, Finding, FindingKind, Tally, by_cause,
@@ -23,11 +23,13 @@ use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
+use selvedge_front_java::units::Declared;
 use selvedge_program::{
     Action, Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId,
     Program, Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
 };
 use selvedge_report::describe::{count, kind_name};
+use selvedge_report::escape::visible;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -62,6 +64,17 @@ pub struct JavaChecked {
 }
 
 impl JavaProgram {
+    /// That something was asked for by a name that nothing has.
+    pub fn unknown_names(&self) -> Vec<Diagnostic> {
+        let names = Declared::unknown_names(&self.world, &self.options.units);
+        let warn = |name: String| {
+            let warning = Diagnostic::global("no-such-member", Severity::Warning, visible(&name));
+            warning
+                .with_help("`selvedge show --classes` lists classes, methods and fields".to_owned())
+        };
+        names.into_iter().map(warn).collect()
+    }
+
     /// Asks everything about the program.
     ///
     /// # Errors
@@ -191,8 +204,10 @@ struct Joined {
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
     methods: (usize, usize),
-    /// Methods that are units of work, and regions under locks that are, by the method and the place.
-    units: (UnitPlaces, UnitPlaces),
+    /// The units of work.
+    units: BTreeMap<UnitExtent, UnitPlaces>,
+    /// Classes that are marked as not thread-safe.
+    unasked: BTreeSet<String>,
 }
 
 /// What tells one conflict from another: its kind and its places.
@@ -216,13 +231,34 @@ fn key_of(finding: &Finding) -> ConflictKey {
 /// Units of work by the method and the place that they begin in.
 type UnitPlaces = BTreeSet<(String, Place)>;
 
-/// The units of work of a model: the method, where they begin, and whether they are all of the method.
-pub(super) fn units(program: &Program) -> impl Iterator<Item = (String, Place, bool)> + '_ {
-    let begins = program.edges.iter().filter(|edge| edge.action == Action::BeginUnit);
-    begins.map(|edge| {
+/// What a unit of work is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum UnitExtent {
+    /// A method.
+    Method,
+    /// What is under a lock.
+    Region,
+    /// A pass of a loop.
+    Pass,
+}
+
+/// The units of work of a model: the method, where they begin, and what they are.
+pub(super) fn units(model: &JavaModel) -> impl Iterator<Item = (String, Place, UnitExtent)> + '_ {
+    let JavaModel { program, remarks, .. } = model;
+    let begins =
+        program.edges.iter_enumerated().filter(|(_, edge)| edge.action == Action::BeginUnit);
+    begins.map(|(id, edge)| {
         let procedure = &program.procedures[program.nodes[edge.source]];
         let method = selvedge_findings::cause::method_name(&procedure.name);
-        (method, edge.place, edge.source == procedure.entry)
+        let said = remarks.edges.get(&id);
+        let extent = if said.is_some_and(|said| said.contains(&StepRemark::Pass)) {
+            UnitExtent::Pass
+        } else if edge.source == procedure.entry {
+            UnitExtent::Method
+        } else {
+            UnitExtent::Region
+        };
+        (method, edge.place, extent)
     })
 }
 
@@ -238,10 +274,9 @@ impl Joined {
         }
         self.open.extend(checked.open);
         if !model.about_locks {
-            note_accesses(&mut self.accesses, &model.program, budget)?;
-            for (method, at, whole) in units(&model.program) {
-                let units = if whole { &mut self.units.0 } else { &mut self.units.1 };
-                units.insert((method, at));
+            note_accesses(&mut self.accesses, model, budget)?;
+            for (method, at, extent) in units(model) {
+                self.units.entry(extent).or_default().insert((method, at));
             }
         }
         let (mut shift, mut kept) = (None, None);
@@ -324,8 +359,9 @@ impl Joined {
     }
 
     fn understand(&mut self, understood: Understood) {
-        let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts } =
+        let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts, .. } =
             understood;
+        self.unasked.extend(understood.unasked);
         self.cycles += cycles;
         self.can_meet |= kinds.len() > 1 || kinds.iter().any(|(_, single)| !single);
         self.kinds = self.kinds.max(kinds.len());
@@ -404,12 +440,17 @@ impl Joined {
                 count(self.cycles, "question")
             );
         }
+        let units = |extent| self.units.get(&extent).map_or(0, BTreeSet::len);
+        let passes = match units(UnitExtent::Pass) {
+            0 => String::new(),
+            loops => format!(" and passes of {}", count(loops, "loop")),
+        };
         let _ = write!(
             text,
-            "; {}; units of work: {} and {}; {} of {} are reached",
+            "; {}; units of work: {} and {}{passes}; {} of {} are reached",
             count(self.models, "model"),
-            count(self.units.0.len(), "method"),
-            count(self.units.1.len(), "locked region"),
+            count(units(UnitExtent::Method), "method"),
+            count(units(UnitExtent::Region), "locked region"),
             self.methods.0,
             count(self.methods.1, "method"),
         );
@@ -448,6 +489,22 @@ impl Joined {
                 text,
                 "; {} ignored where no name or no nesting is known: {}",
                 count(self.ignored.len(), "lock"),
+                names.join(", ")
+            );
+        }
+        let (claims, broken) = self.accesses.claims();
+        if claims > 0 {
+            let held = claims - broken.len();
+            let _ = write!(text, "; `@GuardedBy` holds for {held} of {}", count(claims, "field"));
+        }
+        if !broken.is_empty() {
+            let _ = write!(text, " ({})", broken.join("; "));
+        }
+        if !self.unasked.is_empty() {
+            let names: Vec<&str> = self.unasked.iter().map(String::as_str).collect();
+            let _ = write!(
+                text,
+                "; not asked because of `@NotThreadSafe`: objects of {}",
                 names.join(", ")
             );
         }

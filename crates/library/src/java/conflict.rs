@@ -8,15 +8,19 @@ use selvedge_findings::cause::conflict_steps;
 use selvedge_findings::{AccessTable, Conflict, ConflictStep, Finding, FindingKind};
 use selvedge_front_java::questions::JavaModel;
 use selvedge_front_java::remarks::StepRemark;
-use selvedge_program::{Move, Program, StepKind, TraceStep};
+use selvedge_program::{Move, StepKind, TraceStep};
 use std::collections::BTreeSet;
 
 /// Notes which locks are held at the accesses of a model.
 pub(super) fn note_accesses(
     table: &mut AccessTable,
-    program: &Program,
+    model: &JavaModel,
     budget: &Budget,
 ) -> Result<(), StopReason> {
+    let program = &model.program;
+    for (location, claim) in &model.remarks.claims {
+        table.claim(&program.locations[*location].name, &claim.text, &claim.names);
+    }
     let held = HeldLocks::new(program, budget)?;
     for (location, of) in program.locations.iter_enumerated() {
         for (edge, writes, locks) in held.accesses(program, location) {

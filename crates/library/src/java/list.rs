@@ -4,11 +4,13 @@
 //! out; and the model of one object.
 
 use super::JavaProgram;
-use super::check::units;
+use super::check::{UnitExtent, units};
 use selvedge_base::{Budget, Place, StopReason};
+use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::JavaBeginning;
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
+use selvedge_front_java::words::short_method;
 use selvedge_program::{Action, Program};
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
@@ -33,6 +35,8 @@ pub enum JavaList {
     Unknown,
     /// The locks that are left out.
     IgnoredLocks,
+    /// Public methods that nothing reaches.
+    Unreached,
 }
 
 /// What the models of a program have.
@@ -41,7 +45,7 @@ struct Seen {
     /// By what they are about: the threads of each model.
     objects: BTreeMap<String, Vec<String>>,
     locks: BTreeMap<String, BTreeSet<String>>,
-    units: BTreeSet<(String, String, bool)>,
+    units: BTreeSet<(String, String, UnitExtent)>,
 }
 
 impl Seen {
@@ -54,7 +58,7 @@ impl Seen {
                 places.insert(located(program, edge.place));
             }
         }
-        let own = units(program).map(|(method, at, whole)| (method, located(program, at), whole));
+        let own = units(model).map(|(method, at, extent)| (method, located(program, at), extent));
         self.units.extend(own);
     }
 }
@@ -89,7 +93,7 @@ impl JavaProgram {
                 let class = self.world.names.class(self.world.classes[main.class].name);
                 let _ = writeln!(out, "{}.main:", visible(&class));
             }
-            for line in lines(what, &understood, &seen) {
+            for line in lines(what, &self.world, &understood, &seen) {
                 let _ = writeln!(out, "{}", visible(&line));
             }
         }
@@ -125,7 +129,7 @@ impl JavaProgram {
     }
 }
 
-fn lines(what: JavaList, understood: &Understood, seen: &Seen) -> Vec<String> {
+fn lines(what: JavaList, world: &World, understood: &Understood, seen: &Seen) -> Vec<String> {
     match what {
         JavaList::Kinds => {
             let line = |(name, single): &(String, bool)| {
@@ -154,8 +158,12 @@ fn lines(what: JavaList, understood: &Understood, seen: &Seen) -> Vec<String> {
             seen.locks.iter().map(line).collect()
         }
         JavaList::Units => {
-            let line = |(method, at, whole): &(String, String, bool)| {
-                let what = if *whole { "the method" } else { "a region under a lock" };
+            let line = |(method, at, extent): &(String, String, UnitExtent)| {
+                let what = match extent {
+                    UnitExtent::Method => "the method",
+                    UnitExtent::Region => "a region under a lock",
+                    UnitExtent::Pass => "a pass of a loop",
+                };
                 format!("{method}  {what}, {at}")
             };
             seen.units.iter().map(line).collect()
@@ -169,5 +177,9 @@ fn lines(what: JavaList, understood: &Understood, seen: &Seen) -> Vec<String> {
                 .collect()
         }
         JavaList::IgnoredLocks => understood.ignored.iter().cloned().collect(),
+        JavaList::Unreached => {
+            let names = understood.unreached.iter().map(|&one| short_method(world, one));
+            names.collect::<BTreeSet<String>>().into_iter().collect()
+        }
     }
 }

@@ -13,6 +13,7 @@ mod settings;
 pub use check::{JavaChecked, JavaProgram};
 pub use list::JavaList;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+pub use selvedge_front_java::units::{FieldSet, MethodPattern, UnitOptions};
 pub use settings::JavaSettings;
 
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};

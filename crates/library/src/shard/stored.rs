@@ -294,7 +294,8 @@ impl StoredOptions {
         let add_units = match &self.add_units {
             None => Some(None),
             Some(name) => {
-                let all = [AddedUnits::Functions, AddedUnits::Locks];
+                use AddedUnits::{Callers, Functions, Locks, Loops};
+                let all = [Functions, Locks, Loops, Callers];
                 all.into_iter().find(|&one| added_name(one) == name).map(Some)
             }
         };
@@ -319,6 +320,8 @@ fn added_name(added: AddedUnits) -> &'static str {
     match added {
         AddedUnits::Functions => "functions",
         AddedUnits::Locks => "locks",
+        AddedUnits::Loops => "loops",
+        AddedUnits::Callers => "callers",
     }
 }
 

@@ -1,0 +1,283 @@
+// Units of work and sets of fields that somebody asks for or declares.
+
+@interface Atomic {}
+
+@interface AtomicSet {
+    String value();
+}
+
+@interface GuardedBy {
+    String value();
+}
+
+@interface NotThreadSafe {}
+
+/** Whether there is a place and taking it are two calls; each is guarded. */
+class Parking {
+    private int free = 3;
+
+    synchronized boolean hasFree() {
+        return free > 0;
+    }
+
+    synchronized void park() {
+        free = free - 1;
+    }
+
+    public static void main(String[] args) {
+        Parking lot = new Parking();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                for (int car = 0; car < 9; car++) {
+                    if (lot.hasFree()) {
+                        lot.park();
+                    }
+                }
+            }).start();
+        }
+    }
+}
+
+/** The same with the lot held in between. */
+class ParkingHeld {
+    private int free = 3;
+
+    synchronized boolean hasFree() {
+        return free > 0;
+    }
+
+    synchronized void park() {
+        free = free - 1;
+    }
+
+    public static void main(String[] args) {
+        ParkingHeld lot = new ParkingHeld();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                for (int car = 0; car < 9; car++) {
+                    synchronized (lot) {
+                        if (lot.hasFree()) {
+                            lot.park();
+                        }
+                    }
+                }
+            }).start();
+        }
+    }
+}
+
+/** One call a pass, so passes are no units. */
+class ParkingOne {
+    private int free = 3;
+
+    synchronized void park() {
+        free = free - 1;
+    }
+
+    public static void main(String[] args) {
+        ParkingOne lot = new ParkingOne();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                for (int car = 0; car < 9; car++) {
+                    lot.park();
+                }
+            }).start();
+        }
+    }
+}
+
+/** A clerk asks a till twice. */
+class Till {
+    private int coins;
+
+    synchronized int count() {
+        return coins;
+    }
+
+    synchronized void set(int now) {
+        coins = now;
+    }
+
+    public static void main(String[] args) {
+        Till till = new Till();
+        Clerk clerk = new Clerk(till);
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> clerk.pay()).start();
+        }
+    }
+}
+
+class Clerk {
+    private final Till till;
+
+    Clerk(Till till) {
+        this.till = till;
+    }
+
+    void pay() {
+        int now = till.count();
+        till.set(now + 1);
+    }
+}
+
+/** A private method is no unit unless somebody says so. */
+class Ledger {
+    private int lines;
+
+    private void enter() {
+        int now;
+        synchronized (this) {
+            now = lines;
+        }
+        synchronized (this) {
+            lines = now + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        Ledger ledger = new Ledger();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> ledger.enter()).start();
+        }
+    }
+}
+
+/** The same, and the source says so. */
+class MarkedLedger {
+    private int lines;
+
+    @Atomic
+    private void enter() {
+        int now;
+        synchronized (this) {
+            now = lines;
+        }
+        synchronized (this) {
+            lines = now + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        MarkedLedger ledger = new MarkedLedger();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> ledger.enter()).start();
+        }
+    }
+}
+
+/** Two fields that may belong together, changed one after the other. */
+class Dials {
+    private int left;
+    private int right;
+
+    void turn(int by) {
+        synchronized (this) {
+            left = by;
+        }
+        synchronized (this) {
+            right = by;
+        }
+    }
+
+    synchronized int read() {
+        return left - right;
+    }
+
+    public static void main(String[] args) {
+        Dials dials = new Dials();
+        new Thread(() -> dials.turn(1)).start();
+        new Thread(() -> dials.read()).start();
+    }
+}
+
+/** The same, and the source says that they do not. */
+class MarkedDials {
+    @AtomicSet("left")
+    private int left;
+    @AtomicSet("right")
+    private int right;
+
+    void turn(int by) {
+        synchronized (this) {
+            left = by;
+        }
+        synchronized (this) {
+            right = by;
+        }
+    }
+
+    synchronized int read() {
+        return left - right;
+    }
+
+    public static void main(String[] args) {
+        MarkedDials dials = new MarkedDials();
+        new Thread(() -> dials.turn(1)).start();
+        new Thread(() -> dials.read()).start();
+    }
+}
+
+/** Not meant to be shared, and the source says so; the other one is. */
+class Sketches {
+    @NotThreadSafe
+    static class Sketch {
+        int strokes;
+    }
+
+    private int sheets;
+
+    synchronized void add() {
+        sheets = sheets + 1;
+    }
+
+    public static void main(String[] args) {
+        Sketches all = new Sketches();
+        Sketch sketch = new Sketch();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                sketch.strokes = sketch.strokes + 1;
+                all.add();
+            }).start();
+        }
+    }
+}
+
+/** Most accesses are wrong, and the source says which is right. */
+class Vault {
+    private final Object key = new Object();
+    @GuardedBy("key")
+    private int gold;
+    @GuardedBy("this")
+    private int silver;
+
+    void store() {
+        synchronized (key) {
+            gold = 1;
+        }
+    }
+
+    void spend() {
+        gold = 2;
+    }
+
+    void lose() {
+        gold = 3;
+    }
+
+    synchronized void polish() {
+        silver = silver + 1;
+    }
+
+    public static void main(String[] args) {
+        Vault vault = new Vault();
+        new Thread(() -> vault.store()).start();
+        new Thread(() -> vault.spend()).start();
+        new Thread(() -> vault.lose()).start();
+        new Thread(() -> vault.polish()).start();
+        new Thread(() -> vault.polish()).start();
+    }
+
+    public void nobodyCalls() {
+        gold = 4;
+    }
+}
