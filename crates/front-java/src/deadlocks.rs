@@ -12,7 +12,7 @@ use crate::class::{At, JavaInstruction};
 use crate::facts::Facts;
 use crate::frames::Definition;
 use crate::library::Control;
-use crate::points_to::{Holder, ObjectId, PointsTo, Site, ThreadKind};
+use crate::points_to::{Holder, ObjectId, Origin, PointsTo, Site, ThreadKind};
 use crate::tokens::{DEADLOCK, JavaSubject, ModelFacts, behind};
 use crate::words::object_name;
 use crate::world::{ClassId, MemberId, World};
@@ -24,6 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 enum OrderedLock {
     Object(ObjectId),
     Class(ClassId),
+    /// What keeps others from using a class while it is initialised.
+    Initialiser(ClassId),
 }
 
 /// With more orders of two locks than this in one kind of threads, they are not looked at.
@@ -109,7 +111,7 @@ impl Search<'_, '_> {
         let (Some(&first), Some(&last)) = (locks.first(), locks.last()) else { return Ok(()) };
         let is_one = |lock: OrderedLock| match lock {
             OrderedLock::Object(object) => facts.single.contains(&object),
-            OrderedLock::Class(_) => true,
+            OrderedLock::Class(_) | OrderedLock::Initialiser(_) => true,
         };
         // The same object twice is no cycle, if there is one.
         let again =
@@ -211,10 +213,27 @@ impl Search<'_, '_> {
     }
 }
 
+/// The classes that are initialised before any thread runs that could be in the way: that of `main` and those
+/// above it, unless one of them starts a thread.
+fn first_initialised(world: &World, found: &PointsTo, facts: &Facts) -> BTreeSet<ClassId> {
+    let mains = found.kinds.iter().filter(|kind| kind.origin == Origin::Main);
+    let entries = mains.filter_map(|kind| kind.entry);
+    let classes: BTreeSet<ClassId> = entries.flat_map(|entry| world.line(entry.class).0).collect();
+    let begins: Vec<MemberId> =
+        classes.iter().filter_map(|class| found.initialisers.get(class).copied()).collect();
+    let reached = facts.reachable(&begins);
+    let starts = found.starts.values().flatten().any(|(method, _)| reached.contains(method));
+    let outside = found.kinds.iter().any(|kind| kind.origin == Origin::Library);
+    if starts || outside { BTreeSet::new() } else { classes }
+}
+
 /// Where locks are taken.
+#[derive(Default)]
 struct Taken {
     /// By the instructions of a method; those of a synchronized method at none.
     at: BTreeMap<MemberId, Vec<(Option<At>, Locks)>>,
+    /// The same without waiting, or not at all.
+    tried: BTreeMap<MemberId, Vec<(Option<At>, Locks)>>,
     /// By a method and those that it calls.
     all: BTreeMap<MemberId, Locks>,
     /// What a method may leave to its caller.
@@ -228,7 +247,8 @@ impl Taken {
         facts: &Facts,
         budget: &Budget,
     ) -> Result<Self, StopReason> {
-        let mut taken = Self { at: BTreeMap::new(), all: BTreeMap::new(), left: BTreeMap::new() };
+        let mut taken = Self::default();
+        let first = first_initialised(world, found, facts);
         let lock_of = |object: ObjectId| {
             let object = behind(found, object);
             match found.objects[object].site {
@@ -244,6 +264,11 @@ impl Taken {
             let of = world.of(method);
             let Some(body) = &of.body else { continue };
             let mut places: Vec<(Option<At>, Locks)> = Vec::new();
+            let mut tried: Vec<(Option<At>, Locks)> = Vec::new();
+            let initialises = found.initialisers.get(&method.class) == Some(&method);
+            if initialises && !first.contains(&method.class) {
+                places.push((None, Locks::from([OrderedLock::Initialiser(method.class)])));
+            }
             let mut freed = Locks::new();
             let mut explicit = Locks::new();
             if of.access.is_synchronized() {
@@ -261,13 +286,19 @@ impl Taken {
                         let locks = found.operand(method, at, 0).iter().map(lock_of).collect();
                         places.push((Some(at), locks));
                     }
-                    JavaInstruction::Invoke(..) => {
+                    JavaInstruction::Invoke(_, member) => {
+                        let waits = world.names.text(member.descriptor) != "()Z";
                         let Some(invocation) = found.invocations.get(&(method, at)) else {
                             continue;
                         };
                         for (object, effect) in &invocation.library {
                             let (Some(object), Some(effect)) = (*object, effect) else { continue };
                             match effect.control {
+                                // Who tries without a time does not wait.
+                                Some(Control::Tries) if !waits => {
+                                    explicit.insert(lock_of(object));
+                                    tried.push((Some(at), Locks::from([lock_of(object)])));
+                                }
                                 Some(Control::Locks | Control::Tries) => {
                                     explicit.insert(lock_of(object));
                                     places.push((Some(at), Locks::from([lock_of(object)])));
@@ -275,8 +306,8 @@ impl Taken {
                                 Some(Control::Unlocks) => {
                                     freed.insert(lock_of(object));
                                 }
-                                // Who waits takes the monitor again.
-                                Some(Control::Waits | Control::Joins) => {
+                                // Who waits takes the lock again.
+                                Some(Control::Waits | Control::Joins | Control::Awaits) => {
                                     places.push((Some(at), Locks::from([lock_of(object)])));
                                 }
                                 _ => {}
@@ -293,6 +324,9 @@ impl Taken {
             taken.left.insert(method, explicit.difference(&freed).copied().collect());
             if !places.is_empty() {
                 taken.at.insert(method, places);
+            }
+            if !tried.is_empty() {
+                taken.tried.insert(method, tried);
             }
         }
         let mut callers: BTreeMap<MemberId, BTreeSet<MemberId>> = BTreeMap::new();
@@ -337,8 +371,9 @@ impl Taken {
             let own = self.at.get(&method).map_or(&[][..], Vec::as_slice);
             let calls = facts.calls.get(&method);
             // What is taken here, by an instruction or by a call that leaves it.
+            let tried = self.tried.get(&method).map_or(&[][..], Vec::as_slice);
             let mut first: Vec<(Option<At>, &Locks)> =
-                own.iter().map(|(at, locks)| (*at, locks)).collect();
+                own.iter().chain(tried).map(|(at, locks)| (*at, locks)).collect();
             for (at, callee, _) in calls.into_iter().flatten() {
                 let left = self.left.get(callee).unwrap_or(&nothing);
                 if !left.is_empty() {

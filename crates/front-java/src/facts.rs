@@ -12,7 +12,7 @@
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaConstant, JavaInstruction, JavaMember};
 use crate::frames::Definition;
-use crate::library::{Gives, LockSide};
+use crate::library::{Control, Gives, LockSide};
 use crate::points_to::{
     Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, is_reference,
 };
@@ -232,6 +232,7 @@ impl Facts {
                     // Several of them would be several programs.
                     Origin::Main => kind.entry.is_some_and(|entry| !callers.contains_key(&entry)),
                     Origin::Started(thread) => self.single.contains(&thread),
+                    Origin::Task(executor) => self.submitted_once(found, kind, executor),
                     Origin::Library => false,
                 };
                 if single {
@@ -241,6 +242,25 @@ impl Facts {
             if before == (self.once.len(), self.single.len(), self.single_kinds.len()) {
                 return Ok(());
             }
+        }
+    }
+
+    /// *One task*: one call gives it to what runs it, once, and is executed at most once.
+    fn submitted_once(&self, found: &PointsTo, kind: ThreadKind, executor: ObjectId) -> bool {
+        let places = found.starts.get(&kind).into_iter().flatten();
+        let [&(method, at)] = places.collect::<Vec<_>>()[..] else { return false };
+        let Some(invocation) = found.invocations.get(&(method, at)) else { return false };
+        let receiver = invocation.library.contains_key(&None).then_some(None);
+        let effect = invocation.library.get(&receiver.unwrap_or(Some(executor))).copied().flatten();
+        effect.is_some_and(|effect| effect.control == Some(Control::Submits))
+            && self.is_once(found, method, at)
+    }
+
+    /// Whether there is one object of what an instruction makes or what code outside gives where it is called.
+    pub fn is_one(&self, found: &PointsTo, object: ObjectId) -> bool {
+        match found.objects[object].site {
+            Site::New(method, at, 0) | Site::Given(method, at) => self.is_once(found, method, at),
+            _ => false,
         }
     }
 
@@ -375,9 +395,7 @@ fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, Sto
         }
     }
     for kind in &found.kinds {
-        if let Origin::Started(thread) = kind.origin {
-            escaping.insert(thread);
-        }
+        escaping.extend(kind.origin.object());
         escaping.extend(kind.this);
     }
     // What code outside passes.
@@ -571,11 +589,7 @@ fn is_owning(
     });
     // What threads run is theirs, too.
     let run = found.kinds.iter().any(|kind| {
-        let thread = match kind.origin {
-            Origin::Started(thread) => Some(thread),
-            _ => None,
-        };
-        kind.this.into_iter().chain(thread).any(|object| owned.contains(object))
+        kind.this.into_iter().chain(kind.origin.object()).any(|object| owned.contains(object))
     });
     !elsewhere && !copied && !run
 }

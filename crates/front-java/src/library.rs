@@ -59,6 +59,25 @@ pub enum Control {
     Tries,
     /// Frees it.
     Unlocks,
+    /// Runs what is passed in a thread of the receiver, once.
+    Submits,
+    /// Runs it any number of times.
+    SubmitsOften,
+    /// Runs what the things passed hold in threads of the receiver and waits for all of them.
+    SubmitsAll,
+    /// Lets the receiver run nothing more than it was given.
+    Closes,
+    /// Waits until the receiver has run what it was given.
+    AwaitsEnd,
+    /// Waits for the end of what the receiver stands for.
+    Gets,
+}
+
+impl Control {
+    /// Whether it lets other threads run what it is passed.
+    pub fn submits(self) -> bool {
+        matches!(self, Self::Submits | Self::SubmitsOften | Self::SubmitsAll)
+    }
 }
 
 /// What a method does.
@@ -93,6 +112,8 @@ pub struct Effect {
     pub blocks: bool,
     /// May interrupt a thread.
     pub interrupts: bool,
+    /// What it gives runs what it is passed one after the other, in one thread.
+    pub serial: bool,
     /// What it does to threads and locks.
     pub control: Option<Control>,
     /// What it gives back.
@@ -115,6 +136,7 @@ pub const PURE: Effect = Effect {
     bulk: false,
     blocks: false,
     interrupts: false,
+    serial: false,
     control: None,
     gives: Gives::Fresh,
 };
@@ -265,6 +287,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "bulk" => effect.bulk = true,
             "blocks" => effect.blocks = true,
             "interrupts" => effect.interrupts = true,
+            "serial" => effect.serial = true,
             "starts" => effect.control = Some(Control::Starts),
             "joins" => effect.control = Some(Control::Joins),
             "runs" => effect.control = Some(Control::Runs),
@@ -273,6 +296,12 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "locks" => effect.control = Some(Control::Locks),
             "tries" => effect.control = Some(Control::Tries),
             "unlocks" => effect.control = Some(Control::Unlocks),
+            "submits" => effect.control = Some(Control::Submits),
+            "submits-often" => effect.control = Some(Control::SubmitsOften),
+            "submits-all" => effect.control = Some(Control::SubmitsAll),
+            "closes" => effect.control = Some(Control::Closes),
+            "awaits-end" => effect.control = Some(Control::AwaitsEnd),
+            "gets" => effect.control = Some(Control::Gets),
             "gives" => {
                 effect.gives = match verbs.next() {
                     Some(&"fresh") => Gives::Fresh,

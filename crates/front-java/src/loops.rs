@@ -7,7 +7,8 @@
 //! The method runs at most once and nobody interrupts threads.
 //!
 //! # Invariants
-//! 1. In doubt there is no such loop: only what is proved counts, nothing is assumed.
+//! 1. In doubt there is no such loop: only what is proved counts, and nothing is assumed but what
+//!    [`assumed_exits`] says.
 
 use crate::class::{
     At, BranchCondition, Comparison, JavaBody, JavaConstant, JavaInstruction, JavaKind,
@@ -15,7 +16,7 @@ use crate::class::{
 use crate::facts::Facts;
 use crate::frames::{Definition, Definitions, Frames};
 use crate::library::Control;
-use crate::points_to::{Holder, ObjectId, PointsTo, Site};
+use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site};
 use crate::world::{MemberId, World};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
@@ -38,11 +39,33 @@ pub fn join_exits(
     let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
         return exits;
     };
+    let thread = Some(thread);
     let loops = Loops { world, found, method, frames, body, made, start, thread };
     for at in frames.next.ids().filter(|&at| frames.reached[at]) {
         if loops.is_join(at) {
             exits.extend(loops.exit(at).map(|(test, exit)| (method, test, exit)));
         }
+    }
+    exits
+}
+
+/// The branches by which loops of a method are left that wait, in every pass, for what an array or a list
+/// holds, each with where it leads then. That nobody is left out is not proved; but neither is the contrary, as
+/// it would be if all of it happened in one method.
+pub fn assumed_exits(
+    world: &World,
+    found: &PointsTo,
+    method: MemberId,
+    starts: &BTreeSet<(MemberId, At)>,
+    waits: &dyn Fn(At) -> bool,
+) -> BTreeSet<(MemberId, At, At)> {
+    let mut exits = BTreeSet::new();
+    let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
+        return exits;
+    };
+    for at in frames.next.ids().filter(|&at| frames.reached[at] && waits(at)) {
+        let loops = Loops { world, found, method, frames, body, made: at, start: at, thread: None };
+        exits.extend(loops.assumed_exit(at, starts).map(|(test, exit)| (method, test, exit)));
     }
     exits
 }
@@ -55,7 +78,8 @@ struct Loops<'a> {
     body: &'a JavaBody,
     made: At,
     start: At,
-    thread: ObjectId,
+    /// The thread that is waited for, if that is known.
+    thread: Option<ObjectId>,
 }
 
 /// An index that begins at zero and goes up by one.
@@ -79,7 +103,7 @@ impl Loops<'_> {
             && invocation.callees.is_empty()
             && !invocation.library.is_empty()
             && invocation.library.values().all(|one| one.is_some_and(|one| joins(one.control)))
-            && self.found.operand(self.method, at, 0).only() == Some(self.thread)
+            && self.found.operand(self.method, at, 0).only() == self.thread
     }
 
     /// Whether control can go from behind an instruction to another without executing some. Exceptions of
@@ -159,6 +183,63 @@ impl Loops<'_> {
             JavaInstruction::Invoke(..) => self.list_exit(join, value),
             _ => None,
         }
+    }
+
+    /// The test of a loop that waits for what it takes from an array or a list.
+    fn assumed_exit(&self, join: At, starts: &BTreeSet<(MemberId, At)>) -> Option<(At, At)> {
+        let value = self.before_casts(Self::only(&self.frames.operands[join][0])?);
+        let held = self.found.operand(self.method, value, 0);
+        let here = starts.iter().all(|&(method, _)| method == self.method);
+        if held.is_empty() || (here && held.iter().all(|one| self.is_local(one))) {
+            return None;
+        }
+        let (test, exit) = match (self.instruction(value), self.called(value)) {
+            (JavaInstruction::ArrayLoad(JavaKind::Reference), _) => {
+                let index = self.index(&self.frames.operands[value][1])?;
+                if !self.stored_by_index(&held) {
+                    return None;
+                }
+                self.test(index)?
+            }
+            (_, Some("next")) => {
+                let iterator = Self::only(&self.frames.operands[value][0])?;
+                let tests = self.frames.next.ids().filter(|&at| {
+                    self.frames.reached[at]
+                        && self.called(at) == Some("hasNext")
+                        && Self::only(&self.frames.operands[at][0]) == Some(iterator)
+                });
+                let [asked] = tests.collect::<Vec<_>>()[..] else { return None };
+                let branch = At::from_index(asked.index() + 1);
+                match self.body.instructions.get(branch.index())? {
+                    JavaInstruction::Branch(BranchCondition::Zero(Comparison::Equal), target) => {
+                        (branch, *target)
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        // Every pass waits, and nothing but the test leaves the loop.
+        let inside =
+            |at: At| self.frames.reachable_from(join)[at] && self.frames.reachable_from(at)[join];
+        let leaves = |at: At| self.frames.next[at].iter().any(|&next| !inside(next));
+        let others = self.frames.next.ids().filter(|&at| self.frames.reached[at] && inside(at));
+        let only = others.into_iter().all(|at| at == test || !leaves(at));
+        (only && inside(test) && !self.avoids(test, test, &[join, exit], false))
+            .then_some((test, exit))
+    }
+
+    /// Whether whatever is put into arrays is put there by an index that goes up from zero.
+    fn stored_by_index(&self, arrays: &ObjectSet) -> bool {
+        self.found.methods.iter().all(|(&method, frames)| {
+            let Some(body) = &self.world.of(method).body else { return true };
+            let own = Loops { method, frames, body, ..*self };
+            frames.next.ids().filter(|&at| frames.reached[at]).all(|at| {
+                let stores = matches!(own.instruction(at), JavaInstruction::ArrayStore(_))
+                    && self.found.operand(method, at, 0).meets(arrays);
+                !stores || own.index(&frames.operands[at][1]).is_some()
+            })
+        })
     }
 
     fn array_exit(&self, join: At, load: At) -> Option<(At, At)> {

@@ -23,6 +23,8 @@ pub struct JavaOptions {
     pub unknown: UnknownCalls,
     /// What else is a unit of work, and which fields belong together.
     pub units: UnitOptions,
+    /// Whether it is assumed that all threads are waited for where it looks like it.
+    pub assume_joins: bool,
 }
 
 /// What methods outside may do of which the table says nothing.
@@ -38,6 +40,6 @@ pub enum UnknownCalls {
 impl Default for JavaOptions {
     fn default() -> Self {
         let (unknown, units) = (UnknownCalls::default(), UnitOptions::default());
-        Self { deadlock_locks: 2, unknown, units }
+        Self { deadlock_locks: 2, unknown, units, assume_joins: true }
     }
 }

@@ -4,19 +4,18 @@
 //! Two single threads that the same single thread starts never meet if whichever is started second is started
 //! when the other one has not been started or has been waited for.
 
-use crate::facts::Facts;
-use crate::loops::join_exits;
-use crate::points_to::{Origin, PointsTo, ThreadKind};
+use crate::class::{At, JavaInstruction, JavaMember};
+use crate::library::Control;
+use crate::loops::{assumed_exits, join_exits};
+use crate::points_to::{Invocation, ObjectId, Origin, Site, ThreadKind, types_of_parameters};
 use crate::tokens::{JavaSubject, Mask, ModelFacts, ModelThread, StartPhase, starts_by};
-use crate::world::World;
-use selvedge_base::{Budget, StopReason};
+use crate::world::{MemberId, World};
+use selvedge_base::{Budget, Id, StopReason};
 use std::collections::BTreeSet;
 
 /// The two threads of a question, the one whose accesses can be put in order first.
 pub fn threads(
-    world: &World,
-    found: &PointsTo,
-    facts: &Facts,
+    shared: &ModelFacts<'_>,
     first: ThreadKind,
     second: ThreadKind,
     subject: JavaSubject,
@@ -33,7 +32,7 @@ pub fn threads(
         return [plain(first), ModelThread { is_another: own, ..plain(second) }];
     }
     for (one, other) in [(first, second), (second, first)] {
-        if let Some(mask) = mask(world, found, facts, one, other) {
+        if let Some(mask) = mask(shared, one, other) {
             let one = ModelThread { mask: Some(mask), ..plain(one) };
             return [one, plain(other)];
         }
@@ -43,13 +42,8 @@ pub fn threads(
 
 /// When threads of kind `other` run, seen from the one thread of kind `one`: it has to be the only one from
 /// which they, and those that start them, come.
-fn mask(
-    world: &World,
-    found: &PointsTo,
-    facts: &Facts,
-    one: ThreadKind,
-    other: ThreadKind,
-) -> Option<Mask> {
+fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<Mask> {
+    let ModelFacts { world, found, facts, .. } = shared;
     if !facts.single_kinds.contains(&one) || other.origin == Origin::Main {
         return None;
     }
@@ -81,7 +75,6 @@ fn mask(
     if family.contains(&one) {
         return None;
     }
-
     let ends = match other.origin {
         Origin::Started(thread) if family.len() == 1 && facts.single_kinds.contains(&other) => {
             Some(thread)
@@ -94,11 +87,139 @@ fn mask(
         }
         _ => BTreeSet::new(),
     };
-    Some(Mask { starts, ends, exits })
+    let mut mask = Mask { starts, ends, exits, ..Mask::default() };
+    if shared.assume_joins {
+        assume(shared, other, &family, &mut mask);
+    }
+    Some(mask)
 }
 
-/// Whether two kinds of single threads never run at the same time, because one thread starts both and waits
-/// for the end of one before it starts the other.
+/// *Assumption J*: behind these calls and loops all threads of a kind have ended that were started. The end
+/// of what runs tasks is waited for, which takes nothing more; every task of one call, or the one task that
+/// there is; or whatever an array or a list holds in a loop that nothing proves to leave nobody out.
+fn assume(
+    shared: &ModelFacts<'_>,
+    other: ThreadKind,
+    family: &BTreeSet<ThreadKind>,
+    mask: &mut Mask,
+) {
+    let ModelFacts { world, found, facts, .. } = shared;
+    let alone = family.len() == 1;
+    let places = found.starts.get(&other);
+    let only_start = places.and_then(|all| all.first().copied()).filter(|_| mask.starts.len() == 1);
+    let one_task = alone && facts.single_kinds.contains(&other);
+    let controls = |place: &(MemberId, At)| {
+        let invocation = found.invocations.get(place)?;
+        let mut all = invocation.library.values();
+        let first = all.next()?.as_ref()?.control?;
+        let same = all.all(|one| one.is_some_and(|one| one.control == Some(first)));
+        (same && invocation.callees.is_empty()).then_some(first)
+    };
+    // What waits for all that it was given, and is not limited in time.
+    let gathers = |place: &(MemberId, At)| {
+        controls(place) == Some(Control::SubmitsAll)
+            && called(world, *place).is_some_and(|member| {
+                types_of_parameters(world.names.text(member.descriptor)).len() == 1
+            })
+    };
+    let given = only_start.map(|(method, at)| Site::Given(method, at));
+    let is_given = |object: Option<ObjectId>| {
+        object.is_some_and(|object| Some(found.objects[object].site) == given)
+    };
+    for place @ &(method, at) in found.invocations.keys() {
+        let receiver = || found.operand(method, at, 0).only();
+        match (controls(place), other.origin) {
+            (Some(Control::AwaitsEnd), Origin::Task(executor))
+                if receiver() == Some(executor)
+                    && facts.is_one(found, executor)
+                    && family.iter().all(|one| one.origin == other.origin)
+                    && is_closed(shared, *place, executor) =>
+            {
+                mask.assumed.insert(*place);
+            }
+            (Some(Control::Gets), Origin::Task(_)) if one_task && is_given(receiver()) => {
+                mask.assumed.insert(*place);
+            }
+            (Some(Control::SubmitsAll), Origin::Task(_))
+                if alone && mask.starts.iter().all(gathers) && mask.starts.contains(place) =>
+            {
+                mask.assumed.insert(*place);
+            }
+            _ => {}
+        }
+    }
+    if !alone || found.interrupts {
+        return;
+    }
+    for &method in &facts.once {
+        let waits = |at: At| {
+            let receiver = found.operand(method, at, 0).only();
+            match (controls(&(method, at)), other.origin) {
+                (Some(Control::Joins), Origin::Started(thread)) => {
+                    let untimed = called(world, (method, at))
+                        .is_some_and(|member| world.names.text(member.descriptor) == "()V");
+                    untimed && receiver == Some(thread)
+                }
+                (Some(Control::Gets), Origin::Task(_)) => is_given(receiver),
+                _ => false,
+            }
+        };
+        let exits = assumed_exits(world, found, method, &mask.starts, &waits);
+        mask.assumed_exits.extend(exits.into_iter().filter(|one| !mask.exits.contains(one)));
+    }
+}
+
+/// The method that is called somewhere.
+fn called(world: &World, (method, at): (MemberId, At)) -> Option<JavaMember> {
+    match world.of(method).body.as_ref()?.instructions.get(at.index())? {
+        JavaInstruction::Invoke(_, member) => Some(*member),
+        _ => None,
+    }
+}
+
+/// Whether what runs tasks takes no more of them where it is waited for: the call says so itself, or one
+/// before it does.
+fn is_closed(shared: &ModelFacts<'_>, place: (MemberId, At), executor: ObjectId) -> bool {
+    let ModelFacts { world, found, .. } = shared;
+    let (method, at) = place;
+    let itself = called(world, place).is_some_and(|one| world.names.text(one.descriptor) == "()V");
+    let before = |(&(caller, call), invocation): (&(MemberId, At), &Invocation)| {
+        let mut effects = invocation.library.values().flatten();
+        caller == method
+            && effects.any(|one| one.control == Some(Control::Closes))
+            && found.operand(caller, call, 0).only() == Some(executor)
+            && found.methods.get(&method).is_some_and(|frames| frames.reachable_from(call)[at])
+    };
+    itself || found.invocations.iter().any(before)
+}
+
+/// Whether two kinds are run by one thread, one task after the other.
+fn is_serial(shared: &ModelFacts<'_>, first: ThreadKind, second: ThreadKind) -> bool {
+    let ModelFacts { world, table, found, facts, .. } = shared;
+    let (Origin::Task(executor), true) = (first.origin, first.origin == second.origin) else {
+        return false;
+    };
+    let of = found.objects[executor];
+    let serial = match of.site {
+        Site::New(..) => {
+            of.class.is_none()
+                && table
+                    .effect(world.names.text(of.name), "<init>")
+                    .is_some_and(|effect| effect.serial)
+        }
+        Site::Given(method, at) => {
+            let effects = found.invocations.get(&(method, at)).map(|one| &one.library);
+            effects.is_some_and(|all| {
+                !all.is_empty() && all.values().all(|one| one.is_some_and(|one| one.serial))
+            })
+        }
+        _ => false,
+    };
+    serial && facts.is_one(found, executor)
+}
+
+/// Whether threads of two kinds never run at the same time: one thread runs both, one after the other; or both
+/// are single, and one thread starts both and waits for the end of one before it starts the other.
 ///
 /// # Errors
 /// If the budget is used up.
@@ -108,13 +229,14 @@ pub fn never_meet(
     second: ThreadKind,
     budget: &Budget,
 ) -> Result<bool, StopReason> {
-    let ModelFacts { world, found, facts, .. } = shared;
-    for &starter in &facts.single_kinds {
+    if is_serial(shared, first, second) {
+        return Ok(true);
+    }
+    for &starter in &shared.facts.single_kinds {
         if starter == first || starter == second {
             continue;
         }
-        let masks =
-            (mask(world, found, facts, starter, first), mask(world, found, facts, starter, second));
+        let masks = (mask(shared, starter, first), mask(shared, starter, second));
         let (Some(one), Some(two)) = masks else { continue };
         if one.ends.is_none() || two.ends.is_none() {
             continue;

@@ -77,6 +77,8 @@ pub struct Understood {
     pub unreached: Vec<MemberId>,
     /// Classes of shared objects about which nothing is asked, because they are marked as not thread-safe.
     pub unasked: BTreeSet<String>,
+    /// Where it is assumed that all threads are waited for.
+    pub assumed: BTreeSet<String>,
 }
 
 /// Finds the questions about a program that begins so and gives the model of each to `each`.
@@ -94,7 +96,8 @@ pub fn questions(
     let found = points_to(world, table, beginning, options.unknown, budget)?;
     let facts = Facts::new(world, &found, budget)?;
     let declared = Declared::new(world, &options.units);
-    let shared = ModelFacts::new(world, table, &found, &facts, declared, budget)?;
+    let mut shared = ModelFacts::new(world, table, &found, &facts, declared, budget)?;
+    shared.assume_joins = options.assume_joins;
     let sources = Sources::new(world);
     let mut remarks = KnownRemarks::default();
     let mut understood = Understood {
@@ -149,7 +152,8 @@ pub fn questions(
             }
             for subject in subjects {
                 budget.check()?;
-                let threads = threads(world, &found, &facts, first, second, subject);
+                let threads = threads(&shared, first, second, subject);
+                understood.assumed.extend(assumed(world, &threads));
                 let built = model(&shared, subject, &threads, budget)?;
                 let name = subject_name(world, &found, subject);
                 named.insert(name.clone());
@@ -235,7 +239,7 @@ fn deadlocks(
     budget: &Budget,
     each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
 ) -> Result<(), StopReason> {
-    let ModelFacts { world, found, facts, .. } = shared;
+    let ModelFacts { world, found, .. } = shared;
     let mut remarks = KnownRemarks::default();
     let asked = cycles(shared, longest, budget)?;
     understood.doubts.extend(asked.doubts);
@@ -245,7 +249,9 @@ fn deadlocks(
             if never_meet(shared, first, second, budget)? {
                 continue;
             }
-            threads(world, found, facts, first, second, subject).to_vec()
+            let both = threads(shared, first, second, subject).to_vec();
+            understood.assumed.extend(assumed(world, &both));
+            both
         } else {
             let plain = |&kind| ModelThread { kind, mask: None, is_another: false };
             kinds.iter().map(plain).collect()
@@ -281,6 +287,23 @@ fn deadlocks(
     Ok(())
 }
 
+/// Where it is assumed that all threads of a kind are waited for.
+fn assumed(world: &World, threads: &[ModelThread]) -> BTreeSet<String> {
+    let masks = threads.iter().filter_map(|one| one.mask.as_ref());
+    let places = masks.flat_map(|mask| {
+        let exits = mask.assumed_exits.iter().map(|&(method, at, _)| (method, at));
+        mask.assumed.iter().copied().chain(exits)
+    });
+    places.map(|(method, at)| located(world, method, at)).collect()
+}
+
+/// An instruction in words: its method and its line.
+fn located(world: &World, method: MemberId, at: At) -> String {
+    let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
+    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+    format!("{}{line}", short_method(world, method))
+}
+
 /// Whether a question is about a class and not about what its clients make.
 fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
     let JavaSubject::Object(object) = subject else { return true };
@@ -297,11 +320,7 @@ fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
 
 /// Something that was not understood, in words.
 fn in_words(world: &World, doubt: &Doubt) -> String {
-    let place = |method: MemberId, at: At| {
-        let line = world.of(method).body.as_ref().and_then(|body| body.line(at));
-        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-        format!("{}{line}", short_method(world, method))
-    };
+    let place = |method: MemberId, at: At| located(world, method, at);
     match doubt {
         Doubt::Body(method) => {
             format!("the instructions of {} were not understood", short_method(world, *method))

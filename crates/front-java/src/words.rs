@@ -56,16 +56,23 @@ pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
     match kind.origin {
         Origin::Main => short_method(world, entry),
         Origin::Library => outside.to_owned(),
-        Origin::Started(thread) => {
+        Origin::Started(_) | Origin::Task(_) => {
             let name = world.names.text(world.of(entry).name);
             let what = match name {
                 "run" | "call" | "compute" => short_class(world, entry.class),
                 _ if lambda(name).is_some() => "lambda".to_owned(),
                 _ => short_method(world, entry),
             };
-            match found.objects[thread].site {
-                Site::New(method, at, _) => format!("{what}@{}", site(world, method, at)),
-                _ => what,
+            let place = match kind.origin {
+                Origin::Started(thread) => match found.objects[thread].site {
+                    Site::New(method, at, _) => Some((method, at)),
+                    _ => None,
+                },
+                _ => found.starts.get(&kind).and_then(|all| all.first().copied()),
+            };
+            match place {
+                Some((method, at)) => format!("{what}@{}", site(world, method, at)),
+                None => what,
             }
         }
     }

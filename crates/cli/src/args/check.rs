@@ -193,6 +193,10 @@ pub struct JavaArgs {
     /// What methods outside a program in Java do that nothing is known of.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub unknown: UnknownChoice,
+    /// Do not assume, of a program in Java, that loops and calls wait for the end of every thread that look
+    /// like it.
+    #[arg(long)]
+    pub no_assume_joins: bool,
     /// How many locks a deadlock of a program in Java may have that is asked about.
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=3))]
@@ -287,6 +291,7 @@ impl JavaArgs {
                     not_units: self.no_unit.clone(),
                     sets: self.set.clone(),
                 },
+                assume_joins: !self.no_assume_joins,
             },
         }
     }

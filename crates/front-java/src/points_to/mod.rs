@@ -20,6 +20,7 @@ mod calls;
 mod clients;
 mod outside;
 mod sets;
+mod tasks;
 
 pub use sets::ObjectSet;
 
@@ -127,9 +128,11 @@ enum Use {
     Shown(CallId),
     Compared(CallId),
     Copied(CallId),
-    Task(CallId, ObjectId),
+    Task(CallId, Origin),
     /// The receiver of a method reference, the second object, that a thread runs.
-    TaskHandle(CallId, ObjectId, ObjectId),
+    TaskHandle(CallId, Origin, ObjectId),
+    /// Code outside runs it, in a thread of this object.
+    Submitted(CallId, ObjectId),
     Run(CallId),
     /// Code outside takes it for a sequence or a collection.
     Iterated(CallId),
@@ -171,8 +174,20 @@ pub enum Origin {
     Main,
     /// `Thread.start` of this object.
     Started(ObjectId),
+    /// This object runs what it was given.
+    Task(ObjectId),
     /// Code outside runs it.
     Library,
+}
+
+impl Origin {
+    /// The object that is the thread, or that runs it.
+    pub fn object(self) -> Option<ObjectId> {
+        match self {
+            Self::Started(object) | Self::Task(object) => Some(object),
+            Self::Main | Self::Library => None,
+        }
+    }
 }
 
 /// A kind of threads.
@@ -291,6 +306,20 @@ impl PointsTo {
         let mut open: Vec<ObjectId> = operands
             .flat_map(|one| self.operand(method, at, one).iter().collect::<Vec<_>>())
             .collect();
+        // A method reference to code outside works on what it has captured.
+        let called = self.invocations.get(&(method, at));
+        for &one in called.iter().flat_map(|one| one.library.keys().flatten()) {
+            if matches!(self.objects[one].site, Site::Lambda(..)) {
+                for number in 0..=u8::MAX {
+                    let Some(&set) = self.holders.get(&Holder::Captured(one, number)) else {
+                        break;
+                    };
+                    for inner in self.sets[set].iter() {
+                        all.insert(inner);
+                    }
+                }
+            }
+        }
         while let Some(one) = open.pop() {
             for inner in self.of(Holder::Captured(one, WRAPPED)).iter() {
                 if all.insert(inner) {
@@ -320,6 +349,8 @@ const SHOWN: u8 = 253;
 const COMPARED: u8 = 252;
 /// The same for all that is taken for a sequence or a collection.
 const ITERATED: u8 = 251;
+/// The same for all that code outside runs.
+const SUBMITTED: u8 = 250;
 /// The number of the captured value that stands for what the constructor of an object outside was given.
 const WRAPPED: u8 = 255;
 
@@ -600,8 +631,9 @@ impl Solver<'_> {
                 self.call_back(call, object, &["equals", "hashCode", "compareTo", "compare"]);
             }
             Use::Copied(call) => self.copied(call, object),
-            Use::Task(call, thread) => self.task(call, thread, object),
-            Use::TaskHandle(call, thread, task) => self.task_handle(call, thread, task, object),
+            Use::Task(call, origin) => self.task(call, origin, object),
+            Use::TaskHandle(call, origin, task) => self.task_handle(call, origin, task, object),
+            Use::Submitted(call, executor) => self.submitted(call, executor, object),
             Use::Run(call) => self.run_by(call, object),
             Use::Iterated(call) => self.iterated(call, object),
             Use::Handed(call) => self.handed(call, object),

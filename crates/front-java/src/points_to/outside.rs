@@ -15,8 +15,13 @@ use selvedge_base::Id;
 use std::collections::BTreeSet;
 
 /// Classes above those of the program whose methods call nothing that a class below may have in its place.
-const SILENT: [&str; 4] =
-    ["java/lang/Object", "java/lang/Thread", "java/lang/Enum", "java/lang/Record"];
+const SILENT: [&str; 5] = [
+    "java/lang/Object",
+    "java/lang/Thread",
+    "java/lang/Enum",
+    "java/lang/Record",
+    "java/util/TimerTask",
+];
 
 impl Solver<'_> {
     /// A method outside the program is called.
@@ -27,7 +32,8 @@ impl Solver<'_> {
         let member = self.calls[call].member;
         let of_client = object.is_some_and(|object| self.is_of_client(object));
         let known = self.table.effect(self.text(class), self.text(member.name));
-        let mut effect = known.filter(|_| !of_client).map(|effect| self.adjusted(call, effect));
+        let known = known.filter(|&effect| !of_client && self.is_as_said(call, object, effect));
+        let mut effect = known.map(|effect| self.adjusted(call, effect));
         if effect.is_none() && !of_client && self.unknown == UnknownCalls::Pure {
             self.assumptions(class, member);
             self.note_unknown(JavaMember { class, ..member });
@@ -126,6 +132,7 @@ impl Solver<'_> {
                 self.compared(call, held);
             }
         }
+        self.submits(call, object, effect);
         if let Some(object) = object {
             self.control(call, object, effect);
             self.calls_itself(call, object, class);
@@ -294,7 +301,7 @@ impl Solver<'_> {
     }
 
     /// Whether an object is a thread that has no `run` of the program.
-    fn runs_what_it_holds(&self, object: ObjectId) -> bool {
+    pub(super) fn runs_what_it_holds(&self, object: ObjectId) -> bool {
         let of = self.found.objects[object];
         let outside = match of.class {
             Some(class) => self.select(class, self.run()).err(),
@@ -304,14 +311,6 @@ impl Solver<'_> {
             let run = self.table.effect(self.text(name), "run");
             run.is_some_and(|run| run.control == Some(Control::Runs))
         })
-    }
-
-    fn run(&self) -> JavaMember {
-        JavaMember {
-            class: self.known.object,
-            name: self.known.run,
-            descriptor: self.known.nothing,
-        }
     }
 
     /// Code outside calls whatever an object of the program has to be called from outside, here; what that
@@ -393,116 +392,6 @@ impl Solver<'_> {
             && self.world.of(target).access.is_native()
         {
             self.found.doubts.insert(Doubt::Assumption("native methods"));
-        }
-    }
-
-    pub(super) fn control(&mut self, call: CallId, object: ObjectId, effect: Effect) {
-        match effect.control {
-            Some(Control::Starts) => {
-                let run = self.run();
-                let class = self.found.objects[object].class;
-                if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
-                    self.start(call, object, entry, Some(object));
-                } else {
-                    let held = self.node(Holder::Held(object));
-                    self.add_use(held, Use::Task(call, object));
-                }
-            }
-            Some(Control::Runs) => {
-                let held = self.node(Holder::Held(object));
-                self.add_use(held, Use::Run(call));
-            }
-            _ => {}
-        }
-    }
-
-    pub(super) fn start(
-        &mut self,
-        call: CallId,
-        thread: ObjectId,
-        entry: MemberId,
-        this: Option<ObjectId>,
-    ) {
-        self.reach(entry);
-        if self.world.of(entry).access.is_static() {
-            self.trigger(entry.class);
-        }
-        let threads = self.node(Holder::Threads);
-        self.give(threads, thread);
-        if let Some(this) = this {
-            let node = self.node(Holder::Value(entry, Definition::Parameter(0)));
-            self.give(node, this);
-        }
-        let kind = ThreadKind { origin: Origin::Started(thread), entry: Some(entry), this };
-        self.found.kinds.insert(kind);
-        let Call { caller, at, .. } = self.calls[call];
-        self.found.starts.entry(kind).or_default().insert((caller, at));
-    }
-
-    /// An object that a thread may have been given to run.
-    pub(super) fn task(&mut self, call: CallId, thread: ObjectId, task: ObjectId) {
-        if let Some(lambda) = self.lambdas.get(&task) {
-            let (handle, captured) = (lambda.handle, lambda.captured);
-            let Resolution::Found(entry) = self.world.method(handle.member) else {
-                let Call { caller, at, .. } = self.calls[call];
-                self.found.doubts.insert(Doubt::Lambda(caller, at));
-                return;
-            };
-            if self.world.of(entry).body.is_none() || handle.kind == HandleKind::New {
-                let Call { caller, at, .. } = self.calls[call];
-                self.found.doubts.insert(Doubt::Lambda(caller, at));
-                return;
-            }
-            // A method reference may mean what a subclass has.
-            let overridden = matches!(
-                handle.kind,
-                HandleKind::Invoke(InvokeKind::Virtual | InvokeKind::Interface)
-            ) && !self.world.of(entry).access.is_private();
-            if overridden && captured > 0 {
-                let receiver = self.node(Holder::Captured(task, 0));
-                self.add_use(receiver, Use::TaskHandle(call, thread, task));
-                return;
-            }
-            self.capture(task, entry, captured);
-            self.start(call, thread, entry, None);
-            return;
-        }
-        let run = self.run();
-        let class = self.found.objects[task].class;
-        if let Some(Ok(entry)) = class.map(|class| self.select(class, run)) {
-            self.start(call, thread, entry, Some(task));
-        } else if self.runs_what_it_holds(task) {
-            let held = self.node(Holder::Held(task));
-            self.add_use(held, Use::Task(call, thread));
-        }
-    }
-
-    /// What a lambda has captured becomes the first parameters of a method.
-    pub(super) fn capture(&mut self, lambda: ObjectId, method: MemberId, captured: u8) {
-        for one in 0..captured {
-            let from = self.node(Holder::Captured(lambda, one));
-            let into = self.node(Holder::Value(method, Definition::Parameter(u16::from(one))));
-            self.copy(from, into, None);
-        }
-    }
-
-    /// A thread runs a method reference with this receiver.
-    pub(super) fn task_handle(
-        &mut self,
-        call: CallId,
-        thread: ObjectId,
-        task: ObjectId,
-        receiver: ObjectId,
-    ) {
-        let Some(lambda) = self.lambdas.get(&task) else { return };
-        let (member, captured) = (lambda.handle.member, lambda.captured);
-        let class = self.found.objects[receiver].class;
-        if let Some(Ok(entry)) = class.map(|class| self.select(class, member)) {
-            self.capture(task, entry, captured);
-            self.start(call, thread, entry, None);
-        } else {
-            let Call { caller, at, .. } = self.calls[call];
-            self.found.doubts.insert(Doubt::Lambda(caller, at));
         }
     }
 
@@ -699,6 +588,20 @@ impl Solver<'_> {
         }
     }
 
+    /// Whether it does not matter who calls a method outside when: it works on values, or does nothing to what
+    /// it works on but what may be done at any time.
+    fn is_harmless(&self, member: JavaMember) -> bool {
+        let class = self.text(member.class);
+        let Some(effect) = self.table.effect(class, self.text(member.name)) else {
+            return self.table.is_immutable(class) && !self.table.is_open(class);
+        };
+        let own = !effect.reads && !effect.writes && !effect.stores && !effect.adds;
+        effect.control.is_none()
+            && !effect.writes_passed
+            && (own || self.table.is_safe(class))
+            && (self.table.knows_objects(class) || self.table.is_immutable(class))
+    }
+
     pub(super) fn pooled_lambda(&mut self, object: ObjectId) {
         let lambda = &self.lambdas[&object];
         let (handle, captured) = (lambda.handle, lambda.captured);
@@ -713,7 +616,7 @@ impl Solver<'_> {
                 let from = self.node(Holder::Captured(object, one));
                 self.copy(from, pool, None);
             }
-            if self.world.find(handle.member.class).is_some()
+            if !self.is_harmless(handle.member)
                 && let Site::Lambda(method, at) = self.found.objects[object].site
             {
                 self.found.doubts.insert(Doubt::Lambda(method, at));

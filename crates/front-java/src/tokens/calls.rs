@@ -36,11 +36,10 @@ impl Walk<'_, '_, '_> {
             || invocation.unknown
             || !invocation.callbacks.is_empty()
             || invocation.callees.iter().any(|one| !one.direct)
-            || invocation
-                .library
-                .values()
-                .flatten()
-                .any(|one| matches!(one.control, Some(Control::Starts | Control::Runs)));
+            || invocation.library.values().flatten().any(|one| {
+                matches!(one.control, Some(Control::Starts | Control::Runs))
+                    || one.control.is_some_and(Control::submits)
+            });
         let stores = invocation.library.values().flatten().any(|one| one.stores || one.adds);
         let passed = &operands[usize::from(has_receiver)..];
         // A constructor outside does not make known what it makes.
@@ -95,7 +94,8 @@ impl Walk<'_, '_, '_> {
             && invocation.callees.iter().all(|one| one.direct)
             && (!has_receiver || self.is_there(frame.at, &operands[0]));
         if !only_frees && !goes_on && !only_looks && !only_own {
-            self.throw_unless_interrupted(source, frame, !invocation.callees.is_empty());
+            let thrown = self.after_failure(frame, invocation.library.values().flatten().copied());
+            self.throw_unless_interrupted(source, &thrown, !invocation.callees.is_empty());
         }
         let receiver = operands.first().filter(|_| has_receiver);
         let fits = |object: Option<ObjectId>| self.fits(receiver, object);
@@ -437,7 +437,8 @@ impl Walk<'_, '_, '_> {
                 },
             );
         let method = self.method;
-        if effect.control == Some(Control::Starts) && self.masked {
+        let begins = |one: Control| one == Control::Starts || one.submits();
+        if effect.control.is_some_and(begins) && self.masked {
             let place = (method, frame.at, frame.phase);
             self.explorer.model.started.insert(place);
         }
@@ -529,7 +530,7 @@ impl Walk<'_, '_, '_> {
                     }
                 }
             }
-            Some(Control::Starts | Control::Runs) | None => {}
+            _ => {}
         }
         if effect.blocks || matches!(effect.control, Some(Control::Starts | Control::Joins)) {
             steps = self.around(frame, &steps);
@@ -561,9 +562,19 @@ impl Walk<'_, '_, '_> {
             }
         }
         if !steps.is_empty() {
-            self.throw(source, frame, &steps);
+            let thrown = self.after_failure(frame, [effect]);
+            self.throw(source, &thrown, &steps);
         }
         Some(())
+    }
+
+    /// Where the thread is if a call fails that may have given tasks to others before.
+    fn after_failure(&self, frame: &Frame, effects: impl IntoIterator<Item = Effect>) -> Frame {
+        let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
+        let begins = mask.is_some_and(|mask| mask.starts.contains(&(self.method, frame.at)));
+        let many = effects.into_iter().any(|one| one.control == Some(Control::SubmitsAll));
+        let phase = if begins && many { StartPhase::Parallel } else { frame.phase };
+        Frame { phase, ..frame.clone() }
     }
 
     /// Whether calls on an object do not race with each other.
@@ -776,8 +787,19 @@ impl Walk<'_, '_, '_> {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
         let Some(mask) = mask else { return frame.phase };
         match effect.control {
-            Some(Control::Starts) if mask.starts.contains(&(self.method, frame.at)) => {
+            Some(Control::SubmitsAll) if mask.assumed.contains(&(self.method, frame.at)) => {
+                let meets = frame.phase == StartPhase::Parallel;
+                if meets { StartPhase::Parallel } else { StartPhase::After }
+            }
+            Some(one)
+                if (one == Control::Starts || one.submits())
+                    && mask.starts.contains(&(self.method, frame.at)) =>
+            {
                 StartPhase::Parallel
+            }
+            Some(Control::AwaitsEnd | Control::Gets) if frame.phase == StartPhase::Parallel => {
+                let ends = mask.assumed.contains(&(self.method, frame.at));
+                if ends { StartPhase::After } else { frame.phase }
             }
             Some(Control::Joins) if frame.phase == StartPhase::Parallel => {
                 let set = self.explorer.shared.found.operand(self.method, frame.at, 0);

@@ -69,7 +69,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let mut direct: BTreeSet<MemberId> = self.shared.freeing.clone();
         for thread in self.threads {
             if let Some(mask) = &thread.mask {
-                direct.extend(mask.starts.iter().map(|&(method, _)| method));
+                let places = mask.starts.iter().chain(&mask.assumed);
+                direct.extend(places.map(|&(method, _)| method));
+                direct.extend(mask.assumed_exits.iter().map(|&(method, ..)| method));
             }
         }
         if let JavaSubject::Locks(_) = self.subject {

@@ -233,6 +233,10 @@ pub struct Mask {
     pub ends: Option<ObjectId>,
     /// Branches, with where they lead, behind which all threads of the kind have ended that were started.
     pub exits: BTreeSet<(MemberId, At, At)>,
+    /// Calls behind which all threads of the kind have ended, as is assumed.
+    pub assumed: BTreeSet<(MemberId, At)>,
+    /// Branches, with where they lead, of which the same is assumed.
+    pub assumed_exits: BTreeSet<(MemberId, At, At)>,
 }
 
 /// A thread of a question.
@@ -297,6 +301,8 @@ pub struct ModelFacts<'a> {
     pub guarded: BTreeMap<ObjectId, ClassId>,
     /// What unknown code was given somewhere, and what that holds.
     pub pooled: ObjectSet,
+    /// Whether it is assumed that all threads are waited for where it looks like it.
+    pub assume_joins: bool,
     /// What objects hold in fields, as elements, or as what they have captured.
     pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     /// What is declared to be a unit of work.
@@ -338,7 +344,8 @@ impl<'a> ModelFacts<'a> {
             budget.check()?;
             let of = world.of(method);
             let Some(body) = &of.body else { continue };
-            if of.access.is_synchronized() {
+            let initialises = found.initialisers.get(&method.class) == Some(&method);
+            if of.access.is_synchronized() || initialises {
                 locking.insert(method);
             }
             if of.access.is_synchronized() && !of.access.is_static() {
@@ -380,7 +387,16 @@ impl<'a> ModelFacts<'a> {
                                     blocking.insert(method);
                                     freeing.insert(method);
                                 }
-                                Some(Control::Runs) | None => {}
+                                Some(
+                                    Control::Submits
+                                    | Control::SubmitsOften
+                                    | Control::SubmitsAll
+                                    | Control::AwaitsEnd
+                                    | Control::Gets,
+                                ) => {
+                                    blocking.insert(method);
+                                }
+                                Some(Control::Runs | Control::Closes) | None => {}
                             }
                             if effect.blocks {
                                 blocking.insert(method);
@@ -449,6 +465,7 @@ impl<'a> ModelFacts<'a> {
             owner,
             guarded,
             pooled,
+            assume_joins: true,
             holds,
             declared,
         })
@@ -471,6 +488,7 @@ fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, Class
     let mut elsewhere: BTreeSet<ObjectId> = BTreeSet::new();
     for kind in &found.kinds {
         elsewhere.extend(kind.this);
+        elsewhere.extend(kind.origin.object());
     }
     let pool = found.of(Holder::Pool);
     elsewhere.extend(pool.iter());

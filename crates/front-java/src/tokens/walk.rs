@@ -514,7 +514,9 @@ impl Walk<'_, '_, '_> {
     /// Where the thread is behind a branch by which it may leave a loop that waits for others.
     fn phase_behind(&self, frame: &Frame, target: At) -> StartPhase {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
-        let leaves = mask.is_some_and(|mask| mask.exits.contains(&(self.method, frame.at, target)));
+        let way = (self.method, frame.at, target);
+        let leaves =
+            mask.is_some_and(|mask| mask.exits.contains(&way) || mask.assumed_exits.contains(&way));
         if leaves && frame.phase == StartPhase::Parallel { StartPhase::After } else { frame.phase }
     }
 

@@ -203,6 +203,8 @@ struct Joined {
     deadlock_locks: usize,
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
+    /// Where it is assumed that all threads are waited for.
+    assumed: BTreeSet<String>,
     methods: (usize, usize),
     /// The units of work.
     units: BTreeMap<UnitExtent, UnitPlaces>,
@@ -362,6 +364,7 @@ impl Joined {
         let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts, .. } =
             understood;
         self.unasked.extend(understood.unasked);
+        self.assumed.extend(understood.assumed);
         self.cycles += cycles;
         self.can_meet |= kinds.len() > 1 || kinds.iter().any(|(_, single)| !single);
         self.kinds = self.kinds.max(kinds.len());
@@ -426,6 +429,11 @@ impl Joined {
         let nothing = self.conflicts.is_empty() && self.open.is_empty();
         let mut text = if asked.is_empty() {
             "asked about deadlocks only".to_owned()
+        } else if nothing && !self.assumed.is_empty() {
+            let joins = count(self.assumed.len(), "join");
+            let wait = if self.assumed.len() == 1 { "waits" } else { "wait" };
+            let no = asked.join(" and no ");
+            format!("if {joins} {wait} for every thread (A6), no {no} on the {on}")
         } else if nothing {
             format!("no {} on the {on}", asked.join(" and no "))
         } else {
@@ -459,6 +467,15 @@ impl Joined {
              touches what is shared (A2), memory is sequentially consistent (A3), constructors publish \
              `this` only as seen (A5), nothing stops a thread from outside (A7)",
         );
+        if !self.assumed.is_empty() {
+            let places: Vec<&str> = self.assumed.iter().take(10).map(String::as_str).collect();
+            let _ = write!(
+                text,
+                ", every thread is waited for at {} that look like it (A6: {})",
+                count(self.assumed.len(), "place"),
+                places.join("; ")
+            );
+        }
         if let Some(class) = &self.clients_of {
             let _ = write!(
                 text,
