@@ -266,6 +266,9 @@ fn every_output_is_what_its_schema_says() {
     assert_eq!(schemas.complaint("baseline.json", &written), None);
     assert!(check("check.json", &[&asked[..], &["--baseline", path]].concat()));
     assert!(check("check.json", &[&asked[..], &["--shard", "1/2"]].concat()), "a part");
+    let client = "crates/front-java/tests/classes/programs.jar";
+    let java = ["check", client, "--class", "JoinedCareless", "--no-cache", "--format", "json"];
+    assert!(check("check.json", &[&java[..], &["--confirm"]].concat()), "confirmed");
     // Fields that are there only sometimes were there.
     for (schema, field) in [
         ("reach.json", "failure"),
@@ -278,6 +281,7 @@ fn every_output_is_what_its_schema_says() {
         ("temporal.json", "fair"),
         ("branching.json", "thread"),
         ("check.json", "shard"),
+        ("check.json", "confirmation"),
     ] {
         assert!(seen[schema].contains(field), "no output had `{field}` of {schema}");
     }

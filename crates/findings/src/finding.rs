@@ -127,6 +127,16 @@ pub enum Hold {
     New,
 }
 
+/// What happened when the program itself was run under the interleaving of a finding. No verdict depends on
+/// it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Confirmation {
+    /// Whether it did what the finding says.
+    pub reproduced: bool,
+    /// In which run, or why not.
+    pub text: String,
+}
+
 /// One mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
@@ -154,6 +164,8 @@ pub struct Finding {
     pub fingerprint: String,
     /// What it stands for, where findings are grouped by their cause.
     pub cause: Option<Box<Cause>>,
+    /// Whether the program itself did it when it was run, if it was.
+    pub confirmation: Option<Confirmation>,
 }
 
 impl Finding {

@@ -132,6 +132,7 @@ fn broken_unit(program: &Program, members: &[(&PatternQuestion, &Trace)]) -> Gro
         trace: trace.clone(),
         fingerprint: fingerprint(program, FindingKind::Atomicity, trace, ""),
         cause: None,
+        confirmation: None,
     };
     let questions = members.iter().map(|&(one, _)| Question::Pattern(one.clone()));
     Group { finding, questions: questions.collect() }
@@ -193,6 +194,7 @@ fn one_of(
         trace: trace.clone(),
         fingerprint: fingerprint(program, kind, trace, subject),
         cause: None,
+        confirmation: None,
     };
     Group { finding, questions: members.iter().map(|&(one, _)| one.clone()).collect() }
 }

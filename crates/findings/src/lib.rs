@@ -56,7 +56,7 @@ pub mod walk;
 pub mod wrap;
 
 pub use cause::{AccessTable, Cause, CausePair, Change, Conflict, ConflictStep, by_cause};
-pub use finding::{Edit, Finding, FindingKind, Fix, Hold};
+pub use finding::{Confirmation, Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};
 pub use stack::{ThreadStack, stacks};

@@ -501,6 +501,7 @@ impl Emitter<'_, '_> {
                     place,
                 });
                 if let Some((step, at)) = label {
+                    self.remarks.sites.insert(edge, (method, *at));
                     let said = self.known.about(self.shared, method, *at, step);
                     if !said.is_empty() {
                         self.remarks.edges.insert(edge, said);

@@ -10,6 +10,7 @@
 //! - [`units`]: what is a unit of work beyond the rules. [`deadlocks`]: which locks can make a cycle.
 //! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
 //!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
+//! - [`rewrite`]: copies of class files that say where threads are, for runs in a JVM.
 //!
 //! ```
 //! let mut names = selvedge_front_java::JavaNames::default();
@@ -36,6 +37,7 @@ mod pool;
 pub mod questions;
 pub mod reader;
 pub mod remarks;
+pub mod rewrite;
 pub mod tokens;
 pub mod units;
 pub mod words;

@@ -41,6 +41,8 @@ pub struct StepRemarks {
     pub edges: BTreeMap<EdgeId, BTreeSet<StepRemark>>,
     /// The locations that are the elements of an array.
     pub arrays: BTreeSet<LocationId>,
+    /// The instruction that does what a step does.
+    pub sites: BTreeMap<EdgeId, (MemberId, At)>,
     /// The procedures that run for the object that the model is about.
     pub own: BTreeSet<ProcedureId>,
     /// The locks that are said to guard locations.

@@ -8,7 +8,7 @@ use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, concl
 use crate::edits::add_edits;
 use crate::formulas::ProjectFormulas;
 use crate::goals::{ERROR, Goals};
-use crate::java::{JavaChecked, JavaClasses, JavaProgram, JavaSettings};
+use crate::java::{ClassBytes, JavaChecked, JavaClasses, JavaProgram, JavaSettings, JavaSites};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
@@ -48,6 +48,8 @@ pub struct Loaded {
     pub stopped: bool,
     /// The program in Java, if it is one; the model has nothing in it then.
     pub java: Option<Arc<JavaProgram>>,
+    /// The bytes of its classes, if they were kept.
+    pub class_bytes: Arc<ClassBytes>,
     /// The formulas of its project that are about it.
     pub formulas: ProjectFormulas,
     /// The model with threads that stand for any number of copies, if it has some and the number of copies
@@ -67,7 +69,7 @@ pub struct FileAnswer {
     /// The answers that a part of the questions has, where only that was asked.
     pub part: Option<AllAnswers>,
     /// The program that the findings are about and what is claimed, if the file is many models.
-    pub about: Option<(Program, String)>,
+    pub about: Option<(Program, String, JavaSites)>,
 }
 
 impl FileAnswer {
@@ -192,6 +194,7 @@ impl Loaded {
             beside: Vec::new(),
             stopped: false,
             java: None,
+            class_bytes: Arc::default(),
             formulas: ProjectFormulas::default(),
             any_copies: None,
         }
@@ -200,11 +203,12 @@ impl Loaded {
     /// A program in Java; `name` is what was read.
     pub fn java(
         name: String,
-        classes: JavaClasses,
+        mut classes: JavaClasses,
         settings: &JavaSettings,
         budget: &Budget,
     ) -> Self {
         let mut loaded = Self { language: "java", ..Self::nothing(Text::new(name, "")) };
+        loaded.class_bytes = Arc::new(classes.take_bytes());
         let said: Vec<(String, Diagnostic)> = classes.complaints.clone();
         loaded.beside = said
             .into_iter()
@@ -323,12 +327,12 @@ impl Loaded {
     ) -> Option<Result<FileAnswer, InternalError>> {
         if let Some(java) = &self.java {
             let answer = java.check_cached(options, cache, budget, progress);
-            return Some(answer.map(|JavaChecked { checked, program, claim }| FileAnswer {
+            return Some(answer.map(|JavaChecked { checked, program, claim, sites }| FileAnswer {
                 checked,
                 from_cache: false,
                 stopped: budget.stopped(),
                 part: None,
-                about: Some((program, claim)),
+                about: Some((program, claim, sites)),
             }));
         }
         let program = self.program.as_ref()?;
@@ -433,8 +437,12 @@ impl Loaded {
 
     /// The file with what was found in it, for the reports; with the program that the findings are about, if
     /// that is not the one that was read.
-    pub fn report_about(&self, checked: Checked, about: Option<(Program, String)>) -> CheckedFile {
-        let Some((program, claim)) = about else { return self.report(checked) };
+    pub fn report_about(
+        &self,
+        checked: Checked,
+        about: Option<(Program, String, JavaSites)>,
+    ) -> CheckedFile {
+        let Some((program, claim, _)) = about else { return self.report(checked) };
         CheckedFile { program, claims: vec![claim], ..self.report(checked) }
     }
 

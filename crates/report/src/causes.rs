@@ -9,7 +9,7 @@ use crate::checks::Checks;
 use crate::describe::{kind_name, list};
 use crate::escape::visible;
 use crate::places::short;
-use selvedge_findings::{Cause, CausePair, Finding, FindingKind};
+use selvedge_findings::{Cause, CausePair, Confirmation, Finding, FindingKind};
 use selvedge_program::Program;
 use std::collections::BTreeMap;
 
@@ -19,6 +19,15 @@ pub(crate) fn sentences(finding: &Finding) -> String {
         Some(cause) => format!("{}. {}", cause.line, finding.reason),
         None => finding.reason.clone(),
     }
+}
+
+/// What became of a finding when the program was run, if it was.
+pub(crate) fn confirmed(finding: &Finding) -> Option<String> {
+    let Confirmation { reproduced, text } = finding.confirmation.as_ref()?;
+    Some(match reproduced {
+        true => format!("Reproduced in a JVM, {text}."),
+        false => format!("Not reproduced: {text}."),
+    })
 }
 
 /// How many findings that count have each tag that makes them less likely.

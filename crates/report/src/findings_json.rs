@@ -22,6 +22,7 @@
 //! | `findings[].cause` | with programs in Java: `line`, what is wrong in one line; `rank`, from 1 to 7; `tags`, what makes it less likely; `pairs`, the conflicts that it explains, each with `rule`, `tags`, `threads`, `methods`, `places`, `seen_by` |
 //! | `findings[].stacks` | with programs in Java: for each `thread` the open calls where it conflicts, the innermost first, each with `method` and its place |
 //! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
+//! | `findings[].confirmation` | with `--confirm` only: whether the program did it when it was run (`reproduced`), and in which run or why not (`text`) |
 //! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
 //! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
@@ -125,6 +126,8 @@ struct Entry<'a> {
     stacks: Vec<StackEntry<'a>>,
     fix: Option<FixEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    confirmation: Option<ConfirmationEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     suppression: Option<&'a str>,
     #[serde(flatten)]
     witness: Option<WitnessEntry<'a>>,
@@ -163,11 +166,21 @@ impl<'a> Entry<'a> {
                 .fix
                 .as_ref()
                 .map(|fix| FixEntry { text: &fix.text, places: places(&fix.places) }),
+            confirmation: finding
+                .confirmation
+                .as_ref()
+                .map(|one| ConfirmationEntry { reproduced: one.reproduced, text: &one.text }),
             suppression: None,
             witness: (witnesses.includes(0) && !finding.is_without_interleaving())
                 .then(|| WitnessEntry::new(&finding.question, &finding.trace, program)),
         }
     }
+}
+
+#[derive(Serialize)]
+struct ConfirmationEntry<'a> {
+    reproduced: bool,
+    text: &'a str,
 }
 
 #[derive(Serialize)]

@@ -91,6 +91,9 @@ pub fn render_finding(
         let text = fill(&format!("Fix: {}", visible(&fix.text)), terminal.width);
         let _ = write!(out, "\n{}", text.replacen("Fix:", &terminal.paint(Tone::Good, "Fix:"), 1));
     }
+    if let Some(text) = causes::confirmed(finding) {
+        let _ = write!(out, "\n{}", fill(&visible(&text), terminal.width));
+    }
     wrap_lines(&out, terminal.width)
 }
 

@@ -28,6 +28,7 @@ Examples:
   selvedge check models/ --watch
   selvedge check target/classes --main com.acme.Main
   selvedge check app.jar --list kinds
+  selvedge check app.jar --confirm
   selvedge check models/ --shard 3/16 --output shard-3.json
 
 Folders are searched for .eml, .slv, .bp and .pds files; hidden ones are skipped, others counted.
@@ -212,6 +213,13 @@ pub struct JavaArgs {
     /// `src/main/java`, `src/test/java` and `src` around what is checked].
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub source: Vec<PathBuf>,
+    /// Run a program in Java under the interleavings of its findings, if there is a JVM, and say which of
+    /// them happened; it does what it does, on this machine. With `=DIRECTORY`, keep schedules, changed classes
+    /// and output there. Neither verdict nor exit code depends on it.
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    #[arg(num_args = 0..=1, require_equals = true, conflicts_with = "shard")]
+    #[expect(clippy::option_option, reason = "not at all, somewhere, or in a folder")]
+    pub confirm: Option<Option<PathBuf>>,
     /// Do not check a program in Java, but list what was understood of it.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub list: Option<ListChoice>,

@@ -11,6 +11,8 @@
 
 use super::bar::{self, Position};
 use super::cache::{self, Cache};
+use super::confirm;
+use crate::args::check::JavaArgs;
 use crate::progress;
 use crate::watchdog::Done;
 use selvedge_analysis::InternalError;
@@ -43,6 +45,8 @@ pub struct Analysis<'a> {
     pub cache: Option<&'a Cache>,
     /// How many files are analysed at once.
     pub jobs: Option<NonZeroUsize>,
+    /// How programs in Java are run under the interleavings of their findings, if they are.
+    pub confirm: Option<&'a JavaArgs>,
 }
 
 /// What to do with the questions.
@@ -170,7 +174,10 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let mut analysed = Analysed::default();
     for ((file, answer), number) in models.into_iter().zip(answers).zip(numbers) {
         match answer {
-            Some(Ok(FileAnswer { checked, from_cache, stopped, part, about })) => {
+            Some(Ok(FileAnswer { mut checked, from_cache, stopped, part, about })) => {
+                if let (Some(java), Some(about)) = (analysis.confirm, &about) {
+                    confirm::confirm(file, &mut checked.findings, about, java, analysis.budget);
+                }
                 let stopped = stopped.is_some();
                 let part = part.map(|part| PartAnswers { number, answers: Ok(part), stopped });
                 analysed.parts.extend(part);

@@ -21,11 +21,18 @@ pub fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "java")
 }
 
+/// A program of the JDK, as `JAVA_HOME` or else the system finds it.
+pub fn tool(name: &str) -> PathBuf {
+    let home = std::env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin").join(name));
+    home.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(name))
+}
+
 /// A folder that is removed when nobody needs it.
 pub struct ClassFolder(pub PathBuf);
 
 impl ClassFolder {
-    fn new() -> std::io::Result<Self> {
+    /// A new folder, among those for what is needed for a while.
+    pub fn new() -> std::io::Result<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("selvedge-classes-{}-{number}", std::process::id());
@@ -62,9 +69,7 @@ pub fn compile(
     let folder = ClassFolder::new().map_err(disk)?;
     let said = folder.0.join("said");
     let errors = std::fs::File::create(&said).map_err(disk)?;
-    let home = std::env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin/javac"));
-    let program = home.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from("javac"));
-    let mut command = Command::new(program);
+    let mut command = Command::new(tool("javac"));
     command.args(["-g", "-proc:none", "-nowarn", "-encoding", "UTF-8", "-d"]).arg(&folder.0);
     let beside = source.parent().filter(|path| !path.as_os_str().is_empty());
     command.arg("-sourcepath").arg(beside.unwrap_or(Path::new(".")));

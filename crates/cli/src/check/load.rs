@@ -29,7 +29,10 @@ pub fn load(
 
 /// Reads the classes of a folder, an archive or a class file.
 fn load_java(found: &InputFile, args: &JavaArgs, budget: &Budget) -> Result<Loaded, NoBytes> {
-    let mut classes = JavaClasses::default();
+    let mut classes = match args.confirm {
+        Some(_) => JavaClasses::keeping_bytes(),
+        None => JavaClasses::default(),
+    };
     let is_source = javac::is_source(&found.path);
     let compiled = is_source.then(|| javac::compile(&found.path, &args.classpath, budget));
     let compiled = match compiled.transpose() {

@@ -10,6 +10,7 @@
 pub mod analyse;
 pub mod bar;
 pub mod cache;
+pub mod confirm;
 pub mod files;
 pub mod finish;
 pub mod javac;

@@ -125,6 +125,7 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         time_for_data: settings.timeout.is_none().then_some(TIME_FOR_DATA),
         cache: cache.as_ref(),
         jobs: args.jobs,
+        confirm: args.java.confirm.is_some().then_some(&args.java),
     };
     let work = || analyse(&loaded, &analysis);
     let analysed = match look {

@@ -54,6 +54,7 @@ pub fn run(args: &MergeArgs, output: Output) -> Result<Exit, Exit> {
         time_for_data,
         cache: None,
         jobs: args.jobs,
+        confirm: None,
     };
     let analysed = analyse(&loaded, &analysis);
     let names = |of: fn(&_) -> &String| -> BTreeMap<&str, &str> {

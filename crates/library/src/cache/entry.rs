@@ -203,6 +203,7 @@ impl StoredFinding {
             trace,
             fingerprint: self.fingerprint,
             cause: None,
+            confirmation: None,
         })
     }
 }

@@ -19,11 +19,14 @@ use selvedge_findings::{
     AccessTable, Change, Checked, Conflict, Finding, FindingKind, Tally, by_cause,
 };
 use selvedge_front_java::World;
+use selvedge_front_java::class::At;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
 use selvedge_front_java::units::Declared;
+use selvedge_front_java::words::short_method;
+use selvedge_front_java::world::MemberId;
 use selvedge_program::{
     Action, Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId,
     Program, Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
@@ -61,6 +64,17 @@ pub struct JavaChecked {
     pub program: Program,
     /// What was asked and what is assumed, in words.
     pub claim: String,
+    /// The instructions of the steps of that program.
+    pub sites: JavaSites,
+}
+
+/// Which instruction does what a step does, in the program that findings are about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JavaSites {
+    /// By the edge.
+    pub edges: BTreeMap<EdgeId, (MemberId, At)>,
+    /// By the thread: which of the beginnings its model is about, and whether it is the first thread.
+    pub threads: IdVec<ThreadId, (usize, bool)>,
 }
 
 impl JavaProgram {
@@ -116,7 +130,12 @@ impl JavaProgram {
         }
         let table = Table::standard();
         let mut joined = Joined::default();
-        for beginning in &self.begins {
+        for (number, beginning) in self.begins.iter().enumerate() {
+            joined.beginning = number;
+            joined.first_thread = match beginning {
+                JavaBeginning::Main(main) => Some(short_method(&self.world, *main)),
+                _ => None,
+            };
             if let JavaBeginning::Client(class) = beginning {
                 joined.clients_of = Some(self.world.names.class(self.world.classes[*class].name));
             }
@@ -185,6 +204,10 @@ struct Joined {
     conflicts: BTreeMap<ConflictKey, Conflict>,
     /// The models of the conflicts.
     models_of: BTreeMap<ConflictKey, Rc<ConflictModel>>,
+    sites: JavaSites,
+    /// The number of what the program begins with that is asked about, and the name of its first thread.
+    beginning: usize,
+    first_thread: Option<String>,
     accesses: AccessTable,
     tallies: BTreeMap<FindingKind, Tally>,
     open: BTreeSet<String>,
@@ -295,8 +318,17 @@ impl Joined {
             let is_better = known.is_none_or(|known| steps(&finding) < steps(&known.finding));
             if is_better {
                 let mut conflict = conflict(model, finding);
-                let shift =
-                    *shift.get_or_insert_with(|| Shift::append(&mut self.program, &model.program));
+                let shift = *shift.get_or_insert_with(|| {
+                    for thread in &model.program.threads {
+                        let is_first = Some(&thread.name) == self.first_thread.as_ref();
+                        self.sites.threads.push((self.beginning, is_first));
+                    }
+                    let shift = Shift::append(&mut self.program, &model.program);
+                    let sites = model.remarks.sites.iter();
+                    let moved = sites.map(|(&edge, &site)| (by(edge, shift.edges), site));
+                    self.sites.edges.extend(moved);
+                    shift
+                });
                 conflict.finding = shift.finding(conflict.finding);
                 self.conflicts.insert(key.clone(), conflict);
                 let kept = kept.get_or_insert_with(|| {
@@ -413,7 +445,7 @@ impl Joined {
             .collect();
         let open = self.open.into_iter().collect();
         let checked = Checked { findings, tallies, open, unreached: Vec::new() };
-        JavaChecked { checked, program: self.program, claim }
+        JavaChecked { checked, program: self.program, claim, sites: self.sites }
     }
 
     /// What was asked, of what, and what is assumed: the sentence that `safe` is.

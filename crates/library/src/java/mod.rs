@@ -6,13 +6,16 @@
 //!    that is said.
 
 mod check;
+mod confirm;
 mod conflict;
 mod list;
 mod settings;
 
-pub use check::{JavaChecked, JavaProgram};
+pub use check::{JavaChecked, JavaProgram, JavaSites};
+pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
 pub use list::JavaList;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+pub use selvedge_front_java::rewrite::CONDUCTOR;
 pub use selvedge_front_java::units::{FieldSet, MethodPattern, UnitOptions};
 pub use settings::JavaSettings;
 
@@ -29,6 +32,9 @@ use std::fmt::Write as _;
 /// How many missing classes are listed.
 const SHOWN: usize = 10;
 
+/// The bytes of classes, by their names with slashes.
+pub type ClassBytes = BTreeMap<String, Vec<u8>>;
+
 /// Classes, and what there is to say about the files that they come from.
 #[derive(Debug, Default)]
 pub struct JavaClasses {
@@ -37,6 +43,8 @@ pub struct JavaClasses {
     names: JavaNames,
     /// What is wrong, with the file.
     pub complaints: Vec<(String, Diagnostic)>,
+    keeps_bytes: bool,
+    bytes: ClassBytes,
     others: usize,
     versioned: usize,
 }
@@ -109,6 +117,10 @@ impl JavaClasses {
                     let warning = Diagnostic::global(code, Severity::Warning, message);
                     self.complaints.push((file.to_owned(), warning));
                 } else {
+                    if self.keeps_bytes {
+                        let name = self.names.text(class.name).to_owned();
+                        self.bytes.insert(name, bytes.to_vec());
+                    }
                     self.classes.insert(name, (class, file.to_owned()));
                 }
             }
@@ -119,6 +131,16 @@ impl JavaClasses {
     fn complain(&mut self, file: &str, code: &'static str, message: String) {
         let error = Diagnostic::global(code, Severity::Error, message);
         self.complaints.push((file.to_owned(), error));
+    }
+
+    /// Nothing yet, and a promise to keep the bytes of classes, for copies that are run.
+    pub fn keeping_bytes() -> Self {
+        Self { keeps_bytes: true, ..Self::default() }
+    }
+
+    /// The bytes that were kept.
+    pub fn take_bytes(&mut self) -> ClassBytes {
+        std::mem::take(&mut self.bytes)
     }
 
     /// The program of these classes that begins where the settings say.

@@ -7,7 +7,7 @@ use super::diagram::{At, diagram};
 use super::shapes::{pattern_of, shapes};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
-use crate::causes::pairs;
+use crate::causes::{confirmed, pairs};
 use crate::describe::count;
 use crate::places::{first_place, located, other_file, short};
 use crate::statement;
@@ -76,6 +76,9 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
             cause(html, finding, &file.program);
             cycle(html, finding, &file.program);
             fix(html, numbered);
+            if let Some(text) = confirmed(finding) {
+                html.element("p", &[("class", "confirmation")], |html| html.sentence(&text));
+            }
             facts(html, finding, &shape);
         });
         html.line_break();

@@ -164,6 +164,8 @@ pub struct Properties<'a> {
     pub fix: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<String>,
 }
 
 /// §3.55 fix.

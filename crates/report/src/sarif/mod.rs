@@ -29,7 +29,7 @@ mod uri;
 pub use rules::{BOOK, RuleWords, book_page, rule_words};
 pub use uri::uri_reference;
 
-use crate::causes::sentences;
+use crate::causes::{confirmed, sentences};
 use crate::checks::{Checks, Standing, all_findings};
 use crate::describe::list;
 use crate::escape::visible;
@@ -283,6 +283,7 @@ impl<'a> Reporter<'a, '_> {
                 locks: finding.locks.iter().map(|&id| visible(&program.locks[id].name)).collect(),
                 fix,
                 rank: finding.cause.as_ref().map(|cause| cause.rank),
+                confirmation: confirmed(finding).map(|text| visible(&text).into_owned()),
             },
         }
     }

@@ -92,6 +92,7 @@ pub fn finding(
         locks: Vec::new(),
         fingerprint: format!("{}-{:04x}", kind.rule(), reason.len() * 2654 % 65_521),
         cause: None,
+        confirmation: None,
         places,
         reason: reason.to_owned(),
         fix: None,
