@@ -68,7 +68,8 @@ struct State {
     threshold: usize,
     /// The target of each variable, by the number of the renaming.
     renamings: Vec<Rc<[u32]>>,
-    renaming_numbers: FxHashMap<Rc<[u32]>, u32>,
+    /// The number of the renaming with these pairs.
+    renaming_numbers: FxHashMap<Box<[(Var, Var)]>, u32>,
     products: Vec<Rc<Product>>,
     /// The number of the product with these renamings and this cube.
     product_numbers: FxHashMap<(u32, Edge, u32), u32>,
@@ -242,6 +243,26 @@ impl BddManager for NativeManager {
         self.run(|engine| engine.table.make(var.index() as u32, low, high))
     }
 
+    fn conjunction(&self, literals: &[(Var, bool)]) -> Result<NativeNode, Exhausted> {
+        let mut sorted = literals.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert!(
+            sorted.last().is_none_or(|(var, _)| var.index() < self.variables),
+            "no such variable"
+        );
+        if sorted.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Ok(self.bottom());
+        }
+        // From the leaves to the root, each step adds one node on top.
+        self.run(|engine| {
+            sorted.iter().rev().try_fold(TOP, |rest, &(var, value)| {
+                let (low, high) = if value { (BOTTOM, rest) } else { (rest, BOTTOM) };
+                engine.table.make(var.index() as u32, low, high)
+            })
+        })
+    }
+
     fn not(&self, f: &NativeNode) -> Result<NativeNode, Exhausted> {
         self.run(|engine| engine.xor(f.edge, TOP))
     }
@@ -277,20 +298,20 @@ impl BddManager for NativeManager {
 
     fn renaming(&self, pairs: &[(Var, Var)]) -> Result<NativeRenaming, Exhausted> {
         assert!(is_strictly_increasing(pairs), "the pairs of a renaming must be increasing");
+        let state = &mut *self.state.borrow_mut();
+        if let Some(&number) = state.renaming_numbers.get(pairs) {
+            return Ok(NativeRenaming(number));
+        }
         let mut map: Vec<u32> = (0..self.variables as u32).collect();
         for &(source, target) in pairs {
             assert!(target.index() < self.variables, "no such variable");
             map[source.index()] = target.index() as u32;
         }
-        let map: Rc<[u32]> = map.into();
-        let state = &mut *self.state.borrow_mut();
-        let next = state.renamings.len();
-        let number = *state.renaming_numbers.entry(Rc::clone(&map)).or_insert_with(|| {
-            assert!(next < MOST_NUMBERS, "too many renamings");
-            state.renamings.push(map);
-            next as u32
-        });
-        Ok(NativeRenaming(number))
+        let number = state.renamings.len();
+        assert!(number < MOST_NUMBERS, "too many renamings");
+        state.renamings.push(map.into());
+        state.renaming_numbers.insert(pairs.into(), number as u32);
+        Ok(NativeRenaming(number as u32))
     }
 
     fn rename(&self, f: &NativeNode, renaming: &NativeRenaming) -> Result<NativeNode, Exhausted> {

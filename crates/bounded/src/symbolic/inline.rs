@@ -66,7 +66,7 @@ pub(super) struct FlatLocation {
     pub(super) depth: usize,
     /// The pre-states of a call that is not unrolled any more.
     pub(super) overflow: Option<Bdd>,
-    /// The locals of all open activations whose values matter.
+    /// The locals of all open activations whose values matter, where contexts of counted copies can end.
     pub(super) kept: Vec<Var>,
 }
 
@@ -218,7 +218,11 @@ impl Inlining {
                     }
                 }
                 let (switch, depth) = (body.switch[point], self.copies[at].depth);
-                let kept = self.kept(control, program, at, point).into_iter();
+                let kept = match counted && switch {
+                    true => self.kept(control, program, at, point),
+                    false => Vec::new(),
+                };
+                let kept = kept.into_iter();
                 let kept = kept.map(|(depth, local)| builder.frames[depth][local].now).collect();
                 locations.push(FlatLocation { point: kind, switch, hops, depth, overflow, kept });
             }
