@@ -110,7 +110,7 @@ fn show(row: &str) {
 }
 
 /// Builds the program as users have it.
-fn build() -> Result<PathBuf, String> {
+pub fn build() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--release", "-p", "selvedge"]).status();
     match built {

@@ -35,7 +35,8 @@ tasks:
   bench nwa [--quick]        print what nested-word automata and merging functions cost
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines
-  bench scale [--quick]      print the table of searches by one worker, two, and up to all cores
+  bench scale [--quick]      print the table of searches by one worker and more, by processes and by SPIN,
+                             and what of it may not cost more than something else
   bench temporal [--quick]   print what temporal formulas cost, beside races
   bench transactions [--quick]
                              print the table of the search of states, beside SPIN: states, bytes, times

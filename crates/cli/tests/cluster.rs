@@ -1,6 +1,7 @@
 //! `--hosts` as a contract: several processes on this machine answer as one does, refuse each other if they
-//! are about different things, and end when one is lost. `SELVEDGE_PROGRAMS` (20 at most) and `SELVEDGE_SEED`
-//! set how often a process is killed and the first seed; `cargo xtask differential kills` kills 20.
+//! are about different things, and end when one is lost. `SELVEDGE_PROGRAMS` and `SELVEDGE_SEED` set
+//! how often a process is killed (20 times otherwise) and the first seed, and let all example models be
+//! searched in all ways; `cargo xtask differential kills` does that.
 
 #![cfg(feature = "cluster")]
 
@@ -63,39 +64,75 @@ fn report(ended: &(i32, String, String)) -> Value {
 
 const SEARCH: [&str; 4] = ["reach", "--format", "json", "--workers"];
 
+/// All example models that are asked about as programs.
+fn examples() -> Vec<String> {
+    let entries = fs::read_dir(root().join("examples")).expect("a folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().display().to_string());
+    let is_program = |name: &String| {
+        let extension = Path::new(name).extension().map(|one| one.display().to_string());
+        extension.is_some_and(|one| ["eml", "slv", "bp", "pds"].contains(&&*one))
+    };
+    let mut names: Vec<String> = names.filter(is_program).collect();
+    names.sort();
+    names.into_iter().map(|name| format!("examples/{name}")).collect()
+}
+
+/// What an answer shows, but for what was measured and the steps of runs.
+fn substance(report: &Value) -> Value {
+    let all = report["assertions"].as_array().cloned().unwrap_or_default();
+    let failing: Vec<_> = all.iter().map(|one| [&one["line"], &one["verdict"]]).collect();
+    let locks = report["locks"].as_array().cloned().unwrap_or_default();
+    let locks: Vec<_> =
+        locks.iter().map(|one| [&one["variable"], &one["kind"], &one["locks"]]).collect();
+    serde_json::json!({
+        "verdict": report["verdict"],
+        "failing": failing,
+        "locks": locks,
+        "levels": report["stats"]["levels"],
+        "states": report["stats"]["counts"]["states"],
+    })
+}
+
 #[test]
 fn processes_answer_as_one_does() {
     let folder = scratch("cluster-answers");
-    for (file, more) in [
-        ("examples/index-out-of-bounds.eml", &[][..]),
-        ("examples/counter.eml", &["--show-locks"]),
-        ("examples/division-by-zero.eml", &["--reduction", "none"]),
-    ] {
-        let alone = command(&[&SEARCH[..], &["2", file], more].concat());
-        let alone = { alone }.current_dir(root()).output().expect("it runs");
-        let alone_code = alone.status.code();
-        let alone: Value = serde_json::from_slice(&alone.stdout).expect("JSON");
-        for (processes, workers) in [(2, "1"), (2, "2"), (3, "1")] {
-            let arguments = [&SEARCH[..], &[workers, file], more].concat();
-            let ended = together(&folder, processes, &arguments);
-            for (one, (code, out, err)) in ended.iter().enumerate() {
-                assert_eq!((Some(*code), &err[..]), (alone_code, ""), "{file} {one}");
-                assert_eq!(out.is_empty(), one > 0, "the first one speaks for all");
+    let plain = ["--reduction", "none", "--no-symmetry"];
+    let asked = [&[][..], &["--show-locks"], &plain];
+    let shapes = [(2, "1"), (2, "2"), (3, "1")];
+    // Here each example in one shape; all shapes and options if programs are asked for.
+    let all = std::env::var_os("SELVEDGE_PROGRAMS").is_some();
+    let (mut compared, mut wrong) = (0, 0);
+    for (at, file) in examples().iter().enumerate() {
+        for (which, more) in asked.iter().enumerate() {
+            for (shape, (processes, workers)) in shapes.into_iter().enumerate() {
+                if !all && (which != at % 3 || shape != at / 3 % 3) {
+                    continue;
+                }
+                let more = [&["--engine", "transactions", file], *more].concat();
+                let alone = command(&[&SEARCH[..], &["2"], &more].concat());
+                let alone = { alone }.current_dir(root()).output().expect("it runs");
+                let alone_code = alone.status.code();
+                let alone: Value = serde_json::from_slice(&alone.stdout).expect("JSON");
+                let arguments = [&SEARCH[..], &[workers], &more].concat();
+                let ended = together(&folder, processes, &arguments);
+                for (one, (code, out, err)) in ended.iter().enumerate() {
+                    assert_eq!(Some(*code), alone_code, "{file} {one} {err}");
+                    // Why there is no verdict everybody says.
+                    assert!(err.is_empty() || *code == 3, "{file} {one} {err}");
+                    assert_eq!(out.is_empty(), one > 0, "the first one speaks for all");
+                }
+                let report = report(&ended[0]);
+                assert_eq!(substance(&report), substance(&alone), "{file} {more:?} {processes}");
+                // What the engine does not take has no search.
+                if !report["stats"]["levels"].is_null() {
+                    assert_eq!(report["stats"]["processes"], processes, "{file}");
+                    compared += 1;
+                    wrong += usize::from(alone_code == Some(1));
+                }
             }
-            let report = report(&ended[0]);
-            assert_eq!(report["verdict"], alone["verdict"], "{file}");
-            assert_eq!(report["locks"], alone["locks"], "{file}");
-            assert_eq!(report["stats"]["processes"], processes, "{file}");
-            assert_eq!(report["stats"]["levels"], alone["stats"]["levels"], "{file}");
-            let states = |report: &Value| report["stats"]["counts"]["states"].clone();
-            assert_eq!(states(&report), states(&alone), "{file}");
-            let failing = |report: &Value| -> Vec<(Value, Value)> {
-                let all = report["assertions"].as_array().cloned().unwrap_or_default();
-                all.iter().map(|one| (one["line"].clone(), one["verdict"].clone())).collect()
-            };
-            assert_eq!(failing(&report), failing(&alone), "{file}");
         }
     }
+    assert!(compared > 50 && wrong > 10, "{compared} compared, {wrong} wrong");
 }
 
 #[test]
@@ -182,72 +219,101 @@ fn the_environment_says_which_process_it_is_and_strays_are_ignored() {
     assert!(first.1.starts_with("safe: ") && second.1.is_empty());
 }
 
-/// Peterson's algorithm for four processes, 1,119,560 states, with a checkpoint.
-const LARGE: [&str; 9] = [
-    "reach",
-    "bench/models/peterson-4.eml",
-    "--reduction",
-    "none",
-    "--no-symmetry",
-    "--format",
-    "json",
-    "--workers",
-    "1",
-];
+/// Three threads that count: 64,000 states in 118 levels.
+const COUNTERS: &str = "
+int 0..36 : total;
+process Counter[3] {
+    int 0..12 : own;
+    main {
+        while (own < 12) {
+            own = own + 1;
+            atomic { total = total + 1; }
+        }
+        assert(total > 0);
+    }
+}
+";
 
-/// The log of the first partition grows.
+/// How many bytes the logs have.
 fn size(folder: &Path) -> u64 {
     let searches = fs::read_dir(folder).into_iter().flatten().flatten();
     let logs = searches.flat_map(|one| fs::read_dir(one.path()).into_iter().flatten().flatten());
     logs.filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum()
 }
 
+/// Kills one of two processes when the logs have so many bytes; whether it was still there.
+fn kill(folder: &Path, arguments: &[&str], victim: usize, bytes: u64) -> bool {
+    let (hosts, _) = hosts(folder, 2);
+    let kept = arguments.last().expect("a folder");
+    let mut children: Vec<Child> = (0..2).map(|one| start(arguments, &hosts, one)).collect();
+    let begin = Instant::now();
+    while size(Path::new(kept)) < bytes
+        && children[victim].try_wait().expect("it can be asked").is_none()
+    {
+        assert!(begin.elapsed() < Duration::from_mins(1), "nothing is written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let was_there = children[victim].try_wait().expect("it can be asked").is_none();
+    children[victim].kill().expect("it can be killed");
+    children[victim].wait().expect("it has ended");
+    let survivor = end(children.remove(1 - victim));
+    let said = format!("{}{}", survivor.1, survivor.2);
+    assert!(!said.contains("panicked"), "{said}");
+    // It may have been told everything before the other one went.
+    if survivor.0 == 0 {
+        return false;
+    }
+    assert_eq!(survivor.0, 3, "{said}");
+    let lost = format!("process {victim} was lost ");
+    assert!(said.contains(&lost), "{said}");
+    assert!(said.contains(&format!("; resume with --resume {kept}")), "{said}");
+    was_there
+}
+
 #[test]
 fn a_process_that_is_killed_ends_the_run_which_goes_on() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let kills: u64 = number("SELVEDGE_PROGRAMS").map_or(2, |many: u64| many.min(20));
+    let kills: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(20);
     let seed: u64 = number("SELVEDGE_SEED").unwrap_or(1);
     let folder = scratch("cluster-killed");
-    let kept = folder.join("kept");
-    let path = kept.to_str().expect("a path");
-    for round in 0..kills {
-        let (hosts, _) = hosts(&folder, 2);
-        let verb = if round == 0 { "--checkpoint" } else { "--resume" };
-        let arguments = [&LARGE[..], &[verb, path]].concat();
-        let mut children: Vec<Child> = (0..2).map(|one| start(&arguments, &hosts, one)).collect();
-        // When the logs have grown by a part of what they will have.
-        let before = size(&kept);
-        let much = 100_000 + (seed + round * 7919) * 104_729 % 2_000_000;
-        let begin = Instant::now();
-        while size(&kept) < before + much && begin.elapsed() < Duration::from_secs(30) {
-            std::thread::sleep(Duration::from_millis(1));
+    let file = folder.join("counters.eml");
+    fs::write(&file, COUNTERS).expect("it can be written");
+    let search = [&SEARCH[..], &["1", file.to_str().expect("a path")]].concat();
+    let search = [&search[..], &["--reduction", "none", "--no-symmetry"]].concat();
+    let mut alone = command(&search);
+    let alone = alone.current_dir(root()).output().expect("it runs");
+    let alone: Value = serde_json::from_slice(&alone.stdout).expect("JSON");
+    assert_eq!(alone["stats"]["counts"]["states"], 64_000);
+    let (mut done, mut attempts) = (0, 0);
+    while done < kills {
+        let kept = folder.join(format!("kept-{attempts}"));
+        let path = kept.to_str().expect("a path");
+        // One to three times, each while the one before is gone on from.
+        let mut verb = "--checkpoint";
+        for again in 0..=attempts % 3 {
+            let draw = (seed + attempts * 3 + again) * 7919;
+            let arguments = [&search[..], &[verb, path]].concat();
+            // The logs have a megabyte in the end.
+            let bytes = size(&kept) + 20_000 + draw * 104_729 % 400_000;
+            done += u64::from(kill(&folder, &arguments, (draw % 2) as usize, bytes));
+            if kept.join("run.txt").exists() {
+                verb = "--resume";
+            }
         }
-        let victim = usize::from((seed + round).is_multiple_of(2));
-        children[victim].kill().expect("it can be killed");
-        children[victim].wait().expect("it has ended");
-        let survivor = end(children.remove(1 - victim));
-        assert_eq!(survivor.0, 3, "{survivor:?}");
-        let said = format!("{}{}", survivor.1, survivor.2);
-        let lost = format!("process {victim} was lost behind level ");
-        assert!(said.contains(&lost), "{said}");
-        assert!(said.contains(&format!("; resume with --resume {path}")), "{said}");
-        assert!(!said.contains("panicked"), "{said}");
-    }
-    // With another number of processes, or one alone.
-    let ended = if seed.is_multiple_of(2) {
-        together(&folder, 2, &[&LARGE[..], &["--resume", path]].concat()).remove(0)
-    } else {
-        end({
-            let mut alone = command(&[&LARGE[..], &["--resume", path]].concat());
+        // With another number of processes, or one alone.
+        let arguments = [&search[..], &[verb, path]].concat();
+        let ended = if attempts.is_multiple_of(2) {
+            together(&folder, 2, &arguments).remove(0)
+        } else {
+            let mut alone = command(&arguments);
             alone.stdout(Stdio::piped()).stderr(Stdio::piped());
-            alone.current_dir(root()).spawn().expect("it starts")
-        })
-    };
-    assert_eq!(ended.0, 0, "{ended:?}");
-    let report = report(&ended);
-    assert_eq!(report["stats"]["counts"]["states"], 1_119_560);
-    assert_eq!(report["stats"]["levels"], 104);
-    assert!(report["stats"]["resumed_from_level"].as_u64() > Some(0));
+            end(alone.current_dir(root()).spawn().expect("it starts"))
+        };
+        assert_eq!(ended.0, 0, "{ended:?}");
+        assert_eq!(substance(&report(&ended)), substance(&alone), "{ended:?}");
+        attempts += 1;
+        assert!(attempts < 2 * kills + 4, "{done} of {attempts} were killed in time");
+    }
 }
 
 /// The blocks of a page in a language.

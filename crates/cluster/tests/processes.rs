@@ -5,6 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "the large version prints its counts")]
 
+#[path = "../../states/tests/oracle/counts.rs"]
+mod counts;
+
+use counts::counted;
 use selvedge_base::{Budget, StopReason};
 use selvedge_cluster::{Cluster, JoinError, JoinRequest};
 use selvedge_program::{
@@ -113,7 +117,7 @@ fn processes_agree() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(6);
     let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
-    let mut tally = [0; 3];
+    let mut tally = [0; 4];
     for (many, workers) in [(2, 1), (2, 2), (3, 1)] {
         // They stay together for all searches.
         let clusters = joined(many, workers);
@@ -125,6 +129,8 @@ fn processes_agree() {
                 annotated: seed.is_multiple_of(5),
             };
             let program = random_typed(&mut Rng::new(seed), shape);
+            let counted = counted(&program, 20_000);
+            tally[3] += usize::from(counted.is_some());
             for (goal, reduction, locks) in [
                 (Goal::Failure, Reduction::None, true),
                 (Goal::Failure, Reduction::Transactions, true),
@@ -135,7 +141,8 @@ fn processes_agree() {
                     reduction,
                     locks,
                     most_states: 20_000,
-                    symmetry: seed.is_multiple_of(2),
+                    // What all interleavings have is counted with copies told apart.
+                    symmetry: seed.is_multiple_of(2) && reduction != Reduction::None,
                     ..SearchOptions::default()
                 };
                 let task = task(&program, goal.clone(), options);
@@ -145,6 +152,13 @@ fn processes_agree() {
                     continue;
                 }
                 let alone = shown(&program, &goal, alone);
+                if let (Some(counted), Reduction::None) = (counted, reduction) {
+                    let own = (alone.states, alone.levels);
+                    assert_eq!(own, (counted.states, counted.levels), "seed {seed}");
+                    let shortest = alone.runs.iter().filter_map(|run| run.transactions.last());
+                    let at_first = counted.failure == Some(0);
+                    assert!(at_first || shortest.min().copied() == counted.failure, "seed {seed}");
+                }
                 let outcomes = each(many, |one| clusters[one].search(&task).expect("it ends"));
                 for outcome in outcomes {
                     assert_eq!(outcome.work.processes, many as u64);
@@ -162,9 +176,12 @@ fn processes_agree() {
             }
         }
     }
-    let [compared, failing, large] = tally;
-    println!("{compared} searches compared, {failing} find something, {large} too large");
-    assert!(compared > large && failing > 0);
+    let [compared, failing, large, counted] = tally;
+    println!(
+        "{compared} searches compared, {failing} find something, {large} too large; {counted} programs \
+         counted by the replayer"
+    );
+    assert!(compared > large && failing > 0 && counted > 0);
 }
 
 #[test]

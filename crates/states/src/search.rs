@@ -634,14 +634,20 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     }
 
     /// The same for one of several workers.
-    fn share_outcomes(&mut self, executor: &Executor) -> Result<Option<Found>, Unknown> {
+    fn share_outcomes(&mut self, executor: &mut Executor) -> Result<Option<Found>, Unknown> {
+        let mut hashes = std::mem::take(&mut executor.hashes);
         let (words, movers) = executor.outcomes();
+        if let Some(part) = &self.part {
+            part.look_ahead(words, &mut hashes);
+        }
         self.counts.nodes += movers.len() as u64;
         self.counts.transitions += movers.len() as u64;
-        for (words, &thread) in words.chunks_exact(executor.stride()).zip(movers) {
+        let outcomes = words.chunks_exact(executor.stride());
+        for ((words, &thread), &hash) in outcomes.zip(movers).zip(&hashes) {
             let reached = self.part.as_ref().map(|part| part.reached(thread));
-            self.store_words(words, reached)?;
+            self.store_hashed(words, hash, reached)?;
         }
+        executor.hashes = hashes;
         Ok(None)
     }
 

@@ -37,6 +37,9 @@ const BLOCK: usize = 1 << 16;
 /// Blocks of an arena: 2^30 words.
 const BLOCKS: usize = 1 << 14;
 
+/// How many states are put into a larger table at a time.
+const AT_A_TIME: usize = 64;
+
 /// The words at the beginning of an arena that are left free.
 const FIRST: usize = 16;
 
@@ -263,15 +266,26 @@ impl SharedStore {
         self.table = SlotTable::new(length, self.stride, self.arenas.len());
         let mut words = Vec::new();
         let records: Vec<StateRecord> = self.records(cursors).collect();
-        for record in records {
-            self.read(record, &mut words);
-            let hash = hash(&words);
-            let mut slot = hash as usize & (length - 1);
-            while self.table.load(slot) != 0 {
-                slot = (slot + 1) & (length - 1);
+        let mut hashes = Vec::with_capacity(AT_A_TIME);
+        for some in records.chunks(AT_A_TIME) {
+            hashes.clear();
+            let mut seen = 0;
+            for &record in some {
+                self.read(record, &mut words);
+                let hash = hash(&words);
+                // Slots are far from each other, and need not be waited for one by one.
+                seen ^= self.table.load(hash as usize & (length - 1));
+                hashes.push(hash);
             }
-            let entry = self.entry(hash, record);
-            self.table.set(slot, entry);
+            std::hint::black_box(seen);
+            for (&record, &hash) in some.iter().zip(&hashes) {
+                let mut slot = hash as usize & (length - 1);
+                while self.table.load(slot) != 0 {
+                    slot = (slot + 1) & (length - 1);
+                }
+                let entry = self.entry(hash, record);
+                self.table.set(slot, entry);
+            }
         }
     }
 
@@ -299,6 +313,7 @@ impl SharedStore {
         if self.stride == 0 { 2 } else { 1 }
     }
 
+    #[inline]
     fn word(&self, record: StateRecord, at: usize) -> &AtomicU64 {
         let unit = if self.stride == 0 { 1 } else { self.stride + self.head() };
         self.arenas[record.worker() - self.first].at(record.place() * unit + at)
@@ -338,6 +353,29 @@ impl SharedStore {
             (head..head + length).map(move |at| self.word(record, at).load(Memory::Relaxed))
         };
         words(one).cmp(words(other))
+    }
+
+    /// Looks at what will be looked at when states of one length are inserted, given one behind the other:
+    /// memory is slow, and these places need not wait for each other.
+    pub fn look_ahead(&self, states: &[u64], hashes: &mut Vec<u64>) {
+        let mask = self.table.len() - 1;
+        hashes.clear();
+        hashes.extend(states.chunks_exact(self.stride.max(1)).map(hash));
+        let mut seen = 0;
+        for &hash in &*hashes {
+            seen ^= self.table.load(hash as usize & mask);
+        }
+        std::hint::black_box(seen);
+        let mut seen = 0;
+        for &hash in &*hashes {
+            let entry = self.table.load(hash as usize & mask);
+            if entry != 0 && self.table.may_be(entry, hash) {
+                let (arena, place) = self.table.found(entry);
+                let record = StateRecord::new(arena + self.first, place);
+                seen ^= self.word(record, 0).load(Memory::Relaxed);
+            }
+        }
+        std::hint::black_box(seen);
     }
 
     /// Stores a state with the word of its parent, unless it is there.

@@ -58,7 +58,10 @@ impl StateSearch<'_, '_> {
             run.transaction += 1;
             run.follow(thread, &path)?;
         }
-        run.transaction += 1;
+        // Where it was found in a stored state, bare jumps from there belong to what led there.
+        if !found.path.is_empty() || found.fails.is_some() || run.transaction == 0 {
+            run.transaction += 1;
+        }
         let image = self.as_executed(&from);
         let thread = image[found.thread];
         let path: Path = found

@@ -5,8 +5,11 @@
 
 #![expect(clippy::print_stdout, reason = "the large version prints its counts")]
 
+#[path = "oracle/counts.rs"]
+mod counts;
 mod oracle;
 
+use counts::counted;
 use oracle::oracle;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::{
@@ -92,12 +95,36 @@ fn transactions(witness: Option<&Witness>) -> Option<u32> {
     witness.map(|witness| witness.transactions.last().copied().unwrap_or(0))
 }
 
-fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 4]) {
+/// One worker, two and eight against all interleavings: states, levels, and the shortest runs.
+fn check_counts(program: &Program, most: usize) -> bool {
+    let Some(counted) = counted(program, most) else { return false };
+    let options = options(Reduction::None, false);
+    for workers in [0, 1, 2, 8] {
+        let context = || format!("{workers} workers\n{}", text::print(program));
+        let shown = everything(program, options, workers);
+        assert_eq!((shown.states, shown.levels), (counted.states, counted.levels), "{}", context());
+        let failure = finds(program, &Goal::Failure, options, workers);
+        assert_eq!(transactions(failure.as_ref()), counted.failure, "failure, {}", context());
+        let deadlock = finds(program, &Goal::Deadlock, options, workers);
+        // Bare jumps at the very beginning are a transaction that is no step.
+        let deadlock = transactions(deadlock.as_ref()).filter(|_| counted.deadlock != Some(0));
+        assert_eq!(
+            deadlock,
+            counted.deadlock.filter(|&steps| steps > 0),
+            "deadlock, {}",
+            context()
+        );
+    }
+    true
+}
+
+fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
     let program = random_typed(&mut Rng::new(seed), shape);
     let Some(oracle) = oracle(&program, MOST) else {
         tally[0] += 1;
         return;
     };
+    tally[4] += usize::from(check_counts(&program, MOST));
     let context = || format!("seed {seed} {shape:?}\n{}", text::print(&program));
     let edges = |set: &BTreeSet<(Option<usize>, FailureKind)>| -> BTreeSet<Option<usize>> {
         set.iter().map(|one| one.0).collect()
@@ -157,7 +184,7 @@ fn workers_agree() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let programs: u64 = number("SELVEDGE_PROGRAMS").unwrap_or(40);
     let first: u64 = number("SELVEDGE_SEED").unwrap_or(1);
-    let mut tally = [0; 4];
+    let mut tally = [0; 5];
     for seed in first..first + programs {
         let shape = TypedShape {
             threads: 2 + usize::from(seed.is_multiple_of(3)),
@@ -167,9 +194,35 @@ fn workers_agree() {
         };
         check(seed, shape, &mut tally);
     }
-    let [large, compared, failing, deadlocks] = tally;
-    println!("{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large");
-    assert!(compared > large && failing > 0 && deadlocks > 0);
+    let [large, compared, failing, deadlocks, counted] = tally;
+    println!(
+        "{compared} compared, {failing} fail, {deadlocks} deadlock, {large} too large; \
+         {counted} counted by the replayer"
+    );
+    assert!(compared > large && failing > 0 && deadlocks > 0 && counted * 4 > compared * 3);
+}
+
+#[test]
+fn examples_are_counted_as_the_replayer_does() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let entries = std::fs::read_dir(folder).expect("it is there");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it is there").path()).collect();
+    paths.sort();
+    let (mut counted, mut large) = (0, Vec::new());
+    let most = if std::env::var_os("SELVEDGE_PROGRAMS").is_some() { 500_000 } else { 4_000 };
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|one| one == "eml")) {
+        let text = std::fs::read_to_string(path).expect("it is read");
+        let program = selvedge_front_eml::parse(&text).program;
+        // Channels are turned into something else before a search.
+        let Some(program) = program.filter(|program| program.channels.is_empty()) else { continue };
+        if check_counts(&program, most) {
+            counted += 1;
+        } else {
+            large.extend(path.file_name().map(|name| name.display().to_string()));
+        }
+    }
+    println!("{counted} counted, too large: {large:?}");
+    assert!(counted > 40, "{counted} of {} and {large:?}", paths.len());
 }
 
 fn model(text: &str) -> Program {

@@ -177,9 +177,6 @@ pub fn run_case(suite: &str, id: &str, arguments: &[&str]) -> Result<String, Str
     if suite == "copies" {
         return copies::run_case(id);
     }
-    if suite == "scale" {
-        return scale::run_case(id);
-    }
     if suite == "transactions" {
         return transactions::run_case(id);
     }

@@ -27,7 +27,7 @@ pub(super) struct Model {
     /// How many steps there are, if nothing is left out.
     transitions: Option<u64>,
     /// What SPIN counts, unreduced: states, and bytes for each.
-    spin: (u64, u64),
+    pub spin: (u64, u64),
     /// How deep SPIN's search goes at most.
     depth: &'static str,
     pub large: bool,
@@ -72,10 +72,10 @@ struct Counted {
 }
 
 /// What SPIN has counted.
-struct Spin {
-    states: u64,
-    bytes_per_state: u64,
-    seconds: Option<f64>,
+pub(super) struct Spin {
+    pub states: u64,
+    pub bytes_per_state: u64,
+    pub seconds: Option<f64>,
 }
 
 /// Runs the suite and prints its table, row by row.
@@ -203,7 +203,7 @@ fn recorded(model: &Model) -> Spin {
     clippy::cast_sign_loss,
     reason = "megabytes and counts are far below 2^52"
 )]
-fn by_spin(model: &Model) -> Result<Spin, String> {
+pub(super) fn by_spin(model: &Model) -> Result<Spin, String> {
     let folder = Folder::new()?;
     let path = folder.0.join("model.pml");
     std::fs::write(&path, model.promela).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -137,12 +137,12 @@ impl Holding {
     pub fn offer(
         &mut self,
         words: &[u64],
+        hash: u64,
         reached: Option<ReachedBy>,
     ) -> Result<Option<StateRecord>, Unknown> {
         if self.dry {
             return Ok(None);
         }
-        let hash = hash(words);
         let owner = owner(hash, self.peers);
         let parent = reached.map_or(0, ReachedBy::word);
         let parent_hash = reached.map_or(0, |reached| reached.hash);

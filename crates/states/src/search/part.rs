@@ -47,6 +47,8 @@ pub(crate) struct Part {
     from: StateRecord,
     hash: u64,
     words: Vec<u64>,
+    /// Where the words of the next one are read into.
+    spare: Vec<u64>,
     /// The new states.
     pub fresh: Vec<StateRecord>,
     /// States for which there was no room in the table.
@@ -75,6 +77,7 @@ impl Part {
             from: cursor.first(),
             hash: 0,
             words: Vec::new(),
+            spare: Vec::new(),
             fresh: Vec::new(),
             aside: Vec::new(),
             nominee: None,
@@ -97,18 +100,27 @@ impl Part {
         ReachedBy { from: self.from, hash: self.hash, thread: thread.index() }
     }
 
-    /// Stores a state; its record if it is new.
+    /// The hashes of states of one length, given one behind the other, which will be stored next.
+    pub fn look_ahead(&self, states: &[u64], hashes: &mut Vec<u64>) {
+        let held = self.holding.as_deref().map(|holding| &holding.store);
+        if let Some(store) = held.or(self.store.as_deref()) {
+            store.look_ahead(states, hashes);
+        }
+    }
+
+    /// Stores a state, given its hash; its record if it is new.
     fn insert(
         &mut self,
         words: &[u64],
+        hash: u64,
         reached: Option<ReachedBy>,
     ) -> Result<Option<StateRecord>, Unknown> {
         if let Some(holding) = &mut self.holding {
-            return holding.offer(words, reached);
+            return holding.offer(words, hash, reached);
         }
         let Some(store) = &self.store else { return Ok(None) };
         let parent = reached.map_or(0, ReachedBy::word);
-        match store.insert(&mut self.cursor, hash(words), words, parent) {
+        match store.insert(&mut self.cursor, hash, words, parent) {
             Insertion::New(record) => {
                 self.fresh.push(record);
                 Ok(Some(record))
@@ -184,7 +196,7 @@ impl StateSearch<'_, '_> {
     /// Everything that threads do from a stored state.
     pub(crate) fn expand_record(&mut self, record: StateRecord) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
-        let mut words = std::mem::take(&mut part.words);
+        let mut words = std::mem::take(&mut part.spare);
         match (&part.holding, &part.store) {
             (Some(holding), _) => holding.store.read(record, &mut words),
             (None, Some(store)) => store.read(record, &mut words),
@@ -206,11 +218,16 @@ impl StateSearch<'_, '_> {
         {
             return Err(reason.into());
         }
-        (part.from, part.hash, part.words) = (record, hash(&words), words.clone());
+        (part.from, part.hash) = (record, hash(&words));
+        part.words.clone_from(&words);
         part.expanded += 1;
         let found = self.visit(0, Some(&words))?;
-        if let (Some(found), Some(part)) = (found, &mut self.part) {
-            part.nominate(Nominee { words, record, edge: None, found });
+        match (found, &mut self.part) {
+            (Some(found), Some(part)) => {
+                part.nominate(Nominee { words, record, edge: None, found });
+            }
+            (None, Some(part)) => part.spare = words,
+            (_, None) => {}
         }
         Ok(())
     }
@@ -221,8 +238,18 @@ impl StateSearch<'_, '_> {
         words: &[u64],
         reached: Option<ReachedBy>,
     ) -> Result<(), Unknown> {
+        self.store_hashed(words, hash(words), reached)
+    }
+
+    /// The same, given its hash.
+    pub(super) fn store_hashed(
+        &mut self,
+        words: &[u64],
+        hash: u64,
+        reached: Option<ReachedBy>,
+    ) -> Result<(), Unknown> {
         let Some(part) = &mut self.part else { return Ok(()) };
-        if let Some(record) = part.insert(words, reached)? {
+        if let Some(record) = part.insert(words, hash, reached)? {
             self.note_goal(words, record);
         }
         Ok(())
