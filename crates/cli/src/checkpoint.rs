@@ -211,9 +211,11 @@ impl Journal for CheckpointFolder {
 
     fn create(&self, search: u64, name: &str) -> io::Result<Box<dyn Write + Send>> {
         let folder = self.folder(search);
-        fs::create_dir_all(&folder)?;
-        let file = File::create(folder.join(name))?;
-        Ok(Box::new(LogFile { file, synced: Instant::now(), disk: self.disk.clone() }))
+        let advised = |error| advised(&self.path, error);
+        fs::create_dir_all(&folder).map_err(advised)?;
+        let file = File::create(folder.join(name)).map_err(advised)?;
+        let (disk, checkpoint) = (self.disk.clone(), self.path.clone());
+        Ok(Box::new(LogFile { file, synced: Instant::now(), disk, checkpoint }))
     }
 
     fn remove(&self, search: u64, name: &str) -> io::Result<()> {
@@ -234,15 +236,28 @@ struct LogFile {
     file: File,
     synced: Instant,
     disk: DiskUse,
+    checkpoint: PathBuf,
+}
+
+/// An error, with what to do where there is no room.
+fn advised(checkpoint: &Path, error: io::Error) -> io::Error {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    if !matches!(error.kind(), StorageFull | QuotaExceeded) {
+        return error;
+    }
+    let folder = checkpoint.display();
+    let text = format!("{error}; when there is room, resume with --resume {folder}");
+    io::Error::new(error.kind(), text)
 }
 
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.disk.take(bytes.len() as u64)?;
+        let advised = |error| advised(&self.checkpoint, error);
+        self.disk.take(bytes.len() as u64).map_err(advised)?;
         let written = self.file.write(bytes);
         let missing = bytes.len() - written.as_ref().copied().unwrap_or(0);
         self.disk.give_back(missing as u64);
-        written
+        written.map_err(advised)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -183,6 +183,7 @@ fn what_does_not_fit_into_memory_goes_to_the_disk() {
     let report: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((code, &report["verdict"]), (3, &"unknown".into()));
     assert!(out.contains("the limit of --disk was reached"), "{out}");
+    assert!(out.contains(&format!("resume with --resume {kept}")), "{out}");
     let (code, out, err) = run(&[&limited[..], &["--resume", kept]].concat());
     assert_eq!(code, 0, "{out}{err}");
     let report: Value = serde_json::from_str(&out).expect("JSON");
