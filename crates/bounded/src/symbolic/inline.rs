@@ -218,10 +218,10 @@ impl Inlining {
                     }
                 }
                 let (switch, depth) = (body.switch[point], self.copies[at].depth);
-                let kept = match counted && switch {
-                    true => self.kept(control, program, at, point),
-                    false => Vec::new(),
-                };
+                let mut kept = Vec::new();
+                if counted && switch {
+                    kept = self.kept(control, program, at, point);
+                }
                 let kept = kept.into_iter();
                 let kept = kept.map(|(depth, local)| builder.frames[depth][local].now).collect();
                 locations.push(FlatLocation { point: kind, switch, hops, depth, overflow, kept });
