@@ -448,7 +448,7 @@ fn stores(world: &World, found: &PointsTo, budget: &Budget) -> Result<Stores, St
 
 /// *Written once*: only in constructors of the class that declares the field, on `this`, never on a cycle or
 /// after another write of it, and not in constructors that begin with `this(…)`.
-fn is_write_once(
+pub(crate) fn is_write_once(
     world: &World,
     found: &PointsTo,
     field: MemberId,
@@ -469,7 +469,7 @@ fn is_write_once(
     })
 }
 
-fn calls_own_constructor(world: &World, found: &PointsTo, method: MemberId) -> bool {
+pub(crate) fn calls_own_constructor(world: &World, found: &PointsTo, method: MemberId) -> bool {
     let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
         return true;
     };

@@ -4,9 +4,10 @@
 //! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
 //! - [`archive`] reads jars.
 //! - [`world`]: classes together: who extends whom, what a name means, what is not there.
-//! - [`frames`], [`library`], [`points_to`], [`facts`], [`order`] with `loops`: what instructions work on, what
+//! - [`frames`], [`library`], [`points_to`], [`facts`] with [`constants`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
-//! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients.
+//! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients;
+//!   [`presets`]: that of a program that a framework runs.
 //! - [`units`]: what is a unit of work beyond the rules. [`deadlocks`]: which locks can make a cycle.
 //! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
 //!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
@@ -23,6 +24,7 @@ mod bytes;
 pub mod class;
 pub mod client;
 mod code;
+pub mod constants;
 pub mod deadlocks;
 pub mod emit;
 pub mod facts;
@@ -34,6 +36,7 @@ pub mod options;
 pub mod order;
 pub mod points_to;
 mod pool;
+pub mod presets;
 pub mod questions;
 pub mod reader;
 pub mod remarks;

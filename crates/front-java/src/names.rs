@@ -78,6 +78,18 @@ pub fn kinds_of_method(
     (length == result.len()).then_some((kinds, Some(kind)))
 }
 
+/// The types of the parameters of a method, from its descriptor; those before the first that is none.
+pub fn parameters_of_method(descriptor: &str) -> Vec<&str> {
+    let inside = descriptor.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    let mut rest = inside.map_or("", |(parameters, _)| parameters);
+    let mut all = Vec::new();
+    while let Some((_, length)) = first_kind(rest) {
+        all.push(&rest[..length]);
+        rest = &rest[length..];
+    }
+    all
+}
+
 /// What a field holds, from its descriptor; `None` if that is none.
 pub fn kind_of_field(descriptor: &str) -> Option<crate::JavaKind> {
     let (kind, length) = first_kind(descriptor)?;

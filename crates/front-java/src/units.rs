@@ -188,7 +188,7 @@ fn class_names(world: &World, class: ClassId) -> [String; 4] {
 }
 
 /// The text that an annotation of a simple name was given, if there is such a one.
-fn annotated(world: &World, all: &[JavaAnnotation], wanted: &str) -> Option<String> {
+pub(crate) fn annotated(world: &World, all: &[JavaAnnotation], wanted: &str) -> Option<String> {
     all.iter().find_map(|one| {
         let name = world.names.text(one.descriptor).trim_start_matches('L').trim_end_matches(';');
         let simple = name.rsplit(['/', '$']).next().unwrap_or(name);

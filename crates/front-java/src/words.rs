@@ -7,6 +7,7 @@
 
 use crate::class::At;
 use crate::points_to::{ObjectId, Origin, PointsTo, Site, ThreadKind};
+use crate::presets::FRAMEWORK;
 use crate::tokens::{Base, JavaSubject, LockKey, LockName, ModelFacts};
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::Id;
@@ -20,6 +21,11 @@ fn short_name(text: &str) -> String {
     text.rsplit('/').next().unwrap_or(text).trim_end_matches(';').replace('$', ".")
 }
 
+/// Whether a method is none of the program, but stands for a framework.
+fn is_framework(world: &World, method: MemberId) -> bool {
+    world.names.text(world.classes[method.class].name) == FRAMEWORK
+}
+
 /// A method with its class.
 pub fn short_method(world: &World, method: MemberId) -> String {
     let class = short_class(world, method.class);
@@ -29,6 +35,9 @@ pub fn short_method(world: &World, method: MemberId) -> String {
         _ => format!("{class}.{name}"),
     };
     let name = world.names.text(world.of(method).name);
+    if is_framework(world, method) {
+        return if name == "main" { FRAMEWORK.to_owned() } else { name.to_owned() };
+    }
     match lambda(name) {
         Some(outer) => format!("lambda in {}", named(outer)),
         None => named(name),
@@ -71,6 +80,8 @@ pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
                 _ => found.starts.get(&kind).and_then(|all| all.first().copied()),
             };
             match place {
+                // What a framework makes has no line.
+                Some((method, _)) if is_framework(world, method) => what,
                 Some((method, at)) => format!("{what}@{}", site(world, method, at)),
                 None => what,
             }
@@ -130,10 +141,12 @@ pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String 
         | Site::Made(method, at)
         | Site::Given(method, at)
         | Site::Copy(method, at, _)
-        | Site::Caught(method, at) => format!("{class}@{}", site(world, method, at)),
+        | Site::Caught(method, at) if !is_framework(world, method) => {
+            format!("{class}@{}", site(world, method, at))
+        }
         Site::Class(name) => format!("{}.class", short_name(world.names.text(name))),
-        Site::Named(_) | Site::Passed(..) | Site::Client(_) => class,
         Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
+        _ => class,
     }
 }
 

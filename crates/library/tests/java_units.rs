@@ -119,3 +119,12 @@ fn names_that_nothing_has_are_said() {
         assert!(FieldSet::new(wrong).is_err(), "{wrong}");
     }
 }
+
+/// Numbers that threads were made with decide which branches they take, if nobody sees another value.
+#[test]
+fn constants_of_objects_decide_branches() {
+    assert_eq!(found("ChoiceApart", plain()), []);
+    for wrong in ["ChoiceSame", "ChoiceLate", "ChoiceChanged"] {
+        assert!(found(wrong, plain()).contains(&FindingKind::Race), "{wrong}");
+    }
+}

@@ -6,7 +6,8 @@ use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
 use selvedge_library::java::{
-    FieldSet, JavaList, JavaOptions, JavaSettings, MethodPattern, UnitOptions, UnknownCalls,
+    FieldSet, FrameworkPreset, JavaList, JavaOptions, JavaSettings, MethodPattern, UnitOptions,
+    UnknownCalls,
 };
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
@@ -176,6 +177,11 @@ pub struct JavaArgs {
     /// be given several times.
     #[arg(long, value_name = "CLASS.METHOD", conflicts_with_all = ["main", "class"])]
     pub entry: Vec<String>,
+    /// A program in Java is run by these frameworks, separated by commas: what they call for requests begins any
+    /// number of threads after everything has been set up; each test is a program of its own.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FRAMEWORKS")]
+    #[arg(conflicts_with_all = ["main", "class", "entry"])]
+    pub entry_preset: Vec<PresetChoice>,
     /// A method of Java is a unit of work, whatever it does, whoever declares it; `*` is any text, and the package
     /// may be left out; may be given several times.
     #[arg(long, value_name = "CLASS.METHOD", value_parser = MethodPattern::new)]
@@ -258,6 +264,27 @@ impl From<ListChoice> for JavaList {
     }
 }
 
+/// What runs a program in Java.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresetChoice {
+    /// Servlets, filters and their listeners.
+    Servlet,
+    /// Spring: mappings of requests, schedules, listeners.
+    Spring,
+    /// Tests of `JUnit` 3 to 5.
+    Junit,
+}
+
+impl From<PresetChoice> for FrameworkPreset {
+    fn from(choice: PresetChoice) -> Self {
+        match choice {
+            PresetChoice::Servlet => Self::Servlet,
+            PresetChoice::Spring => Self::Spring,
+            PresetChoice::Junit => Self::Junit,
+        }
+    }
+}
+
 /// What unknown code does.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownChoice {
@@ -286,6 +313,7 @@ impl JavaArgs {
             main: self.main.clone(),
             class: self.class.clone(),
             entries: self.entry.clone(),
+            presets: self.entry_preset.iter().map(|&one| one.into()).collect(),
             options: JavaOptions {
                 deadlock_locks: usize::from(self.deadlock_locks),
                 unknown: match self.unknown {

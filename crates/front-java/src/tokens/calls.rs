@@ -235,7 +235,7 @@ impl Walk<'_, '_, '_> {
                 let site = self.explorer.shared.found.objects[object].site;
                 matches!(site, Site::View(_, other) if other == *side)
             }
-            JavaToken::Other | JavaToken::Part(..) | JavaToken::Truth(_) => {
+            JavaToken::Other | JavaToken::Part(..) | JavaToken::Number(_) => {
                 let is_subject =
                     Some(object) == self.explorer.object && facts.single.contains(&object);
                 !is_subject && !named.contains(&object)
@@ -276,7 +276,7 @@ impl Walk<'_, '_, '_> {
         let mut tokens = tokens;
         tokens.resize(count, JavaToken::Other);
         for token in &mut tokens {
-            if let JavaToken::Truth(_) = token {
+            if let JavaToken::Number(_) = token {
                 *token = JavaToken::Other;
             }
         }
@@ -452,9 +452,9 @@ impl Walk<'_, '_, '_> {
                 return Some(());
             }
             Some(Control::Tries) => {
-                let (next, _) = self.after(frame, JavaToken::Truth(true))?;
+                let (next, _) = self.after(frame, JavaToken::Number(1))?;
                 self.take(source, next, keys);
-                let (next, _) = self.after(frame, JavaToken::Truth(false))?;
+                let (next, _) = self.after(frame, JavaToken::Number(0))?;
                 self.go_on(source, &[], &next);
                 return Some(());
             }

@@ -385,7 +385,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 let base = if *base == Base::Fresh { Base::Isolated } else { *base };
                 Some(LockName::Part(base, Rc::clone(path)))
             }
-            JavaToken::Part(..) | JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..) => {
+            JavaToken::Part(..) | JavaToken::Other | JavaToken::Number(_) | JavaToken::View(..) => {
                 None
             }
         }
@@ -582,7 +582,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         set: &ObjectSet,
     ) -> Vec<JavaToken> {
         let found = self.shared.found;
-        if matches!(base, JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..)) {
+        if matches!(base, JavaToken::Other | JavaToken::Number(_) | JavaToken::View(..)) {
             return self.fork_loaded(set);
         }
         // A side of a lock is named by the lock.
@@ -621,7 +621,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             JavaToken::One(object) => (Base::One(*object), &[]),
             JavaToken::Locked(number) => (Base::Locked(*number), &[]),
             JavaToken::Part(start, path) => (*start, path),
-            JavaToken::Other | JavaToken::Truth(_) | JavaToken::View(..) => return None,
+            JavaToken::Other | JavaToken::Number(_) | JavaToken::View(..) => return None,
         };
         let named = facts.write_once.contains(&field) || facts.owning.contains(&field);
         (named && path.len() < DEPTH).then(|| {

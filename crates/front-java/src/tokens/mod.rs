@@ -23,6 +23,7 @@ mod explorer;
 mod walk;
 
 use crate::class::{At, JavaBody, JavaInstruction};
+use crate::constants::{FieldConstants, field_constants};
 use crate::facts::Facts;
 use crate::frames::{Definition, Frames};
 use crate::library::{Control, LockSide, Table};
@@ -78,8 +79,8 @@ pub enum JavaToken {
     Part(Base, Rc<[MemberId]>),
     /// One of the objects whose locks are asked about.
     Locked(u8),
-    /// A truth value.
-    Truth(bool),
+    /// A number or a truth value.
+    Number(i32),
     /// A side of a lock that has a name.
     View(Rc<JavaToken>, LockSide),
 }
@@ -307,6 +308,8 @@ pub struct ModelFacts<'a> {
     pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     /// What is declared to be a unit of work.
     pub declared: Declared,
+    /// Fields that have one value from the constructor on.
+    pub constants: FieldConstants,
 }
 
 /// How many locks there are at most in a cycle that is asked about.
@@ -407,6 +410,7 @@ impl<'a> ModelFacts<'a> {
                 }
             }
         }
+        let constants = field_constants(world, found, facts, budget)?;
         // An object of which there is one is a lock, or a field of it is that is written once.
         let has_lock = |object: ObjectId| {
             locks.contains(object)
@@ -418,7 +422,7 @@ impl<'a> ModelFacts<'a> {
         let mut named = BTreeSet::new();
         for &object in &facts.single {
             budget.check()?;
-            if has_lock(object) {
+            if has_lock(object) || constants.keys().any(|(of, _)| *of == object) {
                 named.insert(object);
             }
         }
@@ -468,6 +472,7 @@ impl<'a> ModelFacts<'a> {
             assume_joins: true,
             holds,
             declared,
+            constants,
         })
     }
 }

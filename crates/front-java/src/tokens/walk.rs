@@ -4,7 +4,9 @@ use super::{
     Base, CallOutcome, DEPTH, FRAMES, Frame, Freed, HELD, JavaSubject, JavaToken, LocationKey,
     LockKey, LockName, ModelEdge, ModelFacts, ModelGoal, NODES, StartPhase, Step, Unit, Walk,
 };
-use crate::class::{At, BranchCondition, Comparison, FieldAccess, JavaInstruction, JavaKind};
+use crate::class::{
+    At, BranchCondition, Comparison, FieldAccess, JavaConstant, JavaInstruction, JavaKind,
+};
 use crate::client::CLIENT;
 use crate::facts::{entry_initialisers, triggered};
 use crate::frames::{Definition, apply};
@@ -279,7 +281,7 @@ impl Walk<'_, '_, '_> {
         if frame.unit != Unit::None {
             steps.push(Step::End);
         }
-        let token = if let JavaToken::Truth(_) = token { JavaToken::Other } else { token };
+        let token = if let JavaToken::Number(_) = token { JavaToken::Other } else { token };
         let outcome = CallOutcome {
             thrown,
             token,
@@ -472,30 +474,14 @@ impl Walk<'_, '_, '_> {
                 };
                 self.leave(source, &plain, Vec::new(), false, token);
             }
-            JavaInstruction::Branch(BranchCondition::Zero(comparison), target)
-                if matches!(operands[0], JavaToken::Truth(_)) =>
-            {
-                let zero = operands[0] == JavaToken::Truth(false);
-                let next = At::from_index(frame.at.index() + 1);
-                let goes = match comparison {
-                    Comparison::Equal => Some(zero),
-                    Comparison::NotEqual => Some(!zero),
-                    _ => None,
-                };
-                match goes {
-                    Some(taken) => {
-                        let at = if taken { *target } else { next };
-                        self.edge(source, frame.at, Vec::new(), Frame { at, ..plain });
-                    }
-                    None => self.go_on(source, &[], &plain),
-                }
-            }
             JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
                 self.invoke(source, frame, &operands)?;
             }
-            JavaInstruction::Branch(..) => {
+            JavaInstruction::Branch(..) | JavaInstruction::Switch(..) => {
                 let frames = Rc::clone(&self.frames);
-                for &target in &frames.next[frame.at] {
+                let known = self.decided(frame.at, &operands);
+                let possible = |target: &&At| known.is_none_or(|known| known == **target);
+                for &target in frames.next[frame.at].iter().filter(possible) {
                     let phase = self.phase_behind(frame, target);
                     let next = Frame { at: target, phase, ..plain.clone() };
                     self.edge(source, frame.at, Vec::new(), next);
@@ -509,6 +495,46 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// Where a branch leads, if the numbers are known that decide it.
+    fn decided(&self, at: At, operands: &[JavaToken]) -> Option<At> {
+        let number = |which: usize| match operands.get(which)? {
+            JavaToken::Number(number) => Some(*number),
+            _ => match self.frames.operands[at].get(which)?[..] {
+                [Definition::Result(made)] => match self.body.instructions[made.index()] {
+                    JavaInstruction::Constant(JavaConstant::Int(number)) => Some(number),
+                    _ => None,
+                },
+                _ => None,
+            },
+        };
+        if !operands.iter().any(|one| matches!(one, JavaToken::Number(_))) {
+            return None;
+        }
+        let (comparison, one, other, target) = match &self.body.instructions[at.index()] {
+            JavaInstruction::Branch(BranchCondition::Zero(comparison), target) => {
+                (comparison, number(0)?, 0, target)
+            }
+            JavaInstruction::Branch(BranchCondition::Ints(comparison), target) => {
+                (comparison, number(0)?, number(1)?, target)
+            }
+            JavaInstruction::Switch(default, cases) => {
+                let own = number(0)?;
+                let case = cases.iter().find(|(value, _)| *value == own);
+                return Some(case.map_or(*default, |(_, target)| *target));
+            }
+            _ => return None,
+        };
+        let taken = match comparison {
+            Comparison::Equal => one == other,
+            Comparison::NotEqual => one != other,
+            Comparison::Less => one < other,
+            Comparison::NotLess => one >= other,
+            Comparison::Greater => one > other,
+            Comparison::NotGreater => one <= other,
+        };
+        Some(if taken { *target } else { At::from_index(at.index() + 1) })
     }
 
     /// Where the thread is behind a branch by which it may leave a loop that waits for others.
@@ -626,7 +652,7 @@ impl Walk<'_, '_, '_> {
                 let steps: Vec<Step> =
                     location.map(|one| Step::Read(one, volatile)).into_iter().collect();
                 let tokens = if !is_reference {
-                    vec![JavaToken::Other]
+                    vec![self.number_of(operands.first(), field)]
                 } else if access == FieldAccess::Get {
                     let holder = Holder::Value(self.method, Definition::Result(frame.at));
                     self.explorer.loaded(&operands[0], field, shared.found.of(holder))
@@ -675,6 +701,18 @@ impl Walk<'_, '_, '_> {
             }
         }
         Some(())
+    }
+
+    /// What a field of a value holds that is no reference.
+    fn number_of(&self, base: Option<&JavaToken>, field: MemberId) -> JavaToken {
+        let object = match base {
+            Some(JavaToken::One(object)) => Some(*object),
+            Some(JavaToken::Isolated | JavaToken::Fresh) => self.explorer.object,
+            _ => None,
+        };
+        let constants = &self.explorer.shared.constants;
+        let number = object.and_then(|object| constants.get(&(object, field)));
+        number.map_or(JavaToken::Other, |&number| JavaToken::Number(number))
     }
 
     /// Whether an instruction works on a field of `this` that is written once.

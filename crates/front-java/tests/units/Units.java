@@ -281,3 +281,120 @@ class Vault {
         gold = 4;
     }
 }
+
+/** Of two threads of one class, only one changes the total: the other was made with another number. */
+class ChoiceApart {
+    static int total;
+
+    static class Worker extends Thread {
+        private final int choice;
+        private final boolean quiet;
+
+        Worker(int choice, boolean quiet) {
+            this.choice = choice;
+            this.quiet = quiet;
+        }
+
+        @Override
+        public void run() {
+            if (choice == 1 && !quiet) {
+                total = total + 1;
+            }
+        }
+    }
+
+    public static void main(String[] args) {
+        new Worker(1, false).start();
+        new Worker(2, false).start();
+        new Worker(1, true).start();
+    }
+}
+
+/** Both were made with the same number. */
+class ChoiceSame {
+    static int total;
+
+    static class Worker extends Thread {
+        private final int choice;
+
+        Worker(int choice) {
+            this.choice = choice;
+        }
+
+        @Override
+        public void run() {
+            switch (choice) {
+                case 1:
+                    total = total + 1;
+                    break;
+                default:
+            }
+        }
+    }
+
+    public static void main(String[] args) {
+        new Worker(1).start();
+        new Worker(1).start();
+    }
+}
+
+/** The other thread may look before the number is there. */
+class ChoiceLate {
+    static int total;
+    static volatile Worker last;
+
+    static class Worker extends Thread {
+        private int choice;
+
+        Worker(int choice) {
+            last = this;
+            this.choice = choice;
+        }
+
+        @Override
+        public void run() {
+            total = total + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        new Thread(() -> {
+            Worker other = last;
+            if (other != null && other.choice == 0) {
+                total = total + 1;
+            }
+        }).start();
+        new Worker(1).start();
+    }
+}
+
+/** Who changes the number may change it later. */
+class ChoiceChanged {
+    static int total;
+
+    static class Worker extends Thread {
+        private int choice;
+
+        Worker(int choice) {
+            this.choice = choice;
+        }
+
+        void choose(int other) {
+            choice = other;
+        }
+
+        @Override
+        public void run() {
+            if (choice == 1) {
+                total = total + 1;
+            }
+        }
+    }
+
+    public static void main(String[] args) {
+        new Worker(1).start();
+        Worker other = new Worker(2);
+        other.choose(1);
+        other.start();
+    }
+}

@@ -22,6 +22,7 @@ use selvedge_front_java::World;
 use selvedge_front_java::class::At;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+use selvedge_front_java::presets::FRAMEWORK;
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
 use selvedge_front_java::units::Declared;
@@ -139,6 +140,10 @@ impl JavaProgram {
             if let JavaBeginning::Client(class) = beginning {
                 joined.clients_of = Some(self.world.names.class(self.world.classes[*class].name));
             }
+            if let JavaBeginning::Main(main) = beginning {
+                let class = self.world.classes[main.class].name;
+                joined.in_framework |= self.world.names.text(class) == FRAMEWORK;
+            }
             let mut bug = None;
             let mut models = 0;
             let understood =
@@ -222,6 +227,8 @@ struct Joined {
     unknown_calls: UnknownCalls,
     /// The class whose clients were asked about.
     clients_of: Option<String>,
+    /// Whether a framework runs it.
+    in_framework: bool,
     /// How many locks a deadlock has that was asked about.
     deadlock_locks: usize,
     unknown: BTreeMap<String, usize>,
@@ -513,6 +520,12 @@ impl Joined {
                 text,
                 ", clients use objects of {class} by their public methods only, wait for none of them \
                  and leave alone what they pass, and no subclass redefines a method (A8)"
+            );
+        }
+        if self.in_framework {
+            text.push_str(
+                ", a framework makes one object of each of its classes, sets all of them up and then calls \
+                 them (A8)",
             );
         }
         if !self.unknown.is_empty() {

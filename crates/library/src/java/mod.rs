@@ -15,6 +15,7 @@ pub use check::{JavaChecked, JavaProgram, JavaSites};
 pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
 pub use list::JavaList;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+pub use selvedge_front_java::presets::FrameworkPreset;
 pub use selvedge_front_java::rewrite::CONDUCTOR;
 pub use selvedge_front_java::units::{FieldSet, MethodPattern, UnitOptions};
 pub use settings::JavaSettings;

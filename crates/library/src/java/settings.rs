@@ -6,6 +6,7 @@ use selvedge_front_java::World;
 use selvedge_front_java::client::client_world;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions};
+use selvedge_front_java::presets::{FrameworkPreset, framework_world};
 use selvedge_front_java::world::{ClassId, MemberId};
 use selvedge_report::escape::visible;
 
@@ -18,6 +19,8 @@ pub struct JavaSettings {
     pub class: Option<String>,
     /// The methods that it begins with, each as `class.method`, in any number of threads.
     pub entries: Vec<String>,
+    /// The frameworks that run it.
+    pub presets: Vec<FrameworkPreset>,
     /// What is assumed, and what is asked.
     pub options: JavaOptions,
 }
@@ -42,6 +45,16 @@ impl JavaSettings {
             let made = client_world(&world, class, &Table::standard(), budget);
             let (world, class) = made.map_err(stopped)?;
             return Ok(JavaProgram { world, begins: vec![JavaBeginning::Client(class)], options });
+        }
+        if !self.presets.is_empty() {
+            let (world, mains) = framework_world(&world, &self.presets);
+            if mains.is_empty() {
+                let message = "there is no method that the frameworks of --entry-preset call";
+                let help = "they are known by names and annotations; --entry names methods";
+                return Err(Box::new(wrong(message.to_owned(), help)));
+            }
+            let begins = mains.into_iter().map(JavaBeginning::Main).collect();
+            return Ok(JavaProgram { world, begins, options });
         }
         if !self.entries.is_empty() {
             let mut entries = Vec::new();

@@ -1,0 +1,5 @@
+package javax.servlet.http;
+
+public class HttpServlet {
+    public void init() {}
+}

@@ -1,0 +1,3 @@
+package org.junit;
+
+public @interface Before {}

@@ -1,0 +1,3 @@
+package org.spring;
+
+public @interface GetMapping {}
