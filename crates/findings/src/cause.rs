@@ -54,6 +54,8 @@ pub struct AccessTable {
     seen: BTreeMap<String, BTreeMap<(Place, String), SeenAccess>>,
     /// The lock that is said to guard a field, and the names that it can have.
     claims: BTreeMap<String, (String, BTreeSet<String>)>,
+    /// Methods that set things up before others run.
+    set_up: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +85,11 @@ impl AccessTable {
             let access = SeenAccess { held, reads: !writes, writes };
             of.insert((place, method_name(method)), access);
         }
+    }
+
+    /// Methods are said to set things up before others run.
+    pub fn sets_up(&mut self, methods: &BTreeSet<String>) {
+        self.set_up.extend(methods.iter().cloned());
     }
 
     /// A field is said to be guarded by a lock, which can have these names.

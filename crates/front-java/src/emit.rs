@@ -453,6 +453,9 @@ impl Emitter<'_, '_> {
         numbers: &BTreeMap<Variant, usize>,
     ) -> ProcedureId {
         let world = self.shared.world;
+        if self.shared.declared.set_up.contains(&method) {
+            self.remarks.set_up.insert(short_method(world, method));
+        }
         let name = self.unique(&format!("p {}", short_method(world, method)));
         let name = name.trim_start_matches("p ").to_owned();
         let first = At::from_index(0);

@@ -45,6 +45,8 @@ pub struct StepRemarks {
     pub sites: BTreeMap<EdgeId, (MemberId, At)>,
     /// The procedures that run for the object that the model is about.
     pub own: BTreeSet<ProcedureId>,
+    /// The methods that frameworks call to set things up.
+    pub set_up: BTreeSet<String>,
     /// The locks that are said to guard locations.
     pub claims: BTreeMap<LocationId, LockClaim>,
 }

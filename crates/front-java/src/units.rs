@@ -76,6 +76,10 @@ impl FieldSet {
     }
 }
 
+/// Annotations of methods that set things up before others run.
+const SET_UP: [&str; 7] =
+    ["Autowired", "Bean", "Before", "BeforeAll", "BeforeClass", "BeforeEach", "PostConstruct"];
+
 /// What somebody asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UnitOptions {
@@ -107,6 +111,8 @@ pub struct Declared {
     pub sets: BTreeMap<MemberId, String>,
     /// Classes about whose objects nothing is asked, because they are marked as not thread-safe.
     pub unasked: BTreeSet<ClassId>,
+    /// Methods that frameworks call to set things up, as their annotations say.
+    pub set_up: BTreeSet<MemberId>,
     /// The locks that guard fields, as their annotations say.
     pub guards: BTreeMap<MemberId, String>,
 }
@@ -128,6 +134,9 @@ impl Declared {
                     || options.units.iter().any(|one| one.names(world, id))
                 {
                     declared.units.insert(id);
+                }
+                if SET_UP.iter().any(|name| is_marked(name)) {
+                    declared.set_up.insert(id);
                 }
                 if options.not_units.iter().any(|one| one.names(world, id)) {
                     declared.not_units.insert(id);

@@ -141,7 +141,9 @@ pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String 
         | Site::Made(method, at)
         | Site::Given(method, at)
         | Site::Copy(method, at, _)
-        | Site::Caught(method, at) if !is_framework(world, method) => {
+        | Site::Caught(method, at)
+            if !is_framework(world, method) =>
+        {
             format!("{class}@{}", site(world, method, at))
         }
         Site::Class(name) => format!("{}.class", short_name(world.names.text(name))),

@@ -128,3 +128,12 @@ fn constants_of_objects_decide_branches() {
         assert!(found(wrong, plain()).contains(&FindingKind::Race), "{wrong}");
     }
 }
+
+#[test]
+fn what_a_framework_sets_up_comes_later() {
+    let rank = |main: &str| {
+        let found = check(main, plain()).checked.findings;
+        found.iter().filter_map(|one| one.cause.as_ref()).map(|one| one.rank).min()
+    };
+    assert_eq!((rank("Configured"), rank("Unconfigured")), (Some(6), Some(4)));
+}

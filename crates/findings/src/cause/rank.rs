@@ -40,7 +40,7 @@ fn is_set_up(step: &ConflictStep, table: &AccessTable) -> bool {
             let name = last(method);
             let sets =
                 ["set", "init", "afterPropertiesSet"].iter().any(|one| name.starts_with(one));
-            (sets || method.starts_with("new ")) && !access.reads
+            (sets || method.starts_with("new ") || table.set_up.contains(method)) && !access.reads
         })
 }
 

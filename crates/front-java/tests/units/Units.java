@@ -398,3 +398,44 @@ class ChoiceChanged {
         other.start();
     }
 }
+
+@interface PostConstruct {}
+
+/** A field that is set up by a method that a framework calls. */
+class Configured {
+    private int limit;
+
+    @PostConstruct
+    void prepare() {
+        limit = 3;
+    }
+
+    int use() {
+        return limit + 1;
+    }
+
+    public static void main(String[] args) {
+        Configured all = new Configured();
+        new Thread(() -> all.prepare()).start();
+        new Thread(() -> all.use()).start();
+    }
+}
+
+/** The same without a word. */
+class Unconfigured {
+    private int limit;
+
+    void prepare() {
+        limit = 3;
+    }
+
+    int use() {
+        return limit + 1;
+    }
+
+    public static void main(String[] args) {
+        Unconfigured all = new Unconfigured();
+        new Thread(() -> all.prepare()).start();
+        new Thread(() -> all.use()).start();
+    }
+}

@@ -18,6 +18,7 @@ pub(super) fn note_accesses(
     budget: &Budget,
 ) -> Result<(), StopReason> {
     let program = &model.program;
+    table.sets_up(&model.remarks.set_up);
     for (location, claim) in &model.remarks.claims {
         table.claim(&program.locations[*location].name, &claim.text, &claim.names);
     }
