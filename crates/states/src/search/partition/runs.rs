@@ -4,9 +4,10 @@
 
 use super::{
     End, FailureKey, Found, Goal, Parcel, Parent, Partition, Phase, StateRecord, TRACED, ThreadId,
-    Wanted, WordReader, damaged, note_stop, write_counted, write_reason,
+    Wanted, WordReader, damaged, note_stop, write_reason,
 };
 use crate::shared::parent;
+use crate::wire::write_counted;
 use selvedge_base::Id;
 
 impl Partition<'_, '_> {
