@@ -153,7 +153,10 @@ impl Stage {
                 break None;
             }
             let stopped = budget.check().err().map(|reason| reason.to_string());
-            let late = (Instant::now() > end).then(|| "the JVM did not end".to_owned());
+            let late = (Instant::now() > end).then(|| {
+                let seconds = (LIMIT + GRACE).as_secs();
+                format!("no thread came to a place of the schedule in {seconds} s")
+            });
             if let Some(why) = stopped.or(late) {
                 let _ = child.kill();
                 let _ = child.wait();

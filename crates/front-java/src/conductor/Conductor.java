@@ -169,6 +169,8 @@ public final class Conductor {
 
     /** Writes down how it ended, how far it came and which places were reached; the first word counts. */
     private static void say(String how) {
+        // Who is interrupted cannot write.
+        Thread.interrupted();
         synchronized (LOCK) {
             if (result == null) return;
             StringBuilder text = new StringBuilder(how + "\n" + best + "\n");
