@@ -83,7 +83,8 @@ fn what_meets_in_a_jvm_is_never_called_safe() {
         if checked.findings.is_empty() && checked.open.is_empty() {
             wrong += 1;
             for pair in &pairs {
-                let places = pair.split(' ').filter_map(|one| made.places.get(one.parse::<usize>().ok()?));
+                let places =
+                    pair.split(' ').filter_map(|one| made.places.get(one.parse::<usize>().ok()?));
                 let places: Vec<String> = places.map(ToString::to_string).collect();
                 println!("{name} is called safe: {}", places.join(" met "));
             }
