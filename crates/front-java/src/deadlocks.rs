@@ -291,8 +291,8 @@ impl Taken {
                         let Some(invocation) = found.invocations.get(&(method, at)) else {
                             continue;
                         };
-                        for (object, effect) in &invocation.library {
-                            let (Some(object), Some(effect)) = (*object, effect) else { continue };
+                        for (object, effect) in invocation.library.iter() {
+                            let (Some(object), Some(effect)) = (object, effect) else { continue };
                             match effect.control {
                                 // Who tries without a time does not wait.
                                 Some(Control::Tries) if !waits => {

@@ -34,8 +34,10 @@ pub enum How {
 /// What is true of a whole program.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What each method calls, and where.
+    /// What each method calls, and where; unknown code is one method, which calls whatever it may call.
     pub calls: BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>,
+    /// Who calls each method.
+    callers: BTreeMap<MemberId, BTreeSet<MemberId>>,
     /// The methods that run at most once.
     pub once: BTreeSet<MemberId>,
     /// The objects that stand for one.
@@ -61,6 +63,12 @@ impl Facts {
     /// If the budget is used up.
     pub fn new(world: &World, found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
         let mut facts = Self { calls: calls(world, found, budget)?, ..Self::default() };
+        for (&caller, callees) in &facts.calls {
+            budget.check()?;
+            for &(_, callee, _) in callees {
+                facts.callers.entry(callee).or_default().insert(caller);
+            }
+        }
         facts.find_once(found, budget)?;
         for &kind in &found.kinds {
             budget.check()?;
@@ -161,26 +169,22 @@ impl Facts {
                 }
             }
         }
+        seen.remove(&unknown_code());
         seen
     }
 
     /// The methods from which one of these can be reached, these among them.
     pub fn reaching(&self, targets: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
-        let mut callers: BTreeMap<MemberId, Vec<MemberId>> = BTreeMap::new();
-        for (&caller, callees) in &self.calls {
-            for &(_, callee, _) in callees {
-                callers.entry(callee).or_default().push(caller);
-            }
-        }
         let mut seen = targets.clone();
         let mut open: Vec<MemberId> = targets.iter().copied().collect();
         while let Some(one) = open.pop() {
-            for &caller in callers.get(&one).into_iter().flatten() {
+            for &caller in self.callers.get(&one).into_iter().flatten() {
                 if seen.insert(caller) {
                     open.push(caller);
                 }
             }
         }
+        seen.remove(&unknown_code());
         seen
     }
 
@@ -195,7 +199,7 @@ impl Facts {
                 callers.entry(callee).or_default().push((caller, at, how));
             }
         }
-        for &(_, method) in &found.callbacks {
+        for method in found.callbacks.methods() {
             callers.entry(method).or_default().push((method, At::from_index(0), How::Outside));
         }
         let initialisers: BTreeSet<MemberId> = found.initialisers.values().copied().collect();
@@ -250,8 +254,8 @@ impl Facts {
         let places = found.starts.get(&kind).into_iter().flatten();
         let [&(method, at)] = places.collect::<Vec<_>>()[..] else { return false };
         let Some(invocation) = found.invocations.get(&(method, at)) else { return false };
-        let receiver = invocation.library.contains_key(&None).then_some(None);
-        let effect = invocation.library.get(&receiver.unwrap_or(Some(executor))).copied().flatten();
+        let of = |receiver| invocation.library.of(receiver);
+        let effect = of(None).or_else(|| of(Some(executor))).flatten();
         effect.is_some_and(|effect| effect.control == Some(Control::Submits))
             && self.is_once(found, method, at)
     }
@@ -290,7 +294,7 @@ impl Facts {
 /// What a kind of threads begins with.
 pub fn entries(found: &PointsTo, kind: ThreadKind) -> Vec<MemberId> {
     match kind.origin {
-        Origin::Library => found.callbacks.iter().map(|&(_, method)| method).collect(),
+        Origin::Library => found.callbacks.methods().collect(),
         _ => kind.entry.into_iter().collect(),
     }
 }
@@ -335,14 +339,22 @@ pub fn initialisers_of(world: &World, found: &PointsTo, class: ClassId) -> Vec<M
 pub fn entry_initialisers(world: &World, found: &PointsTo, method: MemberId) -> Vec<MemberId> {
     let entered = world.of(method).access.is_static()
         && (found.kinds.iter().any(|kind| kind.entry == Some(method))
-            || found.callbacks.iter().any(|&(_, one)| one == method));
+            || found.callbacks.has(method));
     if entered { initialisers_of(world, found, method.class) } else { Vec::new() }
 }
 
 type Calls = BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>;
 
+/// What stands for all unknown code among those that call and are called; it is no method of the program.
+fn unknown_code() -> MemberId {
+    MemberId { class: ClassId::from_index(u32::MAX as usize), number: usize::MAX }
+}
+
 fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, StopReason> {
     let mut calls = Calls::new();
+    let first = At::from_index(0);
+    let called = found.callbacks.methods().map(|method| (first, method, How::Outside));
+    calls.insert(unknown_code(), called.collect());
     for (&(caller, at), invocation) in &found.invocations {
         budget.check()?;
         let into = calls.entry(caller).or_default();
@@ -350,13 +362,13 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
             let how = if callee.direct { How::Call } else { How::Outside };
             into.insert((at, callee.method, how));
         }
-        into.extend(invocation.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
+        into.extend(invocation.callbacks.methods().map(|method| (at, method, How::Outside)));
         for callee in invocation.callees.iter().filter(|one| !one.direct) {
             let initialisers = initialisers_of(world, found, callee.method.class);
             into.extend(initialisers.into_iter().map(|one| (at, one, How::Initialiser)));
         }
         if invocation.unknown {
-            into.extend(found.callbacks.iter().map(|&(_, method)| (at, method, How::Outside)));
+            into.insert((at, unknown_code(), How::Outside));
         }
     }
     for (&method, frames) in &found.methods {
@@ -399,9 +411,9 @@ fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, Sto
         escaping.extend(kind.this);
     }
     // What code outside passes.
-    let called: BTreeSet<MemberId> = found.callbacks.iter().map(|&(_, method)| method).collect();
     for (holder, set) in found.holders() {
-        if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if called.contains(&of)) {
+        if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if found.callbacks.has(of))
+        {
             escaping.extend(set.iter());
         }
     }

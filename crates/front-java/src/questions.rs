@@ -139,7 +139,7 @@ pub fn questions(
                 // What clients alone look at is theirs.
                 let by_class = conflicting(own, &accesses[&second], &facts, &found);
                 subjects.retain(|subject| by_class.contains(subject));
-                subjects.retain(|subject| is_of_class(&found, *class, *subject));
+                subjects.retain(|subject| is_of_class(world, &found, *class, *subject));
             }
             subjects.retain(|&subject| {
                 let class = class_of(&found, subject);
@@ -305,14 +305,20 @@ fn located(world: &World, method: MemberId, at: At) -> String {
 }
 
 /// Whether a question is about a class and not about what its clients make.
-fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
+fn is_of_class(world: &World, found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
     let JavaSubject::Object(object) = subject else { return true };
-    match found.objects[object].site {
+    let of = found.objects[object];
+    // What exceptions of the library hold they guard themselves.
+    let name = world.names.text(of.name);
+    if of.class.is_none() && (name.ends_with("Exception") || name.ends_with("Error")) {
+        return false;
+    }
+    match of.site {
         Site::Client(of) => of == class,
         Site::Passed(..) | Site::Named(_) | Site::Caught(..) => false,
         Site::Given(method, at) => {
             let effects = found.invocations.get(&(method, at)).map(|one| &one.library);
-            effects.is_some_and(|effects| effects.values().any(Option::is_some))
+            effects.is_some_and(|effects| effects.values().any(|one| one.is_some()))
         }
         _ => true,
     }
@@ -407,7 +413,7 @@ fn accesses(
                     for effect in invocation.library.values() {
                         let first = usize::from(has_receiver);
                         if let Some(effect) = effect {
-                            let all = found.looked_at(world, (method, at), *effect, has_receiver);
+                            let all = found.looked_at(world, (method, at), effect, has_receiver);
                             note(&all, None, true, false);
                         } else {
                             note(&found.wrapped(method, at), None, true, true);

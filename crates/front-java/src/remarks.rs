@@ -105,13 +105,14 @@ fn remarks(
         return said;
     };
     let Some(instruction) = body.instructions.get(at.index()) else { return said };
-    let effects = || found.invocations.get(&(method, at)).into_iter().flat_map(|one| &one.library);
+    let effects =
+        || found.invocations.get(&(method, at)).into_iter().flat_map(|one| one.library.values());
     match (step, instruction) {
         (AccessStep::Frees, JavaInstruction::Invoke(..)) => {
             let waits = |control| {
                 matches!(control, Some(Control::Waits | Control::Awaits | Control::Joins))
             };
-            if effects().any(|(_, effect)| effect.is_some_and(|effect| waits(effect.control))) {
+            if effects().any(|effect| effect.is_some_and(|effect| waits(effect.control))) {
                 said.insert(StepRemark::Waits);
             }
         }
@@ -134,7 +135,7 @@ fn remarks(
             AccessStep::Reads | AccessStep::Writes,
             JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..),
         ) => {
-            if effects().any(|(_, effect)| effect.is_none()) {
+            if effects().any(|effect| effect.is_none()) {
                 said.insert(StepRemark::Unknown);
             }
             if step == AccessStep::Reads && is_expected(shared, frames, body, at) {

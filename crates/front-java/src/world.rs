@@ -148,6 +148,11 @@ impl World {
         (line, None)
     }
 
+    /// The first class above a class that is not there.
+    pub fn broken(&self, class: ClassId) -> Option<JavaName> {
+        self.line(class).1
+    }
+
     /// All interfaces of a class, also those of the classes that it extends and of interfaces, each once;
     /// and the first name that is not there.
     pub fn interfaces(&self, class: ClassId) -> (Vec<ClassId>, Option<JavaName>) {

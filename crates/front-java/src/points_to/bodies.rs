@@ -106,12 +106,12 @@ impl Solver<'_> {
             }
             JavaInstruction::ArrayLoad(crate::JavaKind::Reference) => {
                 let array = self.operand(method, frames, at, 0);
-                self.add_use(array, Use::Load(Key::Held, result));
+                self.add_use(array, Use::Load(Key::Element, result));
             }
             JavaInstruction::ArrayStore(crate::JavaKind::Reference) => {
                 let array = self.operand(method, frames, at, 0);
                 let value = self.operand(method, frames, at, 2);
-                self.add_use(array, Use::Store(Key::Held, value));
+                self.add_use(array, Use::Store(Key::Element, value));
             }
             JavaInstruction::CheckCast(name) => {
                 let value = self.operand(method, frames, at, 0);

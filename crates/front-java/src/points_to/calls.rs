@@ -1,13 +1,14 @@
 //! Calls: which method of the program each receiver has, lambdas and what is captured, dynamic calls.
 
 use super::{
-    Call, CallId, Callee, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet, ObjectId, Site,
-    Solver, Use, is_reference,
+    Call, CallId, CallReceivers, Callee, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet,
+    ObjectId, ObjectSet, Site, Solver, Target, Use, is_reference,
 };
 use crate::class::{At, HandleKind, InvokeKind, JavaConstant, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::names::JavaName;
 use crate::world::{ClassId, MemberId, Resolution};
+use std::rc::Rc;
 
 impl Solver<'_> {
     pub(super) fn call(
@@ -23,13 +24,16 @@ impl Solver<'_> {
         let gives = member.descriptor;
         let is_reference = is_reference(self.text(gives).rsplit(')').next().unwrap_or_default());
         let result = is_reference.then_some(result);
-        self.found.invocations.entry((caller, at)).or_default();
-        self.calls.push(Call { caller, at, how, member, operands, result, gives })
+        self.reached_by.push(Invocation::default());
+        self.dispatched.push(ObjectSet::default());
+        self.done.push(CallReceivers::default());
+        let call = self.calls.push(Call { caller, at, how, member, operands, result, gives });
+        self.calls_at.insert((caller, at), call);
+        call
     }
 
     pub(super) fn invocation(&mut self, call: CallId) -> &mut Invocation {
-        let Call { caller, at, .. } = self.calls[call];
-        self.found.invocations.entry((caller, at)).or_default()
+        &mut self.reached_by[call]
     }
 
     pub(super) fn invoke(&mut self, call: CallId) {
@@ -62,9 +66,9 @@ impl Solver<'_> {
             let Call { how, member, .. } = self.calls[call];
             let Some(&Some(receiver)) = self.calls[call].operands.first() else { continue };
             if how != InvokeKind::Static
-                && self.found.sets[receiver].is_empty()
+                && self.flow.set(receiver).is_empty()
                 && self.world.find(member.class).is_none()
-                && !self.done.contains(&(call, None, 1))
+                && !self.done[call].contains(None)
             {
                 any = true;
                 self.library(call, None, member.class);
@@ -107,7 +111,7 @@ impl Solver<'_> {
     }
 
     pub(super) fn dispatch(&mut self, call: CallId, object: ObjectId) {
-        if !self.done.insert((call, Some(object), 0)) {
+        if !self.dispatched[call].insert(object) {
             return;
         }
         let Call { how, member, .. } = self.calls[call];
@@ -142,23 +146,35 @@ impl Solver<'_> {
             self.library(call, Some(object), if known { of.name } else { self.meant(of, member) });
             return;
         };
-        // A private method is reached whatever the object has under that name.
-        if let Resolution::Found(meant) = self.world.method(member)
-            && self.world.of(meant).access.is_private()
-        {
-            self.link(call, Some(object), meant);
-            return;
+        let targets = self.targets.get(&(class, member)).map(Rc::clone);
+        let targets = targets.unwrap_or_else(|| {
+            let targets: Rc<[Target]> = Rc::from(self.targets_in(class, member));
+            self.targets.insert((class, member), Rc::clone(&targets));
+            targets
+        });
+        for &target in targets.iter() {
+            match target {
+                Ok(target) => self.link(call, Some(object), target),
+                Err(outside) => self.library(call, Some(object), outside),
+            }
         }
-        // A method that is not seen from the package of the object's class is not overridden there.
-        if let Resolution::Found(meant) = self.world.method(member)
-            && self.is_hidden_from(meant, class)
-        {
-            self.link(call, Some(object), meant);
+    }
+
+    /// What an object of a class has where a method is called.
+    fn targets_in(&self, class: ClassId, member: JavaMember) -> Vec<Target> {
+        let mut targets = Vec::new();
+        if let Resolution::Found(meant) = self.world.method(member) {
+            // A private method is reached whatever the object has under that name.
+            if self.world.of(meant).access.is_private() {
+                return vec![Ok(meant)];
+            }
+            // A method that is not seen from the package of the object's class is not overridden there.
+            if self.is_hidden_from(meant, class) {
+                targets.push(Ok(meant));
+            }
         }
-        match self.select(class, member) {
-            Ok(target) => self.link(call, Some(object), target),
-            Err(outside) => self.library(call, Some(object), outside),
-        }
+        targets.push(self.select(class, member));
+        targets
     }
 
     /// The class whose line counts for a method of an object from outside, if its own class has none: what is
@@ -347,8 +363,7 @@ impl Solver<'_> {
     }
 
     pub(super) fn note_unknown(&mut self, member: JavaMember) {
-        let name = format!("{}.{}", self.world.names.class(member.class), self.text(member.name));
-        *self.found.unknown.entry(name).or_default() += 1;
+        *self.unknown_calls.entry((member.class, member.name)).or_default() += 1;
     }
 
     /// What unknown code gives back: anything that it knows, or something of its own.
@@ -394,8 +409,6 @@ impl Solver<'_> {
                 let interface = interface.and_then(|text| self.world.names.find(text));
                 let object =
                     self.object(Site::Lambda(caller, at), interface.unwrap_or(self.known.object));
-                // It is no object of a class of the program, although its interface may be one.
-                self.found.objects[object].class = None;
                 let Some(handle) = handle else {
                     self.found.doubts.insert(Doubt::Lambda(caller, at));
                     return;

@@ -18,12 +18,16 @@
 mod bodies;
 mod calls;
 mod clients;
+mod flow;
 mod outside;
+mod reached;
 mod sets;
 mod tasks;
 
+pub use reached::{CallReceivers, Callbacks, OutsideEffects};
 pub use sets::ObjectSet;
 
+use self::flow::Flow;
 use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::library::{Effect, LockSide, Table};
@@ -116,6 +120,8 @@ pub enum Holder {
 enum Key {
     Field(MemberId),
     Held,
+    /// The same, of an array.
+    Element,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -160,9 +166,9 @@ pub struct Invocation {
     /// Methods that are called here once.
     pub callees: BTreeSet<Callee>,
     /// Methods that code outside calls, any number of times.
-    pub callbacks: BTreeSet<(Option<ObjectId>, MemberId)>,
+    pub callbacks: Callbacks,
     /// What code outside does, by the receiver.
-    pub library: BTreeMap<Option<ObjectId>, Option<Effect>>,
+    pub library: OutsideEffects,
     /// Whether the objects of the pool may be called.
     pub unknown: bool,
 }
@@ -223,6 +229,7 @@ pub struct PointsTo {
     pub objects: IdVec<ObjectId, JavaObject>,
     holders: FxHashMap<Holder, NodeSet>,
     sets: IdVec<NodeSet, ObjectSet>,
+    nothing: ObjectSet,
     /// What calls reach.
     pub invocations: BTreeMap<(MemberId, At), Invocation>,
     /// The methods that are reached, with what is known of their bodies.
@@ -232,7 +239,7 @@ pub struct PointsTo {
     /// Where the threads of a kind are started.
     pub starts: BTreeMap<ThreadKind, BTreeSet<(MemberId, At)>>,
     /// What unknown code may call.
-    pub callbacks: BTreeSet<(Option<ObjectId>, MemberId)>,
+    pub callbacks: Callbacks,
     /// Class initialisers that are reached.
     pub initialisers: BTreeMap<ClassId, MemberId>,
     /// The names of methods without a line in the table, with how many calls there are.
@@ -248,8 +255,7 @@ pub struct PointsTo {
 impl PointsTo {
     /// The objects that a holder can hold.
     pub fn of(&self, holder: Holder) -> &ObjectSet {
-        static NOTHING: ObjectSet = ObjectSet(Vec::new());
-        self.holders.get(&holder).map_or(&NOTHING, |&set| &self.sets[set])
+        self.holders.get(&holder).map_or(&self.nothing, |&set| &self.sets[set])
     }
 
     /// The objects that an operand of an instruction can be.
@@ -257,9 +263,7 @@ impl PointsTo {
         let mut all = ObjectSet::default();
         let Some(frames) = self.methods.get(&method) else { return all };
         for &definition in frames.operands[at].get(number).iter().flat_map(|one| one.iter()) {
-            for object in self.of(Holder::Value(method, definition)).iter() {
-                all.insert(object);
-            }
+            all.add(self.of(Holder::Value(method, definition)), None);
         }
         all
     }
@@ -290,9 +294,7 @@ impl PointsTo {
             holders.extend(self.operand(method, at, 0).iter());
         }
         for one in holders {
-            for held in self.of(Holder::Held(one)).iter() {
-                all.insert(held);
-            }
+            all.add(self.of(Holder::Held(one)), None);
         }
         all
     }
@@ -308,7 +310,7 @@ impl PointsTo {
             .collect();
         // A method reference to code outside works on what it has captured.
         let called = self.invocations.get(&(method, at));
-        for &one in called.iter().flat_map(|one| one.library.keys().flatten()) {
+        for one in called.iter().flat_map(|one| one.library.iter().filter_map(|one| one.0)) {
             if matches!(self.objects[one].site, Site::Lambda(..)) {
                 for number in 0..=u8::MAX {
                     let Some(&set) = self.holders.get(&Holder::Captured(one, number)) else {
@@ -333,8 +335,11 @@ impl PointsTo {
     /// Whether a holder is that of an object from outside that unknown code was given, so that it holds what
     /// unknown code has.
     pub fn is_pooled(&self, holder: Holder) -> bool {
-        let (own, pool) = (self.holders.get(&holder), self.holders.get(&Holder::Pool));
-        holder != Holder::Pool && own.is_some() && own == pool
+        let Holder::Held(object) = holder else { return false };
+        let of = self.objects[object];
+        of.class.is_none()
+            && !matches!(of.site, Site::Lambda(..))
+            && self.of(Holder::Pool).contains(object)
     }
 
     /// All holders with what they hold.
@@ -351,6 +356,8 @@ const COMPARED: u8 = 252;
 const ITERATED: u8 = 251;
 /// The same for all that code outside runs.
 const SUBMITTED: u8 = 250;
+/// The methods that compare.
+const COMPARES: &str = "equals hashCode compareTo compare";
 /// The number of the captured value that stands for what the constructor of an object outside was given.
 const WRAPPED: u8 = 255;
 
@@ -383,15 +390,22 @@ pub fn points_to(
         known: world.known(),
         found: PointsTo { for_client, ..PointsTo::default() },
         objects: FxHashMap::default(),
-        copies: IdVec::new(),
+        flow: Flow::default(),
         edges: FxHashSet::default(),
-        uses: IdVec::new(),
         used: FxHashSet::default(),
         fitting: RefCell::default(),
-        fresh: IdVec::new(),
-        waiting: Vec::new(),
+        reached_by: IdVec::new(),
+        targets: FxHashMap::default(),
+        copied: FxHashMap::default(),
+        called_back: FxHashSet::default(),
+        outside: FxHashSet::default(),
+        calls_at: FxHashMap::default(),
+        outside_calls: FxHashMap::default(),
+        unknown_calls: FxHashMap::default(),
         calls: IdVec::new(),
-        done: FxHashSet::default(),
+        dispatched: IdVec::new(),
+        done: IdVec::new(),
+        named: FxHashMap::default(),
         lambdas: FxHashMap::default(),
         bodies: Vec::new(),
         reached: FxHashSet::default(),
@@ -419,11 +433,15 @@ pub fn points_to(
             break;
         }
     }
+    solver.finish();
     solver.interrupts();
     solver.ordered_by_access();
     solver.orphans(budget)?;
     Ok(solver.found)
 }
+
+/// What an object of the program has where a method is called: a method, or the class outside that has one.
+type Target = Result<MemberId, JavaName>;
 
 struct Lambda {
     method: JavaName,
@@ -442,20 +460,37 @@ struct Solver<'a> {
     known: KnownNames,
     found: PointsTo,
     objects: FxHashMap<Site, ObjectId>,
-    copies: IdVec<NodeSet, Vec<(NodeSet, Option<JavaName>)>>,
+    flow: Flow,
     /// All of the copies.
     edges: FxHashSet<(NodeSet, NodeSet, Option<JavaName>)>,
-    uses: IdVec<NodeSet, Vec<Use>>,
     /// All of the uses.
     used: FxHashSet<(NodeSet, Use)>,
     /// Which objects can be of which types, as far as it was asked.
     fitting: RefCell<FxHashMap<(Fitting, JavaName), bool>>,
-    /// What has come into a set and was not passed on.
-    fresh: IdVec<NodeSet, Vec<ObjectId>>,
-    /// The sets with something fresh.
-    waiting: Vec<NodeSet>,
+    /// What each call reaches.
+    reached_by: IdVec<CallId, Invocation>,
+    /// What objects of a class have where a method is called, as far as it was asked.
+    targets: FxHashMap<(ClassId, JavaMember), Rc<[Target]>>,
+    /// What was copied first by a call, of each class.
+    copied: FxHashMap<(CallId, JavaName), ObjectId>,
+    /// The methods that code outside calls back in a call, and whether by their name.
+    called_back: FxHashSet<(CallId, MemberId, bool)>,
+    /// The classes outside whose method a call reaches, whether its line counts, and whether it is known
+    /// what it does.
+    outside: FxHashSet<(CallId, JavaName, bool, bool)>,
+    /// The calls by their instructions.
+    calls_at: FxHashMap<(MemberId, At), CallId>,
+    /// What code outside may call on objects of a class, as far as it was asked.
+    outside_calls: FxHashMap<ClassId, Rc<[MemberId]>>,
+    /// How often methods without a line in the table are called, by class and name.
+    unknown_calls: FxHashMap<(JavaName, JavaName), usize>,
     calls: IdVec<CallId, Call>,
-    done: FxHashSet<(CallId, Option<ObjectId>, u8)>,
+    /// The receivers of each call for which it is known what they have.
+    dispatched: IdVec<CallId, ObjectSet>,
+    /// The same where that is outside.
+    done: IdVec<CallId, CallReceivers>,
+    /// The methods of some names that objects of a class have, as far as it was asked.
+    named: FxHashMap<(ClassId, &'static str), Rc<[MemberId]>>,
     lambdas: FxHashMap<ObjectId, Lambda>,
     bodies: Vec<MemberId>,
     reached: FxHashSet<MemberId>,
@@ -466,151 +501,17 @@ impl Solver<'_> {
         self.world.names.text(name)
     }
 
-    fn node(&mut self, holder: Holder) -> NodeSet {
-        if let Some(&known) = self.found.holders.get(&holder) {
-            return known;
+    /// Everything is known.
+    fn finish(&mut self) {
+        self.finish_sets();
+        for call in self.calls.ids() {
+            let Call { caller, at, .. } = self.calls[call];
+            let reached = std::mem::take(&mut self.reached_by[call]);
+            self.found.invocations.insert((caller, at), reached);
         }
-        let node = self.found.sets.push(ObjectSet::default());
-        self.copies.push(Vec::new());
-        self.uses.push(Vec::new());
-        self.fresh.push(Vec::new());
-        self.found.holders.insert(holder, node);
-        node
-    }
-
-    fn object(&mut self, site: Site, name: JavaName) -> ObjectId {
-        if let Some(&known) = self.objects.get(&site) {
-            return known;
-        }
-        // What clients pass is of their own classes, whatever it implements.
-        let own = matches!(site, Site::Passed(..)) && self.found.for_client;
-        let class = if own { None } else { self.world.find(name) };
-        let object = self.found.objects.push(JavaObject { site, name, class });
-        self.objects.insert(site, object);
-        object
-    }
-
-    fn give(&mut self, node: NodeSet, object: ObjectId) {
-        if self.found.sets[node].insert(object) {
-            if self.fresh[node].is_empty() {
-                self.waiting.push(node);
-            }
-            self.fresh[node].push(object);
-        }
-    }
-
-    fn copy(&mut self, from: NodeSet, into: NodeSet, filter: Option<JavaName>) {
-        if from == into || !self.edges.insert((from, into, filter)) {
-            return;
-        }
-        self.copies[from].push((into, filter));
-        let objects: Vec<ObjectId> = self.found.sets[from].iter().collect();
-        for object in objects {
-            if self.fits(object, filter) {
-                self.give(into, object);
-            }
-        }
-    }
-
-    fn add_use(&mut self, node: NodeSet, one: Use) {
-        if !self.used.insert((node, one)) {
-            return;
-        }
-        self.uses[node].push(one);
-        let objects: Vec<ObjectId> = self.found.sets[node].iter().collect();
-        for object in objects {
-            self.apply(one, object);
-        }
-    }
-
-    /// Whether an object can be of a type.
-    fn fits(&self, object: ObjectId, filter: Option<JavaName>) -> bool {
-        let Some(wanted) = filter else { return true };
-        if wanted == self.known.object {
-            return true;
-        }
-        let of = self.found.objects[object];
-        let given = matches!(of.site, Site::Given(..) | Site::Passed(..));
-        let function = matches!(of.site, Site::Lambda(..)) || self.is_of_client(object);
-        let key = ((of.name, of.class, given, function), wanted);
-        if let Some(&known) = self.fitting.borrow().get(&key) {
-            return known;
-        }
-        let fits = self.is_of(object, wanted);
-        self.fitting.borrow_mut().insert(key, fits);
-        fits
-    }
-
-    fn is_of(&self, object: ObjectId, wanted: JavaName) -> bool {
-        let of = self.found.objects[object];
-        let is_array = |name: JavaName| self.text(name).starts_with('[');
-        match (is_array(of.name), is_array(wanted)) {
-            (true, false) => !self.world.find(wanted).is_some_and(|_| true),
-            (false, true) => {
-                matches!(of.site, Site::Given(..) | Site::Passed(..)) && of.class.is_none()
-            }
-            (true, true) => true,
-            (false, false) => match (of.class, self.world.find(wanted)) {
-                (Some(class), Some(wanted)) => self.world.extends(class, wanted) == Some(true),
-                // What code outside makes is none of the program's classes, but a lambda may be.
-                (None, Some(wanted)) => {
-                    let is_function = matches!(of.site, Site::Lambda(..));
-                    (is_function || self.is_of_client(object))
-                        && self.world.classes[wanted].access.is_interface()
-                }
-                (class, None) => {
-                    !self.table.is_immutable(self.text(wanted))
-                        || self.table.is_open(self.text(wanted))
-                        || class.is_some_and(|class| self.is_named_above(class, wanted))
-                }
-            },
-        }
-    }
-
-    /// Whether a client passes the object, and so is called where the object is.
-    fn is_of_client(&self, object: ObjectId) -> bool {
-        self.found.for_client && matches!(self.found.objects[object].site, Site::Passed(..))
-    }
-
-    /// Whether a class of the program extends or implements one outside.
-    fn is_named_above(&self, class: ClassId, name: JavaName) -> bool {
-        let (line, broken) = self.world.line(class);
-        let (interfaces, _) = self.world.interfaces(class);
-        broken == Some(name)
-            || line
-                .iter()
-                .chain(&interfaces)
-                .any(|&one| self.world.classes[one].interfaces.contains(&name))
-    }
-
-    /// What came into a set, or the body of one method; whether there was something to do.
-    fn step(&mut self) -> bool {
-        if let Some(node) = self.waiting.pop() {
-            let objects = std::mem::take(&mut self.fresh[node]);
-            // What is added meanwhile sees these by itself.
-            let (copies, uses) = (self.copies[node].len(), self.uses[node].len());
-            for number in 0..copies {
-                let (into, filter) = self.copies[node][number];
-                for &object in &objects {
-                    if self.fits(object, filter) {
-                        self.give(into, object);
-                    }
-                }
-            }
-            for number in 0..uses {
-                let one = self.uses[node][number];
-                for &object in &objects {
-                    self.apply(one, object);
-                }
-            }
-            return true;
-        }
-        match self.bodies.pop() {
-            Some(method) => {
-                self.body(method);
-                true
-            }
-            None => false,
+        for (&(class, method), count) in &self.unknown_calls {
+            let name = format!("{}.{}", self.world.names.class(class), self.text(method));
+            *self.found.unknown.entry(name).or_default() += count;
         }
     }
 
@@ -626,10 +527,8 @@ impl Solver<'_> {
             }
             Use::Receiver(call) => self.dispatch(call, object),
             Use::Handle(call, lambda) => self.dispatch_handle(call, lambda, object),
-            Use::Shown(call) => self.call_back(call, object, &["toString"]),
-            Use::Compared(call) => {
-                self.call_back(call, object, &["equals", "hashCode", "compareTo", "compare"]);
-            }
+            Use::Shown(call) => self.call_back(call, object, "toString"),
+            Use::Compared(call) => self.call_back(call, object, COMPARES),
             Use::Copied(call) => self.copied(call, object),
             Use::Task(call, origin) => self.task(call, origin, object),
             Use::TaskHandle(call, origin, task) => self.task_handle(call, origin, task, object),
@@ -652,24 +551,8 @@ impl Solver<'_> {
     fn of_object(&mut self, object: ObjectId, key: Key) -> NodeSet {
         self.node(match key {
             Key::Field(field) => Holder::Field(object, field),
-            Key::Held => Holder::Held(object),
+            Key::Held | Key::Element => Holder::Held(object),
         })
-    }
-
-    /// Two sets are one from now on: what is loaded from the one comes from the other.
-    fn join_into(&mut self, holder: Holder, other: NodeSet) {
-        match self.found.holders.insert(holder, other) {
-            Some(own) if own != other => {
-                self.copy(own, other, None);
-                for (into, filter) in self.copies[own].clone() {
-                    self.copy(other, into, filter);
-                }
-                for one in self.uses[own].clone() {
-                    self.add_use(other, one);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Makes a method part of the program.

@@ -2,8 +2,9 @@
 //! that it starts; what it calls back.
 
 use super::{
-    COMPARED, Call, CallId, Doubt, Holder, ITERATED, Key, NodeSet, ObjectId, Origin, SHOWN, Site,
-    Solver, ThreadKind, Use, WRAPPED, is_reference, types_of_parameters,
+    COMPARED, Call, CallId, Doubt, Holder, ITERATED, Key, NodeSet, ObjectId, Origin,
+    OutsideEffects, SHOWN, Site, Solver, ThreadKind, Use, WRAPPED, is_reference,
+    types_of_parameters,
 };
 use crate::class::{HandleKind, InvokeKind, JavaInstruction, JavaMember};
 use crate::frames::Definition;
@@ -13,6 +14,7 @@ use crate::options::UnknownCalls;
 use crate::world::{ClassId, MemberId, Resolution};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Classes above those of the program whose methods call nothing that a class below may have in its place.
 const SILENT: [&str; 5] = [
@@ -26,13 +28,14 @@ const SILENT: [&str; 5] = [
 impl Solver<'_> {
     /// A method outside the program is called.
     pub(super) fn library(&mut self, call: CallId, object: Option<ObjectId>, class: JavaName) {
-        if !self.done.insert((call, object, 1)) {
+        if !self.done[call].insert(object) {
             return;
         }
         let member = self.calls[call].member;
         let of_client = object.is_some_and(|object| self.is_of_client(object));
         let known = self.table.effect(self.text(class), self.text(member.name));
         let known = known.filter(|&effect| !of_client && self.is_as_said(call, object, effect));
+        let is_known = known.is_some();
         let mut effect = known.map(|effect| self.adjusted(call, effect));
         if effect.is_none() && !of_client && self.unknown == UnknownCalls::Pure {
             self.assumptions(class, member);
@@ -44,11 +47,16 @@ impl Solver<'_> {
         let has_receiver = self.calls[call].how != InvokeKind::Static;
         let passed: Vec<NodeSet> =
             operands.iter().skip(usize::from(has_receiver)).flatten().copied().collect();
+        // Much is the same for all receivers.
+        let is_first = self.outside.insert((call, class, is_known, effect.is_some()));
         let Some(effect) = effect else {
-            self.assumptions(class, member);
             let pool = self.node(Holder::Pool);
-            for &node in &passed {
-                self.copy(node, pool, None);
+            if is_first {
+                self.assumptions(class, member);
+                for &node in &passed {
+                    self.copy(node, pool, None);
+                }
+                self.unknown_result(call);
             }
             if let Some(object) = object {
                 // Constructors outside keep what they are given, not what they make.
@@ -64,7 +72,6 @@ impl Solver<'_> {
                 }
             }
             self.invocation(call).unknown = true;
-            self.unknown_result(call);
             if !of_client {
                 self.note_unknown(JavaMember { class, ..member });
             }
@@ -96,7 +103,7 @@ impl Solver<'_> {
             }
         }
         if effect.shows {
-            for &node in &passed {
+            for &node in passed.iter().filter(|_| is_first) {
                 self.shown(call, node);
             }
             if let Some(object) = object {
@@ -116,7 +123,9 @@ impl Solver<'_> {
             self.add_use(all, Use::Iterated(call));
         }
         let first = operands.len() - passed.len();
-        for (number, text) in types_of_parameters(self.text(member.descriptor)).iter().enumerate() {
+        let types =
+            if is_first { types_of_parameters(self.text(member.descriptor)) } else { Vec::new() };
+        for (number, text) in types.iter().enumerate() {
             let function =
                 text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;";
             if let (true, Some(&Some(node))) = (function, operands.get(first + number)) {
@@ -124,7 +133,7 @@ impl Solver<'_> {
             }
         }
         if effect.compares {
-            for &node in &passed {
+            for &node in passed.iter().filter(|_| is_first) {
                 self.compared(call, node);
             }
             if let Some(object) = object {
@@ -219,8 +228,11 @@ impl Solver<'_> {
                 && self.text(member.descriptor) == "(IFZ)V"
                 && let Some(&Some(receiver)) = operands.first()
             {
-                ordered.extend(self.found.sets[receiver].iter());
+                ordered.extend(self.found.sets[self.flow.find(receiver)].iter());
             }
+        }
+        if ordered.is_empty() {
+            return;
         }
         let world = self.world;
         for (&(method, at), invocation) in &mut self.found.invocations {
@@ -231,11 +243,13 @@ impl Solver<'_> {
             if !["get", "getOrDefault", "putIfAbsent"].contains(&world.names.text(member.name)) {
                 continue;
             }
-            for (object, effect) in &mut invocation.library {
-                if let (Some(object), Some(effect)) = (object, effect) {
-                    effect.writes |= ordered.contains(object);
-                }
+            let mut all = OutsideEffects::default();
+            for (object, effect) in invocation.library.iter() {
+                let writes = object.is_some_and(|object| ordered.contains(&object));
+                let effect = effect.map(|one| Effect { writes: one.writes || writes, ..one });
+                all.insert(object, effect);
             }
+            invocation.library = all;
         }
     }
 
@@ -293,7 +307,7 @@ impl Solver<'_> {
 
     /// What a thread or a call of `run` has to run.
     pub(super) fn run_by(&mut self, call: CallId, object: ObjectId) {
-        self.call_back(call, object, &["run"]);
+        self.call_back(call, object, "run");
         if self.runs_what_it_holds(object) {
             let held = self.node(Holder::Held(object));
             self.add_use(held, Use::Run(call));
@@ -319,11 +333,16 @@ impl Solver<'_> {
         let Some(class) = self.found.objects[object].class else { return Vec::new() };
         let operands = self.calls[call].operands.clone();
         let mut all = Vec::new();
-        for method in self.called_from_outside(class) {
-            self.reach(method);
-            self.invocation(call).callbacks.insert((Some(object), method));
+        for &method in self.called_from_outside(class).iter() {
+            self.invocation(call).callbacks.insert(Some(object), method);
             let this = self.node(Holder::Value(method, Definition::Parameter(0)));
             self.give(this, object);
+            all.push(self.node(Holder::Returned(method)));
+            // The rest is the same for all objects.
+            if !self.called_back.insert((call, method, false)) {
+                continue;
+            }
+            self.reach(method);
             self.outside_passes(method, 1);
             let count = types_of_parameters(self.text(self.world.of(method).descriptor)).len();
             for parameter in 1..=count {
@@ -333,7 +352,6 @@ impl Solver<'_> {
                     self.copy(operand, into, None);
                 }
             }
-            all.push(self.node(Holder::Returned(method)));
         }
         all
     }
@@ -341,7 +359,6 @@ impl Solver<'_> {
     /// Threads can be interrupted if a call in the table does so, or if unknown code has a thread, or
     /// something that knows threads.
     pub(super) fn interrupts(&mut self) {
-        let pool = self.node(Holder::Pool);
         let knows_threads = |name: &str| {
             name == "java/lang/Thread"
                 || name == "java/util/Timer"
@@ -349,7 +366,7 @@ impl Solver<'_> {
                     .iter()
                     .any(|end| name.ends_with(end))
         };
-        let given = self.found.sets[pool].iter().any(|object| {
+        let given = self.found.of(Holder::Pool).iter().any(|object| {
             let of = self.found.objects[object];
             match of.class {
                 Some(class) => {
@@ -396,61 +413,74 @@ impl Solver<'_> {
     }
 
     /// Code outside calls methods of an object, in the thread that calls it.
-    pub(super) fn call_back(&mut self, call: CallId, object: ObjectId, methods: &[&str]) {
+    pub(super) fn call_back(&mut self, call: CallId, object: ObjectId, names: &'static str) {
         if let Some(lambda) = self.lambdas.get(&object) {
-            let named = methods.contains(&self.text(lambda.method));
+            let named = names.split(' ').any(|name| name == self.text(lambda.method));
             if named {
                 self.link_handle(call, object);
             }
             return;
         }
         let Some(class) = self.found.objects[object].class else { return };
-        let (line, broken) = self.world.line(class);
-        let (interfaces, _) = self.world.interfaces(class);
         // What is inherited from outside may call what the object has in place of other methods.
-        if broken.is_some_and(|above| !SILENT.contains(&self.text(above))) {
+        if self.world.broken(class).is_some_and(|above| !SILENT.contains(&self.text(above))) {
             self.calls_any(call, object);
         }
-        for &one in line.iter().chain(&interfaces) {
-            for number in 0..self.world.classes[one].methods.len() {
-                let method = &self.world.classes[one].methods[number];
-                let plain = !method.access.is_static() && method.body.is_some();
-                if !plain || !methods.contains(&self.text(method.name)) {
-                    continue;
-                }
-                let target = MemberId { class: one, number };
-                self.reach(target);
-                self.invocation(call).callbacks.insert((Some(object), target));
-                let this = self.node(Holder::Value(target, Definition::Parameter(0)));
-                self.give(this, object);
-                let operands = self.calls[call].operands.clone();
-                let count = crate::names::kinds_of_method(self.text(method.descriptor))
-                    .map_or(0, |(kinds, _)| kinds.len());
-                for parameter in 1..=count {
-                    let Ok(parameter) = u16::try_from(parameter) else { continue };
-                    let into = self.node(Holder::Value(target, Definition::Parameter(parameter)));
-                    for &operand in operands.iter().flatten() {
-                        self.copy(operand, into, None);
-                        self.add_use(operand, Use::Load(Key::Held, into));
-                    }
+        for &target in self.named(class, names).iter() {
+            self.invocation(call).callbacks.insert(Some(object), target);
+            let this = self.node(Holder::Value(target, Definition::Parameter(0)));
+            self.give(this, object);
+            // The rest is the same for all objects.
+            if !self.called_back.insert((call, target, true)) {
+                continue;
+            }
+            self.reach(target);
+            let operands = self.calls[call].operands.clone();
+            let count = crate::names::kinds_of_method(self.text(self.world.of(target).descriptor))
+                .map_or(0, |(kinds, _)| kinds.len());
+            for parameter in 1..=count {
+                let Ok(parameter) = u16::try_from(parameter) else { continue };
+                let into = self.node(Holder::Value(target, Definition::Parameter(parameter)));
+                for &operand in operands.iter().flatten() {
+                    self.copy(operand, into, None);
+                    self.add_use(operand, Use::Load(Key::Held, into));
                 }
             }
         }
+    }
+
+    /// The methods with these names that objects of a class have.
+    fn named(&mut self, class: ClassId, names: &'static str) -> Rc<[MemberId]> {
+        if let Some(known) = self.named.get(&(class, names)) {
+            return Rc::clone(known);
+        }
+        let (line, _) = self.world.line(class);
+        let (interfaces, _) = self.world.interfaces(class);
+        let mut found = Vec::new();
+        for &one in line.iter().chain(&interfaces) {
+            for (number, method) in self.world.classes[one].methods.iter().enumerate() {
+                let plain = !method.access.is_static() && method.body.is_some();
+                if plain && names.split(' ').any(|name| name == self.text(method.name)) {
+                    found.push(MemberId { class: one, number });
+                }
+            }
+        }
+        let found: Rc<[MemberId]> = Rc::from(found);
+        self.named.insert((class, names), Rc::clone(&found));
+        found
     }
 
     /// A call gives back a copy of an object.
     pub(super) fn copied(&mut self, call: CallId, object: ObjectId) {
         let Call { caller, at, result, .. } = self.calls[call];
         let of = self.found.objects[object];
-        if matches!(of.site, Site::Copy(..)) && of.site == Site::Copy(caller, at, object) {
+        // What is made here of objects of one class is one, copies of copies among it: there is no end to
+        // them otherwise.
+        let origin = *self.copied.entry((call, of.name)).or_insert(object);
+        let copy = self.object(Site::Copy(caller, at, origin), of.name);
+        if copy == object {
             return;
         }
-        // Copies of copies made here are the copies made here.
-        let origin = match of.site {
-            Site::Copy(method, place, origin) if (method, place) == (caller, at) => origin,
-            _ => object,
-        };
-        let copy = self.object(Site::Copy(caller, at, origin), of.name);
         if let Some(class) = of.class {
             self.finalizer(class, copy);
         }
@@ -480,7 +510,8 @@ impl Solver<'_> {
                 self.pooled_lambda(object);
             } else {
                 // It may hold whatever unknown code knows, and unknown code what it holds.
-                self.join_into(Holder::Held(object), pool);
+                let held = self.node(Holder::Held(object));
+                self.flow.join(held, pool);
             }
             return;
         };
@@ -488,17 +519,26 @@ impl Solver<'_> {
         let held = self.node(Holder::Held(object));
         self.copy(held, pool, None);
         let methods = if self.found.for_client {
-            self.called_by_clients(class)
+            Rc::from(self.called_by_clients(class))
         } else {
             self.called_from_outside(class)
         };
-        for method in methods {
+        for &method in methods.iter() {
             self.library_calls(Some(object), method);
         }
     }
 
     /// The methods that code outside may call on an object of a class.
-    pub(super) fn called_from_outside(&self, class: ClassId) -> Vec<MemberId> {
+    fn called_from_outside(&mut self, class: ClassId) -> Rc<[MemberId]> {
+        if let Some(known) = self.outside_calls.get(&class) {
+            return Rc::clone(known);
+        }
+        let methods: Rc<[MemberId]> = Rc::from(self.find_called_from_outside(class));
+        self.outside_calls.insert(class, Rc::clone(&methods));
+        methods
+    }
+
+    fn find_called_from_outside(&self, class: ClassId) -> Vec<MemberId> {
         let (line, broken) = self.world.line(class);
         let (interfaces, _) = self.world.interfaces(class);
         let mut outside: BTreeSet<JavaName> = broken.into_iter().collect();
@@ -537,7 +577,7 @@ impl Solver<'_> {
 
     /// Unknown code may call a method, with whatever it knows.
     pub(super) fn library_calls(&mut self, object: Option<ObjectId>, method: MemberId) {
-        if !self.found.callbacks.insert((object, method)) {
+        if !self.found.callbacks.insert(object, method) {
             return;
         }
         self.reach(method);

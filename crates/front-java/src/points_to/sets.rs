@@ -1,47 +1,148 @@
-//! Sets of objects, as bits.
+//! Sets of objects, as bits in chunks that sets share as long as they agree there.
 
 use super::ObjectId;
 use selvedge_base::Id;
+use std::rc::Rc;
+
+/// How many words a chunk has.
+const WORDS: usize = 4;
+
+type Chunk = [u64; WORDS];
 
 /// A set of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObjectSet(pub(super) Vec<u64>);
+pub struct ObjectSet(Vec<(u32, Rc<Chunk>)>);
+
+/// The number of the chunk, of the word in it, and of the bit in that.
+fn place(object: ObjectId) -> (u32, usize, usize) {
+    let (word, bit) = (object.index() / 64, object.index() % 64);
+    (u32::try_from(word / WORDS).unwrap_or(u32::MAX), word % WORDS, bit)
+}
+
+/// The words of a mask that belong to a chunk.
+fn masked(mask: &[u64], number: u32, chunk: &Chunk) -> Chunk {
+    let first = number as usize * WORDS;
+    std::array::from_fn(|word| chunk[word] & mask.get(first + word).copied().unwrap_or_default())
+}
+
+fn is_nothing(chunk: &Chunk) -> bool {
+    chunk.iter().all(|&word| word == 0)
+}
 
 impl ObjectSet {
     /// Adds an object; whether it is new.
     pub fn insert(&mut self, object: ObjectId) -> bool {
-        let (word, bit) = (object.index() / 64, object.index() % 64);
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
+        let (number, word, bit) = place(object);
+        match self.0.binary_search_by_key(&number, |one| one.0) {
+            Ok(at) => {
+                let is_new = self.0[at].1[word] >> bit & 1 == 0;
+                if is_new {
+                    Rc::make_mut(&mut self.0[at].1)[word] |= 1 << bit;
+                }
+                is_new
+            }
+            Err(at) => {
+                let mut chunk = [0; WORDS];
+                chunk[word] = 1 << bit;
+                self.0.insert(at, (number, Rc::new(chunk)));
+                true
+            }
         }
-        let is_new = self.0[word] >> bit & 1 == 0;
-        self.0[word] |= 1 << bit;
-        is_new
+    }
+
+    /// Adds the objects of another set, of those in a mask if there is one; what is new.
+    pub(super) fn add(&mut self, other: &Self, mask: Option<&[u64]>) -> Self {
+        let mut new: Vec<(u32, Rc<Chunk>)> = Vec::new();
+        let mut absent = 0;
+        let mut at = 0;
+        for (number, chunk) in &other.0 {
+            while self.0.get(at).is_some_and(|own| own.0 < *number) {
+                at += 1;
+            }
+            let own = self.0.get_mut(at).filter(|own| own.0 == *number);
+            if own.as_ref().is_some_and(|own| Rc::ptr_eq(&own.1, chunk)) {
+                continue;
+            }
+            let wanted = mask.map_or(**chunk, |mask| masked(mask, *number, chunk));
+            if is_nothing(&wanted) {
+                continue;
+            }
+            let whole = wanted == **chunk;
+            if let Some((_, own)) = own {
+                let fresh: Chunk = std::array::from_fn(|word| wanted[word] & !own[word]);
+                if is_nothing(&fresh) {
+                    continue;
+                }
+                let all: Chunk = std::array::from_fn(|word| wanted[word] | own[word]);
+                *own = if whole && all == wanted { Rc::clone(chunk) } else { Rc::new(all) };
+                new.push((*number, Rc::new(fresh)));
+            } else {
+                absent += 1;
+                new.push((*number, if whole { Rc::clone(chunk) } else { Rc::new(wanted) }));
+            }
+        }
+        if absent > 0 {
+            self.merge(&new, absent);
+        }
+        Self(new)
+    }
+
+    /// Adds the chunks that are not there.
+    fn merge(&mut self, new: &[(u32, Rc<Chunk>)], absent: usize) {
+        let own = std::mem::take(&mut self.0);
+        self.0.reserve_exact(own.len() + absent);
+        let mut own = own.into_iter().peekable();
+        for (number, chunk) in new {
+            while let Some(before) = own.next_if(|own| own.0 < *number) {
+                self.0.push(before);
+            }
+            if own.peek().is_none_or(|own| own.0 != *number) {
+                self.0.push((*number, Rc::clone(chunk)));
+            }
+        }
+        self.0.extend(own);
     }
 
     /// Whether an object is in it.
     pub fn contains(&self, object: ObjectId) -> bool {
-        let (word, bit) = (object.index() / 64, object.index() % 64);
-        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+        let (number, word, bit) = place(object);
+        let found = self.0.binary_search_by_key(&number, |one| one.0);
+        found.is_ok_and(|at| self.0[at].1[word] >> bit & 1 == 1)
     }
 
     /// The objects in order.
     pub fn iter(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, &word)| {
-            (0..64)
-                .filter(move |bit| word >> bit & 1 == 1)
-                .map(move |bit| ObjectId::from_index(at * 64 + bit))
+        self.0.iter().flat_map(|(number, chunk)| {
+            let first = *number as usize * WORDS;
+            chunk.iter().enumerate().flat_map(move |(at, &word)| {
+                Bits(word).map(move |bit| ObjectId::from_index((first + at) * 64 + bit))
+            })
         })
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        let words = self.0.iter().flat_map(|(_, chunk)| chunk.iter());
+        words.map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether it has an object in common with another set.
     pub fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(one, two)| one & two != 0)
+        let mut at = 0;
+        self.0.iter().any(|(number, chunk)| {
+            while other.0.get(at).is_some_and(|one| one.0 < *number) {
+                at += 1;
+            }
+            let theirs = other.0.get(at).filter(|one| one.0 == *number);
+            theirs.is_some_and(|(_, theirs)| {
+                Rc::ptr_eq(chunk, theirs) || chunk.iter().zip(&**theirs).any(|(a, b)| a & b != 0)
+            })
+        })
     }
 
     /// The only object of it, if there is exactly one.
@@ -49,5 +150,94 @@ impl ObjectSet {
         let mut objects = self.iter();
         let first = objects.next();
         first.filter(|_| objects.next().is_none())
+    }
+}
+
+impl FromIterator<ObjectId> for ObjectSet {
+    fn from_iter<T: IntoIterator<Item = ObjectId>>(objects: T) -> Self {
+        let mut all = Self::default();
+        for object in objects {
+            all.insert(object);
+        }
+        all
+    }
+}
+
+/// The bits of a word that are set.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let bit = self.0.trailing_zeros() as usize;
+        (self.0 != 0).then(|| {
+            self.0 &= self.0 - 1;
+            bit
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Numbers that look random.
+    fn numbers(seed: u64, count: usize, below: usize) -> Vec<usize> {
+        let mut state = seed;
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(state >> 33).unwrap_or_default() % below
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    fn of(numbers: &[usize]) -> ObjectSet {
+        numbers.iter().map(|&one| ObjectId::from_index(one)).collect()
+    }
+
+    fn plain(set: &ObjectSet) -> BTreeSet<usize> {
+        set.iter().map(Id::index).collect()
+    }
+
+    #[test]
+    fn sets_do_what_plain_sets_do() {
+        for seed in 0..200 {
+            let count = [1, 5, 40, 300][seed as usize % 4];
+            let (one, two) = (numbers(seed, count, 2000), numbers(seed + 1000, 60, 2000));
+            let (mut set, other) = (of(&one), of(&two));
+            let before = plain(&set);
+            assert_eq!(before, one.iter().copied().collect());
+            assert_eq!(set.len(), before.len());
+            assert_eq!(set.meets(&other), two.iter().any(|one| before.contains(one)));
+            let mask: Vec<u64> =
+                numbers(seed + 7, 25, 1 << 30).iter().map(|&one| one as u64 * 0x1_0001).collect();
+            let in_mask =
+                |one: usize| mask.get(one / 64).is_some_and(|word| word >> (one % 64) & 1 == 1);
+            let masked = seed % 2 == 0;
+            let kept: BTreeSet<usize> =
+                two.iter().copied().filter(|&one| !masked || in_mask(one)).collect();
+            let new = set.add(&other, masked.then_some(&mask[..]));
+            assert_eq!(plain(&new), kept.difference(&before).copied().collect());
+            assert_eq!(plain(&set), kept.union(&before).copied().collect());
+            assert_eq!(plain(&other), two.iter().copied().collect(), "others are left alone");
+            assert!(set.add(&other, masked.then_some(&mask[..])).is_empty());
+        }
+    }
+
+    #[test]
+    fn chunks_are_shared_and_changed_alone() {
+        let big = of(&(0..4096).collect::<Vec<_>>());
+        let mut copy = ObjectSet::default();
+        assert_eq!(copy.add(&big, None).len(), 4096);
+        assert!(copy.0.iter().zip(&big.0).all(|(one, two)| Rc::ptr_eq(&one.1, &two.1)));
+        let mut part = of(&[1, 70, 5000]);
+        part.add(&big, None);
+        assert_eq!(part.len(), 4097);
+        copy.insert(ObjectId::from_index(4097));
+        assert!(!big.contains(ObjectId::from_index(4097)));
+        assert_eq!(copy.only(), None);
+        assert_eq!(of(&[77]).only(), Some(ObjectId::from_index(77)));
     }
 }

@@ -48,9 +48,9 @@ impl Solver<'_> {
             },
             Some(Control::Gets) => of.is_some_and(|of| {
                 let Site::Given(method, at) = of.site else { return false };
-                let given = self.found.invocations.get(&(method, at));
-                given.is_some_and(|one| {
-                    let effects = one.library.values();
+                let given = self.calls_at.get(&(method, at));
+                given.is_some_and(|&one| {
+                    let effects = self.reached_by[one].library.values();
                     effects.flatten().any(|one| one.control.is_some_and(Control::submits))
                 })
             }),

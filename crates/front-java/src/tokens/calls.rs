@@ -94,7 +94,7 @@ impl Walk<'_, '_, '_> {
             && invocation.callees.iter().all(|one| one.direct)
             && (!has_receiver || self.is_there(frame.at, &operands[0]));
         if !only_frees && !goes_on && !only_looks && !only_own {
-            let thrown = self.after_failure(frame, invocation.library.values().flatten().copied());
+            let thrown = self.after_failure(frame, invocation.library.values().flatten());
             self.throw_unless_interrupted(source, &thrown, !invocation.callees.is_empty());
         }
         let receiver = operands.first().filter(|_| has_receiver);
@@ -103,11 +103,11 @@ impl Walk<'_, '_, '_> {
         for callee in invocation.callees.iter().filter(|one| fits(one.object)) {
             reached.insert((callee.method, callee.direct));
         }
+        // Those that do the same are one.
         let effects: Vec<(Option<ObjectId>, Option<Effect>)> = invocation
             .library
-            .iter()
-            .filter(|(object, _)| fits(**object))
-            .map(|(&object, &effect)| (object, effect))
+            .groups()
+            .filter_map(|(effect, all)| Some((all.iter().find(|&one| fits(one))?, effect)))
             .collect();
         for (method, direct) in reached {
             if !self.explorer.relevant.contains(&method) {
@@ -132,31 +132,27 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        let mut callbacks: BTreeSet<(Option<ObjectId>, MemberId)> = invocation.callbacks.clone();
+        let relevant = &self.explorer.relevant;
+        let mut callbacks: BTreeSet<(Option<ObjectId>, MemberId)> =
+            invocation.callbacks.pairs_of(relevant).collect();
         if invocation.unknown && effects.iter().any(|(_, effect)| effect.is_none()) {
             if shared.found.for_client {
                 self.call_clients(source, frame);
             } else {
-                callbacks.extend(shared.found.callbacks.iter().copied());
+                callbacks.extend(shared.found.callbacks.pairs_of(&self.explorer.relevant));
             }
         }
         for (object, method) in callbacks {
-            if self.explorer.relevant.contains(&method) {
-                for tokens in self.explorer.outside_tokens(object, method) {
-                    self.call(source, frame, method, tokens, None)?;
-                }
+            for tokens in self.explorer.outside_tokens(object, method) {
+                self.call(source, frame, method, tokens, None)?;
             }
         }
         if effects.is_empty() && invocation.callees.is_empty() && invocation.library.is_empty() {
             // Nothing is known to be called: an object of a dynamic call, or none at all.
             self.skip(source, frame, operands)?;
         }
-        let mut done = BTreeSet::new();
         for (object, effect) in effects {
-            // Those that do the same are one.
-            if done.insert(effect.map(|one| format!("{one:?}"))) {
-                self.library(source, frame, operands, has_receiver, object, effect)?;
-            }
+            self.library(source, frame, operands, has_receiver, object, effect)?;
         }
         Some(())
     }
@@ -636,7 +632,7 @@ impl Walk<'_, '_, '_> {
         let is_counter = world.names.text(own.class).starts_with("java/util/concurrent/atomic/");
         let does = |at: At| {
             let invocation = found.invocations.get(&(self.method, at))?;
-            let effect = (*invocation.library.values().next()?)?;
+            let effect = invocation.library.values().next()??;
             found.operand(self.method, at, 0).meets(&objects).then_some(effect)
         };
         let Some(effect) = does(at) else { return true };

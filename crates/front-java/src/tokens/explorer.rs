@@ -123,10 +123,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
         else {
             return false;
         };
-        invocation.library.iter().any(|(receiver, effect)| {
+        let place = (method, at);
+        invocation.library.groups().any(|(effect, receivers)| {
+            let has = |of: bool| receivers.iter().any(|one| one.is_some() == of);
             effect.is_some_and(|effect| {
-                let place = (method, at);
-                found.looked_at(world, place, effect, receiver.is_some()).contains(object)
+                let looked_at = |of| found.looked_at(world, place, effect, of).contains(object);
+                [false, true].into_iter().any(|of| has(of) && looked_at(of))
             })
         })
     }
@@ -215,7 +217,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let phase = if mask.is_some() { StartPhase::Before } else { StartPhase::Parallel };
         let masked = number == 0 && mask.is_some();
         let begins: Vec<(Option<ObjectId>, MemberId)> = match kind.origin {
-            Origin::Library => self.shared.found.callbacks.iter().copied().collect(),
+            Origin::Library => self.shared.found.callbacks.pairs().collect(),
             _ => kind.entry.map(|entry| (kind.this, entry)).into_iter().collect(),
         };
         let mut roots = Vec::new();
@@ -679,8 +681,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
     fn passes_of(&mut self, method: MemberId, frames: &Frames) -> Option<Rc<LoopPasses>> {
         let ModelFacts { world, found, declared, .. } = self.shared;
         let begins = || {
-            found.kinds.iter().any(|kind| kind.entry == Some(method))
-                || found.callbacks.iter().any(|&(_, one)| one == method)
+            found.kinds.iter().any(|kind| kind.entry == Some(method)) || found.callbacks.has(method)
         };
         if !declared.loops || declared.not_units.contains(&method) || !begins() {
             return None;

@@ -368,7 +368,7 @@ impl<'a> ModelFacts<'a> {
                         let Some(invocation) = found.invocations.get(&(method, at)) else {
                             continue;
                         };
-                        for (object, effect) in &invocation.library {
+                        for (object, effect) in invocation.library.iter() {
                             let Some(effect) = effect else {
                                 freeing.insert(method);
                                 continue;
@@ -377,7 +377,7 @@ impl<'a> ModelFacts<'a> {
                                 Some(Control::Locks | Control::Tries | Control::Unlocks) => {
                                     locking.insert(method);
                                     if let Some(object) = object {
-                                        let lock = behind(found, *object);
+                                        let lock = behind(found, object);
                                         locks.insert(lock);
                                         explicit.insert(lock);
                                     }
@@ -412,17 +412,16 @@ impl<'a> ModelFacts<'a> {
         }
         let constants = field_constants(world, found, facts, budget)?;
         // An object of which there is one is a lock, or a field of it is that is written once.
-        let has_lock = |object: ObjectId| {
-            locks.contains(object)
-                || facts
-                    .write_once
-                    .iter()
-                    .any(|&field| found.of(Holder::Field(object, field)).meets(&locks))
-        };
-        let mut named = BTreeSet::new();
-        for &object in &facts.single {
+        let mut named: BTreeSet<ObjectId> =
+            facts.single.iter().copied().filter(|&object| locks.contains(object)).collect();
+        named.extend(constants.keys().map(|(of, _)| *of).filter(|of| facts.single.contains(of)));
+        for (holder, set) in found.holders() {
             budget.check()?;
-            if has_lock(object) || constants.keys().any(|(of, _)| *of == object) {
+            if let Holder::Field(object, field) = holder
+                && facts.single.contains(&object)
+                && facts.write_once.contains(&field)
+                && set.meets(&locks)
+            {
                 named.insert(object);
             }
         }
