@@ -84,6 +84,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "analysis",
             "states",
             "replay",
+            "library",
             "testkit",
         ],
     ),

@@ -32,6 +32,7 @@ tasks:
   bench atomicity [--quick]  print the benchmark table: models, growth, explicit against symbolic
   bench copies [--quick]     print the table of the Bluetooth driver with 2 to 32 interchangeable adders
   bench cpds [--quick]       print the table of lock histories against communicating pushdown systems
+  bench java [--quick]       print the table of programs in Java: tests, classes of the JDK, many classes
   bench nwa [--quick]        print what nested-word automata and merging functions cost
   bench pds [--quick]        print the benchmark table of the pushdown library
   bench reach [--quick]      print the benchmark table of the context-bounded engines

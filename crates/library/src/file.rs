@@ -327,12 +327,14 @@ impl Loaded {
     ) -> Option<Result<FileAnswer, InternalError>> {
         if let Some(java) = &self.java {
             let answer = java.check_cached(options, cache, budget, progress);
-            return Some(answer.map(|JavaChecked { checked, program, claim, sites }| FileAnswer {
-                checked,
-                from_cache: false,
-                stopped: budget.stopped(),
-                part: None,
-                about: Some((program, claim, sites)),
+            return Some(answer.map(|JavaChecked { checked, program, claim, sites, .. }| {
+                FileAnswer {
+                    checked,
+                    from_cache: false,
+                    stopped: budget.stopped(),
+                    part: None,
+                    about: Some((program, claim, sites)),
+                }
             }));
         }
         let program = self.program.as_ref()?;

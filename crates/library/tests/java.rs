@@ -215,3 +215,20 @@ fn a_class_that_begins_nothing_is_a_mistake() {
     assert_eq!(loaded.complaints[0].code, "no-java-main");
     assert!(loaded.program.is_none());
 }
+
+#[test]
+fn copies_of_copies_come_to_an_end() {
+    const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar");
+    for (main, is_safe) in [("CopiesWrong", false), ("CopiesRight", true)] {
+        let mut classes = JavaClasses::default();
+        classes.add("engine.jar", ENGINE, None, &Budget::new()).expect("no limit");
+        let settings = JavaSettings { main: Some(main.to_owned()), ..JavaSettings::default() };
+        let program = classes.program(&settings, &Budget::new()).expect("it begins there");
+        // Without an end this would be a limit that is met, and no verdict.
+        let budget = Budget::with_steps(2_000_000);
+        let checked = program.check(&CheckOptions::default(), &budget, &mut |_, _, _| {});
+        let checked = checked.expect("engines do not contradict themselves").checked;
+        assert_eq!(checked.open, Vec::<String>::new(), "{main}");
+        assert_eq!(checked.findings.is_empty(), is_safe, "{main}");
+    }
+}

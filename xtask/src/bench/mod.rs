@@ -8,6 +8,7 @@ mod atomicity;
 mod copies;
 mod cpds;
 mod growth;
+mod java;
 mod large;
 mod nwa;
 mod reach;
@@ -70,13 +71,14 @@ fn cases(suite: &str, quick: bool) -> Result<Vec<Case>, String> {
             cases.extend(growth::cases(quick));
             Ok(cases)
         }
+        "java" => Ok(java::cases(quick)),
         "nwa" => Ok(nwa::cases(quick)),
         "pds" => Ok(saturation::cases(quick)),
         "reach" => Ok(large::about_data().into_iter().chain(reach::cases(quick)).collect()),
         "temporal" => Ok(temporal::cases(quick)),
         _ => Err(format!(
-            "there is no suite `{suite}`; suites: atomicity, copies, cpds, nwa, pds, reach, scale, \
-             temporal, transactions"
+            "there is no suite `{suite}`; suites: atomicity, copies, cpds, java, nwa, pds, reach, \
+             scale, temporal, transactions"
         )),
     }
 }

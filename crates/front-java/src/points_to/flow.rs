@@ -90,7 +90,9 @@ impl Flow {
         for node in self.copies.ids() {
             let parents = &self.parents;
             let own = &mut self.copies[node];
-            own.iter_mut().for_each(|one| one.0 = parents[one.0]);
+            for one in own.iter_mut() {
+                one.0 = parents[one.0];
+            }
             own.sort_unstable();
             own.dedup();
             own.retain(|one| one.0 != node);
@@ -408,10 +410,36 @@ impl Solver<'_> {
     }
 
     /// Everything is known: the sets of all holders.
+    #[expect(clippy::iter_over_hash_type, reason = "each is changed by itself")]
     pub(super) fn finish_sets(&mut self) {
         for node in self.found.holders.values_mut() {
             *node = self.flow.find(*node);
         }
         self.found.sets = std::mem::take(&mut self.flow.sets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_come_after_those_that_they_lead_to() {
+        // 0 -> 1 -> 2 -> 0, 2 -> 3, 4 -> 3, 3 -> 5 -> 3, 6 alone.
+        let edges: [&[usize]; 7] = [&[1], &[2], &[0, 3], &[5], &[3], &[3], &[]];
+        let next = |node: NodeSet| edges[node.index()].iter().map(|&one| NodeSet::from_index(one));
+        let all = components(edges.len(), next);
+        let mut found: Vec<Vec<usize>> = all
+            .iter()
+            .map(|one| {
+                let mut one: Vec<usize> = one.iter().map(|node| node.index()).collect();
+                one.sort_unstable();
+                one
+            })
+            .collect();
+        let place = |wanted: usize| found.iter().position(|one| one.contains(&wanted));
+        assert!(place(3) < place(0) && place(3) < place(4));
+        found.sort();
+        assert_eq!(found, [vec![0, 1, 2], vec![3, 5], vec![4], vec![6]]);
     }
 }

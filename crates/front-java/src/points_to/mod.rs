@@ -401,7 +401,7 @@ pub fn points_to(
         outside: FxHashSet::default(),
         calls_at: FxHashMap::default(),
         outside_calls: FxHashMap::default(),
-        unknown_calls: FxHashMap::default(),
+        unknown_calls: BTreeMap::new(),
         calls: IdVec::new(),
         dispatched: IdVec::new(),
         done: IdVec::new(),
@@ -483,7 +483,7 @@ struct Solver<'a> {
     /// What code outside may call on objects of a class, as far as it was asked.
     outside_calls: FxHashMap<ClassId, Rc<[MemberId]>>,
     /// How often methods without a line in the table are called, by class and name.
-    unknown_calls: FxHashMap<(JavaName, JavaName), usize>,
+    unknown_calls: BTreeMap<(JavaName, JavaName), usize>,
     calls: IdVec<CallId, Call>,
     /// The receivers of each call for which it is known what they have.
     dispatched: IdVec<CallId, ObjectSet>,

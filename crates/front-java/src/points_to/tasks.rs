@@ -152,19 +152,15 @@ impl Solver<'_> {
             self.trigger(entry.class);
         }
         let Call { caller, at, gives, .. } = self.calls[call];
-        match origin {
-            Origin::Started(thread) => {
-                let threads = self.node(Holder::Threads);
-                self.give(threads, thread);
-            }
+        if let Origin::Started(thread) = origin {
+            let threads = self.node(Holder::Threads);
+            self.give(threads, thread);
+        } else {
             // What a task gives back is what is got in the end.
-            _ => {
-                let name = self.mutable_type(gives).unwrap_or(self.known.object);
-                let given = self.object(Site::Given(caller, at), name);
-                let (from, into) =
-                    (self.node(Holder::Returned(entry)), self.node(Holder::Held(given)));
-                self.copy(from, into, None);
-            }
+            let name = self.mutable_type(gives).unwrap_or(self.known.object);
+            let given = self.object(Site::Given(caller, at), name);
+            let (from, into) = (self.node(Holder::Returned(entry)), self.node(Holder::Held(given)));
+            self.copy(from, into, None);
         }
         if let Some(this) = this {
             let node = self.node(Holder::Value(entry, Definition::Parameter(0)));

@@ -67,6 +67,8 @@ pub struct JavaChecked {
     pub claim: String,
     /// The instructions of the steps of that program.
     pub sites: JavaSites,
+    /// How much there was to ask.
+    pub figures: JavaFigures,
 }
 
 /// Which instruction does what a step does, in the program that findings are about.
@@ -76,6 +78,19 @@ pub struct JavaSites {
     pub edges: BTreeMap<EdgeId, (MemberId, At)>,
     /// By the thread: which of the beginnings its model is about, and whether it is the first thread.
     pub threads: IdVec<ThreadId, (usize, bool)>,
+}
+
+/// How much there is to ask about a program in Java.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JavaFigures {
+    /// The methods that are reached.
+    pub methods: usize,
+    /// The kinds of threads.
+    pub kinds: usize,
+    /// The sets of fields, of an object or static, that two kinds share and one changes.
+    pub shared: usize,
+    /// The models.
+    pub models: usize,
 }
 
 impl JavaProgram {
@@ -441,6 +456,12 @@ impl Joined {
             }
         }
         let claim = self.claim(kinds);
+        let figures = JavaFigures {
+            methods: self.methods.0,
+            kinds: self.kinds,
+            shared: self.shared,
+            models: self.models,
+        };
         let threads = self.program.threads.len();
         let mut findings = by_cause(self.conflicts.into_values().collect(), &self.accesses);
         for finding in &mut findings {
@@ -452,7 +473,7 @@ impl Joined {
             .collect();
         let open = self.open.into_iter().collect();
         let checked = Checked { findings, tallies, open, unreached: Vec::new() };
-        JavaChecked { checked, program: self.program, claim, sites: self.sites }
+        JavaChecked { checked, program: self.program, claim, sites: self.sites, figures }
     }
 
     /// What was asked, of what, and what is assumed: the sentence that `safe` is.

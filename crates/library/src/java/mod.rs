@@ -11,7 +11,7 @@ mod conflict;
 mod list;
 mod settings;
 
-pub use check::{JavaChecked, JavaProgram, JavaSites};
+pub use check::{JavaChecked, JavaFigures, JavaProgram, JavaSites};
 pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
 pub use list::JavaList;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
@@ -66,6 +66,11 @@ fn has_ending(name: &str, endings: &[&str]) -> bool {
 }
 
 impl JavaClasses {
+    /// How many classes there are.
+    pub fn count(&self) -> usize {
+        self.classes.len()
+    }
+
     /// Adds a class file or an archive; of a class for several versions of Java, that for `release` counts,
     /// or else the newest.
     ///

@@ -1,0 +1,112 @@
+//! # Idea
+//! Programs in Java, from class files to findings: the programs of the tests, classes of the JDK with any
+//! clients, and an archive of many classes of the JDK. What needs a JDK is left out where there is none: its
+//! class files are taken from `jmods/java.base.jmod` below `JAVA_HOME` or of the `java` that is found.
+
+use super::{Case, Measurement, peak_mib};
+use selvedge_base::Budget;
+use selvedge_library::java::{JavaClasses, JavaSettings};
+use selvedge_library::{CheckOptions, Fixes};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a case may take.
+const LONGEST: Duration = Duration::from_secs(45);
+
+/// The archives of the tests, with a program of each that is measured.
+const TESTS: [(&str, &str); 5] = [
+    ("causes.jar", "LogBook"),
+    ("causes.jar", "Inventory"),
+    ("programs.jar", "CountersRight"),
+    ("programs.jar", "TransferCycleWrong"),
+    ("programs.jar", "RecursiveRight"),
+];
+
+/// The classes of the JDK that are asked about with any clients.
+const CLASSES: [&str; 5] = [
+    "java.lang.StringBuffer",
+    "java.util.Vector",
+    "java.util.Hashtable",
+    "java.util.Collections$SynchronizedList",
+    "java.util.concurrent.ArrayBlockingQueue",
+];
+
+/// The modules that make a program of more than 10,000 classes, which begins with the compiler.
+const LARGE: [&str; 5] = ["java.desktop", "java.xml", "jdk.compiler", "java.management", "jdk.jdi"];
+
+/// The cases of the suite.
+pub fn cases(quick: bool) -> Vec<Case> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/front-java/tests/classes");
+    let mut cases = Vec::new();
+    for (archive, main) in TESTS {
+        let settings = JavaSettings { main: Some(main.to_owned()), ..JavaSettings::default() };
+        cases.push(case("tests", main, vec![tests.join(archive)], settings));
+    }
+    let Some(modules) = modules() else { return cases };
+    for class in CLASSES {
+        let settings = JavaSettings { class: Some(class.to_owned()), ..JavaSettings::default() };
+        cases.push(case("--class", class, vec![modules.join("java.base.jmod")], settings));
+    }
+    if !quick {
+        let main = "com.sun.tools.javac.Main";
+        let settings = JavaSettings { main: Some(main.to_owned()), ..JavaSettings::default() };
+        let files = LARGE.iter().map(|module| modules.join(format!("{module}.jmod"))).collect();
+        cases.push(case("large", main, files, settings));
+    }
+    cases
+}
+
+/// The folder with the modules of a JDK, if there is one.
+fn modules() -> Option<PathBuf> {
+    let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut homes: Vec<PathBuf> = home.into_iter().collect();
+    for folder in std::env::split_paths(&paths) {
+        let java = std::fs::canonicalize(folder.join("java")).ok();
+        homes.extend(java.and_then(|java| Some(java.parent()?.parent()?.to_owned())));
+    }
+    let mut folders = homes.into_iter().map(|home| home.join("jmods"));
+    folders.find(|folder| folder.join("java.base.jmod").is_file())
+}
+
+fn case(section: &'static str, name: &str, files: Vec<PathBuf>, settings: JavaSettings) -> Case {
+    Case {
+        section,
+        name: name.to_owned(),
+        variant: "check",
+        grows: false,
+        run: Box::new(move || measure(&files, &settings)),
+    }
+}
+
+fn measure(files: &[PathBuf], settings: &JavaSettings) -> Result<Measurement, String> {
+    let start = Instant::now();
+    let budget = Budget::with_deadline(start + LONGEST);
+    let mut classes = JavaClasses::default();
+    for file in files {
+        let complain = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+        let bytes = std::fs::read(file).map_err(|error| complain(&error))?;
+        let name = file.to_string_lossy();
+        classes.add(&name, &bytes, None, &budget).map_err(|reason| complain(&reason))?;
+    }
+    let count = classes.count();
+    let program = classes.program(settings, &budget).map_err(|problem| problem.message.clone())?;
+    let options = CheckOptions { fixes: Fixes::Skip, ..CheckOptions::default() };
+    let done = program.check(&options, &budget, &mut |_, _, _| {});
+    let done = done.map_err(|error| format!("{error:?}"))?;
+    let figures = done.figures;
+    let questions: usize = done.checked.tallies.iter().map(|(_, tally)| tally.questions).sum();
+    let unknown: usize = done.checked.tallies.iter().map(|(_, tally)| tally.unknown).sum();
+    let open = if unknown > 0 { ", unknown" } else { "" };
+    Ok(Measurement {
+        size: format!("{count} classes, {} methods reached", figures.methods),
+        outcome: format!("{} findings{open}", done.checked.findings.len()),
+        counts: format!(
+            "{} kinds, {} objects, {} models, {questions} questions",
+            figures.kinds, figures.shared, figures.models
+        ),
+        seconds: start.elapsed().as_secs_f64(),
+        peak_mib: peak_mib(),
+        stopped: budget.stopped().is_some(),
+    })
+}
