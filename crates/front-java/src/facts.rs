@@ -75,7 +75,7 @@ impl Facts {
             let runs = facts.reachable(&entries(found, kind));
             facts.runs.insert(kind, runs);
         }
-        facts.escaping = escaping(found, budget)?;
+        facts.escaping = escaping(world, found, budget)?;
         let stores = stores(world, found, budget)?;
         let held = HeldBy::new(found, budget)?;
         for (&field, places) in &stores {
@@ -388,13 +388,27 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
 }
 
 /// *Escaping*: whatever static fields, unknown code, threads and their tasks hold, and what that holds.
-fn escaping(found: &PointsTo, budget: &Budget) -> Result<BTreeSet<ObjectId>, StopReason> {
+/// What is held for each thread alone does not come to others by that.
+fn escaping(
+    world: &World,
+    found: &PointsTo,
+    budget: &Budget,
+) -> Result<BTreeSet<ObjectId>, StopReason> {
+    let own = |object: ObjectId| {
+        let of = found.objects[object];
+        let outside = match of.class {
+            Some(class) => world.line(class).1,
+            None => matches!(of.site, Site::New(..) | Site::Given(..)).then_some(of.name),
+        };
+        outside.is_some_and(|name| world.names.text(name) == "java/lang/ThreadLocal")
+    };
     let mut holds: BTreeMap<ObjectId, Vec<&ObjectSet>> = BTreeMap::new();
     let mut escaping: BTreeSet<ObjectId> = BTreeSet::new();
     for (holder, set) in found.holders() {
         match holder {
             // The pool escapes.
             Holder::Held(_) if found.is_pooled(holder) => {}
+            Holder::Held(object) if own(object) => {}
             Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) => {
                 holds.entry(object).or_default().push(set);
             }
@@ -466,19 +480,29 @@ pub(crate) fn is_write_once(
     field: MemberId,
     places: &[(MemberId, At)],
 ) -> bool {
-    places.iter().all(|&(method, at)| {
-        let Some(frames) = found.methods.get(&method) else { return false };
-        let of = world.of(method);
-        let on_this =
-            frames.operands[at].first().is_some_and(|one| one[..] == [Definition::Parameter(0)]);
-        let after = frames.reachable_from(at);
-        let again = places.iter().any(|&(other, place)| other == method && after[place]);
-        method.class == field.class
-            && world.names.text(of.name) == "<init>"
-            && on_this
-            && !again
-            && !calls_own_constructor(world, found, method)
-    })
+    let changed = found.havoc && is_havocked(world, found, field);
+    !changed
+        && places.iter().all(|&(method, at)| {
+            let Some(frames) = found.methods.get(&method) else { return false };
+            let of = world.of(method);
+            let on_this = frames.operands[at]
+                .first()
+                .is_some_and(|one| one[..] == [Definition::Parameter(0)]);
+            let after = frames.reachable_from(at);
+            let again = places.iter().any(|&(other, place)| other == method && after[place]);
+            method.class == field.class
+                && world.names.text(of.name) == "<init>"
+                && on_this
+                && !again
+                && !calls_own_constructor(world, found, method)
+        })
+}
+
+/// Whether unknown code may write a field: it has such objects, and the field is not final.
+fn is_havocked(world: &World, found: &PointsTo, field: MemberId) -> bool {
+    let mut classes = found.of(Holder::Pool).iter().filter_map(|one| found.objects[one].class);
+    !world.classes[field.class].fields[field.number].access.is_final()
+        && classes.any(|class| world.line(class).0.contains(&field.class))
 }
 
 pub(crate) fn calls_own_constructor(world: &World, found: &PointsTo, method: MemberId) -> bool {

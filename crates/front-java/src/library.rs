@@ -112,6 +112,10 @@ pub struct Effect {
     pub blocks: bool,
     /// May interrupt a thread.
     pub interrupts: bool,
+    /// What is passed is kept as a function by what it gives back.
+    pub keeps: bool,
+    /// Calls the functions that the receiver keeps.
+    pub asks: bool,
     /// What it gives runs what it is passed one after the other, in one thread.
     pub serial: bool,
     /// What it does to threads and locks.
@@ -136,6 +140,8 @@ pub const PURE: Effect = Effect {
     bulk: false,
     blocks: false,
     interrupts: false,
+    keeps: false,
+    asks: false,
     serial: false,
     control: None,
     gives: Gives::Fresh,
@@ -287,6 +293,8 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "bulk" => effect.bulk = true,
             "blocks" => effect.blocks = true,
             "interrupts" => effect.interrupts = true,
+            "keeps" => effect.keeps = true,
+            "asks" => effect.asks = true,
             "serial" => effect.serial = true,
             "starts" => effect.control = Some(Control::Starts),
             "joins" => effect.control = Some(Control::Joins),

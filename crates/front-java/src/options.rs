@@ -35,6 +35,8 @@ pub enum UnknownCalls {
     Args,
     /// Nothing that matters.
     Pure,
+    /// What they can, and read and write all fields of what they were ever given, and of what that leads to.
+    Havoc,
 }
 
 impl Default for JavaOptions {

@@ -373,7 +373,7 @@ fn accesses(
             }
         }
     };
-    let mut statics = Vec::new();
+    let (mut statics, mut havocs) = (Vec::new(), false);
     for &method in runs {
         budget.check()?;
         let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body)
@@ -417,6 +417,7 @@ fn accesses(
                             note(&all, None, true, false);
                         } else {
                             note(&found.wrapped(method, at), None, true, true);
+                            havocs = true;
                         }
                         for number in 0..frames.operands[at].len() {
                             let objects = found.operand(method, at, number);
@@ -437,6 +438,16 @@ fn accesses(
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+    if havocs && found.havoc {
+        for object in found.of(Holder::Pool).iter() {
+            budget.check()?;
+            let mut one = ObjectSet::default();
+            one.insert(object);
+            for (field, written) in found.havocked(world, object) {
+                note(&one, Some(field), true, written);
             }
         }
     }

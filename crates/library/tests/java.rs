@@ -165,6 +165,17 @@ fn unknown_code_may_do_what_it_can_or_nothing() {
         |unknown| check_with("GivenAwayAsked", &JavaOptions { unknown, ..JavaOptions::default() });
     let (file, lines) = &programs()["GivenAwayAsked"];
     assert!(is_found(&with(UnknownCalls::Args), file, lines));
+    // Fields are left alone by default.
+    let lent =
+        |unknown| check_with("LentAsked", &JavaOptions { unknown, ..JavaOptions::default() });
+    for unknown in [UnknownCalls::Args, UnknownCalls::Pure] {
+        let answer = lent(unknown).checked;
+        assert!(answer.findings.is_empty() && answer.open.is_empty(), "{unknown:?}: {answer:?}");
+    }
+    let (lent_file, lent_lines) = &programs()["LentAsked"];
+    let havoc = lent(UnknownCalls::Havoc);
+    assert!(is_found(&havoc, lent_file, lent_lines));
+    assert!(havoc.claim.contains("with all its fields"), "{}", havoc.claim);
     let pure = with(UnknownCalls::Pure);
     assert!(pure.checked.findings.is_empty() && pure.checked.open.is_empty());
     assert!(pure.claim.contains("do nothing that matters"), "{}", pure.claim);

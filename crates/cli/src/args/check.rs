@@ -293,6 +293,8 @@ pub enum UnknownChoice {
     Args,
     /// Nothing that matters; that is assumed, and said.
     Pure,
+    /// As `args`, and it reads and writes all fields of what it was ever given and of what that leads to.
+    Havoc,
 }
 
 impl JavaArgs {
@@ -319,6 +321,7 @@ impl JavaArgs {
                 unknown: match self.unknown {
                     UnknownChoice::Args => UnknownCalls::Args,
                     UnknownChoice::Pure => UnknownCalls::Pure,
+                    UnknownChoice::Havoc => UnknownCalls::Havoc,
                 },
                 units: UnitOptions {
                     loops: self.added == Some(AddedUnits::Loops),

@@ -246,6 +246,8 @@ pub struct PointsTo {
     pub unknown: BTreeMap<String, usize>,
     /// Whether unknown code is any client of a class, which uses its objects by their public methods only.
     pub for_client: bool,
+    /// Whether unknown code reads and writes the fields of all that it has.
+    pub havoc: bool,
     /// Whether a thread can be interrupted.
     pub interrupts: bool,
     /// What was not understood.
@@ -342,6 +344,23 @@ impl PointsTo {
             && self.of(Holder::Pool).contains(object)
     }
 
+    /// The fields that unknown code touches of an object that it has, each with whether it may write it.
+    pub fn havocked(&self, world: &World, object: ObjectId) -> Vec<(MemberId, bool)> {
+        let class = self.objects[object].class.filter(|_| self.havoc);
+        let Some(class) = class.filter(|_| self.of(Holder::Pool).contains(object)) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for class in world.line(class).0 {
+            for (number, field) in world.classes[class].fields.iter().enumerate() {
+                if !field.access.is_static() {
+                    all.push((MemberId { class, number }, !field.access.is_final()));
+                }
+            }
+        }
+        all
+    }
+
     /// All holders with what they hold.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &ObjectSet)> {
         self.holders.iter().map(|(&holder, &set)| (holder, &self.sets[set]))
@@ -388,7 +407,11 @@ pub fn points_to(
         table,
         unknown,
         known: world.known(),
-        found: PointsTo { for_client, ..PointsTo::default() },
+        found: PointsTo {
+            for_client,
+            havoc: unknown == UnknownCalls::Havoc && !for_client,
+            ..PointsTo::default()
+        },
         objects: FxHashMap::default(),
         flow: Flow::default(),
         edges: FxHashSet::default(),

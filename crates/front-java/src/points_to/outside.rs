@@ -128,6 +128,7 @@ impl Solver<'_> {
         for (number, text) in types.iter().enumerate() {
             let function =
                 text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;";
+            let function = function && !effect.keeps;
             if let (true, Some(&Some(node))) = (function, operands.get(first + number)) {
                 self.add_use(node, Use::Handed(call));
             }
@@ -142,6 +143,7 @@ impl Solver<'_> {
             }
         }
         self.submits(call, object, effect);
+        self.keeps(call, object, effect);
         if let Some(object) = object {
             self.control(call, object, effect);
             self.calls_itself(call, object, class);
@@ -518,6 +520,20 @@ impl Solver<'_> {
         // What a library above the class holds is unknown code's, too.
         let held = self.node(Holder::Held(object));
         self.copy(held, pool, None);
+        for (field, written) in self.found.havocked(self.world, object) {
+            let of = &self.world.classes[field.class].fields[field.number];
+            let text = self.text(of.descriptor);
+            if !is_reference(text) {
+                continue;
+            }
+            let name = text.strip_prefix('L').and_then(|text| text.strip_suffix(';'));
+            let name = self.world.names.find(name.unwrap_or(text));
+            let node = self.node(Holder::Field(object, field));
+            self.copy(node, pool, None);
+            if written {
+                self.copy(pool, node, name);
+            }
+        }
         let methods = if self.found.for_client {
             Rc::from(self.called_by_clients(class))
         } else {

@@ -90,6 +90,23 @@ impl Solver<'_> {
         self.add_use(tasks, Use::Submitted(call, executor));
     }
 
+    /// Functions that are kept to be called by other calls, and such calls.
+    pub(super) fn keeps(&mut self, call: CallId, object: Option<ObjectId>, effect: Effect) {
+        let Call { caller, at, gives, .. } = self.calls[call];
+        if effect.keeps {
+            let name = self.mutable_type(gives).unwrap_or(self.known.object);
+            let given = self.object(Site::Given(caller, at), name);
+            let kept = self.node(Holder::Captured(given, 0));
+            for node in self.calls[call].operands.clone().into_iter().flatten() {
+                self.copy(node, kept, None);
+            }
+        }
+        if let (true, Some(object)) = (effect.asks, object) {
+            let kept = self.node(Holder::Captured(object, 0));
+            self.add_use(kept, Use::Handed(call));
+        }
+    }
+
     /// An object that code outside runs in a thread of its own.
     pub(super) fn submitted(&mut self, call: CallId, executor: ObjectId, task: ObjectId) {
         if self.lambdas.contains_key(&task) {

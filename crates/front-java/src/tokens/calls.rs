@@ -389,6 +389,7 @@ impl Walk<'_, '_, '_> {
                 ways.push(vec![Step::Read(location.clone(), volatile)]);
                 ways.push(vec![Step::Write(location, volatile)]);
             }
+            self.havoc(source, frame);
             for steps in ways {
                 for token in self.result_tokens(frame.at) {
                     let (next, _) = self.after(frame, token)?;
@@ -562,6 +563,22 @@ impl Walk<'_, '_, '_> {
             self.throw(source, &thrown, &steps);
         }
         Some(())
+    }
+
+    /// Unknown code touches fields of the object if it has it, any number of times.
+    fn havoc(&mut self, source: usize, frame: &Frame) {
+        let ModelFacts { world, found, .. } = self.explorer.shared;
+        let Some(object) = self.explorer.object else { return };
+        if frame.stack.iter().chain(&frame.locals).any(Self::is_fresh) {
+            return;
+        }
+        for (field, written) in found.havocked(world, object) {
+            let location = LocationKey { path: Rc::from([]), field: Some(field) };
+            let write = written.then(|| Step::Write(location.clone(), false));
+            for step in write.into_iter().chain([Step::Read(location.clone(), false)]) {
+                self.edge(source, frame.at, vec![step], frame.clone());
+            }
+        }
     }
 
     /// Where the thread is if a call fails that may have given tasks to others before.

@@ -100,8 +100,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
                             .invocations
                             .get(&(method, at))
                             .is_some_and(|one| !one.library.is_empty());
+                        let havocs = self.object.is_some_and(|object| {
+                            found.havoc && found.of(Holder::Pool).contains(object)
+                        });
                         is_outside
-                            && ((0..frames.operands[at].len())
+                            && (havocs
+                                || (0..frames.operands[at].len())
                                 .any(|one| found.operand(method, at, one).meets(&touched))
                                 || found.wrapped(method, at).meets(&touched)
                                 || self.looks_at(method, at))

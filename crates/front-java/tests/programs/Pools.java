@@ -404,3 +404,60 @@ class TriedCycleRight {
         }).start();
     }
 }
+
+class LocalWrong {
+    static final int[] box = new int[1];
+    static final ThreadLocal<int[]> local = ThreadLocal.withInitial(() -> box);
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> { local.get()[0]++; }).start(); // wrong
+    }
+}
+
+class LocalRight {
+    static int n;
+    static synchronized void add() { n++; }
+    static final ThreadLocal<int[]> made = ThreadLocal.withInitial(() -> new int[1]);
+    static final ThreadLocal<int[]> set = new ThreadLocal<>();
+    static final ThreadLocal<int[]> own = new ThreadLocal<int[]>() { protected int[] initialValue() { return new int[2]; } };
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                made.get()[0]++;
+                set.set(new int[3]);
+                set.get()[0]++;
+                own.get()[0]++;
+                add();
+            }).start();
+        }
+    }
+}
+
+class InheritedLocalWrong {
+    static class Box { int n; }
+    static final InheritableThreadLocal<Box> local = new InheritableThreadLocal<>();
+    public static void main(String[] args) {
+        local.set(new Box());
+        for (int i = 0; i < 2; i++) new Thread(() -> { local.get().n++; }).start(); // wrong
+    }
+}
+
+class InitialCountsWrong {
+    static int n;
+    static final ThreadLocal<int[]> local = ThreadLocal.withInitial(() -> new int[n++]); // wrong
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> { local.get(); }).start();
+    }
+}
+
+class LentAsked {
+    int n;
+    public static void main(String[] args) {
+        LentAsked box = new LentAsked();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                synchronized (box) { box.n++; }
+                java.lang.ref.Reference.reachabilityFence(box); // wrong
+            }).start();
+        }
+    }
+}

@@ -561,6 +561,8 @@ impl Joined {
                 match self.unknown_calls {
                     UnknownCalls::Args =>
                         "touch only what they are given, arrays and containers among it",
+                    UnknownCalls::Havoc =>
+                        "touch only what they are given and what that leads to, with all its fields",
                     UnknownCalls::Pure => "do nothing that matters, as --unknown says",
                 },
                 names.join(", ")
