@@ -346,10 +346,15 @@ impl PointsTo {
 
     /// The fields that unknown code touches of an object that it has, each with whether it may write it.
     pub fn havocked(&self, world: &World, object: ObjectId) -> Vec<(MemberId, bool)> {
-        let class = self.objects[object].class.filter(|_| self.havoc);
-        let Some(class) = class.filter(|_| self.of(Holder::Pool).contains(object)) else {
+        if !self.havoc || !self.of(Holder::Pool).contains(object) {
             return Vec::new();
-        };
+        }
+        self.fields_of(world, object)
+    }
+
+    /// The fields of an object, each with whether it may be written after its constructor.
+    fn fields_of(&self, world: &World, object: ObjectId) -> Vec<(MemberId, bool)> {
+        let Some(class) = self.objects[object].class else { return Vec::new() };
         let mut all = Vec::new();
         for class in world.line(class).0 {
             for (number, field) in world.classes[class].fields.iter().enumerate() {

@@ -520,7 +520,9 @@ impl Solver<'_> {
         // What a library above the class holds is unknown code's, too.
         let held = self.node(Holder::Held(object));
         self.copy(held, pool, None);
-        for (field, written) in self.found.havocked(self.world, object) {
+        let touched =
+            if self.found.havoc { self.found.fields_of(self.world, object) } else { Vec::new() };
+        for (field, written) in touched {
             let of = &self.world.classes[field.class].fields[field.number];
             let text = self.text(of.descriptor);
             if !is_reference(text) {
