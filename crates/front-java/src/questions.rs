@@ -139,7 +139,7 @@ pub fn questions(
                 // What clients alone look at is theirs.
                 let by_class = conflicting(own, &accesses[&second], &facts, &found);
                 subjects.retain(|subject| by_class.contains(subject));
-                subjects.retain(|subject| is_of_class(world, &found, *class, *subject));
+                subjects.retain(|subject| is_of_class(&found, *class, *subject));
             }
             subjects.retain(|&subject| {
                 let class = class_of(&found, subject);
@@ -305,14 +305,9 @@ fn located(world: &World, method: MemberId, at: At) -> String {
 }
 
 /// Whether a question is about a class and not about what its clients make.
-fn is_of_class(world: &World, found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
+fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
     let JavaSubject::Object(object) = subject else { return true };
     let of = found.objects[object];
-    // What exceptions of the library hold they guard themselves.
-    let name = world.names.text(of.name);
-    if of.class.is_none() && (name.ends_with("Exception") || name.ends_with("Error")) {
-        return false;
-    }
     match of.site {
         Site::Client(of) => of == class,
         Site::Passed(..) | Site::Named(_) | Site::Caught(..) => false,
