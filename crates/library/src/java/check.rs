@@ -599,7 +599,7 @@ impl Joined {
              through three units, so this does not say that the program is correct",
             match self.deadlock_locks {
                 0 | 1 => String::new(),
-                locks => format!(" of more than {locks} locks"),
+                locks => format!(" of more than {locks} locks or over a `join`"),
             }
         );
         text
