@@ -51,7 +51,7 @@ impl ObjectSet {
     }
 
     /// Adds the objects of another set, of those in a mask if there is one; what is new.
-    pub(super) fn add(&mut self, other: &Self, mask: Option<&[u64]>) -> Self {
+    pub(crate) fn add(&mut self, other: &Self, mask: Option<&[u64]>) -> Self {
         let mut new: Vec<(u32, Rc<Chunk>)> = Vec::new();
         let mut absent = 0;
         let mut at = 0;
@@ -145,6 +145,34 @@ impl ObjectSet {
         })
     }
 
+    /// The objects that another set has, too, in order.
+    pub fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = ObjectId> + 'a {
+        self.0.iter().flat_map(move |(number, chunk)| {
+            let first = *number as usize * WORDS;
+            let theirs = other.chunk(*number);
+            theirs.into_iter().flat_map(move |theirs| {
+                (0..WORDS).flat_map(move |at| {
+                    let both = Bits(chunk[at] & theirs[at]);
+                    both.map(move |bit| ObjectId::from_index((first + at) * 64 + bit))
+                })
+            })
+        })
+    }
+
+    /// Whether another set has all of its objects.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0.iter().all(|(number, chunk)| {
+            let theirs = other.chunk(*number);
+            theirs.is_some_and(|theirs| chunk.iter().zip(theirs).all(|(a, b)| a & !b == 0))
+        })
+    }
+
+    /// The chunk with a number.
+    fn chunk(&self, number: u32) -> Option<&Chunk> {
+        let found = self.0.binary_search_by_key(&number, |one| one.0);
+        found.ok().map(|at| &*self.0[at].1)
+    }
+
     /// The only object of it, if there is exactly one.
     pub fn only(&self) -> Option<ObjectId> {
         let mut objects = self.iter();
@@ -211,6 +239,10 @@ mod tests {
             assert_eq!(before, one.iter().copied().collect());
             assert_eq!(set.len(), before.len());
             assert_eq!(set.meets(&other), two.iter().any(|one| before.contains(one)));
+            let both: BTreeSet<usize> = set.common(&other).map(Id::index).collect();
+            assert_eq!(both, plain(&other).intersection(&before).copied().collect());
+            assert_eq!(set.is_within(&other), before.is_subset(&plain(&other)));
+            assert!(of(&one[..1]).is_within(&set));
             let mask: Vec<u64> =
                 numbers(seed + 7, 25, 1 << 30).iter().map(|&one| one as u64 * 0x1_0001).collect();
             let in_mask =

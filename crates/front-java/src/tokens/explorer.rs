@@ -3,17 +3,16 @@
 use super::{
     Base, Context, ContextId, DEADLOCK, DEPTH, Explorer, FRAMES, Freed, Graph, JavaSubject,
     JavaToken, LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase,
-    Step, Walk,
+    Step, Touching, Walk,
 };
-use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::frames::{Definition, Frames};
 use crate::library::LockSide;
 use crate::names::kinds_of_method;
 use crate::points_to::{Holder, ObjectId, ObjectSet, Origin, Site};
 use crate::units::LoopPasses;
-use crate::world::{MemberId, Resolution};
+use crate::world::MemberId;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id, StopReason};
+use selvedge_base::{Budget, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -45,6 +44,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             awaits: BTreeSet::new(),
             frees: Vec::new(),
             parts: BTreeMap::new(),
+            distinct: shared.distinct.clone(),
             passes: BTreeMap::new(),
             object,
             initialiser: None,
@@ -58,13 +58,17 @@ impl<'s, 'a> Explorer<'s, 'a> {
         explorer.initialiser =
             class.and_then(|class| shared.found.initialisers.get(&class).copied());
         explorer.parts = explorer.owned_parts();
+        explorer.distinct.add(&explorer.touched(), None);
+        if let JavaSubject::Locks(objects) = subject {
+            explorer.distinct.add(&objects.into_iter().flatten().collect(), None);
+        }
         explorer.relevant = explorer.find_relevant(budget)?;
         Ok(explorer)
     }
 
     /// The methods that may do something that the model shows.
     pub(super) fn find_relevant(&self, budget: &Budget) -> Result<BTreeSet<MemberId>, StopReason> {
-        let ModelFacts { world, found, facts, .. } = self.shared;
+        let ModelFacts { found, facts, .. } = self.shared;
         let touched = self.touched();
         let mut direct: BTreeSet<MemberId> = self.shared.freeing.clone();
         for thread in self.threads {
@@ -78,63 +82,22 @@ impl<'s, 'a> Explorer<'s, 'a> {
             direct.extend(self.shared.locking.iter().copied());
             return Ok(facts.reaching(&direct));
         }
-        for (&method, frames) in &found.methods {
+        let Touching { objects, statics, outside } = &self.shared.touching;
+        if let JavaSubject::Statics(class) = self.subject {
+            direct.extend(statics.get(&class).into_iter().flatten().copied());
+        }
+        for (&method, all) in objects {
             budget.check()?;
-            let Some(body) = &world.of(method).body else { continue };
-            let touches = frames.next.ids().filter(|&at| frames.reached[at]).any(|at| {
-                match &body.instructions[at.index()] {
-                    JavaInstruction::Field(access, member) => match (access, self.subject) {
-                        (FieldAccess::GetStatic | FieldAccess::PutStatic, JavaSubject::Statics(class)) => {
-                            matches!(world.field(*member), Resolution::Found(field) if field.class == class)
-                        }
-                        (FieldAccess::Get | FieldAccess::Put, JavaSubject::Object(_)) => {
-                            found.operand(method, at, 0).meets(&touched)
-                        }
-                        _ => false,
-                    },
-                    JavaInstruction::ArrayLoad(_) | JavaInstruction::ArrayStore(_) => {
-                        found.operand(method, at, 0).meets(&touched)
-                    }
-                    JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
-                        let is_outside = found
-                            .invocations
-                            .get(&(method, at))
-                            .is_some_and(|one| !one.library.is_empty());
-                        let havocs = self.object.is_some_and(|object| {
-                            found.havoc && found.of(Holder::Pool).contains(object)
-                        });
-                        is_outside
-                            && (havocs
-                                || (0..frames.operands[at].len())
-                                .any(|one| found.operand(method, at, one).meets(&touched))
-                                || found.wrapped(method, at).meets(&touched)
-                                || self.looks_at(method, at))
-                    }
-                    _ => false,
-                }
-            });
-            if touches {
+            if all.meets(&touched) {
                 direct.insert(method);
             }
         }
+        // Unknown code reads and writes what it has.
+        let has = |object| found.havoc && found.of(Holder::Pool).contains(object);
+        if self.object.is_some_and(has) {
+            direct.extend(outside.iter().copied());
+        }
         Ok(facts.reaching(&direct))
-    }
-
-    /// Whether code outside that is called here looks at the object without being given it.
-    fn looks_at(&self, method: MemberId, at: At) -> bool {
-        let ModelFacts { world, found, .. } = self.shared;
-        let (Some(object), Some(invocation)) = (self.object, found.invocations.get(&(method, at)))
-        else {
-            return false;
-        };
-        let place = (method, at);
-        invocation.library.groups().any(|(effect, receivers)| {
-            let has = |of: bool| receivers.iter().any(|one| one.is_some() == of);
-            effect.is_some_and(|effect| {
-                let looked_at = |of| found.looked_at(world, place, effect, of).contains(object);
-                [false, true].into_iter().any(|of| has(of) && looked_at(of))
-            })
-        })
     }
 
     /// The object and what it owns.
@@ -312,7 +275,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
     /// What a value that can be one of these objects is, wherever it comes from.
     pub(super) fn fork(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = self.fork_loaded(set);
-        for object in set.iter() {
+        for object in set.common(&self.distinct) {
             for path in self.parts.get(&object).into_iter().flatten() {
                 let part = JavaToken::Part(Base::Isolated, Rc::clone(path));
                 if !tokens.contains(&part) {
@@ -345,7 +308,10 @@ impl<'s, 'a> Explorer<'s, 'a> {
     /// What a value that was loaded from a field, of another object than the one that is asked about, is.
     pub(super) fn fork_loaded(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
-        for object in set.iter() {
+        if set.is_empty() || !set.is_within(&self.distinct) {
+            tokens.insert(JavaToken::Other);
+        }
+        for object in set.common(&self.distinct) {
             tokens.extend(self.locked_tokens(object));
             if let Site::View(of, side) = self.shared.found.objects[object].site {
                 let views = self.locked_tokens(of);
@@ -365,9 +331,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
             } else {
                 tokens.insert(JavaToken::Other);
             }
-        }
-        if tokens.is_empty() {
-            tokens.insert(JavaToken::Other);
         }
         tokens.into_iter().collect()
     }

@@ -20,7 +20,10 @@
 
 mod calls;
 mod explorer;
+mod touching;
 mod walk;
+
+use self::touching::Touching;
 
 use crate::class::{At, JavaBody, JavaInstruction};
 use crate::constants::{FieldConstants, field_constants};
@@ -310,6 +313,10 @@ pub struct ModelFacts<'a> {
     pub declared: Declared,
     /// Fields that have one value from the constructor on.
     pub constants: FieldConstants,
+    /// The objects that are told apart from others in every question: locks with a name, and sides of locks.
+    distinct: ObjectSet,
+    /// Which methods touch what.
+    touching: Touching,
 }
 
 /// How many locks there are at most in a cycle that is asked about.
@@ -454,6 +461,10 @@ impl<'a> ModelFacts<'a> {
             }
         }
         let guarded = guarded(found, budget)?;
+        let sides = found.objects.iter_enumerated();
+        let sides = sides.filter(|(_, of)| matches!(of.site, Site::View(..)));
+        let distinct = sides.map(|(object, _)| object).chain(named.iter().copied()).collect();
+        let touching = Touching::new(world, found, budget)?;
         Ok(Self {
             world,
             table,
@@ -472,6 +483,8 @@ impl<'a> ModelFacts<'a> {
             holds,
             declared,
             constants,
+            distinct,
+            touching,
         })
     }
 }
@@ -651,6 +664,8 @@ struct Explorer<'s, 'a> {
     frees: Vec<Freed>,
     /// The fields through which the object owns others.
     parts: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>>,
+    /// The objects that are more than any other one.
+    distinct: ObjectSet,
     /// The loops whose passes are units, by the method.
     passes: BTreeMap<MemberId, Rc<LoopPasses>>,
     /// What the object can be in sets.
