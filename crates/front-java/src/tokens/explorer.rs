@@ -188,7 +188,13 @@ impl<'s, 'a> Explorer<'s, 'a> {
             _ => kind.entry.map(|entry| (kind.this, entry)).into_iter().collect(),
         };
         let mut roots = Vec::new();
+        // Receivers that are nothing but others begin with the same.
+        let mut plain = BTreeSet::new();
         for (this, method) in begins {
+            let is_plain = this.is_some_and(|one| !self.distinct.contains(one));
+            if is_plain && !plain.insert(method) {
+                continue;
+            }
             // A client may as well not call what the model shows nothing of.
             if self.shared.found.for_client && !self.relevant.contains(&method) {
                 continue;
