@@ -32,6 +32,7 @@ macro_rules! with_the_others {
 }
 
 with_the_others!(
+    conjunctions_on_all_lists_of_four_literals,
     unary_operations_on_all_functions_of_three_variables,
     binary_operations_on_all_functions_of_three_variables,
     ite_on_all_functions_of_two_variables,

@@ -32,6 +32,7 @@ macro_rules! with_the_native_backend {
 }
 
 with_the_native_backend!(
+    conjunctions_on_all_lists_of_four_literals,
     unary_operations_on_all_functions_of_three_variables,
     binary_operations_on_all_functions_of_three_variables,
     ite_on_all_functions_of_two_variables,
@@ -42,6 +43,26 @@ with_the_native_backend!(
     the_node_limit_is_an_error_and_no_end,
     the_deepest_diagram_fits_the_stack,
 );
+
+/// Literals in any order, repeated and contradictory ones among them.
+pub(crate) fn conjunctions_on_all_lists_of_four_literals<M: Backend>() {
+    let manager = M::make(5, 1 << 12);
+    let functions = all_functions(&manager);
+    // Entry 6 of a list is no literal at all, so that shorter lists are among them.
+    for list in 0..7usize.pow(4) {
+        let literals: Vec<(usize, bool)> = (0..4)
+            .map(|place| list / 7usize.pow(place) % 7)
+            .filter(|&entry| entry < 6)
+            .map(|entry| (entry / 2, entry % 2 == 1))
+            .collect();
+        let table = (0..8usize)
+            .filter(|row| literals.iter().all(|&(k, value)| (row >> k & 1 == 1) == value))
+            .fold(0, |table, row| table | 1 << row);
+        let named: Vec<(Var, bool)> =
+            literals.iter().map(|&(k, value)| (var(X[k]), value)).collect();
+        assert!(manager.conjunction(&named).unwrap() == functions[table], "{literals:?}");
+    }
+}
 
 pub(crate) fn var(index: usize) -> Var {
     Var::from_index(index)
