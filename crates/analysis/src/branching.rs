@@ -12,7 +12,7 @@
 //! # Requires
 //! The program is valid, and the formula was read for it.
 
-use crate::registry::has_more_than_events;
+use crate::choice::has_more_than_events;
 use selvedge_base::Budget;
 use selvedge_logic::BranchingFormula;
 use selvedge_lower::thread::LowerError;

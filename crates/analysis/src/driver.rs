@@ -13,9 +13,11 @@
 //! 2. A limit that was met is no reason to ask another engine: the budget is used up.
 //! 3. A claim without values that does not fit them is neither a violation nor an internal error.
 
+use crate::choice::{Choice, choose};
 use crate::copies::named_suffice;
+use crate::making::{make, make_for_events};
 use crate::prepared::Prepared;
-use crate::registry::{Choice, EngineKind, choose, make, make_for_events};
+use crate::registry::EngineKind;
 use selvedge_base::Budget;
 use selvedge_cpds::CpdsOptions;
 use selvedge_program::{

@@ -24,16 +24,19 @@
 //! ```
 
 pub mod branching;
+mod choice;
 pub mod copies;
 pub mod deadlocks;
 pub mod driver;
 pub mod lock_order;
+mod making;
 mod marked_search;
 pub mod prepared;
 pub mod registry;
 pub mod relation;
 
 pub use branching::{decide_branching, decide_branching_of};
+pub use choice::left_out;
 pub use copies::{Instance, instance};
 pub use deadlocks::{
     DeadlockReport, PossibleDeadlocks, answer_deadlocks, answer_deadlocks_part, possible_deadlocks,
@@ -41,7 +44,7 @@ pub use deadlocks::{
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
 pub use prepared::Prepared;
-pub use registry::{Declaration, EngineKind, QuestionKind, left_out};
+pub use registry::{Declaration, EngineKind, QuestionKind};
 pub use relation::{Listing, QuestionPart, RelationReport, answer_relation, answer_relation_part};
 pub use selvedge_bounded::projection;
 pub use selvedge_cpds::{Abstraction, CpdsOptions, Reentrant};

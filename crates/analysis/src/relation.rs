@@ -11,9 +11,9 @@
 //! 1. Every question is either listed with its answer or counted with the answer that it has.
 //! 2. Within a bound the order of the threads counts, so an answer under one is for its pair alone.
 
+use crate::choice::has_more_than_events;
 use crate::driver::{Driver, InternalError, Options, Progress, Report};
 use crate::prepared::Prepared;
-use crate::registry::has_more_than_events;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::relation::about;
