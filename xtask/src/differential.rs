@@ -102,17 +102,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["abstraction"],
     ),
     (
-        "java-oracle",
-        "models printed as Java against the models, and against what a JVM shows",
+        "java",
+        "models printed as Java against the models and a JVM, programs in other clothes, and run",
         "selvedge-library",
-        &["java_oracle"],
+        &["java_oracle", "java_variants", "java_watched"],
     ),
-    (
-        "java-variants",
-        "programs in Java with other names, other classes beside them and other compilers' options",
-        "selvedge-library",
-        &["java_variants"],
-    ),
+    ("java-confirm", "findings in Java against a JVM", "selvedge", &["confirm"]),
     (
         "transactions",
         "the search of states, in all reductions, against all interleavings",

@@ -8,9 +8,9 @@
 //! 1. Every order in which an execution takes two locks is among those that are found.
 //! 2. A lock that no question can isolate is named in [`LockCycles::doubts`] if it is on a cycle.
 
-use crate::class::{At, JavaInstruction};
+use crate::class::{At, JavaBody, JavaConstant, JavaInstruction};
 use crate::facts::Facts;
-use crate::frames::Definition;
+use crate::frames::{Definition, Frames};
 use crate::library::Control;
 use crate::points_to::{Holder, ObjectId, Origin, PointsTo, Site, ThreadKind};
 use crate::tokens::{DEADLOCK, JavaSubject, ModelFacts, behind};
@@ -26,6 +26,8 @@ enum OrderedLock {
     Class(ClassId),
     /// What keeps others from using a class while it is initialised.
     Initialiser(ClassId),
+    /// A text, a number or another value that stands for no object.
+    Value,
 }
 
 /// With more orders of two locks than this in one kind of threads, they are not looked at.
@@ -112,6 +114,7 @@ impl Search<'_, '_> {
         let is_one = |lock: OrderedLock| match lock {
             OrderedLock::Object(object) => facts.single.contains(&object),
             OrderedLock::Class(_) | OrderedLock::Initialiser(_) => true,
+            OrderedLock::Value => false,
         };
         // The same object twice is no cycle, if there is one.
         let again =
@@ -148,6 +151,11 @@ impl Search<'_, '_> {
                 "there are more than {CYCLES} cycles of locks, of which the rest is not asked about"
             );
             self.cycles.doubts.insert(why);
+            return;
+        }
+        if locks.contains(&OrderedLock::Value) {
+            let why = "deadlocks over texts, numbers and other values as locks are not decided";
+            self.cycles.doubts.insert(why.to_owned());
             return;
         }
         // One question for each choice of what is isolated.
@@ -227,6 +235,16 @@ fn first_initialised(world: &World, found: &PointsTo, facts: &Facts) -> BTreeSet
     if starts || outside { BTreeSet::new() } else { classes }
 }
 
+/// Whether the first operand of an instruction may be something that is no object here, but not null.
+fn is_value(found: &PointsTo, method: MemberId, frames: &Frames, body: &JavaBody, at: At) -> bool {
+    let Some(operand) = frames.operands[at].first() else { return false };
+    operand.iter().any(|&definition| {
+        let is_null = matches!(definition, Definition::Result(made)
+            if body.instructions[made.index()] == JavaInstruction::Constant(JavaConstant::Null));
+        !is_null && found.of(Holder::Value(method, definition)).is_empty()
+    })
+}
+
 /// Where locks are taken.
 #[derive(Default)]
 struct Taken {
@@ -283,7 +301,11 @@ impl Taken {
             for at in frames.next.ids().filter(|&at| frames.reached[at]) {
                 match &body.instructions[at.index()] {
                     JavaInstruction::MonitorEnter => {
-                        let locks = found.operand(method, at, 0).iter().map(lock_of).collect();
+                        let mut locks: Locks =
+                            found.operand(method, at, 0).iter().map(lock_of).collect();
+                        if is_value(found, method, frames, body, at) {
+                            locks.insert(OrderedLock::Value);
+                        }
                         places.push((Some(at), locks));
                     }
                     JavaInstruction::Invoke(_, member) => {

@@ -48,6 +48,8 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
         return None;
     }
     let mut family = BTreeSet::from([other]);
+    // Whether threads of the kind are started by nobody else, not even by each other.
+    let mut alone = true;
     let mut open = vec![other];
     let mut starts = BTreeSet::new();
     while let Some(kind) = open.pop() {
@@ -66,7 +68,10 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
                 }
                 if starter == one {
                     starts.insert((method, at));
-                } else if family.insert(starter) {
+                    continue;
+                }
+                alone = false;
+                if family.insert(starter) {
                     open.push(starter);
                 }
             }
@@ -76,20 +81,16 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
         return None;
     }
     let ends = match other.origin {
-        Origin::Started(thread) if family.len() == 1 && facts.single_kinds.contains(&other) => {
-            Some(thread)
-        }
+        Origin::Started(thread) if alone && facts.single_kinds.contains(&other) => Some(thread),
         _ => None,
     };
     let exits = match other.origin {
-        Origin::Started(thread) if family.len() == 1 => {
-            join_exits(world, found, facts, thread, &starts)
-        }
+        Origin::Started(thread) if alone => join_exits(world, found, facts, thread, &starts),
         _ => BTreeSet::new(),
     };
     let mut mask = Mask { starts, ends, exits, ..Mask::default() };
     if shared.assume_joins {
-        assume(shared, other, &family, &mut mask);
+        assume(shared, other, (&family, alone), &mut mask);
     }
     Some(mask)
 }
@@ -100,11 +101,10 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
 fn assume(
     shared: &ModelFacts<'_>,
     other: ThreadKind,
-    family: &BTreeSet<ThreadKind>,
+    (family, alone): (&BTreeSet<ThreadKind>, bool),
     mask: &mut Mask,
 ) {
     let ModelFacts { world, found, facts, .. } = shared;
-    let alone = family.len() == 1;
     let places = found.starts.get(&other);
     let only_start = places.and_then(|all| all.first().copied()).filter(|_| mask.starts.len() == 1);
     let one_task = alone && facts.single_kinds.contains(&other);

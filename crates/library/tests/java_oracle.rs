@@ -2,19 +2,23 @@
 //!
 //! - What is said about the classes is what is said about the model: no more and no less where nothing has to be
 //!   abstracted, and never `safe` where the model is not.
-//! - The same programs run in a JVM, with pauses at random places: what is seen there is never called `safe`.
+//! - The same programs run in a JVM, by the machinery of `--confirm` without a schedule: what is seen there is never
+//!   called `safe`.
 //!
 //! Skipped with a message where there is no JDK. `SELVEDGE_PROGRAMS` sets the number of models.
 
 #![expect(clippy::print_stdout, reason = "the large run shows its counts, and what was skipped")]
 
+mod conducted;
+
+use conducted::{Stage, has};
 use selvedge_base::Budget;
 use selvedge_findings::{Checked, FindingKind};
 use selvedge_front_java::options::{JavaBeginning, JavaOptions};
 use selvedge_front_java::world::MemberId;
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
-use selvedge_library::java::{JavaClasses, JavaProgram, JavaSettings};
+use selvedge_library::java::{ClassBytes, JavaClasses, JavaProgram, JavaSettings};
 use selvedge_library::load::Text;
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Emphasis, Shape, random_model};
@@ -45,8 +49,8 @@ enum Style {
     Objects,
     /// Static fields, locks of the library.
     Explicit,
-    /// As one object, with pauses and a record of what happens.
-    Watched,
+    /// As one object, with branches by chance, to be run.
+    Run,
 }
 
 impl Style {
@@ -158,17 +162,11 @@ struct Writer {
 impl Writer {
     fn block(&mut self, block: &Block) -> String {
         let mut text = String::new();
-        let watched = self.style == Style::Watched;
-        let any = if watched { "Watch.any()" } else { "Any.thing" };
+        let runs = self.style == Style::Run;
+        let any = if runs { "Any.toss()" } else { "Any.thing" };
         for statement in block {
             match statement {
                 Statement::Skip | Statement::Start(_) | Statement::Join(_) => {}
-                Statement::Read(at) if watched => {
-                    let _ = write!(text, "Watch.access(log, {at}, false); ");
-                }
-                Statement::Write(at) if watched => {
-                    let _ = write!(text, "Watch.access(log, {at}, true); ");
-                }
                 Statement::Read(at) => {
                     let _ = write!(text, "{{ int v = x{at}; }} ");
                 }
@@ -176,23 +174,20 @@ impl Writer {
                     let _ = write!(text, "x{at} = 1; ");
                 }
                 Statement::Call(function) => {
-                    if watched {
-                        text.push_str("Watch.call(); ");
+                    if runs {
+                        text.push_str("Any.call(); ");
                     }
                     let _ = write!(text, "t{}{}(); ", self.process, function_name(*function));
-                    if watched {
-                        text.push_str("Watch.back(); ");
+                    if runs {
+                        text.push_str("Any.back(); ");
                     }
                 }
                 Statement::Return => text.push_str("if (true) return; "),
                 Statement::Unit(body) => {
                     let body = self.block(body);
                     let number = self.units.len();
-                    self.units.push(if watched {
-                        format!("Watch.begin(); {body} Watch.end();")
-                    } else {
-                        body
-                    });
+                    // A unit that is watched does not begin with a loop.
+                    self.units.push(if runs { format!("int begun = 0; {body}") } else { body });
                     let _ = write!(text, "u{number}(); ");
                 }
                 Statement::Synchronized(lock, body) => {
@@ -201,11 +196,6 @@ impl Writer {
                         Style::Explicit => write!(
                             text,
                             "l{lock}.lock(); try {{ {body} }} finally {{ l{lock}.unlock(); }} "
-                        ),
-                        // A region is a unit, and is left by `return`, too.
-                        Style::Watched => write!(
-                            text,
-                            "synchronized (l{lock}) {{ Watch.begin(); try {{ {body} }} finally {{ Watch.end(); }} }} "
                         ),
                         _ => write!(text, "synchronized (l{lock}) {{ {body} }} "),
                     };
@@ -235,9 +225,6 @@ fn java(model: &Model, name: &str, style: Style) -> String {
     };
     for at in 0..model.locks {
         let _ = writeln!(writer.out, "  {fixed}final {lock} l{at} = new {lock}();");
-    }
-    if style == Style::Watched {
-        let _ = writeln!(writer.out, "  final Log log = new Log();");
     }
     for at in 0..model.locations {
         let _ = writeln!(writer.out, "  {fixed}int x{at};");
@@ -272,12 +259,12 @@ fn java(model: &Model, name: &str, style: Style) -> String {
             "  public static void main(String[] a) {{ for (int i = 0; i < 2; i++) {{ {name} m = new {name}(); {} }} }}",
             starts("m")
         ),
-        Style::Watched => {
+        Style::Run => {
             let all: Vec<String> =
                 (0..model.processes.len()).map(|number| format!("m::t{number}main")).collect();
             writeln!(
                 writer.out,
-                "  static void round() {{ {name} m = new {name}(); Watch.run(\"{name}\", m.log, {}); }}",
+                "  static void round() {{ {name} m = new {name}(); Any.run({}); }}",
                 all.join(", ")
             )
         }
@@ -286,86 +273,39 @@ fn java(model: &Model, name: &str, style: Style) -> String {
     writer.out
 }
 
-/// What the programs that are asked about need, and what watches those that run.
+/// What the programs that are asked about need, and those that run.
 const HELPERS: &str = r#"
-class Any { static boolean thing; }
-
-class Log {
-    final java.util.List<long[]> events = new java.util.ArrayList<>();
-    final int[] readers = new int[8], writers = new int[8];
-    boolean raced;
-}
-
-class Watch {
-    static final ThreadLocal<int[]> own = ThreadLocal.withInitial(() -> new int[4]);
-    static int threads, units;
-    static boolean any() {
-        int[] mine = own.get();
-        return ++mine[2] < 60 && java.util.concurrent.ThreadLocalRandom.current().nextInt(2) == 0;
+class Any {
+    static boolean thing;
+    static final ThreadLocal<int[]> own = ThreadLocal.withInitial(() -> new int[2]);
+    static boolean toss() {
+        return ++own.get()[0] < 60 && java.util.concurrent.ThreadLocalRandom.current().nextInt(2) == 0;
     }
-    static void pause() {
-        int n = java.util.concurrent.ThreadLocalRandom.current().nextInt(8);
-        if (n == 0) Thread.yield();
-        if (n == 1) java.util.concurrent.locks.LockSupport.parkNanos(20_000);
-    }
-    static void call() { if (++own.get()[3] > 100) while (true) java.util.concurrent.locks.LockSupport.park(); }
-    static void back() { own.get()[3]--; }
-    static void begin() {
-        int[] mine = own.get();
-        if (mine[0]++ == 0) synchronized (Watch.class) { mine[1] = ++units; }
-        pause();
-    }
-    static void end() { int[] mine = own.get(); if (--mine[0] == 0) mine[1] = 0; pause(); }
-    static void access(Log log, int at, boolean writes) {
-        pause();
-        synchronized (log) {
-            log.raced |= log.writers[at] > 0 || writes && log.readers[at] > 0;
-            (writes ? log.writers : log.readers)[at]++;
-            log.events.add(new long[] { Thread.currentThread().getId(), own.get()[1], at, writes ? 1 : 0 });
-        }
-        pause();
-        synchronized (log) { (writes ? log.writers : log.readers)[at]--; }
-    }
-    static boolean crossed(Log log) {
-        for (long[] a : log.events) for (long[] b : log.events) {
-            if (a[1] == 0 || b[1] == 0 || a[0] == b[0] || a[1] == b[1]) continue;
-            boolean there = false, back = false;
-            for (int i = 0; i < log.events.size(); i++) for (int j = i + 1; j < log.events.size(); j++) {
-                long[] one = log.events.get(i), two = log.events.get(j);
-                if (one[2] != two[2] || one[3] + two[3] == 0) continue;
-                there |= one[1] == a[1] && two[1] == b[1];
-                back |= one[1] == b[1] && two[1] == a[1];
-            }
-            if (there && back) return true;
-        }
-        return false;
-    }
-    static void run(String name, Log log, Runnable... all) {
+    static void call() { if (++own.get()[1] > 100) while (true) java.util.concurrent.locks.LockSupport.park(); }
+    static void back() { own.get()[1]--; }
+    static void run(Runnable... all) {
         Thread[] threads = new Thread[all.length];
         for (int i = 0; i < all.length; i++) {
-            threads[i] = new Thread(null, all[i], name, 1 << 21);
+            threads[i] = new Thread(null, all[i], "model", 1 << 21);
             threads[i].setDaemon(true);
         }
         for (Thread thread : threads) thread.start();
         try { for (Thread thread : threads) thread.join(20); } catch (InterruptedException e) { }
-        synchronized (log) {
-            if (log.raced) System.out.println(name + " race");
-            if (log.events.size() < 80 && crossed(log)) System.out.println(name + " atomicity");
-        }
     }
 }
 "#;
+
+/// How many models are run by one JVM.
+const AT_ONCE: usize = 120;
+/// How long it may take, in milliseconds.
+const LIMIT: u32 = 600_000;
+/// How often each model is run.
+const ROUNDS: usize = 10;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("selvedge-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("there is room for files");
     folder
-}
-
-/// Whether a tool of the JDK is there.
-fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("-version").output();
-    found.is_ok_and(|output| output.status.success())
 }
 
 /// Compiles a text; the classes are in the folder then.
@@ -378,8 +318,8 @@ fn compile(folder: &Path, text: &str) {
     assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn classes(folder: &Path) -> JavaProgram {
-    let mut classes = JavaClasses::default();
+fn classes(folder: &Path) -> (JavaProgram, ClassBytes) {
+    let mut classes = JavaClasses::keeping_bytes();
     for entry in std::fs::read_dir(folder).expect("it is there") {
         let path = entry.expect("it can be read").path();
         if path.extension().is_some_and(|extension| extension == "class") {
@@ -389,7 +329,40 @@ fn classes(folder: &Path) -> JavaProgram {
         }
     }
     assert!(classes.complaints.is_empty(), "{:?}", classes.complaints);
-    classes.program(&JavaSettings::default(), &Budget::new()).expect("programs begin in it")
+    let bytes = classes.take_bytes();
+    let all = classes.program(&JavaSettings::default(), &Budget::new());
+    (all.expect("programs begin in it"), bytes)
+}
+
+/// What is seen when models run, each some times: its number, and the word for it.
+fn seen(models: &[Model]) -> BTreeSet<(usize, String)> {
+    let mut all = BTreeSet::new();
+    for (batch, models) in models.chunks(AT_ONCE).enumerate() {
+        let mut text = HELPERS.to_owned();
+        let mut rounds = String::new();
+        for (number, model) in models.iter().enumerate() {
+            text.push_str(&java(model, &format!("Run{number}"), Style::Run));
+            let _ = writeln!(rounds, "      Run{number}.round();");
+        }
+        let _ = writeln!(
+            text,
+            "class Start {{ public static void main(String[] a) {{\n    for (int i = 0; i < {ROUNDS}; i++) \
+             {{\n{rounds}    }}\n    System.exit(0); }} }}"
+        );
+        let folder = folder("java-run");
+        compile(&folder, &text);
+        let (program, bytes) = classes(&folder);
+        std::fs::remove_dir_all(&folder).expect("it can be removed");
+        let stage = Stage::new("java-stage", &program, &bytes, program.world.mains()[0], true);
+        for meeting in stage.run("Start", LIMIT) {
+            let method = meeting.places.first().map_or("", |place| place.method.as_str());
+            let number = method.strip_prefix("Run").and_then(|rest| rest.split_once('.'));
+            if let Some(number) = number.and_then(|(number, _)| number.parse::<usize>().ok()) {
+                all.insert((batch * AT_ONCE + number, meeting.what));
+            }
+        }
+    }
+    all
 }
 
 /// The kinds of questions of which some have a violation.
@@ -427,35 +400,21 @@ fn count() -> usize {
 #[test]
 fn models_printed_as_java_have_the_verdicts_of_the_models() {
     if !has("javac") || !has("java") {
-        println!("skipped: there is no JDK");
         return;
     }
     let count = count();
     let models: Vec<Model> = (1..=count as u64).map(model).collect();
     let mut text = HELPERS.to_owned();
-    let mut rounds = String::new();
     for (number, model) in models.iter().enumerate() {
         for style in Style::ASKED {
             text.push_str(&java(model, &format!("{style:?}{number}"), style));
         }
-        text.push_str(&java(model, &format!("Watched{number}"), Style::Watched));
-        let _ = writeln!(rounds, "      Watched{number}.round();");
     }
-    let _ = writeln!(
-        text,
-        "class Rounds {{\n  static void all(int n) {{ for (int i = 0; i < n; i++) {{\n{rounds}    }} }}\n}}"
-    );
-    let _ = writeln!(
-        text,
-        "class Start {{ public static void main(String[] a) {{ Rounds.all(10); System.exit(0); }} }}"
-    );
     let folder = folder("java-oracle");
     compile(&folder, &text);
-    let all = classes(&folder);
-    let run = Command::new("java").arg("-cp").arg(&folder).arg("Start").output().expect("it runs");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let seen: BTreeSet<String> =
-        String::from_utf8_lossy(&run.stdout).lines().map(str::to_owned).collect();
+    let (all, _) = classes(&folder);
+    std::fs::remove_dir_all(&folder).expect("it can be removed");
+    let seen = seen(&models);
     let (mut wrong, mut violated, mut observed) = (0, 0, 0);
     for (number, model) in models.iter().enumerate() {
         let expected = found_in_model(&map(model, with_regions));
@@ -475,7 +434,7 @@ fn models_printed_as_java_have_the_verdicts_of_the_models() {
             }
         }
         for (kind, word) in [(FindingKind::Race, "race"), (FindingKind::Atomicity, "atomicity")] {
-            if seen.contains(&format!("Watched{number} {word}")) {
+            if seen.contains(&(number, word.to_owned())) {
                 observed += 1;
                 if !expected.contains(&kind) {
                     wrong += 1;
@@ -487,5 +446,4 @@ fn models_printed_as_java_have_the_verdicts_of_the_models() {
     println!("{count} models, {violated} violated, {observed} kinds of violations seen in the JVM");
     assert!(observed > 0, "nothing was seen: {seen:?}");
     assert_eq!(wrong, 0);
-    std::fs::remove_dir_all(&folder).expect("it can be removed");
 }

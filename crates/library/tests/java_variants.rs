@@ -1,6 +1,6 @@
 //! The programs in Java of `front-java/tests/programs` in other clothes, with the same verdicts: all names
-//! changed, only the classes of one file, classes beside them that nobody uses, other versions of Java, no lines
-//! and names of variables.
+//! changed, only the classes of one file, classes and jars beside them that nobody uses, other versions of Java,
+//! no lines and names of variables.
 //!
 //! What needs `javac` is skipped with a message where there is none. `SELVEDGE_PROGRAMS` sets the number of
 //! programs.
@@ -237,6 +237,21 @@ fn names_and_classes_beside_do_not_matter() {
         .map(|main| (name(&some.world, main), verdict(&some, main)))
         .collect();
     compare("the classes of all files", &expected, &all);
+}
+
+#[test]
+fn jars_beside_do_not_matter() {
+    let expected = sample(&program(&files()));
+    let mut more = files();
+    for jar in [
+        &include_bytes!("../../front-java/tests/classes/units.jar")[..],
+        include_bytes!("../../front-java/tests/classes/causes.jar"),
+        include_bytes!("../../front-java/tests/classes/frameworks.jar"),
+        include_bytes!("../../front-java/tests/classes/engine.jar"),
+    ] {
+        more.extend(read_archive(jar, None, &Budget::new()).expect("it is whole").classes);
+    }
+    compare("jars beside them", &expected, &program(&more));
 }
 
 /// Compiles some files; the classes, if they compile with these options.

@@ -21,7 +21,8 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Holds the threads of a program at places of its classes until it is their turn. The classes are copies that call
  * {@link #before} and {@link #after} around the instructions that the schedule names. Without a schedule, it lets
- * threads pause at random and writes down which accesses were about to happen at the same time.
+ * threads pause at random and writes down which accesses were about to happen at the same time, and which units of
+ * work were neither before nor after each other.
  */
 public final class Conductor {
     /** A step of a schedule: who does what where, and how many accesses must have happened before. */
@@ -84,6 +85,21 @@ public final class Conductor {
         }
     }
 
+    /** An access in a unit of work. */
+    private static final class Access {
+        final Thread thread = Thread.currentThread();
+        final int point, unit;
+        final boolean writes;
+        final String field;
+
+        Access(int point, int unit, boolean writes, String field) {
+            this.point = point;
+            this.unit = unit;
+            this.writes = writes;
+            this.field = field;
+        }
+    }
+
     private static final Object LOCK = new Object();
     private static final Map<Thread, Player> PLAYERS = new IdentityHashMap<>();
     private static final List<Step> STEPS = new ArrayList<>();
@@ -91,6 +107,13 @@ public final class Conductor {
     private static final Set<Integer> MAINS = new HashSet<>();
     private static final Set<Integer> SEEN = new TreeSet<>();
     private static final Map<Integer, String> WATCHED = new HashMap<>();
+    private static final Set<Integer> BEGINS = new HashSet<>();
+    private static final Set<Integer> ENDS = new HashSet<>();
+    private static final ThreadLocal<int[]> UNIT = ThreadLocal.withInitial(() -> new int[2]);
+    private static final Map<Object, List<Access>> ACCESSES = new IdentityHashMap<>();
+    private static final Set<Long> ORDER = new HashSet<>();
+    /** More accesses of one object than these are not compared. */
+    private static final int COMPARED = 120;
     private static final List<Waiting> HELD = new ArrayList<>();
     private static final Set<Long> MET = new HashSet<>();
     private static final Set<String> OBSERVED = new TreeSet<>();
@@ -99,7 +122,7 @@ public final class Conductor {
     private static String kind = "none";
     private static Path result;
     private static long hold = 200, limit = 5000;
-    private static int accesses, done, best, round;
+    private static int accesses, done, best, round, units;
     private static long moved = FIRST;
     private static Thread[] bound = new Thread[0];
     private static final Map<String, Object> OWNERS = new HashMap<>();
@@ -126,6 +149,8 @@ public final class Conductor {
                 case "thread": slots++; if (words[2].equals("main")) MAINS.add(Integer.parseInt(words[1])); break;
                 case "step": STEPS.add(new Step(words)); break;
                 case "unit": UNITS.add(Integer.parseInt(words[1])); break;
+                case "begin": BEGINS.add(Integer.parseInt(words[1])); break;
+                case "end": ENDS.add(Integer.parseInt(words[1])); break;
                 case "watch": WATCHED.put(Integer.parseInt(words[1]), words[2] + " " + words[3]); break;
                 default: break;
             }
@@ -175,7 +200,7 @@ public final class Conductor {
             if (result == null) return;
             StringBuilder text = new StringBuilder(how + "\n" + best + "\n");
             for (int point : SEEN) text.append("seen ").append(point).append('\n');
-            for (String pair : OBSERVED) text.append("race ").append(pair).append('\n');
+            for (String pair : OBSERVED) text.append(pair).append('\n');
             try {
                 Path half = Paths.get(result + ".part");
                 Files.write(half, text.toString().getBytes(StandardCharsets.UTF_8));
@@ -190,7 +215,9 @@ public final class Conductor {
     /** A thread is about to do what is at a place, with an object or with none. */
     public static void before(Object object, int point) {
         if (kind.equals("watch")) {
-            enter(object, point);
+            if (BEGINS.contains(point)) begin();
+            if (WATCHED.containsKey(point)) enter(object, point);
+            if (ENDS.contains(point)) UNIT.get()[0]--;
             return;
         }
         boolean over = false;
@@ -400,6 +427,31 @@ public final class Conductor {
         if (number == 4) java.util.concurrent.locks.LockSupport.parkNanos(50_000);
     }
 
+    /** A unit begins, if none is open. */
+    private static void begin() {
+        int[] own = UNIT.get();
+        if (own[0]++ > 0) return;
+        synchronized (LOCK) {
+            own[1] = ++units;
+        }
+        pause();
+    }
+
+    /** Compares an access with those of other units of the object: each of two units has to come first. */
+    private static void compare(Object object, Access own) {
+        List<Access> all = ACCESSES.computeIfAbsent(object, one -> new ArrayList<>());
+        if (all.size() >= COMPARED) return;
+        for (Access one : all) {
+            boolean apart = one.thread == own.thread || !one.field.equals(own.field) || !(one.writes || own.writes);
+            if (apart) continue;
+            ORDER.add((long) one.unit << 32 | own.unit);
+            if (ORDER.contains((long) own.unit << 32 | one.unit)) {
+                OBSERVED.add("atomicity " + Math.min(one.point, own.point) + " " + Math.max(one.point, own.point));
+            }
+        }
+        all.add(own);
+    }
+
     private static void enter(Object object, int point) {
         pause();
         synchronized (LOCK) {
@@ -412,10 +464,14 @@ public final class Conductor {
                 boolean writes = mine[0].equals("write") || other[0].equals("write");
                 boolean same = one.object == object && mine[1].equals(other[1]);
                 if (writes && same && one.thread != own.thread) {
-                    OBSERVED.add(Math.min(point, one.point) + " " + Math.max(point, one.point));
+                    OBSERVED.add("race " + Math.min(point, one.point) + " " + Math.max(point, one.point));
                 }
             }
             HELD.add(own);
+            int[] unit = UNIT.get();
+            if (unit[0] > 0 && object != null) {
+                compare(object, new Access(point, unit[1], mine[0].equals("write"), mine[1]));
+            }
         }
         pause();
     }

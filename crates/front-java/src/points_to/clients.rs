@@ -2,7 +2,7 @@
 //! whatever it has, and be called by the objects that it passes.
 
 use super::{Holder, ObjectId, Site, Solver};
-use crate::client::CLIENT;
+use crate::client::{CLIENT, is_of_library};
 use crate::names::JavaName;
 use crate::world::{ClassId, MemberId};
 use std::collections::BTreeSet;
@@ -19,11 +19,27 @@ impl Solver<'_> {
                 self.library_calls(None, MemberId { class, number });
             }
         }
+        self.clients_catch();
         let Some(own) = self.world.names.find(CLIENT).and_then(|name| self.world.find(name)) else {
             return;
         };
         for number in 0..self.world.classes[own].methods.len() {
             self.library_calls(None, MemberId { class: own, number });
+        }
+    }
+
+    /// Clients get hold of what is thrown. The exceptions of the library tell nothing.
+    fn clients_catch(&mut self) {
+        let world = self.world;
+        let (thrown, pool) = (self.node(Holder::Thrown), self.node(Holder::Pool));
+        for (class, of) in world.classes.iter_enumerated() {
+            let (line, above) = world.line(class);
+            let throwable = |name: JavaName| world.names.text(name) == "java/lang/Throwable";
+            let is_thrown = above.is_some_and(|name| name != self.known.object)
+                || line.iter().any(|&one| throwable(world.classes[one].name));
+            if is_thrown && !is_of_library(world.names.text(of.name)) {
+                self.copy(thrown, pool, Some(of.name));
+            }
         }
     }
 

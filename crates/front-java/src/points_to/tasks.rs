@@ -104,6 +104,11 @@ impl Solver<'_> {
         if let (true, Some(object)) = (effect.asks, object) {
             let kept = self.node(Holder::Captured(object, 0));
             self.add_use(kept, Use::Handed(call));
+            // What a function has made for a thread is given again.
+            if let Some(result) = self.calls[call].result {
+                let held = self.node(Holder::Held(object));
+                self.copy(result, held, None);
+            }
         }
     }
 

@@ -599,7 +599,9 @@ impl Joined {
              through three units, so this does not say that the program is correct",
             match self.deadlock_locks {
                 0 | 1 => String::new(),
-                locks => format!(" of more than {locks} locks or over a `join`"),
+                locks => format!(
+                    " of more than {locks} locks, over a `join`, over values as locks or inside the library"
+                ),
             }
         );
         text

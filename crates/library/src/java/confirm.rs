@@ -118,11 +118,18 @@ pub fn rehearsal(
 }
 
 /// Copies of all classes in which threads pause at random before and after accesses of fields that are not
-/// volatile, and in which accesses that are about to happen at once are noted.
+/// volatile, and in which accesses that are about to happen at once are noted. With `units`, which suits programs
+/// in which no method fails, so are units of work, methods that are not private and locked regions, that are
+/// neither before nor after each other.
 ///
 /// # Errors
 /// Why it cannot be run, in words.
-pub fn watched(world: &World, classes: &ClassBytes, main: MemberId) -> Result<Rehearsal, String> {
+pub fn watched(
+    world: &World,
+    classes: &ClassBytes,
+    main: MemberId,
+    units: bool,
+) -> Result<Rehearsal, String> {
     let (mut calls, mut lines) = (Calls::default(), Vec::new());
     for (class, of) in world.classes.iter_enumerated() {
         for (number, method) in of.methods.iter().enumerate() {
@@ -130,19 +137,35 @@ pub fn watched(world: &World, classes: &ClassBytes, main: MemberId) -> Result<Re
             let Some(body) = method.body.as_ref().filter(|_| !name.starts_with('<')) else {
                 continue;
             };
+            let own = MemberId { class, number };
+            let is_unit = units && !method.access.is_private() && !method.access.is_synthetic();
             for (at, instruction) in body.instructions.iter().enumerate() {
-                let JavaInstruction::Field(access, member) = instruction else { continue };
-                let Resolution::Found(field) = world.field(*member) else { continue };
-                let of = &world.classes[field.class].fields[field.number];
-                if of.access.is_volatile() || of.access.is_final() {
-                    continue;
-                }
-                let writes = matches!(access, FieldAccess::Put | FieldAccess::PutStatic);
                 let place = ConductorPlace::Instruction(At::from_index(at));
-                let point = calls.point(world, MemberId { class, number }, place)?;
-                let how = if writes { "write" } else { "read" };
-                let name = format!("{}.{}", field.class.index(), field.number);
-                lines.push(format!("watch {point} {how} {name}"));
+                let mut at_unit = |how: &str| -> Result<(), String> {
+                    lines.push(format!("{how} {}", calls.point(world, own, place)?));
+                    Ok(())
+                };
+                if is_unit && at == 0 {
+                    at_unit("begin")?;
+                }
+                match instruction {
+                    JavaInstruction::Return(_) if is_unit => at_unit("end")?,
+                    JavaInstruction::MonitorEnter if units => at_unit("begin")?,
+                    JavaInstruction::MonitorExit if units => at_unit("end")?,
+                    JavaInstruction::Field(access, member) => {
+                        let Resolution::Found(field) = world.field(*member) else { continue };
+                        let of = &world.classes[field.class].fields[field.number];
+                        if of.access.is_volatile() || of.access.is_final() {
+                            continue;
+                        }
+                        let writes = matches!(access, FieldAccess::Put | FieldAccess::PutStatic);
+                        let point = calls.point(world, own, place)?;
+                        let how = if writes { "write" } else { "read" };
+                        let name = format!("{}.{}", field.class.index(), field.number);
+                        lines.push(format!("watch {point} {how} {name}"));
+                    }
+                    _ => {}
+                }
             }
         }
     }
