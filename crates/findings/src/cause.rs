@@ -56,6 +56,8 @@ pub struct AccessTable {
     claims: BTreeMap<String, (String, BTreeSet<String>)>,
     /// Methods that set things up before others run.
     set_up: BTreeSet<String>,
+    /// Fields to which something else is done than to add a constant.
+    uncounted: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +92,11 @@ impl AccessTable {
     /// Methods are said to set things up before others run.
     pub fn sets_up(&mut self, methods: &BTreeSet<String>) {
         self.set_up.extend(methods.iter().cloned());
+    }
+
+    /// A field is written otherwise than by adding a constant to it.
+    pub fn does_not_count(&mut self, location: &str) {
+        self.uncounted.insert(location.to_owned());
     }
 
     /// A field is said to be guarded by a lock, which can have these names.

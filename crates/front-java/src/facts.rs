@@ -98,6 +98,16 @@ impl Facts {
         Ok(facts)
     }
 
+    /// Where a method is called, and how.
+    pub fn calls_of(&self, method: MemberId) -> impl Iterator<Item = (MemberId, At, How)> + '_ {
+        let callers = self.callers.get(&method).into_iter().flatten();
+        callers.flat_map(move |&caller| {
+            let calls = self.calls.get(&caller).into_iter().flatten();
+            let own = calls.filter(move |(_, callee, _)| *callee == method);
+            own.map(move |&(at, _, how)| (caller, at, how))
+        })
+    }
+
     /// *Views*: every write stores what a call on another field of `this` gives, which is written once, too;
     /// or on what the same constructor stores there.
     fn view(

@@ -116,6 +116,8 @@ pub struct Effect {
     pub keeps: bool,
     /// Calls the functions that the receiver keeps.
     pub asks: bool,
+    /// Calls the functions that are passed with what the receiver holds, which then holds what they give.
+    pub hands: bool,
     /// What it gives runs what it is passed one after the other, in one thread.
     pub serial: bool,
     /// What it does to threads and locks.
@@ -142,6 +144,7 @@ pub const PURE: Effect = Effect {
     interrupts: false,
     keeps: false,
     asks: false,
+    hands: false,
     serial: false,
     control: None,
     gives: Gives::Fresh,
@@ -295,6 +298,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "interrupts" => effect.interrupts = true,
             "keeps" => effect.keeps = true,
             "asks" => effect.asks = true,
+            "hands" => effect.hands = true,
             "serial" => effect.serial = true,
             "starts" => effect.control = Some(Control::Starts),
             "joins" => effect.control = Some(Control::Joins),
@@ -342,7 +346,7 @@ mod tests {
         assert_eq!(start.control, Some(Control::Starts));
         let add = table.effect("java/util/ArrayList", "add").expect("it is there");
         assert!(add.writes && add.stores && !add.reads_passed);
-        assert_eq!(table.effect("java/util/ArrayList", "forEach"), None);
+        assert_eq!(table.effect("java/util/ArrayList", "spliterator"), None);
         assert!(table.is_immutable("java/lang/String") && !table.is_safe("java/util/ArrayList"));
         assert_eq!(table.called("java/lang/Runnable"), Some(&["run".to_owned()][..]));
     }

@@ -88,10 +88,9 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
         Origin::Started(thread) if alone => join_exits(world, found, facts, thread, &starts),
         _ => BTreeSet::new(),
     };
-    let mut mask = Mask { starts, ends, exits, ..Mask::default() };
-    if shared.assume_joins {
-        assume(shared, other, (&family, alone), &mut mask);
-    }
+    let trusts = shared.assume_joins;
+    let mut mask = Mask { starts, ends, exits, trusts, ..Mask::default() };
+    assume(shared, other, (&family, alone), &mut mask);
     Some(mask)
 }
 

@@ -22,7 +22,7 @@ use crate::points_to::{
     Doubt, Holder, ObjectId, ObjectSet, Origin, PointsTo, Site, ThreadKind, points_to,
 };
 use crate::remarks::{KnownRemarks, StepRemarks};
-use crate::tokens::{JavaSubject, ModelFacts, ModelThread, model};
+use crate::tokens::{JavaSubject, Mask, Model, ModelFacts, ModelThread, model};
 use crate::units::Declared;
 use crate::words::{kind_name, lock_name, short_class, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, Resolution, World};
@@ -52,6 +52,13 @@ pub struct JavaModel {
     pub remarks: StepRemarks,
     /// Whether it is about deadlocks, and about nothing else.
     pub about_locks: bool,
+    /// If locks are not nested in it: the same without them, for whoever cannot decide it.
+    pub nested: Option<Box<JavaModel>>,
+    /// If something looks like waiting for all threads of a kind and that is not assumed: what is left of the
+    /// program if it is.
+    pub if_joined: Option<Box<Program>>,
+    /// What it cannot answer, in words.
+    pub doubts: BTreeSet<String>,
 }
 
 /// What was understood of a program.
@@ -154,32 +161,20 @@ pub fn questions(
                 budget.check()?;
                 let threads = threads(&shared, first, second, subject);
                 understood.assumed.extend(assumed(world, &threads));
-                let built = model(&shared, subject, &threads, budget)?;
                 let name = subject_name(world, &found, subject);
                 named.insert(name.clone());
-                if built.cut {
-                    let why = format!("the model of {name} grew too large");
-                    understood.doubts.insert(why);
-                    continue;
-                }
-                let ignored: Vec<String> =
-                    built.dropped.iter().map(|key| lock_name(&shared, subject, key)).collect();
-                understood.ignored.extend(ignored.iter().cloned());
-                if let Some((program, said)) =
-                    emit(&shared, subject, &built, &threads, &sources, &mut remarks)
-                {
-                    understood.models += 1;
-                    each(JavaModel {
-                        program,
-                        subject: name,
-                        class: subject_class(world, &found, subject),
-                        is_static: matches!(subject, JavaSubject::Statics(_)),
-                        unguarded: is_unguarded(world, &found, subject),
-                        has_main: [first, second].iter().any(|one| one.origin == Origin::Main),
-                        ignored,
-                        remarks: said,
-                        about_locks: false,
-                    })?;
+                let mut asked = Asked { shared: &shared, sources: &sources, remarks: &mut remarks };
+                match asked.model(subject, &threads, budget)? {
+                    Posed::TooLarge => {
+                        let why = format!("the model of {name} grew too large");
+                        understood.doubts.insert(why);
+                    }
+                    Posed::Nothing(ignored) => understood.ignored.extend(ignored),
+                    Posed::Model(model) => {
+                        understood.ignored.extend(model.ignored.iter().cloned());
+                        understood.models += 1;
+                        each(*model)?;
+                    }
                 }
             }
         }
@@ -239,7 +234,7 @@ fn deadlocks(
     budget: &Budget,
     each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
 ) -> Result<(), StopReason> {
-    let ModelFacts { world, found, .. } = shared;
+    let ModelFacts { world, .. } = shared;
     let mut remarks = KnownRemarks::default();
     let asked = cycles(shared, longest, budget)?;
     understood.doubts.extend(asked.doubts);
@@ -256,40 +251,141 @@ fn deadlocks(
             let plain = |&kind| ModelThread { kind, mask: None, is_another: false };
             kinds.iter().map(plain).collect()
         };
-        let built = model(shared, subject, &together, budget)?;
-        if built.cut {
-            understood.doubts.insert("a model of the order of locks grew too large".to_owned());
-            continue;
-        }
-        for key in &built.dropped {
-            let name = lock_name(shared, subject, key);
-            let why = format!("deadlocks over {name} are not decided, because it is ignored");
-            understood.doubts.insert(why);
-        }
-        let ignored = built.dropped.iter().map(|key| lock_name(shared, subject, key)).collect();
-        let said = emit(shared, subject, &built, &together, sources, &mut remarks);
-        if let Some((program, said)) = said {
-            understood.models += 1;
-            understood.cycles += 1;
-            each(JavaModel {
-                program,
-                subject: subject_name(world, found, subject),
-                class: subject_class(world, found, subject),
-                is_static: false,
-                unguarded: false,
-                has_main: kinds.iter().any(|one| one.origin == Origin::Main),
-                ignored,
-                remarks: said,
-                about_locks: true,
-            })?;
+        let mut asked = Asked { shared, sources, remarks: &mut remarks };
+        match asked.model(subject, &together, budget)? {
+            Posed::TooLarge => {
+                understood.doubts.insert("a model of the order of locks grew too large".to_owned());
+            }
+            Posed::Nothing(ignored) => {
+                understood.doubts.extend(ignored.iter().map(|name| undecided(name)));
+            }
+            Posed::Model(mut model) => {
+                understood.doubts.append(&mut model.doubts);
+                understood.models += 1;
+                understood.cycles += 1;
+                each(*model)?;
+            }
         }
     }
     Ok(())
 }
 
+/// That deadlocks over a lock are not decided.
+fn undecided(lock: &str) -> String {
+    format!("deadlocks over {lock} are not decided, because it is ignored")
+}
+
+/// What questions are asked with.
+struct Asked<'s, 'a> {
+    shared: &'s ModelFacts<'a>,
+    sources: &'s Sources,
+    remarks: &'s mut KnownRemarks,
+}
+
+/// A question, asked.
+enum Posed {
+    /// It has a model.
+    Model(Box<JavaModel>),
+    /// Nothing can happen; these locks are left out.
+    Nothing(Vec<String>),
+    /// The model would be too large.
+    TooLarge,
+}
+
+impl Asked<'_, '_> {
+    /// The model of a question, with locks that are not nested in it if there are such, and then without them,
+    /// too.
+    fn model(
+        &mut self,
+        subject: JavaSubject,
+        threads: &[ModelThread],
+        budget: &Budget,
+    ) -> Result<Posed, StopReason> {
+        let mut posed = self.nested_or_not(subject, threads, budget)?;
+        let could_trust = |mask: &Mask| {
+            !mask.trusts && !(mask.assumed.is_empty() && mask.assumed_exits.is_empty())
+        };
+        if let Posed::Model(own) = &mut posed
+            && threads.iter().any(|one| one.mask.as_ref().is_some_and(could_trust))
+        {
+            let trusting = |one: &ModelThread| {
+                let mask = one.mask.clone().map(|mask| Mask { trusts: true, ..mask });
+                ModelThread { mask, ..one.clone() }
+            };
+            let trusting: Vec<ModelThread> = threads.iter().map(trusting).collect();
+            let built = model(self.shared, subject, &trusting, true, budget)?;
+            own.if_joined = match self.posed(subject, &trusting, &built) {
+                Posed::Model(model) => Some(Box::new(model.program)),
+                Posed::Nothing(_) => Some(Box::default()),
+                Posed::TooLarge => None,
+            };
+        }
+        Ok(posed)
+    }
+
+    fn nested_or_not(
+        &mut self,
+        subject: JavaSubject,
+        threads: &[ModelThread],
+        budget: &Budget,
+    ) -> Result<Posed, StopReason> {
+        let built = model(self.shared, subject, threads, false, budget)?;
+        if !built.unnested {
+            return Ok(self.posed(subject, threads, &built));
+        }
+        let nested = model(self.shared, subject, threads, true, budget)?;
+        let nested = self.posed(subject, threads, &nested);
+        Ok(match (self.posed(subject, threads, &built), nested) {
+            (Posed::Model(model), Posed::Model(nested)) => {
+                Posed::Model(Box::new(JavaModel { nested: Some(nested), ..*model }))
+            }
+            (Posed::Model(model), Posed::Nothing(ignored)) => {
+                // Without the locks nothing is left to be asked.
+                let doubts = ignored.iter().map(|name| undecided(name)).collect();
+                let rest = JavaModel {
+                    program: Program::default(),
+                    remarks: StepRemarks::default(),
+                    ignored,
+                    doubts,
+                    ..(*model).clone()
+                };
+                Posed::Model(Box::new(JavaModel { nested: Some(Box::new(rest)), ..*model }))
+            }
+            (_, nested) => nested,
+        })
+    }
+
+    fn posed(&mut self, subject: JavaSubject, threads: &[ModelThread], built: &Model) -> Posed {
+        if built.cut {
+            return Posed::TooLarge;
+        }
+        let ModelFacts { world, found, .. } = self.shared;
+        let ignored: Vec<String> =
+            built.dropped.iter().map(|key| lock_name(self.shared, subject, key)).collect();
+        let said = emit(self.shared, subject, built, threads, self.sources, self.remarks);
+        let Some((program, remarks)) = said else { return Posed::Nothing(ignored) };
+        let about_locks = matches!(subject, JavaSubject::Locks(_));
+        let doubts = ignored.iter().filter(|_| about_locks).map(|name| undecided(name)).collect();
+        Posed::Model(Box::new(JavaModel {
+            program,
+            subject: subject_name(world, found, subject),
+            class: subject_class(world, found, subject),
+            is_static: matches!(subject, JavaSubject::Statics(_)),
+            unguarded: is_unguarded(world, found, subject),
+            has_main: threads.iter().any(|one| one.kind.origin == Origin::Main),
+            ignored,
+            remarks,
+            about_locks,
+            nested: None,
+            if_joined: None,
+            doubts,
+        }))
+    }
+}
+
 /// Where it is assumed that all threads of a kind are waited for.
 fn assumed(world: &World, threads: &[ModelThread]) -> BTreeSet<String> {
-    let masks = threads.iter().filter_map(|one| one.mask.as_ref());
+    let masks = threads.iter().filter_map(|one| one.mask.as_ref()).filter(|mask| mask.trusts);
     let places = masks.flat_map(|mask| {
         let exits = mask.assumed_exits.iter().map(|&(method, at, _)| (method, at));
         mask.assumed.iter().copied().chain(exits)
@@ -333,7 +429,7 @@ fn in_words(world: &World, doubt: &Doubt) -> String {
             format!("what the function of {} does is not known", place(*method, *at))
         }
         Doubt::Model(what) => what.clone(),
-        Doubt::Assumption(what) => format!("the program uses {what}"),
+        Doubt::Assumption(what, name) => format!("the program uses {what} ({name})"),
     }
 }
 

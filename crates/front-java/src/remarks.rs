@@ -6,9 +6,10 @@
 //! # Invariants
 //! 1. A remark is about the instruction of the step, in the method that it lies in.
 
-use crate::class::{At, FieldAccess, JavaBody, JavaInstruction};
+use crate::class::{Arithmetic, At, FieldAccess, JavaBody, JavaInstruction};
+use crate::facts::How;
 use crate::frames::{Definition, Frames};
-use crate::library::Control;
+use crate::library::{Control, Effect, Gives};
 use crate::tokens::{ModelFacts, Step};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
@@ -32,6 +33,12 @@ pub enum StepRemark {
     Expected,
     /// The unit that begins is a pass of a loop.
     Pass,
+    /// The object was just taken out of a container.
+    Taken,
+    /// A constant is added to what the method read there.
+    Counts,
+    /// The lock is taken if it is free, and not waited for.
+    Tried,
 }
 
 /// The remarks about the steps of a model.
@@ -69,6 +76,7 @@ pub struct KnownRemarks(BTreeMap<(MemberId, At, AccessStep), BTreeSet<StepRemark
 enum AccessStep {
     Reads,
     Writes,
+    Takes,
     Frees,
 }
 
@@ -84,6 +92,7 @@ impl KnownRemarks {
         let what = match step {
             Step::Read(..) => AccessStep::Reads,
             Step::Write(..) => AccessStep::Writes,
+            Step::Acquire(_) => AccessStep::Takes,
             Step::Release(_) => AccessStep::Frees,
             Step::Pass => return BTreeSet::from([StepRemark::Pass]),
             _ => return BTreeSet::new(),
@@ -116,9 +125,24 @@ fn remarks(
                 said.insert(StepRemark::Waits);
             }
         }
-        (AccessStep::Reads | AccessStep::Writes, JavaInstruction::Field(_, member)) => {
+        (AccessStep::Takes, JavaInstruction::Invoke(_, member)) => {
+            let tries = |effect: Option<Effect>| {
+                effect.is_some_and(|effect| effect.control == Some(Control::Tries))
+            };
+            if effects().any(tries) && world.names.text(member.descriptor) == "()Z" {
+                said.insert(StepRemark::Tried);
+            }
+        }
+        (AccessStep::Reads | AccessStep::Writes, JavaInstruction::Field(access, member)) => {
             let Resolution::Found(field) = world.field(*member) else { return said };
             let reading = Reading { shared, frames, body };
+            let of_object = matches!(access, FieldAccess::Get | FieldAccess::Put);
+            if of_object && is_taken(shared, method, &frames.operands[at][0], CALLERS) {
+                said.insert(StepRemark::Taken);
+            }
+            if step == AccessStep::Writes && reading.counts(field, at) {
+                said.insert(StepRemark::Counts);
+            }
             if world.classes[field.class].fields[field.number].access.is_volatile() {
                 said.insert(StepRemark::Volatile);
             }
@@ -145,6 +169,54 @@ fn remarks(
         _ => {}
     }
     said
+}
+
+/// How many calls and casts are followed back to where an object comes from.
+const CALLERS: usize = 4;
+
+/// Whether a value was taken out of a container just before: by this method, or by all that call it.
+fn is_taken(
+    shared: &ModelFacts<'_>,
+    method: MemberId,
+    value: &[Definition],
+    callers: usize,
+) -> bool {
+    let ModelFacts { world, found, facts, .. } = shared;
+    let (Some(frames), Some(body)) = (found.methods.get(&method), &world.of(method).body) else {
+        return false;
+    };
+    let Some(callers) = callers.checked_sub(1) else { return false };
+    let gives = |at: At| match &body.instructions[at.index()] {
+        JavaInstruction::CheckCast(_) => {
+            frames.operands[at].first().is_some_and(|of| is_taken(shared, method, of, callers))
+        }
+        JavaInstruction::Invoke(..) => {
+            let Some(invocation) = found.invocations.get(&(method, at)) else { return false };
+            let takes = |effect: Option<Effect>| {
+                effect.is_some_and(|effect| effect.gives == Gives::Held && effect.writes)
+            };
+            !invocation.library.is_empty()
+                && invocation.callees.is_empty()
+                && invocation.library.values().all(takes)
+        }
+        _ => false,
+    };
+    let passed = |number: u16| {
+        let by = |(caller, at, how): (MemberId, At, How)| {
+            let frames = found.methods.get(&caller).filter(|_| how == How::Call);
+            let operand = frames.and_then(|of| of.operands[at].get(usize::from(number)));
+            operand.is_some_and(|of| is_taken(shared, caller, of, callers))
+        };
+        let begins = found.kinds.iter().any(|kind| kind.entry == Some(method));
+        let mut calls = facts.calls_of(method).peekable();
+        !begins && calls.peek().is_some() && calls.all(by)
+    };
+    !value.is_empty()
+        && value.iter().all(|one| match one {
+            Definition::Result(at) => gives(*at),
+            Definition::Parameter(number) => passed(*number),
+            Definition::Caught(_) => false,
+        })
 }
 
 /// Whether an instruction only moves values.
@@ -219,6 +291,27 @@ impl Reading<'_> {
                 && operands.iter().any(|one| self.comes_from(field, one))
                 && self.frames.reachable_from(at)[write]
         })
+    }
+
+    /// Whether what an instruction writes is what was read of the field, and a constant more or less.
+    fn counts(&self, field: MemberId, write: At) -> bool {
+        let made_by = |value: &[Definition]| match value {
+            [Definition::Result(at)] => Some(*at),
+            _ => None,
+        };
+        let Some(sum) = self.frames.operands[write].last().and_then(|value| made_by(value)) else {
+            return false;
+        };
+        let adds = matches!(
+            self.body.instructions[sum.index()],
+            JavaInstruction::Compute(Arithmetic::Add | Arithmetic::Subtract, _)
+        );
+        let is_constant =
+            |at: At| matches!(self.body.instructions[at.index()], JavaInstruction::Constant(_));
+        let parts: Vec<Option<At>> =
+            self.frames.operands[sum].iter().map(|value| made_by(value)).collect();
+        let [Some(one), Some(other)] = parts[..] else { return false };
+        adds && self.reads(field, one) && is_constant(other)
     }
 
     /// Whether an instruction reads a field.

@@ -5,6 +5,7 @@
 //! class whose name ends with `Right` must be proved safe.
 
 use selvedge_base::Budget;
+use selvedge_front_java::class::JavaInstruction;
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
 use selvedge_library::java::{
@@ -158,6 +159,55 @@ fn joins_are_assumed_and_named_or_not_assumed() {
     let proved = check_with("JoinLoopRight", &bare);
     assert!(proved.checked.findings.is_empty() && proved.checked.open.is_empty());
     assert!(!check("JoinLoopRight").claim.contains("A6"));
+}
+
+#[test]
+fn joins_that_could_be_assumed_are_tagged() {
+    let bare = JavaOptions { assume_joins: false, ..JavaOptions::default() };
+    let tags = |main: &str| {
+        let found = check_with(main, &bare).checked.findings;
+        let causes = found.iter().filter_map(|one| one.cause.as_ref());
+        causes.flat_map(|one| one.tags.clone()).collect::<BTreeSet<String>>()
+    };
+    let tag = BTreeSet::from(["join-assumed".to_owned()]);
+    assert_eq!((tags("PoolEndsRight"), tags("FutureRight")), (tag.clone(), tag));
+    // These are wrong whatever is assumed.
+    assert!(!tags("PoolEndsWrong").contains("join-assumed"));
+}
+
+#[test]
+fn public_methods_that_nothing_reaches_are_named() {
+    let claim = check("CountersRight").claim;
+    assert!(claim.contains(" methods are reached, and of the public ones not "), "{claim}");
+    assert!(claim.contains(" more (`--list unreached`)"), "{claim}");
+}
+
+#[test]
+fn a_model_that_is_cut_off_is_no_verdict() {
+    let checked = check("CrowdedAsked").checked;
+    assert!(!checked.findings.is_empty() || !checked.open.is_empty(), "{checked:?}");
+}
+
+#[test]
+fn subroutines_are_never_skipped() {
+    let world = &ALL.world;
+    let begins = ALL.begins.iter().find(|one| {
+        matches!(one, JavaBeginning::Main(one)
+            if world.names.text(world.classes[one.class].name) == "JoinLoopRight")
+    });
+    let begins: Vec<JavaBeginning> = begins.into_iter().cloned().collect();
+    let [JavaBeginning::Main(main)] = begins[..] else { panic!("it is there") };
+    let mut one =
+        JavaProgram { world: world.clone(), begins: begins.clone(), options: ALL.options.clone() };
+    assert!(ask(&one).checked.open.is_empty());
+    let body = one.world.classes[main.class].methods[main.number].body.as_mut();
+    let body = body.expect("it has a body");
+    let jump = body.instructions.iter_mut().find(|one| matches!(one, JavaInstruction::Goto(_)));
+    let jump = jump.expect("there is a loop");
+    let JavaInstruction::Goto(target) = *jump else { panic!("it is a jump") };
+    *jump = JavaInstruction::Subroutine(target);
+    let checked = ask(&one).checked;
+    assert!(checked.open.iter().any(|why| why.contains("were not understood")), "{checked:?}");
 }
 
 #[test]

@@ -113,6 +113,28 @@ fn causes_are_told_apart_by_names_and_not_by_lines() {
     assert!(file.program.located(place).is_some_and(|at| at.starts_with("LogBook.class+")));
 }
 
+#[test]
+fn counters_that_are_only_looked_at_come_later() {
+    let rank = |main: &str| check(main).iter().map(|one| cause(one).rank).min();
+    assert_eq!((rank("Hits"), rank("Tickets")), (Some(5), Some(2)));
+}
+
+#[test]
+fn what_is_taken_out_of_a_container_is_tagged() {
+    let found = only("Belt");
+    assert_eq!((cause(&found).rank, &cause(&found).tags[..]), (7, &["hand-over".to_owned()][..]));
+    assert!(check("KeptParcel").iter().any(|one| cause(one).tags.is_empty()));
+}
+
+#[test]
+fn reflection_is_named_whether_or_not_it_is_reached() {
+    let open = check_in(PROGRAMS, "Mirror").open;
+    let said = "the program uses reflection (java.lang.reflect.Method.invoke)";
+    assert!(open.iter().any(|why| why == said), "{open:?}");
+    let without = check_in(PROGRAMS, "NoMirror");
+    assert!(without.open.is_empty() && without.findings.is_empty());
+}
+
 /// A fix was made in the models and asked about again.
 #[test]
 fn fixes_are_in_terms_of_java() {

@@ -24,8 +24,10 @@ pub(super) fn rank(conflict: &Conflict, usual: bool, table: &AccessTable) -> u8 
         return 5;
     }
     let all_write = conflict.steps.iter().all(|step| step.writes);
+    let is_statistics = || conflict.steps.iter().all(|step| is_statistics(step, table));
     match conflict.finding.kind {
         _ if usual => 1,
+        _ if is_statistics() => 5,
         FindingKind::Race if all_write || conflict.depends => 2,
         FindingKind::Atomicity if conflict.depends => 3,
         _ => 4,
@@ -44,17 +46,29 @@ fn is_set_up(step: &ConflictStep, table: &AccessTable) -> bool {
         })
 }
 
+/// Whether a field is a counter of what has happened: constants are added to it, and whoever else reads it is
+/// there to look.
+fn is_statistics(step: &ConflictStep, table: &AccessTable) -> bool {
+    let mut reads = table.accesses(&step.location).filter(|(_, one)| !one.writes).peekable();
+    !table.uncounted.contains(&step.location)
+        && reads.peek().is_some()
+        && reads.all(|((_, method), _)| is_look(method))
+}
+
+/// Whether a method is there to look.
+fn is_look(method: &str) -> bool {
+    let name = last(method);
+    let is = |prefix: &str| {
+        let rest = name.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_uppercase()))
+    };
+    let named = matches!(name, "toString" | "hashCode" | "equals" | "size" | "isEmpty");
+    named || is("get") || is("is")
+}
+
 /// Whether one side only reads, in a method that is there to look.
 fn is_looked_at(conflict: &Conflict) -> bool {
-    let looks = |step: &ConflictStep| {
-        let name = last(&step.method);
-        let is = |prefix: &str| {
-            let rest = name.strip_prefix(prefix);
-            rest.is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_uppercase()))
-        };
-        let named = matches!(name, "toString" | "hashCode" | "equals" | "size" | "isEmpty");
-        !step.writes && (named || is("get") || is("is"))
-    };
+    let looks = |step: &ConflictStep| !step.writes && is_look(&step.method);
     let mut threads: Vec<_> = conflict.steps.iter().map(|step| step.step.thread).collect();
     threads.dedup();
     threads

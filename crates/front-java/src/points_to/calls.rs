@@ -2,7 +2,7 @@
 
 use super::{
     Call, CallId, CallReceivers, Callee, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet,
-    ObjectId, ObjectSet, Site, Solver, Target, Use, is_reference,
+    ObjectId, ObjectSet, Site, Solver, TAKEN, Target, Use, is_reference,
 };
 use crate::class::{At, HandleKind, InvokeKind, JavaConstant, JavaMember};
 use crate::frames::{Definition, Frames};
@@ -27,6 +27,8 @@ impl Solver<'_> {
         self.reached_by.push(Invocation::default());
         self.dispatched.push(ObjectSet::default());
         self.done.push(CallReceivers::default());
+        // Whether or not there is a receiver.
+        self.assumptions(member.class, member);
         let call = self.calls.push(Call { caller, at, how, member, operands, result, gives });
         self.calls_at.insert((caller, at), call);
         call
@@ -237,6 +239,11 @@ impl Solver<'_> {
     }
 
     pub(super) fn returns(&mut self, call: CallId, target: MemberId) {
+        let Call { caller, at, .. } = self.calls[call];
+        if let Some(&taken) = self.found.holders.get(&Holder::Operand(caller, at, TAKEN)) {
+            let returned = self.node(Holder::Returned(target));
+            self.copy(returned, taken, None);
+        }
         if let Some(result) = self.calls[call].result {
             let returned = self.node(Holder::Returned(target));
             self.copy(returned, result, None);
@@ -245,13 +252,23 @@ impl Solver<'_> {
 
     /// A lambda is called: what it has captured and what is passed become parameters.
     pub(super) fn link_handle(&mut self, call: CallId, object: ObjectId) {
-        let Some(lambda) = self.lambdas.get(&object) else { return };
-        let (handle, captured) = (lambda.handle, lambda.captured);
         let passed: Vec<Option<NodeSet>> =
             self.calls[call].operands.iter().skip(1).copied().collect();
+        self.link_passed(call, object, &passed);
+    }
+
+    /// A lambda is called with these parameters behind what it has captured.
+    pub(super) fn link_passed(
+        &mut self,
+        call: CallId,
+        object: ObjectId,
+        passed: &[Option<NodeSet>],
+    ) {
+        let Some(lambda) = self.lambdas.get(&object) else { return };
+        let (handle, captured) = (lambda.handle, lambda.captured);
         let mut nodes: Vec<Option<NodeSet>> =
             (0..captured).map(|one| Some(self.node(Holder::Captured(object, one)))).collect();
-        nodes.extend(passed);
+        nodes.extend_from_slice(passed);
         match handle.kind {
             HandleKind::Invoke(InvokeKind::Static | InvokeKind::Special) => {
                 match self.world.method(handle.member) {
@@ -310,7 +327,7 @@ impl Solver<'_> {
     pub(super) fn dispatch_handle(&mut self, call: CallId, lambda: ObjectId, receiver: ObjectId) {
         let Some(of) = self.lambdas.get(&lambda) else { return };
         let member = of.handle.member;
-        let count = usize::from(of.captured) + self.calls[call].operands.len().saturating_sub(1);
+        let count = usize::from(of.captured) + of.passed(self.world);
         let Call { caller, at, .. } = self.calls[call];
         let nodes: Vec<Option<NodeSet>> = (0..count)
             .map(|number| {
@@ -356,6 +373,10 @@ impl Solver<'_> {
             self.copy(*node, pool, None);
         }
         self.unknown_result(call);
+        let Call { caller, at, .. } = self.calls[call];
+        if let Some(&taken) = self.found.holders.get(&Holder::Operand(caller, at, TAKEN)) {
+            self.copy(pool, taken, None);
+        }
         let invocation = self.invocation(call);
         invocation.unknown = true;
         invocation.library.insert(Some(object), None);
@@ -439,7 +460,8 @@ impl Solver<'_> {
                 self.invocation(call).library.insert(None, Some(crate::library::PURE));
             }
             _ => {
-                self.found.doubts.insert(Doubt::Assumption("dynamic calls"));
+                let called = self.text(name).to_owned();
+                self.found.doubts.insert(Doubt::Assumption("dynamic calls", called));
                 let member = JavaMember { class: self.known.object, name, descriptor: gives };
                 let pool = self.node(Holder::Pool);
                 for operand in operands {

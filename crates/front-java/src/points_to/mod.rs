@@ -28,7 +28,7 @@ pub use reached::{CallReceivers, Callbacks, OutsideEffects};
 pub use sets::ObjectSet;
 
 use self::flow::Flow;
-use crate::class::{At, InvokeKind, JavaHandle, JavaMember};
+use crate::class::{At, HandleKind, InvokeKind, JavaHandle, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::library::{Effect, LockSide, Table};
 use crate::names::JavaName;
@@ -218,8 +218,8 @@ pub enum Doubt {
     Lambda(MemberId, At),
     /// The model of a question grew too large.
     Model(String),
-    /// Something of the program visibly breaks an assumption.
-    Assumption(&'static str),
+    /// Something of the program visibly breaks an assumption: what it is, and by which method.
+    Assumption(&'static str, String),
 }
 
 /// What was found.
@@ -322,6 +322,14 @@ impl PointsTo {
                         all.insert(inner);
                     }
                 }
+                // It is called with what code outside has at hand, and makes texts of what that holds.
+                let mut shown: Vec<ObjectId> =
+                    self.of(Holder::Operand(method, at, HANDED)).iter().collect();
+                while let Some(inner) = shown.pop() {
+                    if self.objects[inner].class.is_none() && all.insert(inner) {
+                        shown.extend(self.of(Holder::Held(inner)).iter());
+                    }
+                }
             }
         }
         while let Some(one) = open.pop() {
@@ -380,6 +388,10 @@ const COMPARED: u8 = 252;
 const ITERATED: u8 = 251;
 /// The same for all that code outside runs.
 const SUBMITTED: u8 = 250;
+/// The same for all that functions are called with that code outside is handed.
+const HANDED: u8 = 249;
+/// The same for all that these give back.
+const TAKEN: u8 = 248;
 /// The methods that compare.
 const COMPARES: &str = "equals hashCode compareTo compare";
 /// The number of the captured value that stands for what the constructor of an object outside was given.
@@ -475,6 +487,18 @@ struct Lambda {
     method: JavaName,
     handle: JavaHandle,
     captured: u8,
+}
+
+impl Lambda {
+    /// How many parameters its method has behind what was captured.
+    fn passed(&self, world: &World) -> usize {
+        let own = types_of_parameters(world.names.text(self.handle.member.descriptor)).len();
+        let of_object = match self.handle.kind {
+            HandleKind::Invoke(how) => how != InvokeKind::Static,
+            HandleKind::New | HandleKind::Field(_) => false,
+        };
+        (own + usize::from(of_object)).saturating_sub(usize::from(self.captured))
+    }
 }
 
 /// What of an object decides of which types it can be: its name, its class, whether code outside gave it, and

@@ -2,8 +2,8 @@
 //! that it starts; what it calls back.
 
 use super::{
-    COMPARED, Call, CallId, Doubt, Holder, ITERATED, Key, NodeSet, ObjectId, Origin,
-    OutsideEffects, SHOWN, Site, Solver, ThreadKind, Use, WRAPPED, is_reference,
+    COMPARED, Call, CallId, Doubt, HANDED, Holder, ITERATED, Key, NodeSet, ObjectId, Origin,
+    OutsideEffects, SHOWN, Site, Solver, TAKEN, ThreadKind, Use, WRAPPED, is_reference,
     types_of_parameters,
 };
 use crate::class::{HandleKind, InvokeKind, JavaInstruction, JavaMember};
@@ -17,12 +17,15 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Classes above those of the program whose methods call nothing that a class below may have in its place.
-const SILENT: [&str; 5] = [
+const SILENT: [&str; 8] = [
     "java/lang/Object",
     "java/lang/Thread",
     "java/lang/Enum",
     "java/lang/Record",
     "java/util/TimerTask",
+    "java/util/concurrent/ForkJoinTask",
+    "java/util/concurrent/RecursiveAction",
+    "java/util/concurrent/RecursiveTask",
 ];
 
 impl Solver<'_> {
@@ -122,6 +125,13 @@ impl Solver<'_> {
             }
             self.add_use(all, Use::Iterated(call));
         }
+        if let (true, Some(object)) = (effect.hands, object) {
+            let held = self.node(Holder::Held(object));
+            let handed = self.node(Holder::Operand(caller, at, HANDED));
+            let taken = self.node(Holder::Operand(caller, at, TAKEN));
+            self.copy(held, handed, None);
+            self.copy(taken, held, None);
+        }
         let first = operands.len() - passed.len();
         let types =
             if is_first { types_of_parameters(self.text(member.descriptor)) } else { Vec::new() };
@@ -130,6 +140,10 @@ impl Solver<'_> {
                 text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;";
             let function = function && !effect.keeps;
             if let (true, Some(&Some(node))) = (function, operands.get(first + number)) {
+                let handed = self.node(Holder::Operand(caller, at, HANDED));
+                for &one in &passed {
+                    self.copy(one, handed, None);
+                }
                 self.add_use(node, Use::Handed(call));
             }
         }
@@ -298,12 +312,26 @@ impl Solver<'_> {
         }
     }
 
-    /// Code outside calls a function that it is handed.
+    /// Code outside calls a function that it is handed, with whatever it has at hand.
     pub(super) fn handed(&mut self, call: CallId, object: ObjectId) {
-        if self.lambdas.contains_key(&object) {
-            self.link_handle(call, object);
-        } else {
-            self.calls_any(call, object);
+        let Call { caller, at, .. } = self.calls[call];
+        let handed = self.node(Holder::Operand(caller, at, HANDED));
+        if let Some(lambda) = self.lambdas.get(&object) {
+            let count = lambda.passed(self.world);
+            self.link_passed(call, object, &vec![Some(handed); count]);
+            return;
+        }
+        let taken = self.node(Holder::Operand(caller, at, TAKEN));
+        for one in self.calls_any(call, object) {
+            self.copy(one, taken, None);
+        }
+        let Some(class) = self.found.objects[object].class else { return };
+        for &method in self.called_from_outside(class).iter() {
+            let count = types_of_parameters(self.text(self.world.of(method).descriptor)).len();
+            for parameter in (1..=count).filter_map(|one| u16::try_from(one).ok()) {
+                let into = self.node(Holder::Value(method, Definition::Parameter(parameter)));
+                self.copy(handed, into, None);
+            }
         }
     }
 
@@ -392,26 +420,30 @@ impl Solver<'_> {
     /// What a program does that no analysis of its classes sees.
     pub(super) fn assumptions(&mut self, class: JavaName, member: JavaMember) {
         let names = &self.world.names;
-        let (class, name) = (names.text(class), names.text(member.name));
-        let reflects = class.starts_with("java/lang/reflect/")
-            || class.starts_with("java/lang/invoke/")
-            || (class == "java/lang/Class"
+        let (of, name) = (names.text(class), names.text(member.name));
+        let reflects = of.starts_with("java/lang/reflect/")
+            || of.starts_with("java/lang/invoke/")
+            || (of == "java/lang/Class"
                 && ["forName", "newInstance", "getMethod", "getDeclaredMethod"].contains(&name))
-            || class.ends_with("FieldUpdater")
-            || class == "java/util/ServiceLoader"
-            || class == "java/io/ObjectInputStream";
-        if reflects {
-            self.found.doubts.insert(Doubt::Assumption("reflection"));
-        }
-        if class == "sun/misc/Unsafe" || class == "jdk/internal/misc/Unsafe" {
-            self.found.doubts.insert(Doubt::Assumption("Unsafe"));
-        }
-        if self.world.find(member.class).is_some()
-            && let Resolution::Found(target) = self.world.method(member)
-            && self.world.of(target).access.is_native()
-        {
-            self.found.doubts.insert(Doubt::Assumption("native methods"));
-        }
+            || of.ends_with("FieldUpdater")
+            || of == "java/util/ServiceLoader"
+            || of == "java/io/ObjectInputStream";
+        let is_native = || {
+            self.world.find(member.class).is_some()
+                && matches!(self.world.method(member), Resolution::Found(target)
+                    if self.world.of(target).access.is_native())
+        };
+        let what = if reflects {
+            "reflection"
+        } else if of == "sun/misc/Unsafe" || of == "jdk/internal/misc/Unsafe" {
+            "Unsafe"
+        } else if is_native() {
+            "native methods"
+        } else {
+            return;
+        };
+        let name = format!("{}.{name}", names.class(class));
+        self.found.doubts.insert(Doubt::Assumption(what, name));
     }
 
     /// Code outside calls methods of an object, in the thread that calls it.

@@ -54,6 +54,8 @@ impl Solver<'_> {
                     effects.flatten().any(|one| one.control.is_some_and(Control::submits))
                 })
             }),
+            // With a number, above which it works in other threads.
+            None if effect.hands => types.first().is_none_or(|first| first != "J"),
             _ if self.text(member.class) == "java/util/concurrent/Executors" => passed == 0,
             _ => !own("ThreadFactory;") && !own("RejectedExecutionHandler;"),
         }

@@ -304,7 +304,7 @@ impl Walk<'_, '_, '_> {
                     frame.held.pop();
                 } else if frame.held.is_empty() && frame.freed.len() < HELD {
                     frame.freed.push(key.clone());
-                } else {
+                } else if !self.explorer.free_inner(&mut frame.held, key) {
                     self.explorer.model.dropped.insert(key.clone());
                 }
             }
@@ -788,7 +788,9 @@ impl Walk<'_, '_, '_> {
         match token {
             JavaToken::Isolated => {
                 let of = self.explorer.object.map(|object| found.objects[object]);
-                of.is_some_and(|of| of.class.is_none() && !matches!(of.site, Site::Lambda(..)))
+                of.is_some_and(|of| {
+                    of.class.is_none() && !matches!(of.site, Site::Lambda(..) | Site::Class(_))
+                })
             }
             JavaToken::Part(..) => true,
             _ => false,
@@ -799,8 +801,9 @@ impl Walk<'_, '_, '_> {
     pub(super) fn next_phase(&self, frame: &Frame, effect: Effect) -> StartPhase {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
         let Some(mask) = mask else { return frame.phase };
+        let is_assumed = mask.trusts && mask.assumed.contains(&(self.method, frame.at));
         match effect.control {
-            Some(Control::SubmitsAll) if mask.assumed.contains(&(self.method, frame.at)) => {
+            Some(Control::SubmitsAll) if is_assumed => {
                 let meets = frame.phase == StartPhase::Parallel;
                 if meets { StartPhase::Parallel } else { StartPhase::After }
             }
@@ -811,8 +814,11 @@ impl Walk<'_, '_, '_> {
                 StartPhase::Parallel
             }
             Some(Control::AwaitsEnd | Control::Gets) if frame.phase == StartPhase::Parallel => {
-                let ends = mask.assumed.contains(&(self.method, frame.at));
-                if ends { StartPhase::After } else { frame.phase }
+                if is_assumed {
+                    StartPhase::After
+                } else {
+                    frame.phase
+                }
             }
             Some(Control::Joins) if frame.phase == StartPhase::Parallel => {
                 let set = self.explorer.shared.found.operand(self.method, frame.at, 0);

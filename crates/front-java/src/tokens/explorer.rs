@@ -46,6 +46,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             parts: BTreeMap::new(),
             distinct: shared.distinct.clone(),
             passes: BTreeMap::new(),
+            nested: true,
             object,
             initialiser: None,
             nodes: 0,
@@ -467,6 +468,16 @@ impl<'s, 'a> Explorer<'s, 'a> {
             }
         }
         all
+    }
+
+    /// Frees a lock that is held and was not the last to be taken, if the model may have that; whether it is.
+    pub(super) fn free_inner(&mut self, held: &mut Vec<LockKey>, key: &LockKey) -> bool {
+        let place = held.iter().rposition(|one| one == key).filter(|_| !self.nested);
+        if let Some(place) = place {
+            held.remove(place);
+            self.model.unnested = true;
+        }
+        place.is_some()
     }
 
     /// A lock may be freed under another name here: names that can mean it are given up where they are held.

@@ -241,6 +241,8 @@ pub struct Mask {
     pub assumed: BTreeSet<(MemberId, At)>,
     /// Branches, with where they lead, of which the same is assumed.
     pub assumed_exits: BTreeSet<(MemberId, At, At)>,
+    /// Whether that is assumed, and not only what could be.
+    pub trusts: bool,
 }
 
 /// A thread of a question.
@@ -270,6 +272,8 @@ pub struct Model {
     pub clients: [Vec<ContextId>; 2],
     /// The locks that are left out.
     pub dropped: BTreeSet<LockKey>,
+    /// Whether a lock is freed that was not the last to be taken.
+    pub unnested: bool,
     /// Whether something had to be cut off.
     pub cut: bool,
     /// Where the first thread is when it starts threads.
@@ -556,7 +560,8 @@ fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, Class
     Ok(guarded)
 }
 
-/// The model of a question about two threads, or more if it is about locks.
+/// The model of a question about two threads, or more if it is about locks. If it is to be `nested`, locks
+/// that are not freed in the reverse order are left out.
 ///
 /// # Errors
 /// If the budget is used up.
@@ -564,11 +569,13 @@ pub fn model(
     shared: &ModelFacts<'_>,
     subject: JavaSubject,
     threads: &[ModelThread],
+    nested: bool,
     budget: &Budget,
 ) -> Result<Model, StopReason> {
     let (mut dropped, mut unsplit) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let mut explorer = Explorer::new(shared, subject, threads, dropped, budget)?;
+        explorer.nested = nested;
         explorer.unsplit = unsplit;
         let before = (explorer.model.dropped.len(), explorer.unsplit.len());
         explorer.run(budget)?;
@@ -668,6 +675,8 @@ struct Explorer<'s, 'a> {
     distinct: ObjectSet,
     /// The loops whose passes are units, by the method.
     passes: BTreeMap<MemberId, Rc<LoopPasses>>,
+    /// Whether locks that are not freed in the reverse order are left out.
+    nested: bool,
     /// What the object can be in sets.
     object: Option<ObjectId>,
     /// The initialiser of the class through which alone the object is known.

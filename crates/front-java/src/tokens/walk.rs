@@ -113,6 +113,7 @@ impl Walk<'_, '_, '_> {
             || name.starts_with('<')
             || name.starts_with("lambda$")
             || found.kinds.iter().any(|kind| kind.entry == Some(self.method))
+            || self.is_task()
         {
             return false;
         }
@@ -139,6 +140,17 @@ impl Walk<'_, '_, '_> {
         };
         let own = self.method.class;
         related(class, own) || related(own, class) || nest(class) == nest(own)
+    }
+
+    /// Whether code outside runs the method as a task, which is what a thread begins with.
+    fn is_task(&self) -> bool {
+        let ModelFacts { world, found, .. } = self.explorer.shared;
+        let of = world.of(self.method);
+        let is_run = ["run", "call", "compute", "exec"].contains(&world.names.text(of.name));
+        is_run
+            && !found.for_client
+            && world.names.text(of.descriptor).starts_with("()")
+            && found.callbacks.has(self.method)
     }
 
     pub(super) fn node(&mut self, mut frame: Frame) -> usize {
@@ -274,9 +286,13 @@ impl Walk<'_, '_, '_> {
             steps.push(Step::Release(own));
             left = false;
         }
-        // What is still held is left to the caller, if it is no monitor and was taken last.
-        if !left || held.iter().any(|key| !key.explicit) {
+        // What is still held is left to the caller, if it is no monitor and was taken last; or for ever, if the
+        // thread ends.
+        let unnested = !left && !held.is_empty() && freed.is_empty() && !self.explorer.nested;
+        if !(left || unnested) || held.iter().any(|key| !key.explicit) {
             self.explorer.model.dropped.extend(held.drain(..).chain(freed.drain(..)));
+        } else if unnested {
+            self.explorer.model.unnested = true;
         }
         if frame.unit != Unit::None {
             steps.push(Step::End);
@@ -541,8 +557,9 @@ impl Walk<'_, '_, '_> {
     fn phase_behind(&self, frame: &Frame, target: At) -> StartPhase {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
         let way = (self.method, frame.at, target);
-        let leaves =
-            mask.is_some_and(|mask| mask.exits.contains(&way) || mask.assumed_exits.contains(&way));
+        let leaves = mask.is_some_and(|mask| {
+            mask.exits.contains(&way) || (mask.trusts && mask.assumed_exits.contains(&way))
+        });
         if leaves && frame.phase == StartPhase::Parallel { StartPhase::After } else { frame.phase }
     }
 
@@ -805,6 +822,8 @@ impl Walk<'_, '_, '_> {
             } else if next.held.is_empty() && key.explicit && next.freed.len() < HELD {
                 // It is the caller's.
                 next.freed.push(key.clone());
+                steps.push(Step::Release(key));
+            } else if self.explorer.free_inner(&mut next.held, &key) {
                 steps.push(Step::Release(key));
             } else {
                 let set = self.explorer.objects_of(&key.name);

@@ -45,6 +45,9 @@ const KINDS: [FindingKind; 3] = [FindingKind::Deadlock, FindingKind::Atomicity, 
 /// How many reasons of one kind are named.
 const NAMED: usize = 5;
 
+/// How many steps the search of a model takes at most in which locks are not nested.
+const UNNESTED: u64 = 10_000_000;
+
 /// A program in Java.
 #[derive(Clone, Debug)]
 pub struct JavaProgram {
@@ -166,8 +169,13 @@ impl JavaProgram {
                     models += 1;
                     progress(FindingKind::Race, models, models);
                     let own = if model.about_locks { &about_locks } else { &about_data };
-                    match check_model(&model.program, own, cache, budget) {
-                        Ok(checked) => joined.add(&model, checked, budget)?,
+                    match check_either(model, own, cache, budget) {
+                        Ok((model, checked)) => {
+                            match without_joins(&model, &checked, own, cache, budget) {
+                                Ok(joins) => joined.add(&model, checked, &joins, budget)?,
+                                Err(wrong) => bug = Some(wrong),
+                            }
+                        }
                         Err(wrong) => bug = Some(wrong),
                     }
                     budget.check()
@@ -183,6 +191,9 @@ impl JavaProgram {
                 }
             }
         }
+        let unreached = joined.unreached.iter().flatten().take(NAMED);
+        joined.unreached_names =
+            unreached.map(|&method| short_method(&self.world, method)).collect();
         joined.deadlock_locks = settings.deadlock_locks;
         joined.unknown_calls = settings.unknown;
         if options.fixes == Fixes::Look {
@@ -190,6 +201,57 @@ impl JavaProgram {
         }
         Ok(joined.conclude(&kinds))
     }
+}
+
+/// Asks about a model; if locks are not nested in it and that is too much, about the one without them.
+fn check_either(
+    mut model: JavaModel,
+    options: &CheckOptions,
+    cache: Option<(&dyn Store, &str)>,
+    budget: &Budget,
+) -> Result<(JavaModel, Checked), InternalError> {
+    let Some(nested) = model.nested.take() else {
+        let checked = check_model(&model.program, options, cache, budget)?;
+        return Ok((model, checked));
+    };
+    let part = budget.part_with_steps(UNNESTED);
+    let checked = check_model(&model.program, options, cache, &part)?;
+    let unknown = checked.tallies.iter().any(|(_, tally)| tally.unknown > 0);
+    if !unknown && checked.open.is_empty() && part.stopped().is_none() {
+        return Ok((model, checked));
+    }
+    let checked = if nested.program.threads.is_empty() {
+        Checked::default()
+    } else {
+        check_model(&nested.program, options, cache, budget)?
+    };
+    Ok((*nested, checked))
+}
+
+/// The conflicts of a model that are none if what looks like waiting for all threads is that.
+fn without_joins(
+    model: &JavaModel,
+    checked: &Checked,
+    options: &CheckOptions,
+    cache: Option<(&dyn Store, &str)>,
+    budget: &Budget,
+) -> Result<BTreeSet<ConflictKey>, InternalError> {
+    let mut keys: BTreeSet<ConflictKey> = BTreeSet::new();
+    let Some(program) = model.if_joined.as_ref().filter(|_| !checked.findings.is_empty()) else {
+        return Ok(keys);
+    };
+    keys.extend(checked.findings.iter().map(key_of));
+    if !program.threads.is_empty() {
+        let left = check_model(program, options, cache, budget)?;
+        let unknown = left.tallies.iter().any(|(_, tally)| tally.unknown > 0);
+        if unknown || !left.open.is_empty() {
+            keys.clear();
+        }
+        for finding in &left.findings {
+            keys.remove(&key_of(finding));
+        }
+    }
+    Ok(keys)
 }
 
 /// Asks about a model, or gives the answer that is known already.
@@ -251,6 +313,9 @@ struct Joined {
     /// Where it is assumed that all threads are waited for.
     assumed: BTreeSet<String>,
     methods: (usize, usize),
+    /// The public methods that nothing reaches, whatever the program begins with, and names of some.
+    unreached: Option<BTreeSet<MemberId>>,
+    unreached_names: Vec<String>,
     /// The units of work.
     units: BTreeMap<UnitExtent, UnitPlaces>,
     /// Classes that are marked as not thread-safe.
@@ -314,13 +379,16 @@ impl Joined {
         &mut self,
         model: &JavaModel,
         checked: Checked,
+        joins: &BTreeSet<ConflictKey>,
         budget: &Budget,
     ) -> Result<(), StopReason> {
         for (kind, tally) in checked.tallies {
             *self.tallies.entry(kind).or_default() += tally;
         }
         self.open.extend(checked.open);
+        self.open.extend(model.doubts.iter().cloned());
         if !model.about_locks {
+            self.ignored.extend(model.ignored.iter().cloned());
             note_accesses(&mut self.accesses, model, budget)?;
             for (method, at, extent) in units(model) {
                 self.units.entry(extent).or_default().insert((method, at));
@@ -340,6 +408,9 @@ impl Joined {
             let is_better = known.is_none_or(|known| steps(&finding) < steps(&known.finding));
             if is_better {
                 let mut conflict = conflict(model, finding);
+                if joins.contains(&key) {
+                    conflict.demoted.insert("join-assumed".to_owned());
+                }
                 let shift = *shift.get_or_insert_with(|| {
                     for thread in &model.program.threads {
                         let is_first = Some(&thread.name) == self.first_thread.as_ref();
@@ -418,6 +489,11 @@ impl Joined {
         let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts, .. } =
             understood;
         self.unasked.extend(understood.unasked);
+        let unreached: BTreeSet<MemberId> = understood.unreached.into_iter().collect();
+        self.unreached = Some(match self.unreached.take() {
+            Some(known) => &known & &unreached,
+            None => unreached,
+        });
         self.assumed.extend(understood.assumed);
         self.cycles += cycles;
         self.can_meet |= kinds.len() > 1 || kinds.iter().any(|(_, single)| !single);
@@ -522,6 +598,19 @@ impl Joined {
             self.methods.0,
             count(self.methods.1, "method"),
         );
+        let unreached = self.unreached.as_ref().map_or(0, BTreeSet::len);
+        if unreached > 0 {
+            let more = unreached - self.unreached_names.len();
+            let _ = write!(
+                text,
+                ", and of the public ones not {}{}",
+                self.unreached_names.join(", "),
+                match more {
+                    0 => String::new(),
+                    more => format!(" and {more} more (`--list unreached`)"),
+                }
+            );
+        }
         text.push_str(
             "; assumed: the classes given are all there are (A1), no reflection, native code or Unsafe \
              touches what is shared (A2), memory is sequentially consistent (A3), constructors publish \

@@ -25,6 +25,10 @@ pub(super) fn note_accesses(
     let held = HeldLocks::new(program, budget)?;
     for (location, of) in program.locations.iter_enumerated() {
         for (edge, writes, locks) in held.accesses(program, location) {
+            let said = model.remarks.edges.get(&edge);
+            if writes && !said.is_some_and(|said| said.contains(&StepRemark::Counts)) {
+                table.does_not_count(&of.name);
+            }
             let edge = &program.edges[edge];
             let method = &program.procedures[program.nodes[edge.source]].name;
             let locks = locks.iter().map(|&lock| program.locks[lock].name.clone()).collect();
@@ -79,6 +83,9 @@ fn demoted(model: &JavaModel, finding: &Finding, steps: &[ConflictStep]) -> BTre
     let said = |remark| steps.iter().any(|one| has(model, &one.step, remark));
     add("array-index", steps.iter().any(is_array));
     add("unknown-call", said(StepRemark::Unknown));
+    // Who takes something out of a container has it alone, if nobody else has kept it.
+    let taken = |one: &ConflictStep| has(model, &one.step, StepRemark::Taken);
+    add("hand-over", !steps.is_empty() && steps.iter().all(taken));
     add("lock-ignored", !model.ignored.is_empty());
     if finding.kind == FindingKind::Race {
         let reads = steps.iter().any(|one| matches!(one.step.kind, StepKind::Read(_)));
