@@ -303,7 +303,8 @@ impl Asked<'_, '_> {
     ) -> Result<Posed, StopReason> {
         let mut posed = self.nested_or_not(subject, threads, budget)?;
         let could_trust = |mask: &Mask| {
-            !mask.trusts && !(mask.assumed.is_empty() && mask.assumed_exits.is_empty())
+            let looks_like_it = !mask.assumed.is_empty() || !mask.assumed_exits.is_empty();
+            !mask.trusts && looks_like_it
         };
         if let Posed::Model(own) = &mut posed
             && threads.iter().any(|one| one.mask.as_ref().is_some_and(could_trust))
