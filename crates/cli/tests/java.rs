@@ -162,3 +162,12 @@ fn answers_about_models_are_kept() {
     let second = run(&asked);
     assert_eq!(strip(&first.stdout), strip(&second.stdout));
 }
+
+#[test]
+fn ten_causes_are_shown_and_tags_are_counted() {
+    let shown = run(&["check", CAUSES, "--main", "Dozen", "--no-cache", "--no-witness"]).stdout;
+    let listed = shown.lines().filter(|line| line.starts_with("  data race  ")).count();
+    assert_eq!(listed, 10, "{shown}");
+    assert!(shown.contains("12 findings") && shown.contains("2 more"), "{shown}");
+    assert!(shown.contains(": 12 array-index\n"), "{shown}");
+}

@@ -58,6 +58,8 @@ pub struct AccessTable {
     set_up: BTreeSet<String>,
     /// Fields to which something else is done than to add a constant.
     uncounted: BTreeSet<String>,
+    /// The lock that is said to be held where a method is called, and whether it is.
+    calls: BTreeMap<String, (String, bool)>,
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +105,26 @@ impl AccessTable {
     pub fn claim(&mut self, location: &str, text: &str, names: &BTreeSet<String>) {
         let known = self.claims.entry(location.to_owned());
         known.or_insert_with(|| (text.to_owned(), BTreeSet::new())).1.extend(names.iter().cloned());
+    }
+
+    /// A lock, which can have these names, is said to be held where a method is called, and these are.
+    pub fn claim_call(
+        &mut self,
+        method: &str,
+        text: &str,
+        names: &BTreeSet<String>,
+        held: &BTreeSet<String>,
+    ) {
+        let is_held = held.iter().any(|lock| names.contains(&lock_name(lock)));
+        let known = self.calls.entry(method_name(method));
+        known.or_insert_with(|| (text.to_owned(), true)).1 &= is_held;
+    }
+
+    /// How many methods are said to be called with a lock, and those that are called without it, in words.
+    pub fn claims_of_calls(&self) -> (usize, Vec<String>) {
+        let broken = self.calls.iter().filter(|(_, (_, is_held))| !is_held);
+        let broken = broken.map(|(method, (text, _))| format!("`{method}` without `{text}`"));
+        (self.calls.len(), broken.collect())
     }
 
     /// How many fields are said to be guarded by a lock, and those that are accessed without it, in words.

@@ -148,6 +148,14 @@ pub fn emit(
         if !is_static && context.tokens.first() == Some(&JavaToken::Isolated) {
             emitter.remarks.own.insert(procedure);
         }
+        let class = context.method.class;
+        let of_class = is_static && subject == JavaSubject::Statics(class);
+        if (of_class || emitter.remarks.own.contains(&procedure))
+            && let Some(text) = shared.declared.called_with.get(&context.method)
+            && let Some(claim) = emitter.lock_claim(text, class)
+        {
+            emitter.remarks.called_with.insert(procedure, claim);
+        }
     }
     if model.clients.iter().any(|roots| !roots.is_empty()) {
         for roots in &model.clients {
@@ -578,16 +586,21 @@ impl Emitter<'_, '_> {
 
     /// The lock that is said to guard a location, with the names that it can have here.
     fn claim(&self, key: &LocationKey) -> Option<LockClaim> {
-        let ModelFacts { world, found, declared, .. } = self.shared;
         let field = key.field.filter(|_| key.path.is_empty())?;
-        let text = declared.guards.get(&field)?.clone();
+        let text = self.shared.declared.guards.get(&field)?;
+        self.lock_claim(text, field.class)
+    }
+
+    /// A lock that an annotation in a class names, with the names that it can have here.
+    fn lock_claim(&self, text: &str, class: ClassId) -> Option<LockClaim> {
+        let ModelFacts { world, found, .. } = self.shared;
         let own = subject_class(world, found, self.subject);
         let single = |holder: Holder| {
             let only = found.of(holder).only();
             only.filter(|one| self.shared.facts.single.contains(one))
         };
         let held_in = |name: &str| {
-            let (line, _) = world.line(field.class);
+            let (line, _) = world.line(class);
             let fields = line.into_iter().flat_map(|class| {
                 let own = world.classes[class].fields.iter().enumerate();
                 own.map(move |(number, of)| (MemberId { class, number }, of))
@@ -595,7 +608,7 @@ impl Emitter<'_, '_> {
             fields.into_iter().find(|(_, of)| world.names.text(of.name) == name)
         };
         let mut names = BTreeSet::new();
-        let short = text.strip_prefix("this.").unwrap_or(&text);
+        let short = text.strip_prefix("this.").unwrap_or(text);
         let short = short.strip_prefix(&format!("{own}.")).unwrap_or(short);
         if text == "this" {
             names.insert(own);
@@ -611,7 +624,7 @@ impl Emitter<'_, '_> {
             names.insert(format!("{own}.{short}"));
             names.extend(single(holder).map(|one| object_name(world, found, one)));
         }
-        Some(LockClaim { text, names })
+        Some(LockClaim { text: text.to_owned(), names })
     }
 
     /// Whether what is accessed are elements of an array, and not what a container holds.

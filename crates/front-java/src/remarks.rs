@@ -56,6 +56,8 @@ pub struct StepRemarks {
     pub set_up: BTreeSet<String>,
     /// The locks that are said to guard locations.
     pub claims: BTreeMap<LocationId, LockClaim>,
+    /// The locks that are said to be held where procedures are called.
+    pub called_with: BTreeMap<ProcedureId, LockClaim>,
 }
 
 /// A lock that is said to guard something.

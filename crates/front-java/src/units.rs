@@ -115,6 +115,8 @@ pub struct Declared {
     pub set_up: BTreeSet<MemberId>,
     /// The locks that guard fields, as their annotations say.
     pub guards: BTreeMap<MemberId, String>,
+    /// The locks that whoever calls methods holds, likewise.
+    pub called_with: BTreeMap<MemberId, String>,
 }
 
 impl Declared {
@@ -134,6 +136,9 @@ impl Declared {
                     || options.units.iter().any(|one| one.names(world, id))
                 {
                     declared.units.insert(id);
+                }
+                if let Some(lock) = annotated(world, &method.annotations, "GuardedBy") {
+                    declared.called_with.insert(id, lock);
                 }
                 if SET_UP.iter().any(|name| is_marked(name)) {
                     declared.set_up.insert(id);
@@ -186,6 +191,13 @@ impl Declared {
         let sets = sets.map(|one| format!("no class has the fields of {}", one.text()));
         methods.chain(sets).collect()
     }
+}
+
+/// The classes that are marked as thread-safe.
+pub fn thread_safe(world: &World) -> Vec<ClassId> {
+    let marked = world.classes.iter_enumerated();
+    let marked = marked.filter(|(_, of)| annotated(world, &of.annotations, "ThreadSafe").is_some());
+    marked.map(|(class, _)| class).collect()
 }
 
 /// A class with its package and without it, as sources and as class files write it.

@@ -5,7 +5,7 @@
 //! class whose name ends with `Right` must be proved safe.
 
 use selvedge_base::Budget;
-use selvedge_front_java::class::JavaInstruction;
+use selvedge_front_java::class::{JavaConstant, JavaInstruction};
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
 use selvedge_library::java::{
@@ -188,26 +188,49 @@ fn a_model_that_is_cut_off_is_no_verdict() {
     assert!(!checked.findings.is_empty() || !checked.open.is_empty(), "{checked:?}");
 }
 
-#[test]
-fn subroutines_are_never_skipped() {
+/// Why nothing is claimed of a program that is right, if its first instruction that can be changed is.
+fn open_after(main: &str, change: &dyn Fn(&mut JavaInstruction) -> bool) -> Vec<String> {
     let world = &ALL.world;
     let begins = ALL.begins.iter().find(|one| {
         matches!(one, JavaBeginning::Main(one)
-            if world.names.text(world.classes[one.class].name) == "JoinLoopRight")
+            if world.names.text(world.classes[one.class].name) == main)
     });
-    let begins: Vec<JavaBeginning> = begins.into_iter().cloned().collect();
-    let [JavaBeginning::Main(main)] = begins[..] else { panic!("it is there") };
-    let mut one =
-        JavaProgram { world: world.clone(), begins: begins.clone(), options: ALL.options.clone() };
+    let Some(&JavaBeginning::Main(begins)) = begins else { panic!("it is there") };
+    let mut one = JavaProgram {
+        world: world.clone(),
+        begins: vec![JavaBeginning::Main(begins)],
+        options: ALL.options.clone(),
+    };
     assert!(ask(&one).checked.open.is_empty());
-    let body = one.world.classes[main.class].methods[main.number].body.as_mut();
-    let body = body.expect("it has a body");
-    let jump = body.instructions.iter_mut().find(|one| matches!(one, JavaInstruction::Goto(_)));
-    let jump = jump.expect("there is a loop");
-    let JavaInstruction::Goto(target) = *jump else { panic!("it is a jump") };
-    *jump = JavaInstruction::Subroutine(target);
-    let checked = ask(&one).checked;
-    assert!(checked.open.iter().any(|why| why.contains("were not understood")), "{checked:?}");
+    let body = one.world.classes[begins.class].methods[begins.number].body.as_mut();
+    let instructions = &mut body.expect("it has a body").instructions;
+    assert!(instructions.iter_mut().any(change));
+    ask(&one).checked.open
+}
+
+#[test]
+fn subroutines_are_never_skipped() {
+    let open = open_after("JoinLoopRight", &|one| match *one {
+        JavaInstruction::Goto(target) => {
+            *one = JavaInstruction::Subroutine(target);
+            true
+        }
+        _ => false,
+    });
+    assert!(open.iter().any(|why| why.contains("were not understood")), "{open:?}");
+}
+
+#[test]
+fn constants_that_code_makes_are_not_taken_for_values() {
+    let descriptor = ALL.world.names.find("I").expect("there are numbers");
+    let open = open_after("JoinLoopRight", &|one| match *one {
+        JavaInstruction::Constant(JavaConstant::Int(_)) => {
+            *one = JavaInstruction::Constant(JavaConstant::Dynamic(0, descriptor));
+            true
+        }
+        _ => false,
+    });
+    assert!(open.iter().any(|why| why.contains("dynamic constants (I)")), "{open:?}");
 }
 
 #[test]
@@ -276,6 +299,21 @@ fn a_class_that_begins_nothing_is_a_mistake() {
     let loaded = Loaded::java("programs.jar".to_owned(), classes, &settings, &Budget::new());
     assert_eq!(loaded.complaints[0].code, "no-java-main");
     assert!(loaded.program.is_none());
+}
+
+#[test]
+fn classes_of_several_versions_and_classes_that_are_there_twice_are_named() {
+    let read = |release: Option<u16>| {
+        let mut classes = JavaClasses::default();
+        let gate: &[u8] = include_bytes!("../../front-java/tests/classes/twice/one/Gate.class");
+        classes.add("one.class", gate, release, &Budget::new()).expect("no limit");
+        classes.add("two.class", gate, release, &Budget::new()).expect("no limit");
+        let jar: &[u8] = include_bytes!("../../front-java/tests/classes/versions.jar");
+        classes.add("versions.jar", jar, release, &Budget::new()).expect("no limit");
+        classes.complaints.iter().map(|(_, one)| one.code).collect::<Vec<_>>()
+    };
+    assert_eq!(read(None), ["duplicate-class", "versioned-classes"]);
+    assert_eq!(read(Some(8)), ["duplicate-class"]);
 }
 
 #[test]

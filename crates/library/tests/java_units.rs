@@ -108,6 +108,42 @@ fn a_lock_that_is_said_to_guard_a_field_is_the_usual_one() {
 }
 
 #[test]
+fn a_lock_that_is_said_to_be_held_where_a_method_is_called_is_looked_for() {
+    let JavaChecked { checked, claim, .. } = check("Chest", plain());
+    assert!(!checked.findings.is_empty());
+    let said = "`@GuardedBy` holds for 1 of 2 methods (`Chest.open` without `this`)";
+    assert!(claim.contains(said), "{claim}");
+    let JavaChecked { checked, claim, .. } = check("ChestHeld", plain());
+    assert!(checked.findings.is_empty());
+    assert!(claim.contains("`@GuardedBy` holds for 1 of 1 method;"), "{claim}");
+}
+
+#[test]
+fn a_class_that_is_marked_as_thread_safe_is_asked_about_for_any_clients() {
+    const SAFE: &[u8] = include_bytes!("../../front-java/tests/classes/marked/SafeTally.class");
+    const UNSAFE: &[u8] = include_bytes!("../../front-java/tests/classes/marked/UnsafeTally.class");
+    let program = |files: &[&[u8]]| {
+        let mut classes = JavaClasses::default();
+        for (number, bytes) in files.iter().enumerate() {
+            let name = format!("{number}.class");
+            classes.add(&name, bytes, None, &Budget::new()).expect("no limit");
+        }
+        classes.program(&JavaSettings::default(), &Budget::new())
+    };
+    let found = |bytes: &[u8]| {
+        let program = program(&[bytes]).expect("it is marked");
+        let checked = program.check(&CheckOptions::default(), &Budget::new(), &mut |_, _, _| {});
+        let JavaChecked { checked, claim, .. } = checked.expect("no contradiction");
+        assert!(claim.contains("no subclass redefines a method (A8)"), "{claim}");
+        assert!(checked.open.is_empty(), "{:?}", checked.open);
+        checked.findings.len()
+    };
+    assert_eq!((found(SAFE), found(UNSAFE)), (0, 1));
+    let both = program(&[SAFE, UNSAFE]).expect_err("which one is not said");
+    assert!(both.message.contains("SafeTally, UnsafeTally"), "{}", both.message);
+}
+
+#[test]
 fn names_that_nothing_has_are_said() {
     let units = UnitOptions { units: unit("Nobody.at"), ..plain() };
     let said = loaded("Ledger", units).complaints;

@@ -79,7 +79,10 @@ impl Solver<'_> {
                     self.trigger(class);
                 }
             }
-            JavaInstruction::Constant(JavaConstant::Dynamic(..)) => {
+            JavaInstruction::Constant(JavaConstant::Dynamic(_, gives)) => {
+                // Whatever makes it is code that is called here.
+                let gives = self.text(*gives).to_owned();
+                self.found.doubts.insert(Doubt::Assumption("dynamic constants", gives));
                 let pool = self.node(Holder::Pool);
                 self.copy(pool, result, None);
             }

@@ -309,6 +309,9 @@ impl Solver<'_> {
                 self.finalizer(class, made);
                 let kept = self.node(Holder::Operand(caller, at, u8::MAX));
                 self.give(kept, made);
+                if let Some(&taken) = self.found.holders.get(&Holder::Operand(caller, at, TAKEN)) {
+                    self.give(taken, made);
+                }
                 if let Some(result) = self.calls[call].result {
                     self.give(result, made);
                 }

@@ -135,16 +135,17 @@ impl Solver<'_> {
         let first = operands.len() - passed.len();
         let types =
             if is_first { types_of_parameters(self.text(member.descriptor)) } else { Vec::new() };
-        for (number, text) in types.iter().enumerate() {
-            let function =
-                text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;";
-            let function = function && !effect.keeps;
-            if let (true, Some(&Some(node))) = (function, operands.get(first + number)) {
-                let handed = self.node(Holder::Operand(caller, at, HANDED));
-                for &one in &passed {
-                    self.copy(one, handed, None);
-                }
+        let is_function = |text: &String| {
+            text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;"
+        };
+        let has_functions = types.iter().any(is_function) && !effect.keeps;
+        for (number, text) in types.iter().enumerate().filter(|_| has_functions) {
+            let Some(&Some(node)) = operands.get(first + number) else { continue };
+            if is_function(text) {
                 self.add_use(node, Use::Handed(call));
+            } else {
+                let handed = self.node(Holder::Operand(caller, at, HANDED));
+                self.copy(node, handed, None);
             }
         }
         if effect.compares {

@@ -439,3 +439,53 @@ class Unconfigured {
         new Thread(() -> all.use()).start();
     }
 }
+
+/** Whoever opens it has to hold its monitor; one does not. */
+class Chest {
+    private int coins;
+
+    @GuardedBy("this")
+    void open() {
+        coins = coins + 1;
+    }
+
+    @GuardedBy("this")
+    void close() {
+        coins = coins - 1;
+    }
+
+    synchronized void put() {
+        open();
+        close();
+    }
+
+    void peek() {
+        open();
+    }
+
+    public static void main(String[] args) {
+        Chest chest = new Chest();
+        new Thread(() -> chest.put()).start();
+        new Thread(() -> chest.peek()).start();
+    }
+}
+
+/** Everybody does. */
+class ChestHeld {
+    private int coins;
+
+    @GuardedBy("this")
+    void open() {
+        coins = coins + 1;
+    }
+
+    synchronized void put() {
+        open();
+    }
+
+    public static void main(String[] args) {
+        ChestHeld chest = new ChestHeld();
+        new Thread(() -> chest.put()).start();
+        new Thread(() -> chest.put()).start();
+    }
+}

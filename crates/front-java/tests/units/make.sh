@@ -1,10 +1,13 @@
 #!/bin/sh
-# Compiles the programs into ../classes/units.jar; the same classes give the same bytes.
+# Compiles the programs into ../classes/units.jar, and those without `main` into ../classes/marked; the same
+# classes give the same bytes.
 set -e
 cd "$(dirname "$0")"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 javac -Xlint:none -d "$out" ./*.java
+rm -rf ../classes/marked
+javac -Xlint:none -d ../classes/marked marked/*.java
 jar=$(pwd)/../classes/units.jar
 cd "$out"
 rm -f "$jar"

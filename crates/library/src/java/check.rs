@@ -666,13 +666,16 @@ impl Joined {
                 names.join(", ")
             );
         }
-        let (claims, broken) = self.accesses.claims();
-        if claims > 0 {
-            let held = claims - broken.len();
-            let _ = write!(text, "; `@GuardedBy` holds for {held} of {}", count(claims, "field"));
-        }
-        if !broken.is_empty() {
-            let _ = write!(text, " ({})", broken.join("; "));
+        let of_fields = (self.accesses.claims(), "field");
+        let of_calls = (self.accesses.claims_of_calls(), "method");
+        for ((claims, broken), what) in [of_fields, of_calls] {
+            if claims > 0 {
+                let held = claims - broken.len();
+                let _ = write!(text, "; `@GuardedBy` holds for {held} of {}", count(claims, what));
+            }
+            if !broken.is_empty() {
+                let _ = write!(text, " ({})", broken.join("; "));
+            }
         }
         if !self.unasked.is_empty() {
             let names: Vec<&str> = self.unasked.iter().map(String::as_str).collect();

@@ -23,6 +23,11 @@ pub(super) fn note_accesses(
         table.claim(&program.locations[*location].name, &claim.text, &claim.names);
     }
     let held = HeldLocks::new(program, budget)?;
+    for (&procedure, claim) in &model.remarks.called_with {
+        let Some(locks) = held.at_entry(procedure) else { continue };
+        let locks = locks.iter().map(|&lock| program.locks[lock].name.clone()).collect();
+        table.claim_call(&program.procedures[procedure].name, &claim.text, &claim.names, &locks);
+    }
     for (location, of) in program.locations.iter_enumerated() {
         for (edge, writes, locks) in held.accesses(program, location) {
             let said = model.remarks.edges.get(&edge);

@@ -91,6 +91,15 @@ impl JavaClasses {
             Ok(contents) => {
                 self.others += contents.others;
                 self.versioned += contents.versioned;
+                if contents.versioned > 0 && release.is_none() {
+                    let classes = count(contents.versioned, "class file");
+                    let message =
+                        format!("{classes} for newer versions of Java, of which the newest count");
+                    let warning =
+                        Diagnostic::global("versioned-classes", Severity::Warning, message);
+                    let help = "--release N takes those that Java N would";
+                    self.complaints.push((name.to_owned(), warning.with_help(help)));
+                }
                 for (path, bytes) in contents.classes {
                     budget.check()?;
                     self.add_class(&format!("{name}!{path}"), &bytes);

@@ -7,6 +7,7 @@ use selvedge_front_java::client::client_world;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::{JavaBeginning, JavaOptions};
 use selvedge_front_java::presets::{FrameworkPreset, framework_world};
+use selvedge_front_java::units::thread_safe;
 use selvedge_front_java::world::{ClassId, MemberId};
 use selvedge_report::escape::visible;
 
@@ -15,7 +16,7 @@ use selvedge_report::escape::visible;
 pub struct JavaSettings {
     /// The class whose `main` it begins with; each `main` is a program if there is none.
     pub main: Option<String>,
-    /// The class whose clients it is.
+    /// The class whose clients it is; the one marked with `@ThreadSafe` if nothing else begins.
     pub class: Option<String>,
     /// The methods that it begins with, each as `class.method`, in any number of threads.
     pub entries: Vec<String>,
@@ -36,8 +37,7 @@ impl JavaSettings {
     /// If nothing begins there, or the budget is used up.
     pub fn program(&self, world: World, budget: &Budget) -> Result<JavaProgram, Box<Diagnostic>> {
         let options = self.options.clone();
-        if let Some(class) = &self.class {
-            let class = find(&world, class)?;
+        if let Some(class) = self.class_of_clients(&world)? {
             let stopped = |reason: selvedge_base::StopReason| {
                 let message = format!("the classes were not looked through: {reason}");
                 Box::new(Diagnostic::global("file-not-read", Severity::Warning, message))
@@ -85,6 +85,33 @@ impl JavaSettings {
         }
         let begins = mains.into_iter().map(JavaBeginning::Main).collect();
         Ok(JavaProgram { world, begins, options })
+    }
+}
+
+impl JavaSettings {
+    /// The class whose clients are asked about: the one that is named, or the only one that is marked with
+    /// `@ThreadSafe` where nothing else begins.
+    fn class_of_clients(&self, world: &World) -> Result<Option<ClassId>, Box<Diagnostic>> {
+        if let Some(class) = &self.class {
+            return find(world, class).map(Some);
+        }
+        let begins = self.main.is_some() || !self.entries.is_empty() || !self.presets.is_empty();
+        if begins || !world.mains().is_empty() {
+            return Ok(None);
+        }
+        match thread_safe(world)[..] {
+            [] => Ok(None),
+            [only] => Ok(Some(only)),
+            [first, second, ..] => {
+                let name = |class: ClassId| world.names.class(world.classes[class].name);
+                let message = format!(
+                    "several classes are marked with `@ThreadSafe`: {}, {}, …",
+                    visible(&name(first)),
+                    visible(&name(second))
+                );
+                Err(Box::new(wrong(message, "name the one to be asked about with --class")))
+            }
+        }
     }
 }
 
