@@ -86,7 +86,7 @@ fn has_finalizer(world: &World, class: ClassId) -> bool {
 
 /// Whether a constructor writes the field on every path, and does nothing before by which somebody else, or it
 /// itself, could see the field.
-fn is_seen_late(
+pub(crate) fn is_seen_late(
     world: &World,
     found: &PointsTo,
     field: MemberId,

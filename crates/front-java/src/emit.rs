@@ -19,8 +19,9 @@ use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_program::files::SourceFile;
 use selvedge_program::{
-    Action, AtomicSet, AtomicSetId, Copies, Edge, Frame, Location, LocationId, Lock, LockId,
-    NodeId, Procedure, ProcedureId, Program, Start, Thread,
+    Action, AtomicSet, AtomicSetId, Copies, Edge, Expr, Frame, Global, GlobalId, Location,
+    LocationId, Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread, Update,
+    UpdateId, Variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,6 +98,7 @@ pub fn emit(
         sources,
         program: Program { files: sources.files.clone(), ..Program::default() },
         locations: BTreeMap::new(),
+        values: BTreeMap::new(),
         locks: BTreeMap::new(),
         names: BTreeSet::new(),
         remarks: StepRemarks::default(),
@@ -263,7 +265,11 @@ fn eventful(model: &Model, written: &BTreeSet<LocationKey>, about_locks: bool) -
             match step {
                 Step::Read(location, _) if !written.contains(location) => {}
                 Step::Acquire(_) if !about_locks => {}
-                Step::Read(..) | Step::Write(..) | Step::Acquire(_)
+                Step::Read(..)
+                | Step::Write(..)
+                | Step::Acquire(_)
+                | Step::Is(..)
+                | Step::Becomes(..)
                     if !eventful[context.index()] =>
                 {
                     eventful[context.index()] = true;
@@ -435,6 +441,8 @@ struct Emitter<'e, 'a> {
     sources: &'e Sources,
     program: Program,
     locations: BTreeMap<LocationKey, LocationId>,
+    /// The globals that stand for what locations hold.
+    values: BTreeMap<LocationKey, GlobalId>,
     locks: BTreeMap<LockKey, LockId>,
     names: BTreeSet<String>,
     remarks: StepRemarks,
@@ -502,11 +510,12 @@ impl Emitter<'_, '_> {
                         (action, volatile, self.sources.place(world, method, *at))
                     }
                 };
+                let update = label.as_ref().and_then(|(step, _)| self.update(step));
                 let edge = self.program.edges.push(Edge {
                     source: node(source),
                     target: node(*target),
                     action,
-                    update: None,
+                    update,
                     passing: None,
                     volatile,
                     place,
@@ -529,6 +538,7 @@ impl Emitter<'_, '_> {
             Step::Write(location, volatile) => (Action::Write(self.location(location)), *volatile),
             Step::Acquire(key) => (Action::Acquire(self.lock(key)), false),
             Step::Release(key) => (Action::Release(self.lock(key)), false),
+            Step::Is(..) | Step::Becomes(..) => (Action::Skip, false),
             Step::Begin | Step::Pass => (Action::BeginUnit, false),
             Step::End => (Action::EndUnit, false),
             Step::Call(context, outcome) => {
@@ -541,6 +551,28 @@ impl Emitter<'_, '_> {
                 (Action::Call(ProcedureId::from_index(number)), false)
             }
         }
+    }
+
+    /// What a step about a value does to the global that stands for it.
+    fn update(&mut self, step: &Step) -> Option<UpdateId> {
+        let (Step::Is(key, _) | Step::Becomes(key, _)) = step else { return None };
+        let next = GlobalId::from_index(self.values.len());
+        let global = *self.values.entry(key.clone()).or_insert(next);
+        if global == next {
+            let name = format!("value {}", next.index());
+            self.program.globals.push(Global::flag(name, Place::NONE, None));
+        }
+        let variable = Variable::Global(global);
+        let value = Expr::Current(variable);
+        let update = match step {
+            Step::Becomes(_, value) => {
+                let value = value.map_or(Expr::Choice, Expr::truth);
+                Update { assignments: vec![(variable, value)], ..Update::default() }
+            }
+            Step::Is(_, false) => Update { guard: Some(value.not()), ..Update::default() },
+            _ => Update { guard: Some(value), ..Update::default() },
+        };
+        Some(self.program.updates.push(update))
     }
 
     fn location(&mut self, key: &LocationKey) -> LocationId {

@@ -43,6 +43,7 @@ pub mod remarks;
 pub mod rewrite;
 pub mod tokens;
 pub mod units;
+pub mod values;
 pub mod words;
 pub mod world;
 

@@ -24,6 +24,7 @@ use crate::points_to::{
 use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{JavaSubject, Mask, Model, ModelFacts, ModelThread, model};
 use crate::units::Declared;
+use crate::values::ModelAgain;
 use crate::words::{kind_name, lock_name, short_class, short_method, subject_class, subject_name};
 use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
@@ -98,7 +99,7 @@ pub fn questions(
     beginning: &JavaBeginning,
     options: &JavaOptions,
     budget: &Budget,
-    each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
+    each: &mut dyn FnMut(JavaModel, ModelAgain<'_, '_>) -> Result<(), StopReason>,
 ) -> Result<Understood, StopReason> {
     let found = points_to(world, table, beginning, options.unknown, budget)?;
     let facts = Facts::new(world, &found, budget)?;
@@ -173,7 +174,13 @@ pub fn questions(
                     Posed::Model(model) => {
                         understood.ignored.extend(model.ignored.iter().cloned());
                         understood.models += 1;
-                        each(*model)?;
+                        let again = ModelAgain {
+                            shared: &shared,
+                            subject,
+                            threads: &threads,
+                            sources: &sources,
+                        };
+                        each(*model, again)?;
                     }
                 }
             }
@@ -232,7 +239,7 @@ fn deadlocks(
     sources: &Sources,
     understood: &mut Understood,
     budget: &Budget,
-    each: &mut dyn FnMut(JavaModel) -> Result<(), StopReason>,
+    each: &mut dyn FnMut(JavaModel, ModelAgain<'_, '_>) -> Result<(), StopReason>,
 ) -> Result<(), StopReason> {
     let ModelFacts { world, .. } = shared;
     let mut remarks = KnownRemarks::default();
@@ -263,7 +270,7 @@ fn deadlocks(
                 understood.doubts.append(&mut model.doubts);
                 understood.models += 1;
                 understood.cycles += 1;
-                each(*model)?;
+                each(*model, ModelAgain { shared, subject, threads: &together, sources })?;
             }
         }
     }

@@ -173,3 +173,22 @@ fn what_a_framework_sets_up_comes_later() {
     };
     assert_eq!((rank("Configured"), rank("Unconfigured")), (Some(6), Some(4)));
 }
+
+/// What truth values and null tests rule out stays a finding, with a tag.
+#[test]
+fn values_demote_what_they_rule_out() {
+    let tags = |main: &str| -> Vec<Vec<String>> {
+        let found = check(main, plain()).checked.findings;
+        let causes = found.into_iter().filter_map(|one| one.cause);
+        causes.map(|cause| cause.tags.into_iter().collect()).collect()
+    };
+    let refuted = |main: &str| {
+        let tags = tags(main);
+        assert!(!tags.is_empty(), "{main}");
+        tags.iter().all(|tags| tags.contains(&"data-refuted".to_owned()))
+    };
+    assert!(refuted("SlotApart") && refuted("ParcelApart"));
+    for main in ["SlotEarly", "SlotDisturbed", "SlotLeaked", "ParcelsTogether"] {
+        assert!(!refuted(main), "{main}");
+    }
+}

@@ -272,7 +272,7 @@ impl Walk<'_, '_, '_> {
         let mut tokens = tokens;
         tokens.resize(count, JavaToken::Other);
         for token in &mut tokens {
-            if let JavaToken::Number(_) = token {
+            if matches!(token, JavaToken::Number(_)) && !self.has_values() {
                 *token = JavaToken::Other;
             }
         }

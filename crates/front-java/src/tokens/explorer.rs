@@ -50,6 +50,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             object,
             initialiser: None,
             nodes: 0,
+            values: BTreeSet::new(),
         };
         let class = match subject {
             JavaSubject::Object(object) => shared.guarded.get(&object).copied(),

@@ -21,6 +21,7 @@
 mod calls;
 mod explorer;
 mod touching;
+mod values;
 mod walk;
 
 use self::touching::Touching;
@@ -173,6 +174,10 @@ pub enum Step {
     Call(ContextId, CallOutcome),
     /// Calls of whatever clients may call, any number of times, by the second thread or not.
     Clients(bool),
+    /// Goes on if a location has this value.
+    Is(LocationKey, bool),
+    /// A location gets this value, or any.
+    Becomes(LocationKey, Option<bool>),
 }
 
 /// Where an edge leads.
@@ -572,11 +577,26 @@ pub fn model(
     nested: bool,
     budget: &Budget,
 ) -> Result<Model, StopReason> {
+    model_with_values(shared, subject, threads, (nested, &BTreeSet::new()), budget)
+}
+
+/// The same with the values of these fields.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn model_with_values(
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
+    threads: &[ModelThread],
+    (nested, values): (bool, &BTreeSet<MemberId>),
+    budget: &Budget,
+) -> Result<Model, StopReason> {
     let (mut dropped, mut unsplit) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let mut explorer = Explorer::new(shared, subject, threads, dropped, budget)?;
         explorer.nested = nested;
         explorer.unsplit = unsplit;
+        explorer.values.clone_from(values);
         let before = (explorer.model.dropped.len(), explorer.unsplit.len());
         explorer.run(budget)?;
         let now = (explorer.model.dropped.len(), explorer.unsplit.len());
@@ -682,6 +702,8 @@ struct Explorer<'s, 'a> {
     /// The initialiser of the class through which alone the object is known.
     initialiser: Option<MemberId>,
     nodes: usize,
+    /// The fields whose values are followed.
+    values: BTreeSet<MemberId>,
 }
 
 /// The execution of one method on tokens.

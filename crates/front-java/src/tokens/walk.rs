@@ -297,7 +297,8 @@ impl Walk<'_, '_, '_> {
         if frame.unit != Unit::None {
             steps.push(Step::End);
         }
-        let token = if let JavaToken::Number(_) = token { JavaToken::Other } else { token };
+        let is_left = self.has_values() || !matches!(token, JavaToken::Number(_));
+        let token = if is_left { token } else { JavaToken::Other };
         let outcome = CallOutcome {
             thrown,
             token,
@@ -449,6 +450,7 @@ impl Walk<'_, '_, '_> {
             JavaInstruction::New(_) | JavaInstruction::NewArray(..) => {
                 self.throw(source, frame, &[]);
                 for token in self.made(frame) {
+                    let token = if self.has_values() { Self::not_null(token) } else { token };
                     let (next, _) = self.after(frame, token)?;
                     self.go_on(source, &[], &next);
                 }
@@ -460,7 +462,8 @@ impl Walk<'_, '_, '_> {
             }
             JavaInstruction::Constant(_) => {
                 self.throw(source, frame, &[]);
-                for token in self.result_tokens(frame.at) {
+                let known = self.constant(instruction).map(|token| vec![token]);
+                for token in known.unwrap_or_else(|| self.result_tokens(frame.at)) {
                     let (next, _) = self.after(frame, token)?;
                     self.go_on(source, &[], &next);
                 }
@@ -485,7 +488,7 @@ impl Walk<'_, '_, '_> {
             }
             JavaInstruction::Return(kind) => {
                 let token = match kind {
-                    Some(JavaKind::Reference) => operands[0].clone(),
+                    Some(JavaKind::Reference | JavaKind::Int) => operands[0].clone(),
                     _ => JavaToken::Other,
                 };
                 self.leave(source, &plain, Vec::new(), false, token);
@@ -515,6 +518,12 @@ impl Walk<'_, '_, '_> {
 
     /// Where a branch leads, if the numbers are known that decide it.
     fn decided(&self, at: At, operands: &[JavaToken]) -> Option<At> {
+        let behind = At::from_index(at.index() + 1);
+        if let JavaInstruction::Branch(condition, target) = &self.body.instructions[at.index()]
+            && let Some(taken) = self.is_null_branch_taken(*condition, operands.first())
+        {
+            return Some(if taken { *target } else { behind });
+        }
         let number = |which: usize| match operands.get(which)? {
             JavaToken::Number(number) => Some(*number),
             _ => match self.frames.operands[at].get(which)?[..] {
@@ -550,7 +559,7 @@ impl Walk<'_, '_, '_> {
             Comparison::Greater => one > other,
             Comparison::NotGreater => one <= other,
         };
-        Some(if taken { *target } else { At::from_index(at.index() + 1) })
+        Some(if taken { *target } else { behind })
     }
 
     /// Where the thread is behind a branch by which it may leave a loop that waits for others.
@@ -667,7 +676,7 @@ impl Walk<'_, '_, '_> {
                 let volatile =
                     self.is_client() || (volatile && !self.feeds_own_write(frame.at, field));
                 let steps: Vec<Step> =
-                    location.map(|one| Step::Read(one, volatile)).into_iter().collect();
+                    location.clone().map(|one| Step::Read(one, volatile)).into_iter().collect();
                 let tokens = if !is_reference {
                     vec![self.number_of(operands.first(), field)]
                 } else if access == FieldAccess::Get {
@@ -683,7 +692,9 @@ impl Walk<'_, '_, '_> {
                     Some(known) if kept => vec![known.clone()],
                     _ => tokens,
                 };
-                for token in tokens {
+                for (steps, token) in
+                    self.read_values(location.as_ref(), is_reference, &steps, tokens)
+                {
                     let (mut next, _) = self.after(frame, token.clone())?;
                     if kept {
                         next.memo.insert(field, token);
@@ -694,8 +705,9 @@ impl Walk<'_, '_, '_> {
             FieldAccess::PutStatic | FieldAccess::Put => {
                 let volatile =
                     self.is_client() || (volatile && !self.depends_on_own_read(frame.at, field));
-                let steps: Vec<Step> =
-                    location.map(|one| Step::Write(one, volatile)).into_iter().collect();
+                let becomes = self.written_value(location.as_ref(), is_reference, operands.last());
+                let write = location.map(|one| Step::Write(one, volatile));
+                let steps: Vec<Step> = write.into_iter().chain(becomes).collect();
                 let (mut next, _) = self.after(frame, JavaToken::Other)?;
                 // Storing what the object owns in the object makes nothing known.
                 let owned = matches!(operands.last(), Some(JavaToken::Part(..)))
@@ -707,7 +719,8 @@ impl Walk<'_, '_, '_> {
                 {
                     // What has no name of its own is named by the field.
                     let part = self.explorer.part_of(&operands[0], field);
-                    let named = (*token == JavaToken::Other).then_some(part).flatten();
+                    let unnamed = matches!(token, JavaToken::Other | JavaToken::Number(_));
+                    let named = unnamed.then_some(part).flatten();
                     next.memo.insert(field, named.unwrap_or_else(|| token.clone()));
                 }
                 if operands.last().is_some_and(Self::is_fresh) && !owned {

@@ -12,6 +12,7 @@ use crate::check::{CheckOptions, Fixes, check_goals};
 use crate::fixes::deadlocks;
 use crate::goals::Goals;
 use crate::java::conflict::{conflict, note_accesses};
+use crate::java::values::{REFUTED, refuted};
 use selvedge_analysis::{InternalError, Prepared};
 use selvedge_base::{Budget, Diagnostic, Id, IdVec, Place, Severity, StopReason};
 use selvedge_findings::fix::LARGEST;
@@ -164,22 +165,31 @@ impl JavaProgram {
             }
             let mut bug = None;
             let mut models = 0;
-            let understood =
-                questions(&self.world, &table, beginning, &settings, budget, &mut |model| {
+            let understood = questions(
+                &self.world,
+                &table,
+                beginning,
+                &settings,
+                budget,
+                &mut |model, again| {
                     models += 1;
                     progress(FindingKind::Race, models, models);
                     let own = if model.about_locks { &about_locks } else { &about_data };
                     match check_either(model, own, cache, budget) {
                         Ok((model, checked)) => {
+                            let refuted = refuted(&model.program, again, &checked, own, budget)?;
                             match without_joins(&model, &checked, own, cache, budget) {
-                                Ok(joins) => joined.add(&model, checked, &joins, budget)?,
+                                Ok(joins) => {
+                                    joined.add(&model, checked, (&joins, &refuted), budget)?;
+                                }
                                 Err(wrong) => bug = Some(wrong),
                             }
                         }
                         Err(wrong) => bug = Some(wrong),
                     }
                     budget.check()
-                });
+                },
+            );
             if let Some(bug) = bug {
                 return Err(bug);
             }
@@ -255,7 +265,7 @@ fn without_joins(
 }
 
 /// Asks about a model, or gives the answer that is known already.
-fn check_model(
+pub(super) fn check_model(
     program: &Program,
     options: &CheckOptions,
     cache: Option<(&dyn Store, &str)>,
@@ -323,7 +333,7 @@ struct Joined {
 }
 
 /// What tells one conflict from another: its kind and its places.
-type ConflictKey = (FindingKind, Vec<Place>);
+pub(super) type ConflictKey = (FindingKind, Vec<Place>);
 
 /// A model in which something was found, and its procedures that run for the object.
 struct ConflictModel {
@@ -334,7 +344,7 @@ struct ConflictModel {
 }
 
 /// What tells the conflict of a finding from others.
-fn key_of(finding: &Finding) -> ConflictKey {
+pub(super) fn key_of(finding: &Finding) -> ConflictKey {
     let mut places = finding.places.clone();
     places.sort_unstable();
     (finding.kind, places)
@@ -379,7 +389,7 @@ impl Joined {
         &mut self,
         model: &JavaModel,
         checked: Checked,
-        joins: &BTreeSet<ConflictKey>,
+        (joins, refuted): (&BTreeSet<ConflictKey>, &BTreeSet<ConflictKey>),
         budget: &Budget,
     ) -> Result<(), StopReason> {
         for (kind, tally) in checked.tallies {
@@ -405,11 +415,17 @@ impl Joined {
                 .chain(&finding.tags)
                 .cloned()
                 .collect();
+            // Values have to rule it out in every model.
+            let is_refuted =
+                refuted.contains(&key) && known.is_none_or(|known| known.demoted.contains(REFUTED));
             let is_better = known.is_none_or(|known| steps(&finding) < steps(&known.finding));
             if is_better {
                 let mut conflict = conflict(model, finding);
                 if joins.contains(&key) {
                     conflict.demoted.insert("join-assumed".to_owned());
+                }
+                if is_refuted {
+                    conflict.demoted.insert(REFUTED.to_owned());
                 }
                 let shift = *shift.get_or_insert_with(|| {
                     for thread in &model.program.threads {
@@ -433,6 +449,9 @@ impl Joined {
                 self.models_of.insert(key.clone(), Rc::clone(kept));
             }
             if let Some(known) = self.conflicts.get_mut(&key) {
+                if !is_refuted {
+                    known.demoted.remove(REFUTED);
+                }
                 known.finding.tags = tags.into_iter().collect();
             }
         }

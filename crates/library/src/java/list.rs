@@ -82,13 +82,19 @@ impl JavaProgram {
         let mut out = String::new();
         for beginning in &self.begins {
             let mut seen = Seen::default();
-            let understood =
-                questions(&self.world, &table, beginning, &self.options, budget, &mut |model| {
+            let understood = questions(
+                &self.world,
+                &table,
+                beginning,
+                &self.options,
+                budget,
+                &mut |model, _| {
                     if !model.about_locks {
                         seen.add(&model);
                     }
                     budget.check()
-                })?;
+                },
+            )?;
             if let (true, JavaBeginning::Main(main)) = (self.begins.len() > 1, beginning) {
                 let class = self.world.names.class(self.world.classes[main.class].name);
                 let _ = writeln!(out, "{}.main:", visible(&class));
@@ -113,7 +119,7 @@ impl JavaProgram {
         let table = Table::standard();
         let (mut found, mut others) = (Vec::new(), BTreeSet::new());
         for beginning in &self.begins {
-            questions(&self.world, &table, beginning, &self.options, budget, &mut |model| {
+            questions(&self.world, &table, beginning, &self.options, budget, &mut |model, _| {
                 let statics = model.is_static && model.class == wanted;
                 if model.about_locks {
                     // It has no name of its own.

@@ -10,6 +10,7 @@ mod confirm;
 mod conflict;
 mod list;
 mod settings;
+mod values;
 
 pub use check::{JavaChecked, JavaFigures, JavaProgram, JavaSites};
 pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
