@@ -223,6 +223,8 @@ pub struct Conflict {
     pub depends: bool,
     /// What makes it less likely.
     pub demoted: BTreeSet<String>,
+    /// The locks that its model leaves out.
+    pub ignored: BTreeSet<String>,
     /// Whether it is gone where its change is made.
     pub cured: bool,
 }
@@ -544,7 +546,17 @@ fn one(key: &CauseKey, members: Vec<Conflict>, table: &AccessTable) -> Option<Fi
     let usual = matches!(key, CauseKey::Lacking { .. });
     let ranks: Vec<u8> = members.iter().map(|one| rank::rank(one, usual, table)).collect();
     let rank = ranks.iter().copied().min()?;
-    let line = key.line(&members, table);
+    let mut line = key.line(&members, table);
+    let ignored = members.iter().map(|one| one.ignored.clone());
+    let ignored = ignored.reduce(|one, other| &one & &other).unwrap_or_default();
+    if !ignored.is_empty() {
+        let names: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        line = format!(
+            "{line} ({} {verb} ignored: not nested, or without a name there)",
+            listed(&names)
+        );
+    }
     let fix = fix(&members, table);
     let mut pairs: Vec<CausePair> = members.iter().map(pair).collect();
     pairs.sort();

@@ -338,7 +338,9 @@ impl Asked<'_, '_> {
         budget: &Budget,
     ) -> Result<Posed, StopReason> {
         let built = model(self.shared, subject, threads, false, budget)?;
-        if !built.unnested {
+        // What is too large may be so because of locks in any order.
+        let is_larger = built.cut && !self.shared.explicit.is_empty();
+        if !built.unnested && !is_larger {
             return Ok(self.posed(subject, threads, &built));
         }
         let nested = model(self.shared, subject, threads, true, budget)?;

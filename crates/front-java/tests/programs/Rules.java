@@ -242,3 +242,12 @@ class CrowdedAsked {
         for (int i = 0; i < 2; i++) new Thread(() -> go()).start();
     }
 }
+
+class HandleRight {
+    final java.util.concurrent.atomic.AtomicInteger n = new java.util.concurrent.atomic.AtomicInteger();
+    public static void main(String[] args) {
+        HandleRight h = new HandleRight();
+        new Thread(() -> { h.n.getAndAdd(1); }).start();
+        new Thread(() -> { h.n.incrementAndGet(); }).start();
+    }
+}

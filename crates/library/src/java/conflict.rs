@@ -61,6 +61,7 @@ pub(super) fn conflict(model: &JavaModel, finding: Finding) -> Conflict {
         has_main: model.has_main,
         depends,
         demoted,
+        ignored: model.ignored.iter().cloned().collect(),
         cured: false,
     }
 }
