@@ -100,20 +100,25 @@ impl Executor {
 
     /// Goes to a state.
     pub fn load(&mut self, words: &[u64]) {
-        self.outcomes.clear();
-        self.movers.clear();
         self.words.copy_from_slice(words);
         self.layout.read(words, &mut self.cells);
     }
 
-    /// The words of the states that have come out since a state was loaded, and whose steps led there.
+    /// Forgets the states that have come out.
+    pub fn clear(&mut self) {
+        self.outcomes.clear();
+        self.movers.clear();
+    }
+
+    /// The words of the states that have come out since they were forgotten, and whose steps led there.
     pub fn outcomes(&self) -> (&[u64], &[ThreadId]) {
         (&self.outcomes, &self.movers)
     }
 
-    /// The words of each of these states, to be changed.
-    pub fn outcomes_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
-        self.outcomes.chunks_exact_mut(self.layout.words)
+    /// The words of each of these states from one on, to be changed.
+    pub fn outcomes_from(&mut self, first: usize) -> impl Iterator<Item = &mut [u64]> {
+        let stride = self.layout.words;
+        self.outcomes[first * stride..].chunks_exact_mut(stride)
     }
 
     /// Takes all steps of a thread from the state that was loaded.

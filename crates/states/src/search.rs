@@ -29,6 +29,7 @@ pub(crate) mod part;
 pub(crate) mod partition;
 mod spill;
 pub(crate) mod together;
+mod visit;
 
 pub use options::{Goal, Reduction, SearchOptions, SearchOrder, StoreKind};
 pub use parallel::WorkCounts;
@@ -52,6 +53,7 @@ use selvedge_program::{
     ThreadId, Unknown, Valuation, Value, Witness,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use visit::Source;
 
 /// Something that was looked for.
 #[derive(Clone, Debug)]
@@ -148,6 +150,8 @@ pub struct StateSearch<'c, 'p> {
     spread: FxHashMap<(ThreadId, CellAccess), Vec<ThreadId>>,
     /// Scratch for the cells of a state.
     cells: Vec<Value>,
+    /// States whose steps were taken, and wait to be stored with others.
+    batch: Vec<Source>,
     /// Levels with fewer states are expanded by one of several workers.
     pub few: usize,
     /// What it has as one of several workers.
@@ -222,6 +226,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             recent: Vec::new(),
             spread: FxHashMap::default(),
             cells: Vec::new(),
+            batch: Vec::new(),
             few: parallel::FEW,
             part: None,
             shared: None,
@@ -283,9 +288,15 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 if number % 256 == 0 {
                     self.budget.note_figures(self.figures());
                 }
-                if let Some(found) = self.visit(number, whole.as_deref())? {
+                if let Some(found) = self.visit_soon(number, whole.as_deref())? {
                     return Ok(Some(found));
                 }
+            }
+            if self.has_batch() {
+                if let Some(found) = self.store_batch()? {
+                    return Ok(Some(found));
+                }
+                continue;
             }
             if !self.outdated {
                 return Ok(None);
@@ -529,144 +540,6 @@ impl<'c, 'p> StateSearch<'c, 'p> {
             }
         }
         Ok(())
-    }
-
-    /// Everything that threads do from a stored state.
-    fn visit(&mut self, number: Stored, whole: Option<&[u64]>) -> Result<Option<Found>, Unknown> {
-        let mut executor = self.executor.take();
-        let found = self.visit_with(executor.as_mut(), number, whole);
-        self.executor = executor;
-        found
-    }
-
-    fn visit_with(
-        &mut self,
-        executor: Option<&mut Executor>,
-        number: Stored,
-        whole: Option<&[u64]>,
-    ) -> Result<Option<Found>, Unknown> {
-        let stored = self.found_so_far();
-        let threads = self.machine.code.program.threads.ids();
-        let mut moves = false;
-        let mut general: Vec<ThreadId> = Vec::new();
-        if let Some(executor) = executor {
-            executor.load(whole.unwrap_or_else(|| self.store.packed(number)));
-            let twins = match self.packing.layout().filter(|_| !self.symmetry.is_trivial()) {
-                Some(layout) => {
-                    let words = whole.unwrap_or_else(|| self.store.packed(number));
-                    self.symmetry.twins_of_words(layout, words, &mut self.cells)
-                }
-                None => Vec::new(),
-            };
-            let threads = threads.filter(|thread| !twins.contains(thread));
-            general.extend(threads.filter(|&thread| executor.expand(thread).is_err()));
-            if let Some(layout) = self.packing.layout().filter(|_| !self.symmetry.is_trivial()) {
-                for words in executor.outcomes_mut() {
-                    self.symmetry.arrange_words(layout, words, &mut self.cells);
-                }
-            }
-            self.counts.nodes += (self.machine.code.program.threads.len() - general.len()) as u64;
-            moves = !executor.outcomes().1.is_empty();
-            if let Some(found) = self.keep_outcomes(executor, number)? {
-                return Ok(Some(found));
-            }
-        } else {
-            general.extend(threads);
-        }
-        if !general.is_empty() {
-            let words = whole.unwrap_or_else(|| self.store.packed(number));
-            let state = self.packing.unpack(words);
-            let twins = self.symmetry.twins(&state);
-            general.retain(|thread| !twins.contains(thread));
-            for thread in general {
-                if let Some(found) = self.expand(number, &state, thread)? {
-                    return Ok(Some(found));
-                }
-            }
-        }
-        // Where a thread has led to a new state, one can move.
-        if self.goal == Goal::Deadlock && !moves && self.found_so_far() == stored {
-            let words = whole.unwrap_or_else(|| self.store.packed(number));
-            let state = self.packing.unpack(words);
-            if self.is_deadlock(&state)? {
-                let thread = selvedge_base::Id::from_index(0);
-                return Ok(Some(Found::behind(number, thread, Path::new())));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Stores where steps that simply happen lead from a stored state.
-    fn keep_outcomes(
-        &mut self,
-        executor: &mut Executor,
-        number: Stored,
-    ) -> Result<Option<Found>, Unknown> {
-        if self.part.is_some() {
-            return self.share_outcomes(executor);
-        }
-        let depth = self.depth_behind(number);
-        let mut hashes = std::mem::take(&mut executor.hashes);
-        let (words, movers) = executor.outcomes();
-        self.store.look_ahead(words, &mut hashes);
-        self.counts.nodes += movers.len() as u64;
-        self.counts.transitions += movers.len() as u64;
-        let mut found = None;
-        let outcomes = words.chunks_exact(executor.stride());
-        for ((words, &thread), &hash) in outcomes.zip(movers).zip(&hashes) {
-            if self.store.count() as u64 >= self.options.most_states {
-                return Err(Unknown::Stopped(StopReason::Memory));
-            }
-            let parent = Parent { state: number, thread, depth };
-            let (next, new) = self.store.insert_hashed(words, hash, parent);
-            if !new {
-                continue;
-            }
-            self.queue.push_back(next);
-            self.counts.depth = self.counts.depth.max(u64::from(depth));
-            if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
-                found = Some(Found::behind(next, thread, Path::new()));
-                break;
-            }
-        }
-        executor.hashes = hashes;
-        Ok(found)
-    }
-
-    /// The same for one of several workers.
-    fn share_outcomes(&mut self, executor: &mut Executor) -> Result<Option<Found>, Unknown> {
-        let mut hashes = std::mem::take(&mut executor.hashes);
-        let (words, movers) = executor.outcomes();
-        if let Some(part) = &self.part {
-            part.look_ahead(words, &mut hashes);
-        }
-        self.counts.nodes += movers.len() as u64;
-        self.counts.transitions += movers.len() as u64;
-        let outcomes = words.chunks_exact(executor.stride());
-        for ((words, &thread), &hash) in outcomes.zip(movers).zip(&hashes) {
-            let reached = self.part.as_ref().map(|part| part.reached(thread));
-            self.store_hashed(words, hash, reached)?;
-        }
-        executor.hashes = hashes;
-        Ok(None)
-    }
-
-    /// Whether no thread can move, and a started one has not ended.
-    fn is_deadlock(&self, state: &State) -> Result<bool, Unknown> {
-        let mut unfinished = false;
-        for thread in self.machine.code.program.threads.ids() {
-            let own = state.thread(thread);
-            unfinished |= !own.waits && !own.stack.is_empty();
-            if own.stopped {
-                return Ok(false);
-            }
-            for offer in self.machine.offers(state, thread)? {
-                if !offer.outcomes.is_empty() || offer.fails.is_some() || offer.too_deep {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(unfinished)
     }
 
     /// Registers what a thread accesses for the copies that could stand in its place.

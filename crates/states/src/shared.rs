@@ -18,117 +18,29 @@
 //! 2. A record is its parent, how many words the state has if that is not fixed, and the words.
 //! 3. The first place of an arena is left free, so no entry is zero, which is an empty slot.
 
+mod arena;
+mod record;
 mod slots;
 
-use slots::SlotTable;
+pub use record::{
+    MOST_THREADS, MOST_WORKERS, ReachedBy, StateRecord, moved_parent, parent, place_next,
+    record_at, record_start,
+};
+
+use arena::Arena;
+use record::{PLACE_BITS, RECORD_BITS, unit};
+use slots::{Slot, SlotTable, Slots};
 use std::cmp::Ordering;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering as Memory};
-
-/// How many workers there may be.
-pub const MOST_WORKERS: usize = 64;
-
-/// How many threads a program may have.
-pub const MOST_THREADS: usize = 4096;
-
-/// Words of a block of an arena.
-const BLOCK: usize = 1 << 16;
-
-/// Blocks of an arena: 2^30 words.
-const BLOCKS: usize = 1 << 14;
 
 /// How many states are put into a larger table at a time.
 const AT_A_TIME: usize = 64;
 
+/// How many slots are looked at ahead.
+const NEAR: usize = 8;
+
 /// The words at the beginning of an arena that are left free.
 const FIRST: usize = 16;
-
-/// Bits of a place in an arena.
-const PLACE_BITS: u32 = 30;
-
-/// Bits of a place together with its worker.
-const RECORD_BITS: u32 = PLACE_BITS + 6;
-
-/// Where the record of a state is: the worker and the place in its arena.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct StateRecord(u64);
-
-impl StateRecord {
-    fn new(worker: usize, place: usize) -> Self {
-        Self((worker as u64) << PLACE_BITS | place as u64)
-    }
-
-    /// The record that a word of a message or of a log stands for.
-    pub fn from_word(word: u64) -> Self {
-        Self(word & ((1 << RECORD_BITS) - 1))
-    }
-
-    /// What else a word has in which a record stands.
-    pub fn without(word: u64) -> u64 {
-        word >> RECORD_BITS
-    }
-
-    /// The word that stands for it.
-    pub fn to_word(self) -> u64 {
-        self.0
-    }
-
-    /// In whose arena it is.
-    pub fn worker(self) -> usize {
-        (self.0 >> PLACE_BITS) as usize
-    }
-
-    fn place(self) -> usize {
-        (self.0 & ((1 << PLACE_BITS) - 1)) as usize
-    }
-}
-
-/// How a state was reached: from which one, by the move of which thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReachedBy {
-    /// The state that was expanded.
-    pub from: StateRecord,
-    /// Its hash.
-    pub hash: u64,
-    /// The index of the thread.
-    pub thread: usize,
-}
-
-impl ReachedBy {
-    /// In one word, ordered by the hash, the thread, and where the record is.
-    pub fn word(self) -> u64 {
-        (self.hash >> 48) << 48 | (self.thread as u64) << RECORD_BITS | self.from.0
-    }
-}
-
-/// A parent as it is stored: the thread and the record; nothing for an initial state.
-pub fn parent(word: u64) -> Option<(StateRecord, usize)> {
-    let record = StateRecord::from_word(word);
-    (record.0 != 0).then_some((record, (word >> RECORD_BITS) as usize % MOST_THREADS))
-}
-
-/// The word of a parent whose record has moved elsewhere.
-pub fn moved_parent(word: u64, to: StateRecord) -> u64 {
-    word >> RECORD_BITS << RECORD_BITS | to.0
-}
-
-/// Words to which one worker appends and that all read.
-#[derive(Debug)]
-struct Arena {
-    blocks: Box<[OnceLock<Box<[AtomicU64]>>]>,
-}
-
-impl Arena {
-    fn new() -> Self {
-        Self { blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect() }
-    }
-
-    fn at(&self, word: usize) -> &AtomicU64 {
-        let block = self.blocks[word / BLOCK]
-            .get_or_init(|| (0..BLOCK).map(|_| AtomicU64::new(0)).collect());
-        &block[word % BLOCK]
-    }
-}
 
 /// The stored states of all workers.
 #[derive(Debug)]
@@ -221,7 +133,7 @@ impl SharedStore {
             stride,
             table: SlotTable::new(1 << 12, stride, workers),
             first,
-            arenas: (0..workers).map(|_| Arena::new()).collect(),
+            arenas: (0..workers).map(|_| Arena::new(unit(stride))).collect(),
             count: 0,
         }
     }
@@ -238,9 +150,7 @@ impl SharedStore {
 
     /// How many bytes it takes.
     pub fn bytes(&self) -> u64 {
-        let used = |arena: &Arena| arena.blocks.iter().filter(|one| one.get().is_some()).count();
-        let blocks: usize = self.arenas.iter().map(used).sum();
-        (blocks * BLOCK * 8 + self.table.bytes()) as u64
+        (self.arenas.iter().map(Arena::bytes).sum::<usize>() + self.table.bytes()) as u64
     }
 
     /// How many more states fit before the table grows.
@@ -262,31 +172,36 @@ impl SharedStore {
         if length == self.table.len() {
             return;
         }
+        // The old one is given back before there is a new one.
         self.table = SlotTable::default();
-        self.table = SlotTable::new(length, self.stride, self.arenas.len());
+        let mut table = SlotTable::new(length, self.stride, self.arenas.len());
         let mut words = Vec::new();
-        let records: Vec<StateRecord> = self.records(cursors).collect();
-        let mut hashes = Vec::with_capacity(AT_A_TIME);
-        for some in records.chunks(AT_A_TIME) {
-            hashes.clear();
-            let mut seen = 0;
-            for &record in some {
+        let mut some = Vec::with_capacity(AT_A_TIME);
+        let mut records = self.records(cursors);
+        loop {
+            some.clear();
+            for record in records.by_ref().take(AT_A_TIME) {
                 self.read(record, &mut words);
-                let hash = hash(&words);
-                // Slots are far from each other, and need not be waited for one by one.
-                seen ^= self.table.load(hash as usize & (length - 1));
-                hashes.push(hash);
+                some.push((record, hash(&words)));
             }
-            std::hint::black_box(seen);
-            for (&record, &hash) in some.iter().zip(&hashes) {
+            // Slots are far from each other, and need not be waited for one by one.
+            let seen = some.iter().map(|one| table.load(one.1 as usize & (length - 1)));
+            std::hint::black_box(seen.fold(0, |all, one| all ^ one));
+            if some.is_empty() {
+                break;
+            }
+            for &(record, hash) in &some {
                 let mut slot = hash as usize & (length - 1);
-                while self.table.load(slot) != 0 {
+                while table.load(slot) != 0 {
                     slot = (slot + 1) & (length - 1);
                 }
-                let entry = self.entry(hash, record);
-                self.table.set(slot, entry);
+                let arena = record.worker() - self.first;
+                let entry = table.parts.entry(table.parts.key(hash), arena, record.place());
+                table.set(slot, entry);
             }
         }
+        drop(records);
+        self.table = table;
     }
 
     /// All records up to where the workers append.
@@ -313,10 +228,19 @@ impl SharedStore {
         if self.stride == 0 { 2 } else { 1 }
     }
 
+    /// The words of a record, its head first; for states that have all as many.
+    #[inline]
+    fn record(&self, record: StateRecord) -> &[AtomicU64] {
+        self.arenas[record.worker() - self.first].unit(record.place())
+    }
+
     #[inline]
     fn word(&self, record: StateRecord, at: usize) -> &AtomicU64 {
-        let unit = if self.stride == 0 { 1 } else { self.stride + self.head() };
-        self.arenas[record.worker() - self.first].at(record.place() * unit + at)
+        if self.stride == 0 {
+            let arena = &self.arenas[record.worker() - self.first];
+            return &arena.unit(record.place() + at)[0];
+        }
+        &self.record(record)[at]
     }
 
     fn length(&self, record: StateRecord) -> usize {
@@ -328,8 +252,13 @@ impl SharedStore {
 
     /// The words of a state.
     pub fn read(&self, record: StateRecord, words: &mut Vec<u64>) {
-        let (head, length) = (self.head(), self.length(record));
         words.clear();
+        if self.stride != 0 {
+            let own = &self.record(record)[1..];
+            words.extend(own.iter().map(|word| word.load(Memory::Relaxed)));
+            return;
+        }
+        let (head, length) = (self.head(), self.length(record));
         words.extend((head..head + length).map(|at| self.word(record, at).load(Memory::Relaxed)));
     }
 
@@ -339,6 +268,10 @@ impl SharedStore {
     }
 
     fn holds(&self, record: StateRecord, words: &[u64]) -> bool {
+        if self.stride != 0 {
+            let own = self.record(record)[1..].iter().zip(words);
+            return own.fold(0, |sum, (one, &word)| sum | (one.load(Memory::Relaxed) ^ word)) == 0;
+        }
         let head = self.head();
         let same =
             |(at, &word): (usize, &u64)| self.word(record, head + at).load(Memory::Relaxed) == word;
@@ -358,24 +291,35 @@ impl SharedStore {
     /// Looks at what will be looked at when states of one length are inserted, given one behind the other:
     /// memory is slow, and these places need not wait for each other.
     pub fn look_ahead(&self, states: &[u64], hashes: &mut Vec<u64>) {
-        let mask = self.table.len() - 1;
         hashes.clear();
         hashes.extend(states.chunks_exact(self.stride.max(1)).map(hash));
-        let mut seen = 0;
-        for &hash in &*hashes {
-            seen ^= self.table.load(hash as usize & mask);
-        }
+        let seen = match &self.table.slots {
+            Slots::Narrow(slots) => self.look_at(slots, hashes),
+            Slots::Wide(slots) => self.look_at(slots, hashes),
+        };
         std::hint::black_box(seen);
-        let mut seen = 0;
-        for &hash in &*hashes {
-            let entry = self.table.load(hash as usize & mask);
-            if entry != 0 && self.table.may_be(entry, hash) {
-                let (arena, place) = self.table.found(entry);
-                let record = StateRecord::new(arena + self.first, place);
-                seen ^= self.word(record, 0).load(Memory::Relaxed);
+    }
+
+    fn look_at<S: Slot>(&self, slots: &[S], hashes: &[u64]) -> u64 {
+        let mask = slots.len().wrapping_sub(1);
+        let first = hashes.iter().map(|&hash| slots[hash as usize & mask].entry());
+        std::hint::black_box(first.fold(0, |all, entry| all ^ entry));
+        let parts = self.table.parts;
+        let record = |&hash: &u64| {
+            let key = parts.key(hash);
+            for at in 0..NEAR {
+                let entry = slots[(hash as usize).wrapping_add(at) & mask].entry();
+                if entry == 0 {
+                    return 0;
+                }
+                if parts.may_be(entry, key) {
+                    let (arena, place) = parts.found(entry);
+                    return self.arenas[arena].unit(place)[0].load(Memory::Relaxed);
+                }
             }
-        }
-        std::hint::black_box(seen);
+            0
+        };
+        hashes.iter().map(record).fold(0, |all, one| all ^ one)
     }
 
     /// Stores a state with the word of its parent, unless it is there.
@@ -386,11 +330,25 @@ impl SharedStore {
         words: &[u64],
         parent: u64,
     ) -> Insertion {
-        let mask = self.table.len() - 1;
+        match &self.table.slots {
+            Slots::Narrow(slots) => self.insert_in(slots, cursor, hash, (words, parent)),
+            Slots::Wide(slots) => self.insert_in(slots, cursor, hash, (words, parent)),
+        }
+    }
+
+    fn insert_in<S: Slot>(
+        &self,
+        slots: &[S],
+        cursor: &mut ArenaCursor,
+        hash: u64,
+        (words, parent): (&[u64], u64),
+    ) -> Insertion {
+        let parts = self.table.parts;
+        let (mask, key) = (slots.len().wrapping_sub(1), parts.key(hash));
         let mut slot = hash as usize & mask;
         let mut mine: Option<StateRecord> = None;
         loop {
-            let mut entry = self.table.load(slot);
+            let mut entry = slots[slot].entry();
             if entry == 0 {
                 if cursor.room == 0 {
                     return Insertion::Full;
@@ -402,7 +360,8 @@ impl SharedStore {
                         None => return Insertion::Exhausted,
                     },
                 };
-                match self.table.claim(slot, self.entry(hash, record)) {
+                let own = parts.entry(key, record.worker() - self.first, record.place());
+                match slots[slot].claim(own) {
                     Ok(()) => {
                         self.advance(cursor, words.len());
                         return Insertion::New(record);
@@ -410,8 +369,8 @@ impl SharedStore {
                     Err(other) => entry = other,
                 }
             }
-            if self.table.may_be(entry, hash) {
-                let (arena, place) = self.table.found(entry);
+            if parts.may_be(entry, key) {
+                let (arena, place) = parts.found(entry);
                 let record = StateRecord::new(arena + self.first, place);
                 if self.holds(record, words) {
                     return Insertion::Known(record);
@@ -439,11 +398,6 @@ impl SharedStore {
         self.word(record, 0).store(word, Memory::Relaxed);
     }
 
-    /// The entry of the table for a state with this hash.
-    fn entry(&self, hash: u64, record: StateRecord) -> u64 {
-        self.table.entry(hash, record.worker() - self.first, record.place())
-    }
-
     fn unit(&self) -> usize {
         unit(self.stride)
     }
@@ -453,14 +407,22 @@ impl SharedStore {
         // Records of one length are counted, others begin at any word.
         let place = cursor.next.div_ceil(self.unit());
         let end = place * self.unit() + self.head() + words.len();
-        if end >= BLOCK * BLOCKS || !self.table.has_place(place) {
+        let last = if self.stride == 0 { end } else { place };
+        let arena = &self.arenas[cursor.worker - self.first];
+        if !arena.has(last) || !self.table.parts.has_place(place) {
             return None;
         }
         let record = StateRecord::new(cursor.worker, place);
-        self.word(record, 0).store(parent, Memory::Relaxed);
-        if self.stride == 0 {
-            self.word(record, 1).store(words.len() as u64, Memory::Relaxed);
+        if self.stride != 0 {
+            let own = arena.unit(place);
+            own[0].store(parent, Memory::Relaxed);
+            for (one, &word) in own[1..].iter().zip(words) {
+                one.store(word, Memory::Relaxed);
+            }
+            return Some(record);
         }
+        self.word(record, 0).store(parent, Memory::Relaxed);
+        self.word(record, 1).store(words.len() as u64, Memory::Relaxed);
         for (at, &word) in words.iter().enumerate() {
             self.word(record, self.head() + at).store(word, Memory::Relaxed);
         }
@@ -498,45 +460,15 @@ impl SharedStore {
     }
 }
 
-/// Records of one length are counted, others begin at any word.
-fn unit(stride: usize) -> usize {
-    if stride == 0 { 1 } else { stride + 1 }
-}
-
-/// Where the next record of a worker will be if it has so many words, from where its arena has been
-/// filled: what [`SharedStore::insert`] does, without a store. Nothing if there is no such place.
-pub fn place_next(
-    stride: usize,
-    worker: usize,
-    filled: &mut usize,
-    words: usize,
-) -> Option<StateRecord> {
-    let place = filled.div_ceil(unit(stride));
-    let head = if stride == 0 { 2 } else { 1 };
-    *filled = place * unit(stride) + head + words;
-    (place >> PLACE_BITS == 0).then(|| StateRecord::new(worker, place))
-}
-
-/// The word of its arena at which a record begins.
-pub fn record_start(stride: usize, record: StateRecord) -> usize {
-    record.place() * unit(stride)
-}
-
-/// The record of a worker that begins at a word of its arena.
-pub fn record_at(stride: usize, worker: usize, start: usize) -> StateRecord {
-    StateRecord::new(worker, start / unit(stride))
-}
-
-/// 64 bits of a state, each of which depends on all of it.
+/// 64 bits that depend on all words.
 pub fn hash(words: &[u64]) -> u64 {
-    let mut sum = words.len() as u64;
+    let mut hash = words.len() as u64;
     for &word in words {
-        sum = sum.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word;
-        sum = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        sum = (sum ^ sum >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        sum ^= sum >> 31;
+        let mixed = hash ^ word ^ 0x9e37_79b9_7f4a_7c15;
+        let product = u128::from(mixed) * 0xf39c_c060_5ced_c835;
+        hash = product as u64 ^ (product >> 64) as u64;
     }
-    sum
+    hash
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 
 use crate::layout::PackedLayout;
 use crate::program::{Code, index};
+use crate::shared::hash;
 use crate::state::{Activation, State, Suspended, ThreadPart};
 use selvedge_base::Id;
 use selvedge_program::{EdgeId, NodeId, ThreadId, Type, Value};
@@ -53,6 +54,9 @@ pub const MOST_MOVERS: usize = 1 << 16;
 
 const EMPTY: u32 = u32::MAX;
 
+/// How many slots are looked at ahead.
+const NEAR: usize = 8;
+
 impl Default for StateStore {
     fn default() -> Self {
         Self {
@@ -81,7 +85,13 @@ impl StateStore {
     /// Where a state comes from.
     pub fn parent(&self, state: Stored) -> Parent {
         let at = state as usize;
-        let run = self.depths.partition_point(|&(first, _)| first <= state);
+        // Most are asked for in one of the last two levels.
+        let last = self.depths.len();
+        let near = self.depths.iter().skip(last.saturating_sub(2)).filter(|one| one.0 <= state);
+        let run = match near.count() {
+            0 => self.depths.partition_point(|&(first, _)| first <= state),
+            behind => last.saturating_sub(2) + behind,
+        };
         Parent {
             state: self.origins[at],
             thread: ThreadId::from_index(usize::from(self.movers[at])),
@@ -123,8 +133,11 @@ impl StateStore {
         std::hint::black_box(seen);
         let mut seen = 0;
         for &hash in &*hashes {
-            let entry = self.table[hash as usize & mask];
-            if (entry ^ (hash >> 32) as u32) & !(mask as u32) == 0 && entry != EMPTY {
+            let tag = (hash >> 32) as u32 & !(mask as u32);
+            let slots = (0..NEAR).map(|at| (hash as usize + at) & mask);
+            let entries = slots.map(|slot| self.table[slot]).take_while(|&entry| entry != EMPTY);
+            let mut likely = entries.filter(|entry| entry & !(mask as u32) == tag);
+            if let Some(entry) = likely.next() {
                 seen ^= self.words[(entry & mask as u32) as usize * self.stride];
             }
         }
@@ -145,7 +158,7 @@ impl StateStore {
                 break;
             }
             let number = entry & mask as u32;
-            if entry & !(mask as u32) == tag && self.packed(number) == packed {
+            if entry & !(mask as u32) == tag && is_same(self.packed(number), packed) {
                 return (number, false);
             }
             slot = (slot + 1) & mask;
@@ -194,14 +207,10 @@ impl StateStore {
     }
 }
 
-fn hash(packed: &[u64]) -> u64 {
-    let mut hash = 0u64;
-    for &word in packed {
-        let mixed = hash ^ word ^ 0x9E37_79B9_7F4A_7C15;
-        let product = u128::from(mixed) * 0xF39C_C060_5CED_C835;
-        hash = product as u64 ^ (product >> 64) as u64;
-    }
-    hash
+/// Whether two states are the same; they have few words.
+fn is_same(one: &[u64], other: &[u64]) -> bool {
+    let differ = one.iter().zip(other).fold(0, |all, (one, other)| all | (one ^ other));
+    one.len() == other.len() && differ == 0
 }
 
 /// Turns states into words and back.

@@ -205,9 +205,13 @@ impl Holding {
             return;
         }
         let recent = &self.fresh[self.pass..];
-        let Ok(at) = recent.binary_search_by_key(&record.to_word(), |one| one.to_word()) else {
-            return;
+        let at = match (self.stride, recent.first()) {
+            (_, None) => return,
+            (0, _) => recent.binary_search_by_key(&record.to_word(), |one| one.to_word()).ok(),
+            // Records of one length lie one behind the other.
+            (_, Some(&first)) => record.behind(first),
         };
+        let Some(at) = at else { return };
         let now = self.store.parent_word(record);
         let (new, old) = (parent_key(state.parent, state.hash), parent_key(now, self.parents[at]));
         if parent(now).is_some() && new < old {

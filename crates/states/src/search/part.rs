@@ -46,7 +46,8 @@ pub(crate) struct Part {
     /// The state that is being expanded.
     from: StateRecord,
     hash: u64,
-    words: Vec<u64>,
+    /// Its words, where the step relation expands it.
+    pub words: Vec<u64>,
     /// Where the words of the next one are read into.
     spare: Vec<u64>,
     /// The new states.
@@ -93,6 +94,11 @@ impl Part {
     pub fn found(&self) -> usize {
         let held = self.holding.as_ref().map_or(0, |holding| holding.found());
         self.fresh.len() + self.aside.len() + held
+    }
+
+    /// The state that is being expanded, and its hash.
+    pub fn expanding(&self) -> (StateRecord, u64) {
+        (self.from, self.hash)
     }
 
     /// How the state that is being expanded is left by a thread.
@@ -181,14 +187,14 @@ impl StateSearch<'_, '_> {
             if start >= frontier.len() {
                 return;
             }
-            for &record in &frontier[start..frontier.len().min(start + chunk)] {
-                if let Err(why) = self.expand_record(record) {
-                    if let Some(part) = &mut self.part {
-                        part.stopped = Some(why);
-                    }
-                    stop.store(true, Ordering::Relaxed);
-                    return;
+            let chunk = &frontier[start..frontier.len().min(start + chunk)];
+            let expanded = chunk.iter().try_for_each(|&record| self.expand_record(record));
+            if let Err(why) = expanded.and_then(|()| self.store_batch().map(|_| ())) {
+                if let Some(part) = &mut self.part {
+                    part.stopped = Some(why);
                 }
+                stop.store(true, Ordering::Relaxed);
+                return;
             }
         }
     }
@@ -219,9 +225,8 @@ impl StateSearch<'_, '_> {
             return Err(reason.into());
         }
         (part.from, part.hash) = (record, hash(&words));
-        part.words.clone_from(&words);
         part.expanded += 1;
-        let found = self.visit(0, Some(&words))?;
+        let found = self.visit_soon(0, Some(&words))?;
         match (found, &mut self.part) {
             (Some(found), Some(part)) => {
                 part.nominate(Nominee { words, record, edge: None, found });

@@ -270,16 +270,16 @@ impl<'c, 'p> Partition<'c, 'p> {
     }
 
     fn take_one(&mut self, states: &mut WordReader<'_>) -> Result<(), Unknown> {
-        let read = |states: &mut WordReader<'_>| {
+        fn read<'w>(states: &mut WordReader<'w>) -> Option<(u64, u64, &'w [u64])> {
             let length = usize::try_from(states.next()?).ok()?;
             let (parent, hash) = (states.next()?, states.next()?);
-            Some((parent, hash, states.slice(length)?.to_vec()))
-        };
+            Some((parent, hash, states.slice(length)?))
+        }
         let Some((parent, hash, words)) = read(states) else {
             *states = WordReader::new(&[]);
             return Err(Unknown::Outside("a message between partitions is damaged".into()));
         };
-        self.worker.take_in(&Traveller { parent, hash, words: &words })
+        self.worker.take_in(&Traveller { parent, hash, words })
     }
 
     /// Does what is to be done when everything that was sent has arrived.
@@ -407,6 +407,9 @@ impl<'c, 'p> Partition<'c, 'p> {
             if let Err(why) = made.and_then(|()| self.expand_next()) {
                 self.stopped = Some(why);
             }
+        }
+        if let Err(why) = self.worker.store_batch() {
+            self.stopped.get_or_insert(why);
         }
         let mut parcels = Vec::new();
         let part = self.worker.part.as_mut().and_then(|part| part.holding.as_deref_mut());

@@ -16,13 +16,24 @@ const LEAST_TAG: u32 = 3;
 /// The slots, and what their entries are made of.
 #[derive(Debug, Default)]
 pub(super) struct SlotTable {
-    slots: Slots,
+    pub slots: Slots,
+    pub parts: EntryParts,
+}
+
+/// What entries are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EntryParts {
+    /// How far the bits of a hash go down to be compared with entries.
+    hash_shift: u32,
     place_bits: u32,
-    record_bits: u32,
+    place_mask: u64,
+    arena_mask: u64,
+    /// The bits that are those of a hash.
+    tag_mask: u64,
 }
 
 #[derive(Debug)]
-enum Slots {
+pub(super) enum Slots {
     Narrow(Vec<AtomicU32>),
     Wide(Vec<AtomicU64>),
 }
@@ -33,24 +44,90 @@ impl Default for Slots {
     }
 }
 
+/// A slot of either width.
+pub(super) trait Slot {
+    /// The entry in it. Who sees one sees what was written before it was claimed.
+    fn entry(&self) -> u64;
+
+    /// Claims it, if it is empty; otherwise the entry that was first.
+    fn claim(&self, entry: u64) -> Result<(), u64>;
+}
+
+impl Slot for AtomicU32 {
+    fn entry(&self) -> u64 {
+        u64::from(self.load(Memory::Acquire))
+    }
+
+    fn claim(&self, entry: u64) -> Result<(), u64> {
+        let claim = self.compare_exchange(0, entry as u32, Memory::Release, Memory::Acquire);
+        claim.map(|_| ()).map_err(u64::from)
+    }
+}
+
+impl Slot for AtomicU64 {
+    fn entry(&self) -> u64 {
+        self.load(Memory::Acquire)
+    }
+
+    fn claim(&self, entry: u64) -> Result<(), u64> {
+        self.compare_exchange(0, entry, Memory::Release, Memory::Acquire).map(|_| ())
+    }
+}
+
+impl EntryParts {
+    /// What entries of states with this hash have in common: these bits, where the tag is.
+    #[inline]
+    pub fn key(&self, hash: u64) -> u64 {
+        hash.wrapping_shr(self.hash_shift)
+    }
+
+    /// Whether an entry can be that of a state with this key.
+    #[inline]
+    pub fn may_be(&self, entry: u64, key: u64) -> bool {
+        (entry ^ key) & self.tag_mask == 0
+    }
+
+    /// The entry for a record of a state with this key.
+    pub fn entry(&self, key: u64, arena: usize, place: usize) -> u64 {
+        key & self.tag_mask | (arena as u64).wrapping_shl(self.place_bits) | place as u64
+    }
+
+    /// The arena and the place that an entry says.
+    #[inline]
+    pub fn found(&self, entry: u64) -> (usize, usize) {
+        let arena = entry.wrapping_shr(self.place_bits) & self.arena_mask;
+        (arena as usize, (entry & self.place_mask) as usize)
+    }
+
+    /// Whether an entry can say this place.
+    pub fn has_place(&self, place: usize) -> bool {
+        place as u64 <= self.place_mask
+    }
+}
+
 impl SlotTable {
     /// So many empty slots, a power of two and at least 64, for records of states that have `stride` words
     /// each, if that is not zero, in so many arenas.
     pub fn new(length: usize, stride: usize, arenas: usize) -> Self {
         let arena_bits = arenas.next_power_of_two().trailing_zeros();
         let counted = length.trailing_zeros();
-        if stride > 0 && counted + arena_bits + LEAST_TAG <= u32::BITS {
-            return Self {
-                slots: Slots::Narrow((0..length).map(|_| AtomicU32::new(0)).collect()),
-                place_bits: counted,
-                record_bits: counted + arena_bits,
-            };
-        }
-        Self {
-            slots: Slots::Wide((0..length).map(|_| AtomicU64::new(0)).collect()),
-            place_bits: PLACE_BITS,
-            record_bits: PLACE_BITS + arena_bits,
-        }
+        let narrow = stride > 0 && counted + arena_bits + LEAST_TAG <= u32::BITS;
+        let (place_bits, hash_shift, all) =
+            if narrow { (counted, 32, u64::from(u32::MAX)) } else { (PLACE_BITS, 0, u64::MAX) };
+        let record_mask = (1u64 << (place_bits + arena_bits)) - 1;
+        let parts = EntryParts {
+            hash_shift,
+            place_bits,
+            place_mask: (1 << place_bits) - 1,
+            arena_mask: (1 << arena_bits) - 1,
+            tag_mask: all & !record_mask,
+        };
+        let slots = if narrow {
+            Slots::Narrow((0..length).map(|_| AtomicU32::new(0)).collect())
+        } else {
+            Slots::Wide((0..length).map(|_| AtomicU64::new(0)).collect())
+        };
+        Self { slots, parts }
     }
 
     pub fn len(&self) -> usize {
@@ -67,41 +144,11 @@ impl SlotTable {
         }
     }
 
-    /// Whether an entry can say this place.
-    pub fn has_place(&self, place: usize) -> bool {
-        place >> self.place_bits == 0
-    }
-
-    /// The bits of a hash that an entry has.
-    fn tag(&self, hash: u64) -> u64 {
-        let bits = match &self.slots {
-            Slots::Narrow(_) => hash >> 32,
-            Slots::Wide(_) => hash,
-        };
-        bits >> self.record_bits << self.record_bits
-    }
-
-    /// The entry for a record of a state with this hash.
-    pub fn entry(&self, hash: u64, arena: usize, place: usize) -> u64 {
-        self.tag(hash) | (arena as u64) << self.place_bits | place as u64
-    }
-
-    /// Whether an entry can be that of a state with this hash.
-    pub fn may_be(&self, entry: u64, hash: u64) -> bool {
-        entry >> self.record_bits == self.tag(hash) >> self.record_bits
-    }
-
-    /// The arena and the place that an entry says.
-    pub fn found(&self, entry: u64) -> (usize, usize) {
-        let record = entry & ((1 << self.record_bits) - 1);
-        ((record >> self.place_bits) as usize, (record & ((1 << self.place_bits) - 1)) as usize)
-    }
-
-    /// The entry in a slot. Who sees one sees what was written before it was claimed.
+    /// The entry in a slot.
     pub fn load(&self, slot: usize) -> u64 {
         match &self.slots {
-            Slots::Narrow(slots) => u64::from(slots[slot].load(Memory::Acquire)),
-            Slots::Wide(slots) => slots[slot].load(Memory::Acquire),
+            Slots::Narrow(slots) => slots[slot].entry(),
+            Slots::Wide(slots) => slots[slot].entry(),
         }
     }
 
@@ -110,20 +157,6 @@ impl SlotTable {
         match &mut self.slots {
             Slots::Narrow(slots) => *slots[slot].get_mut() = entry as u32,
             Slots::Wide(slots) => *slots[slot].get_mut() = entry,
-        }
-    }
-
-    /// Claims an empty slot; otherwise the entry that was first.
-    pub fn claim(&self, slot: usize, entry: u64) -> Result<(), u64> {
-        let (release, acquire) = (Memory::Release, Memory::Acquire);
-        match &self.slots {
-            Slots::Narrow(slots) => {
-                let claim = slots[slot].compare_exchange(0, entry as u32, release, acquire);
-                claim.map(|_| ()).map_err(u64::from)
-            }
-            Slots::Wide(slots) => {
-                slots[slot].compare_exchange(0, entry, release, acquire).map(|_| ())
-            }
         }
     }
 }
@@ -141,17 +174,23 @@ mod tests {
             let mut table = SlotTable::new(length, stride, arenas);
             let narrow = stride > 0 && length < 1 << 24;
             assert_eq!(table.bytes(), length * if narrow { 4 } else { 8 });
-            assert!(table.has_place(length - 1) && !table.has_place(1 << PLACE_BITS));
+            let parts = table.parts;
+            assert!(parts.has_place(length - 1) && !parts.has_place(1 << PLACE_BITS));
             let hash = 0x9e37_79b9_7f4a_7c15;
+            let (key, other) = (parts.key(hash), parts.key(!hash));
             for (slot, (arena, place)) in [(arenas - 1, length - 1), (0, 1)].into_iter().enumerate()
             {
-                let entry = table.entry(hash, arena, place);
-                assert_eq!(table.found(entry), (arena, place));
-                assert!(table.may_be(entry, hash) && !table.may_be(entry, !hash));
+                let entry = parts.entry(key, arena, place);
+                assert_eq!(parts.found(entry), (arena, place));
+                assert!(parts.may_be(entry, key) && !parts.may_be(entry, other));
                 table.set(slot, entry);
                 assert_eq!(table.load(slot), entry);
-                assert_eq!(table.claim(slot, 1), Err(entry));
-                assert_eq!(table.claim(slot + 2, entry), Ok(()));
+                let claim = |slot: usize, entry| match &table.slots {
+                    Slots::Narrow(slots) => slots[slot].claim(entry),
+                    Slots::Wide(slots) => slots[slot].claim(entry),
+                };
+                assert_eq!(claim(slot, 1), Err(entry));
+                assert_eq!(claim(slot + 2, entry), Ok(()));
                 assert_eq!(table.load(slot + 2), entry);
             }
         }
