@@ -96,6 +96,8 @@ fn what_is_of_another_run_is_refused() {
     refused(&other, "is of another run: program was ");
     let deeper = ["reach", &file, "--resume", kept, "--depth", "9", "--no-symmetry"];
     refused(&deeper, "is of another run: depth was 64 and is 9; symmetry was yes and is no");
+    let unreduced = ["reach", &file, "--resume", kept, "--reduction", "none"];
+    refused(&unreduced, "is of another run: reduction was default and is none");
     let nothing = folder.join("nothing");
     let nothing = ["reach", &file, "--resume", nothing.to_str().expect("a path")];
     refused(&nothing, "there is no checkpoint in ");

@@ -108,6 +108,15 @@ impl Cluster {
     /// # Errors
     /// If they do not agree, or one does not come.
     pub fn join(request: JoinRequest, budget: &Budget) -> Result<Self, JoinError> {
+        Self::join_as(request, budget, ownership_probe)
+    }
+
+    /// The same, given what shows who owns a state.
+    fn join_as(
+        request: JoinRequest,
+        budget: &Budget,
+        ownership: impl Fn(usize) -> u64,
+    ) -> Result<Self, JoinError> {
         silence();
         let JoinRequest { addresses, process, workers, .. } = &request;
         let processes = addresses.len();
@@ -128,7 +137,7 @@ impl Cluster {
         listener.set_nonblocking(true).map_err(refused)?;
         let text = format!(
             "process = {process}\nprocesses = {processes}\nworkers = {workers}\nownership = {:016x}\n{}",
-            ownership_probe(workers * processes),
+            ownership(workers * processes),
             request.about
         );
         let all = connect(&listener, &request, "join", &text, budget)?;
@@ -442,4 +451,38 @@ fn silence() {
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_another_owner_for_a_state_is_refused_by_all() {
+        let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
+        let addresses = listeners.each_ref().map(|one| one.local_addr().expect("it has one"));
+        drop(listeners);
+        let join = |process: usize| {
+            let request = JoinRequest {
+                addresses: addresses.map(|one| one.to_string()).to_vec(),
+                process,
+                workers: 1,
+                about: String::new(),
+                nonce: 1,
+                advice: None,
+                patience: PATIENCE,
+            };
+            // One of them has another hash.
+            let other = u64::from(process == 2);
+            Cluster::join_as(request, &Budget::new(), |peers| ownership_probe(peers) ^ other)
+        };
+        std::thread::scope(|scope| {
+            let join = &join;
+            for one in [0, 1, 2].map(|process| scope.spawn(move || join(process))) {
+                let end = one.join().expect("it ends");
+                let Err(JoinError::Refused(why)) = end else { panic!("{end:?}") };
+                assert!(why.contains("ownership is "), "{why}");
+            }
+        });
+    }
 }

@@ -190,6 +190,8 @@ impl Engine for Transactions<'_> {
             ],
         });
         let mut more = Vec::new();
+        let disk = counts.disk_bytes_per_state;
+        more.extend((disk > 0).then_some(("disk_bytes_per_state", disk)));
         more.extend((work.processes > 0).then_some(("processes", work.processes)));
         more.extend(work.resumed_from_level.map(|level| ("resumed_from_level", level)));
         self.statistics.add(&Statistics { counts: more });

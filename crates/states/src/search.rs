@@ -103,6 +103,8 @@ pub struct StateCounts {
     pub sweeps: u64,
     /// Bytes of the store by its states.
     pub bytes_per_state: u64,
+    /// Bytes on disk by the states, where they are written to one.
+    pub disk_bytes_per_state: u64,
 }
 
 /// A search.

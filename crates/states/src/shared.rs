@@ -93,11 +93,6 @@ impl ArenaCursor {
         StateRecord::new(self.worker, FIRST)
     }
 
-    /// Where the states begin that were found in the level that is being explored.
-    pub fn level(&self) -> usize {
-        self.level
-    }
-
     /// Where the arena of the next record begins to be free.
     pub fn filled(&self) -> usize {
         self.next
@@ -363,7 +358,7 @@ impl SharedStore {
                 let own = parts.entry(key, record.worker() - self.first, record.place());
                 match slots[slot].claim(own) {
                     Ok(()) => {
-                        self.advance(cursor, words.len());
+                        self.advance(cursor, record, words.len());
                         return Insertion::New(record);
                     }
                     Err(other) => entry = other,
@@ -383,9 +378,14 @@ impl SharedStore {
     /// Makes a state the parent of one that was found in this level, if it is smaller than the one that
     /// is.
     pub fn improve(&self, record: StateRecord, levels: &[usize], reached: ReachedBy) {
-        if record.place() * self.unit() >= levels[record.worker()] {
+        if record.place() >= levels[record.worker()] {
             self.improve_parent(record, reached);
         }
+    }
+
+    /// The place of the first record that a worker has found in the level that is being explored.
+    pub fn level(&self, cursor: &ArenaCursor) -> usize {
+        cursor.level.div_ceil(self.unit())
     }
 
     /// The word of a state's parent, as it was stored.
@@ -429,9 +429,8 @@ impl SharedStore {
         Some(record)
     }
 
-    fn advance(&self, cursor: &mut ArenaCursor, length: usize) {
-        let place = cursor.next.div_ceil(self.unit());
-        cursor.next = place * self.unit() + self.head() + length;
+    fn advance(&self, cursor: &mut ArenaCursor, record: StateRecord, length: usize) {
+        cursor.next = record.place() * self.unit() + self.head() + length;
         cursor.room -= 1;
         cursor.stored += 1;
     }
@@ -558,7 +557,7 @@ mod tests {
         store.reserve(16, &[cursor]);
         cursor.begin(16, true);
         let mut insert = |store: &SharedStore, word: u64, reached: Option<ReachedBy>| {
-            let levels = [cursor.level()];
+            let levels = [store.level(&cursor)];
             let parent = reached.map_or(0, ReachedBy::word);
             let inserted = store.insert(&mut cursor, hash(&[word]), &[word], parent);
             if let (Insertion::Known(record), Some(reached)) = (inserted, reached) {

@@ -231,6 +231,8 @@ fn on_disk(task: &SearchTask, partitions: usize) -> SearchOutcome {
     assert_eq!(shelf.notes(), [""; 0]);
     let names = shelf.list(task.identity()).expect("it lists");
     assert_eq!(names.len(), partitions, "what was sorted is removed: {names:?}");
+    let bytes = outcome.counts.disk_bytes_per_state;
+    assert!(bytes >= 16, "a state and its parent take {bytes} bytes on disk");
     outcome
 }
 

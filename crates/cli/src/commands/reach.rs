@@ -289,22 +289,29 @@ fn means(args: &ReachArgs, model: &Model, watch: &Watch, output: Output) -> Resu
     Ok(Means { search: Some(Box::leak(Box::new(search))), seat, process })
 }
 
+/// The value of an option as it is written.
+fn chosen<T: clap::ValueEnum>(option: Option<T>) -> String {
+    let value = option.and_then(|one| one.to_possible_value());
+    value.as_ref().map_or("default", |value| value.get_name()).to_owned()
+}
+
 /// What the answer depends on.
 fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
     let word = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+    let starts = args.input.files.starts_per_site;
     let settings = vec![
         ("question", format!("{:?}", asked::wanted(&args.asked))),
-        ("states", format!("{:?}", args.states)),
-        ("engine", format!("{:?}", args.engine)),
-        ("reduction", format!("{:?}", args.reduction)),
-        ("protection", format!("{:?}", args.protection)),
+        ("states", chosen(args.states)),
+        ("engine", args.engine.map_or("default", EngineKind::name).to_owned()),
+        ("reduction", chosen(args.reduction)),
+        ("protection", chosen(args.protection)),
         ("depth", args.depth.to_string()),
         ("symmetry", word(!args.no_symmetry)),
         ("show-locks", word(args.show_locks)),
         ("verdict-per-assertion", word(args.report.format == Format::Json)),
         ("spurious-wakeups", word(args.spurious_wakeups)),
         ("copies", args.copies.copies.to_string()),
-        ("starts-per-site", format!("{:?}", args.input.files.starts_per_site)),
+        ("starts-per-site", starts.map_or_else(|| "default".to_owned(), |many| many.to_string())),
         ("kept", word(args.checkpoint.is_some() || args.resume.is_some())),
     ];
     RunIdentity::new(&selvedge_program::text::print(&model.program), settings)

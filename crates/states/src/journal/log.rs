@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::io::{self, BufWriter, Read, Write};
 
 /// The first word of every log.
-const MAGIC: u64 = u64::from_le_bytes(*b"SELVLOG2");
+const MAGIC: u64 = u64::from_le_bytes(*b"SELVLOG3");
 
 /// The word before every pass.
 const PASS: u64 = u64::from_le_bytes(*b"SELVPASS");
@@ -159,6 +159,11 @@ impl LogWriter {
         let (start, frame, frames) = (0, Vec::new(), Vec::new());
         let offset = LOG_HEAD as u64 * 8;
         Ok(Self { head, file, offset, passes: 0, sum: None, start, frame, frames })
+    }
+
+    /// How many bytes were written.
+    pub fn bytes(&self) -> u64 {
+        self.offset
     }
 
     fn put(&mut self, words: &[u64]) -> io::Result<()> {

@@ -29,7 +29,12 @@ pub fn owner(hash: u64, peers: usize) -> usize {
 
 /// A number that two processes have in common only if they agree on who owns what.
 pub fn ownership_probe(peers: usize) -> u64 {
-    let owners: Vec<u64> = (0..64u64).map(|one| owner(hash(&[one, one]), peers) as u64).collect();
+    probe(|words| owner(hash(words), peers))
+}
+
+/// A number for who owns some states, given their words.
+fn probe(owner: impl Fn(&[u64]) -> usize) -> u64 {
+    let owners: Vec<u64> = (0..64u64).map(|one| owner(&[one, one]) as u64).collect();
     hash(&owners)
 }
 
@@ -295,5 +300,26 @@ impl Holding {
     /// All states.
     pub fn records(&self) -> impl Iterator<Item = StateRecord> {
         self.store.records(std::slice::from_ref(&self.cursor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::MOST_WORKERS;
+
+    #[test]
+    fn another_idea_of_who_owns_what_shows() {
+        for peers in 2..=MOST_WORKERS {
+            let own = ownership_probe(peers);
+            assert_eq!(own, ownership_probe(peers));
+            // Another hash, another use of it, another number of peers.
+            let turned = |words: &[u64]| owner(hash(words).rotate_left(1), peers);
+            let rest = |words: &[u64]| hash(words) as usize % peers;
+            let fewer = |words: &[u64]| owner(hash(words), peers - 1);
+            for other in [probe(turned), probe(rest), probe(fewer)] {
+                assert_ne!(other, own, "{peers} peers");
+            }
+        }
     }
 }

@@ -189,8 +189,8 @@ impl Crew<'_, '_, '_> {
         for (at, part) in self.parts().enumerate() {
             part.cursor.begin(share + if at == 0 { rest } else { 0 }, is_new_level);
         }
-        let levels: Arc<[usize]> = self.cursors().iter().map(ArenaCursor::level).collect();
         let store = Arc::clone(&self.store);
+        let levels: Arc<[usize]> = self.cursors().iter().map(|one| store.level(one)).collect();
         for part in self.parts() {
             part.levels = Arc::clone(&levels);
             part.store = Some(Arc::clone(&store));

@@ -109,23 +109,28 @@ struct Tally {
     transitions: u64,
     expanded: u64,
     bytes: u64,
+    /// Bytes on disk.
+    disk: u64,
     too_deep: bool,
 }
 
 /// The words of a [`Tally`].
-const TALLY: usize = 6;
+const TALLY: usize = 7;
 
 impl Tally {
     fn words(&self) -> [u64; TALLY] {
         let too_deep = u64::from(self.too_deep);
-        [self.states, self.nodes, self.transitions, self.expanded, self.bytes, too_deep]
+        let Self { states, nodes, transitions, expanded, bytes, disk, .. } = *self;
+        [states, nodes, transitions, expanded, bytes, disk, too_deep]
     }
 
     fn read(words: &mut WordReader<'_>) -> Option<Self> {
-        let &[states, nodes, transitions, expanded, bytes, too_deep] = words.slice(TALLY)? else {
+        let &[states, nodes, transitions, expanded, bytes, disk, too_deep] = words.slice(TALLY)?
+        else {
             return None;
         };
-        Some(Self { states, nodes, transitions, expanded, bytes, too_deep: too_deep != 0 })
+        let too_deep = too_deep != 0;
+        Some(Self { states, nodes, transitions, expanded, bytes, disk, too_deep })
     }
 }
 
@@ -368,12 +373,14 @@ impl<'c, 'p> Partition<'c, 'p> {
         let expanded = part.expanded;
         let Some(holding) = &mut part.holding else { return Tally::default() };
         holding.note_stored();
+        let sorted = holding.spill.as_ref().map_or(0, |spill| spill.bytes());
         Tally {
             states: holding.states(),
             nodes: counts.nodes,
             transitions: counts.transitions,
             expanded,
             bytes: holding.store.bytes(),
+            disk: self.log.as_ref().map_or(0, LogWriter::bytes) + sorted,
             too_deep,
         }
     }

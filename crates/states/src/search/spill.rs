@@ -71,6 +71,11 @@ impl Spill {
         Self { place, runs: Vec::new(), batches: Vec::new(), made: 0, states: 0, filled, fresh: 0 }
     }
 
+    /// How many bytes its files have.
+    pub fn bytes(&self) -> u64 {
+        self.runs.iter().chain(&self.batches).map(|file| file.words * 8).sum()
+    }
+
     fn writer(&mut self) -> Result<SortedWriter, Unknown> {
         let name = format!("{}.{}.run", self.place.stem, self.made);
         self.made += 1;

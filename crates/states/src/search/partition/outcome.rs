@@ -67,6 +67,7 @@ impl Partition<'_, '_> {
         };
         let own = self.tally();
         self.tallies[self.place.own].bytes = own.bytes;
+        self.tallies[self.place.own].disk = own.disk;
         if let Ok(holding) = self.holding()
             && let Some(spill) = &mut holding.spill
         {
@@ -90,6 +91,7 @@ impl Partition<'_, '_> {
                 nodes: sum(|tally| tally.nodes),
                 transitions: sum(|tally| tally.transitions),
                 bytes_per_state: measured.0.checked_div(measured.1).unwrap_or(0),
+                disk_bytes_per_state: sum(|tally| tally.disk).checked_div(states).unwrap_or(0),
                 ..self.leader.counts
             },
             work: WorkCounts {

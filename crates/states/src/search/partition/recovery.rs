@@ -142,7 +142,7 @@ impl Partition<'_, '_> {
         let Tally { states: stored, .. } = self.tallies[0];
         let PassTotals { nodes, transitions, expanded, too_deep } = news.totals;
         self.tallies[0] =
-            Tally { states: stored, nodes, transitions, expanded, too_deep, bytes: 0 };
+            Tally { states: stored, nodes, transitions, expanded, too_deep, bytes: 0, disk: 0 };
         if own == 0 {
             self.worker.counts.nodes = nodes;
             self.worker.counts.transitions = transitions;
