@@ -46,8 +46,10 @@ pub struct Facts {
     pub single_kinds: BTreeSet<ThreadKind>,
     /// The methods that each kind may run.
     pub runs: BTreeMap<ThreadKind, BTreeSet<MemberId>>,
+    /// The methods that class initialisers may run, which anybody may cause.
+    pub initialising: BTreeSet<MemberId>,
     /// The objects that more than one thread may reach.
-    pub escaping: BTreeSet<ObjectId>,
+    pub escaping: ObjectSet,
     /// The reference fields that are written at most once.
     pub write_once: BTreeSet<MemberId>,
     /// The fields that own what they hold.
@@ -75,9 +77,11 @@ impl Facts {
             let runs = facts.reachable(&entries(found, kind));
             facts.runs.insert(kind, runs);
         }
+        let initialisers: Vec<MemberId> = found.initialisers.values().copied().collect();
+        facts.initialising = facts.reachable(&initialisers);
         facts.escaping = escaping(world, found, budget)?;
         let stores = stores(world, found, budget)?;
-        let held = HeldBy::new(found, budget)?;
+        let held = HeldBy::new(world, found, budget)?;
         for (&field, places) in &stores {
             budget.check()?;
             if is_write_once(world, found, field, places) {
@@ -179,7 +183,7 @@ impl Facts {
                 }
             }
         }
-        seen.remove(&unknown_code());
+        seen.retain(is_method);
         seen
     }
 
@@ -194,7 +198,7 @@ impl Facts {
                 }
             }
         }
-        seen.remove(&unknown_code());
+        seen.retain(is_method);
         seen
     }
 
@@ -213,16 +217,23 @@ impl Facts {
             callers.entry(method).or_default().push((method, At::from_index(0), How::Outside));
         }
         let initialisers: BTreeSet<MemberId> = found.initialisers.values().copied().collect();
+        let mut entries: BTreeMap<MemberId, Vec<&ThreadKind>> = BTreeMap::new();
+        for kind in &found.kinds {
+            if let Some(entry) = kind.entry {
+                entries.entry(entry).or_default().push(kind);
+            }
+        }
         loop {
             budget.check()?;
             let before = (self.once.len(), self.single.len(), self.single_kinds.len());
-            for &method in found.methods.keys() {
-                let entry_of: Vec<&ThreadKind> =
-                    found.kinds.iter().filter(|kind| kind.entry == Some(method)).collect();
+            for &method in
+                found.methods.keys().filter(|one| !self.once.contains(one)).collect::<Vec<_>>()
+            {
+                let entry_of = entries.get(&method).map_or(&[][..], Vec::as_slice);
                 let called = callers.get(&method).map_or(&[][..], Vec::as_slice);
                 let once = if initialisers.contains(&method) {
                     true
-                } else if let [kind] = entry_of[..] {
+                } else if let [kind] = *entry_of {
                     called.is_empty() && self.single_kinds.contains(kind)
                 } else {
                     entry_of.is_empty() && self.called_once(found, called)
@@ -232,6 +243,9 @@ impl Facts {
                 }
             }
             for (object, of) in found.objects.iter_enumerated() {
+                if self.single.contains(&object) {
+                    continue;
+                }
                 let single = match of.site {
                     Site::New(method, at, 0) => self.is_once(found, method, at),
                     Site::Class(_) => true,
@@ -355,9 +369,23 @@ pub fn entry_initialisers(world: &World, found: &PointsTo, method: MemberId) -> 
 
 type Calls = BTreeMap<MemberId, BTreeSet<(At, MemberId, How)>>;
 
+/// With more methods than this that code outside calls back, they stand for one among those that call and are
+/// called: many calls have the same.
+const FEW_CALLBACKS: usize = 8;
+
 /// What stands for all unknown code among those that call and are called; it is no method of the program.
 fn unknown_code() -> MemberId {
-    MemberId { class: ClassId::from_index(u32::MAX as usize), number: usize::MAX }
+    stand_in(usize::MAX)
+}
+
+/// What stands for some methods that code outside calls back.
+fn stand_in(number: usize) -> MemberId {
+    MemberId { class: ClassId::from_index(u32::MAX as usize), number }
+}
+
+/// Whether something that calls or is called is a method of the program.
+fn is_method(one: &MemberId) -> bool {
+    one.class != unknown_code().class
 }
 
 fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, StopReason> {
@@ -365,21 +393,33 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
     let first = At::from_index(0);
     let called = found.callbacks.methods().map(|method| (first, method, How::Outside));
     calls.insert(unknown_code(), called.collect());
+    let mut groups: BTreeMap<Vec<MemberId>, MemberId> = BTreeMap::new();
     for (&(caller, at), invocation) in &found.invocations {
         budget.check()?;
         let into = calls.entry(caller).or_default();
-        for callee in &invocation.callees {
-            let how = if callee.direct { How::Call } else { How::Outside };
-            into.insert((at, callee.method, how));
+        for (method, direct) in invocation.callees.methods() {
+            let how = if direct { How::Call } else { How::Outside };
+            into.insert((at, method, how));
         }
-        into.extend(invocation.callbacks.methods().map(|method| (at, method, How::Outside)));
-        for callee in invocation.callees.iter().filter(|one| !one.direct) {
-            let initialisers = initialisers_of(world, found, callee.method.class);
+        if invocation.callbacks.len() <= FEW_CALLBACKS {
+            into.extend(invocation.callbacks.methods().map(|method| (at, method, How::Outside)));
+        } else {
+            let next = stand_in(groups.len());
+            let group = groups.entry(invocation.callbacks.methods().collect()).or_insert(next);
+            into.insert((at, *group, How::Outside));
+        }
+        for (method, _) in invocation.callees.methods().filter(|(_, direct)| !direct) {
+            let initialisers = initialisers_of(world, found, method.class);
             into.extend(initialisers.into_iter().map(|one| (at, one, How::Initialiser)));
         }
         if invocation.unknown {
             into.insert((at, unknown_code(), How::Outside));
         }
+    }
+    for (methods, group) in groups {
+        budget.check()?;
+        let called = methods.into_iter().map(|method| (first, method, How::Outside));
+        calls.insert(group, called.collect());
     }
     for (&method, frames) in &found.methods {
         budget.check()?;
@@ -399,11 +439,7 @@ fn calls(world: &World, found: &PointsTo, budget: &Budget) -> Result<Calls, Stop
 
 /// *Escaping*: whatever static fields, unknown code, threads and their tasks hold, and what that holds.
 /// What is held for each thread alone does not come to others by that.
-fn escaping(
-    world: &World,
-    found: &PointsTo,
-    budget: &Budget,
-) -> Result<BTreeSet<ObjectId>, StopReason> {
+fn escaping(world: &World, found: &PointsTo, budget: &Budget) -> Result<ObjectSet, StopReason> {
     let own = |object: ObjectId| {
         let of = found.objects[object];
         let outside = match of.class {
@@ -413,7 +449,7 @@ fn escaping(
         outside.is_some_and(|name| world.names.text(name) == "java/lang/ThreadLocal")
     };
     let mut holds: BTreeMap<ObjectId, Vec<&ObjectSet>> = BTreeMap::new();
-    let mut escaping: BTreeSet<ObjectId> = BTreeSet::new();
+    let mut escaping = ObjectSet::default();
     for (holder, set) in found.holders() {
         match holder {
             // The pool escapes.
@@ -422,7 +458,11 @@ fn escaping(
             Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) => {
                 holds.entry(object).or_default().push(set);
             }
-            Holder::Static(_) | Holder::Pool => escaping.extend(set.iter()),
+            Holder::Static(_) | Holder::Pool => _ = escaping.add(set, None),
+            // What code outside passes.
+            Holder::Value(of, Definition::Parameter(_)) if found.callbacks.has(of) => {
+                escaping.add(set, None);
+            }
             Holder::Value(..)
             | Holder::Operand(..)
             | Holder::Returned(_)
@@ -431,25 +471,15 @@ fn escaping(
         }
     }
     for kind in &found.kinds {
-        escaping.extend(kind.origin.object());
-        escaping.extend(kind.this);
-    }
-    // What code outside passes.
-    for (holder, set) in found.holders() {
-        if matches!(holder, Holder::Value(of, Definition::Parameter(_)) if found.callbacks.has(of))
-        {
-            escaping.extend(set.iter());
+        for object in kind.origin.object().into_iter().chain(kind.this) {
+            escaping.insert(object);
         }
     }
-    let mut open: Vec<ObjectId> = escaping.iter().copied().collect();
+    let mut open: Vec<ObjectId> = escaping.iter().collect();
     while let Some(object) = open.pop() {
         budget.check()?;
         for set in holds.get(&object).into_iter().flatten() {
-            for held in set.iter() {
-                if escaping.insert(held) {
-                    open.push(held);
-                }
-            }
+            open.extend(escaping.add(set, None).iter());
         }
     }
     Ok(escaping)
@@ -491,20 +521,22 @@ pub(crate) fn is_write_once(
     places: &[(MemberId, At)],
 ) -> bool {
     let changed = found.havoc && is_havocked(world, found, field);
+    let constructed = |method: MemberId| {
+        method.class == field.class && world.names.text(world.of(method).name) == "<init>"
+    };
     !changed
         && places.iter().all(|&(method, at)| {
-            let Some(frames) = found.methods.get(&method) else { return false };
-            let of = world.of(method);
+            let Some(frames) = found.methods.get(&method).filter(|_| constructed(method)) else {
+                return false;
+            };
             let on_this = frames.operands[at]
                 .first()
                 .is_some_and(|one| one[..] == [Definition::Parameter(0)]);
-            let after = frames.reachable_from(at);
-            let again = places.iter().any(|&(other, place)| other == method && after[place]);
-            method.class == field.class
-                && world.names.text(of.name) == "<init>"
-                && on_this
-                && !again
-                && !calls_own_constructor(world, found, method)
+            let again = || {
+                let after = frames.reachable_from(at);
+                places.iter().any(|&(other, place)| other == method && after[place])
+            };
+            on_this && !again() && !calls_own_constructor(world, found, method)
         })
 }
 
@@ -532,23 +564,20 @@ pub(crate) fn calls_own_constructor(world: &World, found: &PointsTo, method: Mem
 #[derive(Default)]
 struct HeldBy {
     by_field: BTreeMap<MemberId, ObjectSet>,
-    fields: BTreeMap<ObjectId, BTreeSet<MemberId>>,
-    /// What something else than a field holds.
+    /// What something else than one field holds.
     elsewhere: ObjectSet,
+    /// The classes of objects that are copies.
+    copied: BTreeSet<ClassId>,
 }
 
 impl HeldBy {
-    fn new(found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
+    fn new(world: &World, found: &PointsTo, budget: &Budget) -> Result<Self, StopReason> {
         let mut held = Self::default();
         for (holder, set) in found.holders() {
             budget.check()?;
             match holder {
                 Holder::Field(_, field) => {
-                    let all = held.by_field.entry(field).or_default();
-                    for object in set.iter() {
-                        all.insert(object);
-                        held.fields.entry(object).or_default().insert(field);
-                    }
+                    held.by_field.entry(field).or_default().add(set, None);
                 }
                 // The pool has it.
                 Holder::Held(_) if found.is_pooled(holder) => {}
@@ -557,12 +586,25 @@ impl HeldBy {
                 | Holder::Captured(..)
                 | Holder::Pool
                 | Holder::Thrown
-                | Holder::Threads => {
-                    for object in set.iter() {
-                        held.elsewhere.insert(object);
-                    }
-                }
+                | Holder::Threads => _ = held.elsewhere.add(set, None),
                 Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => {}
+            }
+        }
+        let mut seen = ObjectSet::default();
+        for set in held.by_field.values() {
+            let new = seen.add(set, None);
+            // Two fields hold it.
+            held.elsewhere.add(&set.without(&new), None);
+        }
+        // What threads run is theirs, too.
+        for kind in &found.kinds {
+            for object in kind.this.into_iter().chain(kind.origin.object()) {
+                held.elsewhere.insert(object);
+            }
+        }
+        for object in &found.objects {
+            if let (Site::Copy(..), Some(class)) = (object.site, object.class) {
+                held.copied.extend(world.line(class).0);
             }
         }
         Ok(held)
@@ -622,20 +664,6 @@ fn is_owning(
     if !stored_well {
         return false;
     }
-    let nothing = ObjectSet::default();
-    let owned = held.by_field.get(&field).unwrap_or(&nothing);
-    let other = |object: ObjectId| held.fields.get(&object).is_some_and(|all| all.len() > 1);
-    let elsewhere = owned.meets(&held.elsewhere) || owned.iter().any(other);
-    let copied = found.objects.iter().any(|object| {
-        matches!(object.site, Site::Copy(..))
-            && object
-                .class
-                .is_some_and(|class: ClassId| world.extends(class, field.class) != Some(false))
-            && object.class.is_some_and(|class| world.line(class).0.contains(&field.class))
-    });
-    // What threads run is theirs, too.
-    let run = found.kinds.iter().any(|kind| {
-        kind.this.into_iter().chain(kind.origin.object()).any(|object| owned.contains(object))
-    });
-    !elsewhere && !copied && !run
+    let elsewhere = held.by_field.get(&field).is_some_and(|owned| owned.meets(&held.elsewhere));
+    !elsewhere && !held.copied.contains(&field.class)
 }

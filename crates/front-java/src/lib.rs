@@ -9,8 +9,10 @@
 //! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients;
 //!   [`presets`]: that of a program that a framework runs.
 //! - [`units`]: what is a unit of work beyond the rules. [`deadlocks`]: which locks can make a cycle.
-//! - [`tokens`], [`emit`], [`questions`]: the model of a question, as a program, and which questions there are;
+//! - [`tokens`], [`emit`], [`questions`] with `accesses` and `making`: the model of a question, as a program, and which
+//!   questions there are;
 //!   [`words`] has the names that people read, [`remarks`] what findings are ranked by.
+//! - [`stages`]: how far the work is.
 //! - [`rewrite`]: copies of class files that say where threads are, for runs in a JVM.
 //!
 //! ```
@@ -19,6 +21,7 @@
 //! assert_eq!(damaged.unwrap_err().to_string(), "4 bytes are expected here and 2 are left (byte 0)");
 //! ```
 
+mod accesses;
 pub mod archive;
 mod bytes;
 pub mod class;
@@ -31,6 +34,7 @@ pub mod facts;
 pub mod frames;
 pub mod library;
 mod loops;
+mod making;
 pub mod names;
 pub mod options;
 pub mod order;
@@ -41,6 +45,7 @@ pub mod questions;
 pub mod reader;
 pub mod remarks;
 pub mod rewrite;
+pub mod stages;
 pub mod tokens;
 pub mod units;
 pub mod values;

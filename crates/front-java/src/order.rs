@@ -59,7 +59,7 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
         let places = found.starts.get(&kind)?;
         for &(method, at) in places {
             // An initialiser may be run by anybody.
-            if found.initialisers.values().any(|&one| facts.reachable(&[one]).contains(&method)) {
+            if facts.initialising.contains(&method) {
                 return None;
             }
             for (&starter, runs) in &facts.runs {

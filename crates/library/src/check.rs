@@ -20,10 +20,12 @@ use selvedge_analysis::{
 use selvedge_base::{Budget, Place};
 use selvedge_findings::outcome::{rank, tally};
 use selvedge_findings::{AddedUnits, Checked, Finding, FindingKind, group};
+use selvedge_front_java::stages::JavaStage;
 use selvedge_program::{
     Action, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target,
     TemporalQuestion, Units, Unknown, Verdict,
 };
+use selvedge_report::describe::count;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to ask.
@@ -98,6 +100,27 @@ pub enum Fixes {
     Skip,
 }
 
+/// What is being worked on, for whoever watches a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckWork {
+    /// Questions of a kind.
+    Questions(FindingKind),
+    /// A stage of the work on a program in Java.
+    Java(JavaStage),
+}
+
+impl CheckWork {
+    /// How far it is, in words.
+    pub fn words(self, done: usize, total: usize) -> String {
+        match self {
+            Self::Questions(kind) => {
+                format!("{} {done} of {}", kind.rule(), count(total, "question"))
+            }
+            Self::Java(stage) => stage.words(done, total),
+        }
+    }
+}
+
 /// Asks everything about a valid program. `progress` hears what is done and in all, by kind.
 ///
 /// # Errors
@@ -106,7 +129,7 @@ pub fn check(
     program: &Program,
     options: &CheckOptions,
     budget: &Budget,
-    progress: &mut dyn FnMut(FindingKind, usize, usize),
+    progress: &mut dyn FnMut(CheckWork, usize, usize),
 ) -> Result<Checked, InternalError> {
     check_goals(program, &Goals::of_program(program), options, budget, progress)
 }
@@ -120,7 +143,7 @@ pub fn check_goals(
     goals: &Goals,
     options: &CheckOptions,
     budget: &Budget,
-    progress: &mut dyn FnMut(FindingKind, usize, usize),
+    progress: &mut dyn FnMut(CheckWork, usize, usize),
 ) -> Result<Checked, InternalError> {
     let prepared = Prepared::new(program);
     let answers = ask_part(&prepared, goals, options, None, budget, progress)?;
@@ -165,7 +188,7 @@ pub(crate) fn ask_part(
     options: &CheckOptions,
     part: Option<&FilePart<'_>>,
     budget: &Budget,
-    progress: &mut dyn FnMut(FindingKind, usize, usize),
+    progress: &mut dyn FnMut(CheckWork, usize, usize),
 ) -> Result<AllAnswers, InternalError> {
     let kinds = ask_all(prepared, goals, options, part, budget, progress)?;
     let unreached = match kinds.get(&FindingKind::Assertion) {
@@ -253,7 +276,7 @@ fn ask_all(
     options: &CheckOptions,
     part: Option<&FilePart<'_>>,
     budget: &Budget,
-    progress: &mut dyn FnMut(FindingKind, usize, usize),
+    progress: &mut dyn FnMut(CheckWork, usize, usize),
 ) -> Result<BTreeMap<FindingKind, KindAnswers>, InternalError> {
     let program = prepared.program;
     let has = |question: &Question| part.is_none_or(|part| part.has(program, question));
@@ -270,7 +293,8 @@ fn ask_all(
         for (at, &kind) in left.iter().enumerate() {
             let share = budget.share(left.len() - at);
             let before = all.remove(&kind).unwrap_or_default();
-            let mut note = |at: Progress<'_>| progress(kind, at.done, at.total);
+            let work = CheckWork::Questions(kind);
+            let mut note = |at: Progress<'_>| progress(work, at.done, at.total);
             let asked = match goals.question(kind) {
                 Some(question) => asking.goal(question, before, &share, &mut note)?,
                 None if kind == FindingKind::Temporal => {

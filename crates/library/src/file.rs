@@ -4,7 +4,7 @@
 
 use crate::ask::can_wait_alone;
 use crate::cache::{Key, Store, get, put};
-use crate::check::{AllAnswers, CheckOptions, Fixes, ask_part, check_goals, conclude};
+use crate::check::{AllAnswers, CheckOptions, CheckWork, Fixes, ask_part, check_goals, conclude};
 use crate::edits::add_edits;
 use crate::formulas::ProjectFormulas;
 use crate::goals::{ERROR, Goals};
@@ -323,7 +323,7 @@ impl Loaded {
         options: &CheckOptions,
         cache: Option<(&dyn Store, &str)>,
         budget: &Budget,
-        progress: &mut dyn FnMut(FindingKind, usize, usize),
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
         if let Some(java) = &self.java {
             let answer = java.check_cached(options, cache, budget, progress);
@@ -386,7 +386,7 @@ impl Loaded {
         options: &CheckOptions,
         part: &FilePart<'_>,
         budget: &Budget,
-        progress: &mut dyn FnMut(FindingKind, usize, usize),
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
         if self.java.is_some() {
             let open = vec!["a program in Java is not divided into parts".to_owned()];

@@ -101,7 +101,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, value_name = "PARTS")]
     pub add_units: Option<AddedUnitChoice>,
     /// Stop after this time, over all files, each of which has its share; undecided questions are
-    /// unknown [default: 60 for each file with data, nothing for the others].
+    /// unknown [default: 60 for each file with data, 45 for each program in Java, nothing for the others].
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
     /// Stop above this much memory with the files that are being analysed; undecided questions are
@@ -160,6 +160,9 @@ pub struct CheckArgs {
     /// Print what the work cost, to standard error.
     #[arg(long)]
     pub stats: bool,
+    /// Show on standard error how far the work is, also where that is no terminal.
+    #[arg(long)]
+    pub progress: bool,
 }
 
 /// How to read a program in Java.

@@ -13,7 +13,6 @@ use super::bar::{self, Position};
 use super::cache::{self, Cache};
 use super::confirm;
 use crate::args::check::JavaArgs;
-use crate::progress;
 use crate::watchdog::Done;
 use selvedge_analysis::InternalError;
 use selvedge_base::{Budget, Diagnostic, StopReason};
@@ -39,12 +38,16 @@ pub struct Analysis<'a> {
     pub budget: &'a Budget,
     /// How many steps the analysis of one file may take.
     pub work: Option<u64>,
-    /// How long the analysis of a file with data may take, if the run has no limit of its own.
+    /// How long the analysis of a file with data may take, and of a program in Java, if the run has no limit
+    /// of its own.
     pub time_for_data: Option<Duration>,
+    pub time_for_java: Option<Duration>,
     /// Where answers are kept.
     pub cache: Option<&'a Cache>,
     /// How many files are analysed at once.
     pub jobs: Option<NonZeroUsize>,
+    /// Whether to show how far it is.
+    pub progress: bool,
     /// How programs in Java are run under the interleavings of their findings, if they are.
     pub confirm: Option<&'a JavaArgs>,
 }
@@ -131,7 +134,10 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 let Some(&file) = files.get(at) else { break };
                 // As many files as jobs have the time at once.
                 let share = analysis.budget.share((files.len() - at).div_ceil(jobs));
-                let time = analysis.time_for_data.filter(|_| models[file].goals.has_search());
+                let time = match &models[file].java {
+                    Some(_) => analysis.time_for_java,
+                    None => analysis.time_for_data.filter(|_| models[file].goals.has_search()),
+                };
                 let deadline = time.and_then(|time| Instant::now().checked_add(time));
                 let share = deadline.map_or(share.clone(), |at| share.part_with_deadline(at));
                 match analysis.work {
@@ -149,7 +155,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         });
     };
     std::thread::scope(|scope| {
-        if progress::wanted() {
+        if analysis.progress {
             scope.spawn(|| bar::show(&names, &position, &done));
         }
         // The workers end before the guard does.

@@ -2,18 +2,22 @@
 //! A bar on a terminal for runs that take longer than a second: files done, and the question that is
 //! being worked on. The analyses only note where they are.
 
+use crate::progress;
 use crate::watchdog::Done;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use selvedge_findings::FindingKind;
-use selvedge_report::describe::count;
+use selvedge_library::check::CheckWork;
 use selvedge_report::escape::visible;
+use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a run may take without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the bar is drawn.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// How often a line is written.
+const LINES: Duration = Duration::from_secs(2);
 
 /// Where the analyses are.
 #[derive(Debug, Default)]
@@ -22,14 +26,14 @@ pub struct Position(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     finished: usize,
-    /// A file with the kind of its questions, how many are done, and how many there are.
-    current: Option<(usize, FindingKind, usize, usize)>,
+    /// A file with what is being done, how much of it is done, and how much there is.
+    current: Option<(usize, CheckWork, usize, usize)>,
 }
 
 impl Position {
-    /// Notes that so many questions of a kind about a file are done.
-    pub fn at(&self, file: usize, kind: FindingKind, done: usize, total: usize) {
-        self.state().current = Some((file, kind, done, total));
+    /// Notes that so much of the work on a file is done.
+    pub fn at(&self, file: usize, work: CheckWork, done: usize, total: usize) {
+        self.state().current = Some((file, work, done, total));
     }
 
     /// Notes that a file is done.
@@ -42,9 +46,14 @@ impl Position {
     }
 }
 
-/// Shows the progress of the analysis of these files until it is done.
+/// Shows the progress of the analysis of these files until it is done: as a bar, or in lines where there is no
+/// terminal.
 pub fn show(names: &[&str], position: &Position, done: &Done) {
     if done.wait(PATIENCE) {
+        return;
+    }
+    if !progress::wanted() {
+        show_lines(names, position, done);
         return;
     }
     let bar = ProgressBar::with_draw_target(
@@ -62,13 +71,8 @@ pub fn show(names: &[&str], position: &Position, done: &Done) {
             (state.finished, state.current)
         };
         bar.set_position(finished as u64);
-        if let Some((file, kind, questions, total)) = current {
-            let total = count(total, "question");
-            bar.set_message(format!(
-                "{} {} {questions} of {total}",
-                visible(names[file]),
-                kind.rule()
-            ));
+        if let Some((file, work, part, total)) = current {
+            bar.set_message(format!("{} {}", visible(names[file]), work.words(part, total)));
         }
         bar.tick();
         if done.wait(PERIOD) {
@@ -76,4 +80,28 @@ pub fn show(names: &[&str], position: &Position, done: &Done) {
         }
     }
     bar.finish_and_clear();
+}
+
+/// The same in lines, whenever something has changed.
+fn show_lines(names: &[&str], position: &Position, done: &Done) {
+    let start = Instant::now();
+    let mut last = None;
+    loop {
+        let (finished, current) = {
+            let state = position.state();
+            (state.finished, state.current)
+        };
+        if let Some((file, work, part, total)) = current.filter(|_| current != last) {
+            let seconds = (start.elapsed() + PATIENCE).as_secs();
+            let (count, name) = (names.len(), visible(names[file]));
+            let words = work.words(part, total);
+            let line = format!("{finished}/{count} files, {seconds} s, {name} {words}\n");
+            // Nobody may be reading it.
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+        last = current;
+        if done.wait(LINES) {
+            return;
+        }
+    }
 }

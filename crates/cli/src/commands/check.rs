@@ -16,6 +16,7 @@ use crate::check::watch::Look;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
+use crate::progress;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
@@ -34,6 +35,8 @@ const SHOWN_ALIKE: usize = 3;
 
 /// How long the analysis of a file with data may take if nothing is said about time.
 pub const TIME_FOR_DATA: Duration = Duration::from_mins(1);
+/// The same of a program in Java: with what comes before and after it is a minute at most.
+pub const TIME_FOR_JAVA: Duration = Duration::from_secs(45);
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
@@ -123,8 +126,10 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         budget: watch.budget(),
         work: args.max_work,
         time_for_data: settings.timeout.is_none().then_some(TIME_FOR_DATA),
+        time_for_java: settings.timeout.is_none().then_some(TIME_FOR_JAVA),
         cache: cache.as_ref(),
         jobs: args.jobs,
+        progress: args.progress || progress::wanted(),
         confirm: args.java.confirm.is_some().then_some(&args.java),
     };
     let work = || analyse(&loaded, &analysis);

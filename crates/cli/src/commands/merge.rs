@@ -1,7 +1,7 @@
 //! # Idea
 //! `selvedge merge`: the parts of a check become the report that one run would have given.
 
-use super::check::{TIME_FOR_DATA, limits, say, seconds_for_data};
+use super::check::{TIME_FOR_DATA, TIME_FOR_JAVA, limits, say, seconds_for_data};
 use crate::args::merge::MergeArgs;
 use crate::check::analyse::{Analysis, Task, analyse};
 use crate::check::finish::{Aside, Run, Telling, finish};
@@ -11,6 +11,7 @@ use crate::check::settings::summary;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
+use crate::progress;
 use crate::watchdog::Watch;
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_library::config;
@@ -52,8 +53,10 @@ pub fn run(args: &MergeArgs, output: Output) -> Result<Exit, Exit> {
         budget: watch.budget(),
         work: joined.limits.max_work,
         time_for_data,
+        time_for_java: timeout.is_none().then_some(TIME_FOR_JAVA),
         cache: None,
         jobs: args.jobs,
+        progress: progress::wanted(),
         confirm: None,
     };
     let analysed = analyse(&loaded, &analysis);

@@ -1,13 +1,14 @@
 //! Calls: which method of the program each receiver has, lambdas and what is captured, dynamic calls.
 
 use super::{
-    Call, CallId, CallReceivers, Callee, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet,
-    ObjectId, ObjectSet, Site, Solver, TAKEN, Target, Use, is_reference,
+    Call, CallId, CallReceivers, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet, ObjectId,
+    ObjectSet, Site, Solver, TAKEN, Target, Use, is_reference,
 };
 use crate::class::{At, HandleKind, InvokeKind, JavaConstant, JavaMember};
 use crate::frames::{Definition, Frames};
 use crate::names::JavaName;
 use crate::world::{ClassId, MemberId, Resolution};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Solver<'_> {
@@ -44,7 +45,7 @@ impl Solver<'_> {
             InvokeKind::Static => match self.world.method(member) {
                 Resolution::Found(target) => {
                     self.trigger(target.class);
-                    self.link(call, None, target);
+                    self.link(call, target);
                 }
                 Resolution::Absent => {}
                 Resolution::Missing(_) => self.library(call, None, member.class),
@@ -112,54 +113,76 @@ impl Solver<'_> {
         Err(other.or(broken).unwrap_or(self.known.object))
     }
 
-    pub(super) fn dispatch(&mut self, call: CallId, object: ObjectId) {
-        if !self.dispatched[call].insert(object) {
+    /// Calls the methods that some receivers have.
+    pub(super) fn dispatch(&mut self, call: CallId, receivers: &ObjectSet) {
+        let new = self.dispatched[call].add(receivers, None);
+        if new.is_empty() {
             return;
         }
         let Call { how, member, .. } = self.calls[call];
         if how == InvokeKind::Special {
             match self.world.method(member) {
                 Resolution::Found(target) if self.world.of(target).body.is_some() => {
-                    self.link(call, Some(object), target);
+                    self.link_all(call, &new, target);
                 }
-                Resolution::Missing(class) => self.library(call, Some(object), class),
+                Resolution::Missing(class) => {
+                    new.iter().for_each(|object| self.library(call, Some(object), class));
+                }
                 _ => {}
             }
             return;
         }
+        // Those that do the same are done at once.
+        let mut by_target: BTreeMap<MemberId, ObjectSet> = BTreeMap::new();
+        for object in new.iter() {
+            let class = self.found.objects[object].class;
+            let Some(class) = class.filter(|_| !self.lambdas.contains_key(&object)) else {
+                self.dispatch_outside(call, object);
+                continue;
+            };
+            let targets = self.targets.get(&(class, member)).map(Rc::clone);
+            let targets = targets.unwrap_or_else(|| {
+                let targets: Rc<[Target]> = Rc::from(self.targets_in(class, member));
+                self.targets.insert((class, member), Rc::clone(&targets));
+                targets
+            });
+            for &target in targets.iter() {
+                match target {
+                    Ok(target) => _ = by_target.entry(target).or_default().insert(object),
+                    Err(outside) => self.library(call, Some(object), outside),
+                }
+            }
+        }
+        for (target, objects) in by_target {
+            self.link_all(call, &objects, target);
+        }
+    }
+
+    /// Calls what a function has, or an object from outside.
+    fn dispatch_outside(&mut self, call: CallId, object: ObjectId) {
+        let member = self.calls[call].member;
         if let Some(lambda) = self.lambdas.get(&object) {
             let is_function = lambda.method == member.name;
             // The interface may have other methods of the same name, with bodies.
             match self.world.find(member.class).map(|class| self.select(class, member)) {
-                Some(Ok(target)) => self.link(call, Some(object), target),
+                Some(Ok(target)) => {
+                    let mut one = ObjectSet::default();
+                    one.insert(object);
+                    self.link_all(call, &one, target);
+                }
                 _ if is_function => self.link_handle(call, object),
                 _ => self.library(call, Some(object), member.class),
             }
             return;
         }
-        let Some(class) = self.found.objects[object].class else {
-            // Arrays have the methods of all objects.
-            if self.text(member.class).starts_with('[') {
-                self.library(call, Some(object), self.known.object);
-                return;
-            }
-            let of = self.found.objects[object];
-            let known = self.table.effect(self.text(of.name), self.text(member.name)).is_some();
-            self.library(call, Some(object), if known { of.name } else { self.meant(of, member) });
+        // Arrays have the methods of all objects.
+        if self.text(member.class).starts_with('[') {
+            self.library(call, Some(object), self.known.object);
             return;
-        };
-        let targets = self.targets.get(&(class, member)).map(Rc::clone);
-        let targets = targets.unwrap_or_else(|| {
-            let targets: Rc<[Target]> = Rc::from(self.targets_in(class, member));
-            self.targets.insert((class, member), Rc::clone(&targets));
-            targets
-        });
-        for &target in targets.iter() {
-            match target {
-                Ok(target) => self.link(call, Some(object), target),
-                Err(outside) => self.library(call, Some(object), outside),
-            }
         }
+        let of = self.found.objects[object];
+        let known = self.table.effect(self.text(of.name), self.text(member.name)).is_some();
+        self.library(call, Some(object), if known { of.name } else { self.meant(of, member) });
     }
 
     /// What an object of a class has where a method is called.
@@ -212,22 +235,38 @@ impl Solver<'_> {
             && self.world.line(class).0.iter().any(|&one| package(one) != own)
     }
 
-    /// The operands of a call become the parameters of a method.
-    pub(super) fn link(&mut self, call: CallId, object: Option<ObjectId>, target: MemberId) {
+    /// The operands of a call without a receiver become the parameters of a method.
+    fn link(&mut self, call: CallId, target: MemberId) {
         if self.world.of(target).body.is_none() {
             let class = self.world.classes[target.class].name;
-            self.library(call, object, class);
+            self.library(call, None, class);
             return;
         }
         self.reach(target);
-        let callee = Callee { object, method: target, direct: true };
-        self.invocation(call).callees.insert(callee);
-        let operands = self.calls[call].operands.clone();
-        let first = usize::from(object.is_some());
-        if let Some(object) = object {
-            let this = self.node(Holder::Value(target, Definition::Parameter(0)));
-            self.give(this, object);
+        self.invocation(call).callees.insert(None, target, true);
+        self.pass_operands(call, target, 0);
+    }
+
+    /// The same with some receivers.
+    fn link_all(&mut self, call: CallId, receivers: &ObjectSet, target: MemberId) {
+        if self.world.of(target).body.is_none() {
+            let class = self.world.classes[target.class].name;
+            receivers.iter().for_each(|object| self.library(call, Some(object), class));
+            return;
         }
+        self.reach(target);
+        self.invocation(call).callees.insert_all(receivers, target);
+        let this = self.node(Holder::Value(target, Definition::Parameter(0)));
+        self.give_all(this, receivers);
+        self.pass_operands(call, target, 1);
+    }
+
+    /// The operands of a call, from one on, become the parameters of a method, which gives back its result.
+    fn pass_operands(&mut self, call: CallId, target: MemberId, first: usize) {
+        if !self.linked.insert((call, target)) {
+            return;
+        }
+        let operands = self.calls[call].operands.clone();
         for (number, operand) in operands.into_iter().enumerate().skip(first) {
             let Ok(number) = u16::try_from(number) else { continue };
             let into = self.node(Holder::Value(target, Definition::Parameter(number)));
@@ -352,8 +391,7 @@ impl Solver<'_> {
         nodes: &[Option<NodeSet>],
     ) {
         self.reach(target);
-        let callee = Callee { object: Some(object), method: target, direct: false };
-        self.invocation(call).callees.insert(callee);
+        self.invocation(call).callees.insert(Some(object), target, false);
         for (number, node) in nodes.iter().enumerate() {
             let Ok(number) = u16::try_from(number) else { continue };
             let into = self.node(Holder::Value(target, Definition::Parameter(number)));

@@ -201,6 +201,11 @@ impl Solver<'_> {
         object
     }
 
+    pub(super) fn give_all(&mut self, node: NodeSet, objects: &ObjectSet) {
+        let node = self.flow.find(node);
+        self.flow.pass(objects, node, None);
+    }
+
     pub(super) fn give(&mut self, node: NodeSet, object: ObjectId) {
         let node = self.flow.find(node);
         if self.flow.sets[node].insert(object) {
@@ -245,8 +250,39 @@ impl Solver<'_> {
         let mask = filter.and_then(|name| self.flow.masks.get(&name)).map(|mask| &mask.0[..]);
         let mut fitting = ObjectSet::default();
         fitting.add(objects, mask);
-        for object in fitting.iter() {
-            self.apply(one, object);
+        match one {
+            Use::Receiver(call) => self.dispatch(call, &fitting),
+            Use::Load(Key::Held | Key::Element, into) => {
+                let rest = self.load_from_pool(fitting, into);
+                rest.iter().for_each(|object| self.apply(one, object));
+            }
+            Use::Store(Key::Held | Key::Element, from) => {
+                let pool = self.node(Holder::Pool);
+                if fitting.meets(&self.pooled_outside) {
+                    self.copy(from, pool, None);
+                    fitting = fitting.without(&self.pooled_outside);
+                }
+                fitting.iter().for_each(|object| self.apply(one, object));
+            }
+            _ => fitting.iter().for_each(|object| self.apply(one, object)),
+        }
+    }
+
+    /// Loads what those of some objects hold of which unknown code has that; what is left of them.
+    fn load_from_pool(&mut self, objects: ObjectSet, into: NodeSet) -> ObjectSet {
+        let pool = self.node(Holder::Pool);
+        let outside = objects.meets(&self.pooled_outside);
+        if outside {
+            self.copy(pool, into, None);
+        }
+        let (from, to) = (self.flow.find(pool), self.flow.find(into));
+        // Who gets all that unknown code has gets what objects hold whose contents it has.
+        if from == to || self.edges.contains(&(from, to, None)) {
+            objects.without(&self.pooled)
+        } else if outside {
+            objects.without(&self.pooled_outside)
+        } else {
+            objects
         }
     }
 

@@ -24,7 +24,7 @@ mod reached;
 mod sets;
 mod tasks;
 
-pub use reached::{CallReceivers, Callbacks, OutsideEffects};
+pub use reached::{CallReceivers, Callbacks, Callees, OutsideEffects};
 pub use sets::ObjectSet;
 
 use self::flow::Flow;
@@ -33,6 +33,7 @@ use crate::frames::{Definition, Frames};
 use crate::library::{Effect, LockSide, Table};
 use crate::names::JavaName;
 use crate::options::{JavaBeginning, UnknownCalls};
+use crate::stages::{JavaStage, StageHeard};
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
@@ -148,23 +149,11 @@ enum Use {
     Pooled,
 }
 
-/// A method that a call reaches.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Callee {
-    /// For this receiver; all if none is named.
-    pub object: Option<ObjectId>,
-    /// The method.
-    pub method: MemberId,
-    /// Whether its parameters are the operands of the call; if not, they are what a lambda has captured or
-    /// what code outside passes.
-    pub direct: bool,
-}
-
 /// What a call reaches.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
     /// Methods that are called here once.
-    pub callees: BTreeSet<Callee>,
+    pub callees: Callees,
     /// Methods that code outside calls, any number of times.
     pub callbacks: Callbacks,
     /// What code outside does, by the receiver.
@@ -250,6 +239,8 @@ pub struct PointsTo {
     pub havoc: bool,
     /// Whether a thread can be interrupted.
     pub interrupts: bool,
+    /// Whether its share of the time was over before everything was found: then nothing is proved by it.
+    pub cut: bool,
     /// What was not understood.
     pub doubts: BTreeSet<Doubt>,
 }
@@ -407,7 +398,8 @@ struct Call {
     gives: JavaName,
 }
 
-/// Finds what values can be in a program that begins so.
+/// Finds what values can be in a program that begins so. It has half of the time that is left; what was found
+/// then is given back, and [`PointsTo::cut`] says so.
 ///
 /// # Errors
 /// If the budget is used up.
@@ -417,6 +409,7 @@ pub fn points_to(
     beginning: &JavaBeginning,
     unknown: UnknownCalls,
     budget: &Budget,
+    heard: &mut StageHeard<'_>,
 ) -> Result<PointsTo, StopReason> {
     let for_client = matches!(beginning, JavaBeginning::Client(_));
     let mut solver = Solver {
@@ -449,6 +442,9 @@ pub fn points_to(
         lambdas: FxHashMap::default(),
         bodies: Vec::new(),
         reached: FxHashSet::default(),
+        linked: FxHashSet::default(),
+        pooled: ObjectSet::default(),
+        pooled_outside: ObjectSet::default(),
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
@@ -465,9 +461,20 @@ pub fn points_to(
         JavaBeginning::Entries(entries) => solver.entries(entries),
         &JavaBeginning::Client(class) => solver.clients(class),
     }
-    loop {
+    let mut methods = 0;
+    // What is left of the time is for what follows from it.
+    let share = budget.share(2);
+    'solving: loop {
         while solver.step() {
-            budget.check()?;
+            if share.poll().is_some() {
+                budget.check()?;
+                solver.found.cut = true;
+                break 'solving;
+            }
+            if solver.found.methods.len() > methods {
+                methods = solver.found.methods.len();
+                heard(JavaStage::PointsTo, methods, 0);
+            }
         }
         if !solver.without_receivers() {
             break;
@@ -476,7 +483,9 @@ pub fn points_to(
     solver.finish();
     solver.interrupts();
     solver.ordered_by_access();
-    solver.orphans(budget)?;
+    if !solver.found.cut {
+        solver.orphans(budget)?;
+    }
     Ok(solver.found)
 }
 
@@ -546,6 +555,11 @@ struct Solver<'a> {
     lambdas: FxHashMap<ObjectId, Lambda>,
     bodies: Vec<MemberId>,
     reached: FxHashSet<MemberId>,
+    /// The calls whose operands are parameters of a method already.
+    linked: FxHashSet<(CallId, MemberId)>,
+    /// What unknown code was given whose contents are among what it has, and of these what has nothing else.
+    pooled: ObjectSet,
+    pooled_outside: ObjectSet,
 }
 
 impl Solver<'_> {
@@ -577,7 +591,8 @@ impl Solver<'_> {
                 let into = self.of_object(object, key);
                 self.copy(from, into, None);
             }
-            Use::Receiver(call) => self.dispatch(call, object),
+            // Many at once: see `apply_to`.
+            Use::Receiver(_) => {}
             Use::Handle(call, lambda) => self.dispatch_handle(call, lambda, object),
             Use::Shown(call) => self.call_back(call, object, "toString"),
             Use::Compared(call) => self.call_back(call, object, COMPARES),

@@ -547,12 +547,15 @@ impl Solver<'_> {
                 // It may hold whatever unknown code knows, and unknown code what it holds.
                 let held = self.node(Holder::Held(object));
                 self.flow.join(held, pool);
+                self.pooled.insert(object);
+                self.pooled_outside.insert(object);
             }
             return;
         };
         // What a library above the class holds is unknown code's, too.
         let held = self.node(Holder::Held(object));
         self.copy(held, pool, None);
+        self.pooled.insert(object);
         let touched =
             if self.found.havoc { self.found.fields_of(self.world, object) } else { Vec::new() };
         for (field, written) in touched {

@@ -32,6 +32,38 @@ impl CallReceivers {
     }
 }
 
+/// Methods that a call reaches, with their receivers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Callees(BTreeMap<(MemberId, bool), CallReceivers>);
+
+impl Callees {
+    /// Adds a method for a receiver, or for a call that has none. Its parameters are the operands of the call
+    /// if it is called directly; if not, they are what a lambda has captured or what code outside passes.
+    pub fn insert(&mut self, receiver: Option<ObjectId>, method: MemberId, direct: bool) {
+        self.0.entry((method, direct)).or_default().insert(receiver);
+    }
+
+    /// Adds a method that is called directly for some receivers.
+    pub(super) fn insert_all(&mut self, receivers: &ObjectSet, method: MemberId) {
+        self.0.entry((method, true)).or_default().objects.add(receivers, None);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The methods, and whether each is called directly.
+    pub fn methods(&self) -> impl Iterator<Item = (MemberId, bool)> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The same with the receivers.
+    pub fn groups(&self) -> impl Iterator<Item = ((MemberId, bool), &CallReceivers)> + '_ {
+        self.0.iter().map(|(&key, receivers)| (key, receivers))
+    }
+}
+
 /// Methods that code outside calls, with their receivers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Callbacks(BTreeMap<MemberId, CallReceivers>);

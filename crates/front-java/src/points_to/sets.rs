@@ -103,6 +103,29 @@ impl ObjectSet {
         self.0.extend(own);
     }
 
+    /// The objects that are not in another set.
+    pub(crate) fn without(&self, other: &Self) -> Self {
+        let mut rest = Vec::new();
+        let mut at = 0;
+        for (number, chunk) in &self.0 {
+            while other.0.get(at).is_some_and(|one| one.0 < *number) {
+                at += 1;
+            }
+            match other.0.get(at).filter(|one| one.0 == *number) {
+                None => rest.push((*number, Rc::clone(chunk))),
+                Some((_, theirs)) => {
+                    let left: Chunk = std::array::from_fn(|word| chunk[word] & !theirs[word]);
+                    if left == **chunk {
+                        rest.push((*number, Rc::clone(chunk)));
+                    } else if !is_nothing(&left) {
+                        rest.push((*number, Rc::new(left)));
+                    }
+                }
+            }
+        }
+        Self(rest)
+    }
+
     /// Whether an object is in it.
     pub fn contains(&self, object: ObjectId) -> bool {
         let (number, word, bit) = place(object);
@@ -236,6 +259,8 @@ mod tests {
             let (one, two) = (numbers(seed, count, 2000), numbers(seed + 1000, 60, 2000));
             let (mut set, other) = (of(&one), of(&two));
             let before = plain(&set);
+            let rest = plain(&set.without(&other));
+            assert_eq!(rest, before.difference(&plain(&other)).copied().collect());
             assert_eq!(before, one.iter().copied().collect());
             assert_eq!(set.len(), before.len());
             assert_eq!(set.meets(&other), two.iter().any(|one| before.contains(one)));

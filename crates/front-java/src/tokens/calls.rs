@@ -35,7 +35,7 @@ impl Walk<'_, '_, '_> {
         let keeps = matches!(instruction, JavaInstruction::InvokeDynamic(..))
             || invocation.unknown
             || !invocation.callbacks.is_empty()
-            || invocation.callees.iter().any(|one| !one.direct)
+            || invocation.callees.methods().any(|(_, direct)| !direct)
             || invocation.library.values().flatten().any(|one| {
                 matches!(one.control, Some(Control::Starts | Control::Runs))
                     || one.control.is_some_and(Control::submits)
@@ -59,8 +59,8 @@ impl Walk<'_, '_, '_> {
             return Some(());
         }
         // What a function is defined in may be initialised by it.
-        for callee in invocation.callees.iter().filter(|one| !one.direct) {
-            for one in initialisers_of(shared.world, shared.found, callee.method.class) {
+        for (method, _) in invocation.callees.methods().filter(|(_, direct)| !direct) {
+            for one in initialisers_of(shared.world, shared.found, method.class) {
                 if one != self.method && self.explorer.relevant.contains(&one) {
                     self.call(source, frame, one, Vec::new(), None)?;
                 }
@@ -90,8 +90,8 @@ impl Walk<'_, '_, '_> {
             && operands.first().is_some_and(|token| self.is_held_or_there(frame, token));
         // What a method of the program throws is among what it does.
         let only_own = invocation.library.is_empty()
-            && invocation.callees.iter().any(|one| one.direct)
-            && invocation.callees.iter().all(|one| one.direct)
+            && !invocation.callees.is_empty()
+            && invocation.callees.methods().all(|(_, direct)| direct)
             && (!has_receiver || self.is_there(frame.at, &operands[0]));
         if !only_frees && !goes_on && !only_looks && !only_own {
             let thrown = self.after_failure(frame, invocation.library.values().flatten());
@@ -100,8 +100,10 @@ impl Walk<'_, '_, '_> {
         let receiver = operands.first().filter(|_| has_receiver);
         let fits = |object: Option<ObjectId>| self.fits(receiver, object);
         let mut reached = BTreeSet::new();
-        for callee in invocation.callees.iter().filter(|one| fits(one.object)) {
-            reached.insert((callee.method, callee.direct));
+        for (callee, receivers) in invocation.callees.groups() {
+            if receivers.iter().any(fits) {
+                reached.insert(callee);
+            }
         }
         // Those that do the same are one.
         let effects: Vec<(Option<ObjectId>, Option<Effect>)> = invocation

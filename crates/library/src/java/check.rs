@@ -8,7 +8,7 @@
 //!    model is, nothing was left out but what the claim names, and there was something to ask.
 
 use crate::cache::{Key, Store, get, put};
-use crate::check::{CheckOptions, Fixes, check_goals};
+use crate::check::{CheckOptions, CheckWork, Fixes, check_goals};
 use crate::fixes::deadlocks;
 use crate::goals::Goals;
 use crate::java::conflict::{conflict, note_accesses};
@@ -26,7 +26,9 @@ use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
 use selvedge_front_java::presets::FRAMEWORK;
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
+use selvedge_front_java::stages::JavaStage;
 use selvedge_front_java::units::Declared;
+use selvedge_front_java::values::ModelAgain;
 use selvedge_front_java::words::short_method;
 use selvedge_front_java::world::MemberId;
 use selvedge_program::{
@@ -48,6 +50,9 @@ const NAMED: usize = 5;
 
 /// How many steps the search of a model takes at most in which locks are not nested.
 const UNNESTED: u64 = 10_000_000;
+
+/// A model has this part of the time that is left.
+const LONGEST_SHARE: usize = 8;
 
 /// A program in Java.
 #[derive(Clone, Debug)]
@@ -117,7 +122,7 @@ impl JavaProgram {
         &self,
         options: &CheckOptions,
         budget: &Budget,
-        progress: &mut dyn FnMut(FindingKind, usize, usize),
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Result<JavaChecked, InternalError> {
         self.check_cached(options, None, budget, progress)
     }
@@ -132,7 +137,7 @@ impl JavaProgram {
         options: &CheckOptions,
         cache: Option<(&dyn Store, &str)>,
         budget: &Budget,
-        progress: &mut dyn FnMut(FindingKind, usize, usize),
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Result<JavaChecked, InternalError> {
         let kinds: Vec<FindingKind> =
             KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect();
@@ -151,6 +156,8 @@ impl JavaProgram {
         let table = Table::standard();
         let mut joined = Joined::default();
         for (number, beginning) in self.begins.iter().enumerate() {
+            // What a program leaves of its share is for the others.
+            let budget = &budget.share(self.begins.len() - number);
             joined.beginning = number;
             joined.first_thread = match beginning {
                 JavaBeginning::Main(main) => Some(short_method(&self.world, *main)),
@@ -164,32 +171,35 @@ impl JavaProgram {
                 joined.in_framework |= self.world.names.text(class) == FRAMEWORK;
             }
             let mut bug = None;
-            let mut models = 0;
-            let understood = questions(
-                &self.world,
-                &table,
-                beginning,
-                &settings,
-                budget,
-                &mut |model, again| {
-                    models += 1;
-                    progress(FindingKind::Race, models, models);
-                    let own = if model.about_locks { &about_locks } else { &about_data };
-                    match check_either(model, own, cache, budget) {
-                        Ok((model, checked)) => {
-                            let refuted = refuted(&model.program, again, &checked, own, budget)?;
-                            match without_joins(&model, &checked, own, cache, budget) {
-                                Ok(joins) => {
-                                    joined.add(&model, checked, (&joins, &refuted), budget)?;
-                                }
-                                Err(wrong) => bug = Some(wrong),
-                            }
-                        }
-                        Err(wrong) => bug = Some(wrong),
+            let mut at = String::new();
+            let mut heard = |stage: JavaStage, done: usize, total: usize| {
+                progress(CheckWork::Java(stage), done, total);
+                if budget.stopped().is_none() {
+                    at = stage.words(done, total);
+                }
+            };
+            let mut each = |model: JavaModel, again: ModelAgain<'_, '_>| {
+                let own = if model.about_locks { &about_locks } else { &about_data };
+                // No model takes the time of all others.
+                let share = budget.share(LONGEST_SHARE);
+                let asked = check_either(model, own, cache, &share).and_then(|(model, checked)| {
+                    let joins = without_joins(&model, &checked, own, cache, &share)?;
+                    Ok((model, checked, joins))
+                });
+                match asked {
+                    Ok((model, checked, joins)) => {
+                        // What was found counts, whether there is time to ask again or not.
+                        let refuted = refuted(&model.program, again, &checked, own, &share);
+                        let refuted = refuted.unwrap_or_default();
+                        joined.add(&model, checked, (&joins, &refuted), budget)?;
                     }
-                    budget.check()
-                },
-            );
+                    Err(wrong) => bug = Some(wrong),
+                }
+                budget.check()
+            };
+            let (world, settings) = (&self.world, &settings);
+            let understood =
+                questions(world, &table, beginning, settings, budget, &mut heard, &mut each);
             if let Some(bug) = bug {
                 return Err(bug);
             }
@@ -197,7 +207,7 @@ impl JavaProgram {
                 Ok(understood) => joined.understand(understood),
                 Err(reason) => {
                     joined.stopped = true;
-                    joined.open.insert(reason.to_string());
+                    joined.open.insert(format!("{reason} (at {at}); nothing was asked yet"));
                 }
             }
         }
@@ -308,6 +318,8 @@ struct Joined {
     can_meet: bool,
     /// Whether a limit was met before everything was known that there is to ask.
     stopped: bool,
+    /// Whether a part of the program was not looked at, so that nothing is proved.
+    cut: bool,
     models: usize,
     cycles: usize,
     /// What unknown calls are assumed to do.
@@ -524,6 +536,8 @@ impl Joined {
             *self.unknown.entry(name).or_default() += count;
         }
         self.ignored.extend(ignored);
+        self.open.extend(understood.left);
+        self.cut |= understood.cut;
         let more = doubts.len().saturating_sub(NAMED);
         self.open.extend(doubts.into_iter().take(NAMED));
         if more > 0 {
@@ -532,7 +546,7 @@ impl Joined {
     }
 
     fn conclude(mut self, kinds: &[FindingKind]) -> JavaChecked {
-        if self.stopped {
+        if self.stopped || self.cut {
             // What there is to ask is not known.
         } else if !self.can_meet {
             self.open.insert("nothing to check: one thread was found".to_owned());
@@ -548,6 +562,12 @@ impl Joined {
                 let tally = self.tallies.entry(*kind).or_default();
                 tally.questions += 1;
                 tally.unknown += 1;
+            }
+        }
+        if self.cut {
+            for tally in self.tallies.values_mut() {
+                tally.unknown += tally.safe;
+                (tally.safe, tally.vacuous) = (0, 0);
             }
         }
         let claim = self.claim(kinds);

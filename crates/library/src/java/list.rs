@@ -10,6 +10,7 @@ use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::JavaBeginning;
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
+use selvedge_front_java::values::ModelAgain;
 use selvedge_front_java::words::short_method;
 use selvedge_program::{Action, Program};
 use selvedge_report::describe::count;
@@ -82,19 +83,11 @@ impl JavaProgram {
         let mut out = String::new();
         for beginning in &self.begins {
             let mut seen = Seen::default();
-            let understood = questions(
-                &self.world,
-                &table,
-                beginning,
-                &self.options,
-                budget,
-                &mut |model, _| {
-                    if !model.about_locks {
-                        seen.add(&model);
-                    }
-                    budget.check()
-                },
-            )?;
+            let understood = self.give_models(&table, beginning, budget, &mut |model| {
+                if !model.about_locks {
+                    seen.add(&model);
+                }
+            })?;
             if let (true, JavaBeginning::Main(main)) = (self.begins.len() > 1, beginning) {
                 let class = self.world.names.class(self.world.classes[main.class].name);
                 let _ = writeln!(out, "{}.main:", visible(&class));
@@ -119,7 +112,7 @@ impl JavaProgram {
         let table = Table::standard();
         let (mut found, mut others) = (Vec::new(), BTreeSet::new());
         for beginning in &self.begins {
-            questions(&self.world, &table, beginning, &self.options, budget, &mut |model, _| {
+            self.give_models(&table, beginning, budget, &mut |model| {
                 let statics = model.is_static && model.class == wanted;
                 if model.about_locks {
                     // It has no name of its own.
@@ -128,10 +121,28 @@ impl JavaProgram {
                 } else {
                     others.insert(model.subject);
                 }
-                budget.check()
             })?;
         }
         Ok((found, others))
+    }
+
+    /// Gives all models away; a part of them would be a list that is not complete.
+    fn give_models(
+        &self,
+        table: &Table,
+        beginning: &JavaBeginning,
+        budget: &Budget,
+        each: &mut dyn FnMut(JavaModel),
+    ) -> Result<Understood, StopReason> {
+        let mut taken = |model: JavaModel, _: ModelAgain<'_, '_>| {
+            each(model);
+            budget.check()
+        };
+        let (world, options) = (&self.world, &self.options);
+        let heard = &mut |_, _, _| {};
+        let all = questions(world, table, beginning, options, budget, heard, &mut taken)?;
+        let left = (!all.left.is_empty()).then_some(StopReason::Timeout);
+        budget.stopped().or(left).map_or(Ok(all), Err)
     }
 }
 
