@@ -118,7 +118,7 @@ pub fn framework_world(world: &World, presets: &[FrameworkPreset]) -> (World, Ve
         fields = more;
     }
     if presets.contains(&FrameworkPreset::Junit) {
-        let tests: Vec<MemberId> = made.methods().filter(|&one| made.is_test(one)).collect();
+        let tests = made.called(|class, one| made.is_test(class, one));
         mains.extend(tests.into_iter().map(|test| made.test(test)));
     }
     made.stubs();
@@ -154,6 +154,13 @@ fn class(
     }
 }
 
+/// A method that a framework calls, on an object of a class.
+#[derive(Clone, Copy)]
+struct Called {
+    class: ClassId,
+    method: MemberId,
+}
+
 struct Framework<'a> {
     world: &'a World,
     names: JavaNames,
@@ -162,12 +169,23 @@ struct Framework<'a> {
 }
 
 impl<'a> Framework<'a> {
-    fn methods(&self) -> impl Iterator<Item = MemberId> + use<'a> {
-        let classes = self.world.classes.iter_enumerated();
-        classes.flat_map(|(class, of)| {
-            let numbers = (0..of.methods.len()).filter(|&number| of.methods[number].body.is_some());
-            numbers.map(move |number| MemberId { class, number })
-        })
+    /// The methods that a framework calls, each with a class that it makes objects of and that has the method, by
+    /// itself or from above.
+    fn called(&self, is_called: impl Fn(ClassId, MemberId) -> bool) -> Vec<Called> {
+        let mut found = Vec::new();
+        for class in self.world.classes.ids().filter(|&class| self.can_be_made(class)) {
+            let line = self.world.line(class).0.into_iter().chain(self.world.interfaces(class).0);
+            let mut seen = BTreeSet::new();
+            for above in line {
+                for (number, of) in self.world.classes[above].methods.iter().enumerate() {
+                    let method = MemberId { class: above, number };
+                    if is_called(class, method) && seen.insert((of.name, of.descriptor)) {
+                        found.push(Called { class, method });
+                    }
+                }
+            }
+        }
+        found
     }
 
     fn name(&self, method: MemberId) -> &'a str {
@@ -194,19 +212,18 @@ impl<'a> Framework<'a> {
     }
 
     /// The methods that are called for requests.
-    fn requests(&self, presets: &[FrameworkPreset]) -> Vec<MemberId> {
+    fn requests(&self, presets: &[FrameworkPreset]) -> Vec<Called> {
         let servlets = presets.contains(&FrameworkPreset::Servlet);
         let spring = presets.contains(&FrameworkPreset::Spring);
-        self.methods()
-            .filter(|&one| {
-                let for_servlet = || {
-                    SERVLET_METHODS.contains(&self.name(one))
-                        && self.is_a(one.class, &SERVLET_TYPES)
-                };
-                self.can_be_made(one.class)
-                    && ((servlets && for_servlet()) || (spring && self.has(one, &SPRING_METHODS)))
-            })
-            .collect()
+        self.called(|class, one| {
+            let own = self.world.names.text(self.world.classes[one.class].name);
+            let for_servlet = || {
+                SERVLET_METHODS.contains(&self.name(one))
+                    && !["javax/servlet/", "jakarta/servlet/"].iter().any(|of| own.starts_with(of))
+                    && self.is_a(class, &SERVLET_TYPES)
+            };
+            (servlets && for_servlet()) || (spring && self.has(one, &SPRING_METHODS))
+        })
     }
 
     fn can_be_made(&self, class: ClassId) -> bool {
@@ -214,9 +231,9 @@ impl<'a> Framework<'a> {
         !of.access.is_interface() && !of.access.is_abstract()
     }
 
-    fn is_test(&self, method: MemberId) -> bool {
-        let old = self.name(method).starts_with("test") && self.is_a(method.class, &["TestCase"]);
-        self.can_be_made(method.class) && (old || self.has(method, &TESTS))
+    fn is_test(&self, class: ClassId, method: MemberId) -> bool {
+        let old = self.name(method).starts_with("test") && self.is_a(class, &["TestCase"]);
+        old || self.has(method, &TESTS)
     }
 
     /// Classes of a framework that others extend and that are not there do nothing by themselves: whatever they
@@ -287,12 +304,18 @@ impl<'a> Framework<'a> {
 
     /// A call of a method on what is on the stack, with arguments from wherever they come.
     fn call(&mut self, code: &mut Vec<JavaInstruction>, method: MemberId) {
-        let member = self.member(method);
+        self.call_on(code, Called { class: method.class, method });
+    }
+
+    fn call_on(&mut self, code: &mut Vec<JavaInstruction>, Called { class, method }: Called) {
+        let is_static = self.world.of(method).access.is_static();
+        let class = if is_static { method.class } else { class };
+        let class = self.world.classes[class].name;
+        let member = JavaMember { class, ..self.member(method) };
         let descriptor = self.names.text(member.descriptor).to_owned();
         for parameter in parameters_of_method(&descriptor) {
             self.argument(code, parameter);
         }
-        let is_static = self.world.of(method).access.is_static();
         let how = match self.name(method) {
             "<init>" => InvokeKind::Special,
             _ if is_static => InvokeKind::Static,
@@ -398,7 +421,7 @@ impl<'a> Framework<'a> {
     }
 
     /// The classes of which a framework makes one object.
-    fn beans(&self, entries: &[MemberId], presets: &[FrameworkPreset]) -> BTreeSet<ClassId> {
+    fn beans(&self, entries: &[Called], presets: &[FrameworkPreset]) -> BTreeSet<ClassId> {
         let mut beans: BTreeSet<ClassId> = entries.iter().map(|one| one.class).collect();
         if presets.contains(&FrameworkPreset::Spring) {
             for (class, of) in self.world.classes.iter_enumerated() {
@@ -415,7 +438,7 @@ impl<'a> Framework<'a> {
     fn serve(
         &mut self,
         own: JavaName,
-        entries: &[MemberId],
+        entries: &[Called],
         presets: &[FrameworkPreset],
     ) -> (JavaMethod, Vec<JavaField>) {
         let beans = self.beans(entries, presets);
@@ -482,8 +505,9 @@ impl<'a> Framework<'a> {
     }
 
     /// A thread that calls a method is started.
-    fn start(&mut self, code: &mut Vec<JavaInstruction>, own: JavaName, entry: MemberId) {
-        let bean = self.world.classes[entry.class].name;
+    fn start(&mut self, code: &mut Vec<JavaInstruction>, own: JavaName, called: Called) {
+        let entry = called.method;
+        let bean = self.world.classes[called.class].name;
         let text = self.world.names.text(bean).to_owned();
         let mut run = Vec::new();
         if !self.world.of(entry).access.is_static() {
@@ -492,7 +516,7 @@ impl<'a> Framework<'a> {
             let field = JavaMember { class: own, name, descriptor };
             run.push(JavaInstruction::Field(FieldAccess::GetStatic, field));
         }
-        self.call(&mut run, entry);
+        self.call_on(&mut run, called);
         run.push(JavaInstruction::Return(None));
         let run = self.method(("run", "()V"), JavaAccess(0x0001), 1, run);
         let short = text.rsplit('/').next().unwrap_or(&text).replace('$', ".");
@@ -539,9 +563,9 @@ impl<'a> Framework<'a> {
     }
 
     /// The program of a test.
-    fn test(&mut self, test: MemberId) -> JavaMethod {
+    fn test(&mut self, Called { class: made, method: test }: Called) -> JavaMethod {
         let mut code = Vec::new();
-        let line = self.world.line(test.class).0;
+        let line = self.world.line(made).0;
         let own: Vec<MemberId> = line
             .into_iter()
             .rev()
@@ -563,18 +587,18 @@ impl<'a> Framework<'a> {
         for method in first {
             self.call(&mut code, method);
         }
-        if let Some(constructor) = self.constructor(test.class) {
+        if let Some(constructor) = self.constructor(made) {
             self.make(&mut code, constructor);
             code.push(JavaInstruction::Store(JavaKind::Reference, 1));
             for method in own_before.into_iter().chain([test]).chain(after) {
                 if !self.world.of(method).access.is_static() {
                     code.push(JavaInstruction::Load(JavaKind::Reference, 1));
                 }
-                self.call(&mut code, method);
+                self.call_on(&mut code, Called { class: made, method });
             }
         }
         code.push(JavaInstruction::Return(None));
-        let class = self.world.names.text(self.world.classes[test.class].name);
+        let class = self.world.names.text(self.world.classes[made].name);
         let short = class.rsplit('/').next().unwrap_or(class).replace('$', ".");
         let name = format!("{short}.{}", self.name(test));
         self.method((&name, "([Ljava/lang/String;)V"), JavaAccess(0x0009), 2, code)

@@ -42,6 +42,27 @@ fn what_a_framework_calls_is_wrong_where_it_is() {
     }
 }
 
+/// What is marked above a class, in another one or in an interface, is called on its objects.
+#[test]
+fn what_is_inherited_is_called() {
+    let source = include_str!("../../front-java/tests/frameworks/wrong/Frameworks.java");
+    for (preset, name) in [
+        (FrameworkPreset::Spring, "spring above"),
+        (FrameworkPreset::Spring, "spring interface"),
+        (FrameworkPreset::Junit, "junit above"),
+    ] {
+        let wrong = (1..)
+            .zip(source.lines())
+            .find(|(_, line)| line.ends_with(&format!("// wrong: {name}")))
+            .map(|(line, _)| line);
+        let JavaChecked { checked, .. } = check("wrong/", preset);
+        let pairs = checked.findings.iter().filter_map(|one| one.cause.as_ref());
+        let pairs = pairs.flat_map(|cause| &cause.pairs).flat_map(|pair| &pair.places);
+        let mut places = checked.findings.iter().flat_map(|one| &one.places).chain(pairs);
+        assert!(places.any(|place| place.line() == wrong), "{name}: {checked:?}");
+    }
+}
+
 #[test]
 fn what_a_framework_sets_up_before_is_no_race() {
     for (preset, name) in ALL {

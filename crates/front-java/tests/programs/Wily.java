@@ -1,4 +1,5 @@
 import java.util.ArrayList;
+import java.util.Formatter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -124,5 +125,41 @@ class ThrownCareful {
     public synchronized void add() {
         size++;
         if (size > 3) throw new Full(this);
+    }
+}
+
+/** Methods that touch an object by what they give to code outside, and by nothing else. */
+class DeepTextWrong {
+    static final List<List<Integer>> outer = new ArrayList<>();
+    static final List<Integer> inner = new ArrayList<>();
+    static void show() { System.out.println(outer); } // wrong
+    static void grow() { inner.add(1); } // wrong
+    public static void main(String[] args) {
+        outer.add(inner);
+        new Thread(() -> show()).start();
+        new Thread(() -> grow()).start();
+    }
+}
+
+class DeepTextRight {
+    static final List<List<Integer>> outer = new ArrayList<>();
+    static final List<Integer> inner = new ArrayList<>();
+    static synchronized void show() { System.out.println(outer); }
+    static synchronized void grow() { inner.add(1); }
+    public static void main(String[] args) {
+        outer.add(inner);
+        new Thread(() -> show()).start();
+        new Thread(() -> grow()).start();
+    }
+}
+
+class MadeAroundWrong {
+    static final StringBuilder text = new StringBuilder();
+    static final Formatter form = new Formatter(text);
+    static void write() { form.format("%d", 1); } // wrong
+    static void look() { System.out.println(text.length()); } // wrong
+    public static void main(String[] args) {
+        new Thread(() -> write()).start();
+        new Thread(() -> look()).start();
     }
 }

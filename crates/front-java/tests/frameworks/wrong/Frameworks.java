@@ -86,3 +86,41 @@ class CounterTest {
         count = count + 1;
     }
 }
+
+/** What is marked in an interface or a class above is called on objects of the class. */
+interface Totals {
+    @GetMapping
+    void total();
+}
+
+abstract class Tally {
+    protected int tallies;
+
+    @Scheduled
+    void tally() {
+        tallies = tallies + 1; // wrong: spring above
+    }
+}
+
+@RestController
+class Tallies extends Tally implements Totals {
+    private int totals;
+
+    @Override
+    public void total() {
+        totals = totals + 1; // wrong: spring interface
+    }
+}
+
+abstract class SharedTests {
+    private int steps;
+
+    @Test
+    public void two() {
+        new Thread(() -> { steps = steps + 1; }).start(); // wrong: junit above
+        steps = steps + 2;
+    }
+}
+
+class InheritedTests extends SharedTests {
+}
