@@ -377,6 +377,11 @@ impl Solver<'_> {
                 Some(self.node(Holder::Operand(caller, at, number)))
             })
             .collect();
+        // A function is called by the name of what it implements.
+        if self.lambdas.get(&receiver).is_some_and(|one| one.method == member.name) {
+            self.link_passed(call, receiver, nodes.get(1..).unwrap_or_default());
+            return;
+        }
         match self.found.objects[receiver].class.map(|class| self.select(class, member)) {
             Some(Ok(target)) => self.link_nodes(call, lambda, target, &nodes),
             _ => self.unknown_nodes(call, lambda, &nodes, member),

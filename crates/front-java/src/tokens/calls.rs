@@ -429,12 +429,15 @@ impl Walk<'_, '_, '_> {
         let place = (self.method, frame.at);
         let looked_at = (effect.shows || effect.compares)
             .then(|| shared.found.looked_at(shared.world, place, effect, has_receiver));
-        let looks =
-            self.explorer.object.filter(|&one| looked_at.is_some_and(|all| all.contains(one))).map(
-                |one| {
-                    Step::Read(LocationKey { path: Rc::from([]), field: None }, self.is_safe(one))
-                },
-            );
+        // Counters are compared by what they are, not by what they hold.
+        let is_read = |one: ObjectId| {
+            let name = shared.world.names.text(shared.found.objects[one].name);
+            effect.shows || !name.starts_with("java/util/concurrent/atomic/")
+        };
+        let looked_at = |one: &ObjectId| looked_at.is_some_and(|all| all.contains(*one));
+        let looks = self.explorer.object.filter(looked_at).filter(|&one| is_read(one)).map(|one| {
+            Step::Read(LocationKey { path: Rc::from([]), field: None }, self.is_safe(one))
+        });
         let method = self.method;
         let begins = |one: Control| one == Control::Starts || one.submits();
         if effect.control.is_some_and(begins) && self.masked {

@@ -1,5 +1,6 @@
 import java.util.*;
 import java.util.concurrent.*;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.*;
 
 /** Twins of programs elsewhere, and pairs for rules that had none. */
@@ -249,5 +250,44 @@ class HandleRight {
         HandleRight h = new HandleRight();
         new Thread(() -> { h.n.getAndAdd(1); }).start();
         new Thread(() -> { h.n.incrementAndGet(); }).start();
+    }
+}
+
+class CountersInMapWrong {
+    private final ConcurrentHashMap<String, int[]> all = new ConcurrentHashMap<>();
+    void hit(String key) { all.computeIfAbsent(key, k -> new int[1])[0]++; } // wrong
+    public static void main(String[] args) {
+        CountersInMapWrong one = new CountersInMapWrong();
+        for (int i = 0; i < 2; i++) new Thread(() -> one.hit("a")).start();
+    }
+}
+
+class CountersInMapRight {
+    private final ConcurrentHashMap<String, AtomicInteger> all = new ConcurrentHashMap<>();
+    void hit(String key) { all.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet(); }
+    public static void main(String[] args) {
+        CountersInMapRight one = new CountersInMapRight();
+        for (int i = 0; i < 2; i++) new Thread(() -> one.hit("a")).start();
+    }
+}
+
+class ListenersWrong {
+    private final List<Runnable> all = new CopyOnWriteArrayList<>();
+    static int n;
+    public static void main(String[] args) {
+        ListenersWrong one = new ListenersWrong();
+        one.all.add(() -> n++); // wrong
+        for (int i = 0; i < 2; i++) new Thread(() -> one.all.forEach(Runnable::run)).start();
+    }
+}
+
+class ListenersRight {
+    private final List<Runnable> all = new CopyOnWriteArrayList<>();
+    static int n;
+    static synchronized void add() { n++; }
+    public static void main(String[] args) {
+        ListenersRight one = new ListenersRight();
+        one.all.add(() -> add());
+        for (int i = 0; i < 2; i++) new Thread(() -> one.all.forEach(Runnable::run)).start();
     }
 }

@@ -32,8 +32,9 @@ use selvedge_front_java::values::ModelAgain;
 use selvedge_front_java::words::short_method;
 use selvedge_front_java::world::MemberId;
 use selvedge_program::{
-    Action, Deadlock, EdgeId, LocationId, LockId, Move, NodeId, PatternQuestion, ProcedureId,
-    Program, Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep, Valuation, Wait,
+    Action, Deadlock, EdgeId, Feature, LocationId, LockId, Move, NodeId, PatternQuestion,
+    ProcedureId, Program, Question, Race, Resource, StepKind, ThreadId, Trace, TraceStep,
+    Valuation, Wait,
 };
 use selvedge_report::describe::{count, kind_name};
 use selvedge_report::escape::visible;
@@ -234,7 +235,9 @@ fn check_either(
         let checked = check_model(&model.program, options, cache, budget)?;
         return Ok((model, checked));
     };
-    let part = budget.part_with_steps(UNNESTED);
+    // With recursion the search of all interleavings has no end, if there is much to ask.
+    let recurses = model.program.features().contains(Feature::Recursion);
+    let part = budget.part_with_steps(if recurses { UNNESTED / 50 } else { UNNESTED });
     let checked = check_model(&model.program, options, cache, &part)?;
     let unknown = checked.tallies.iter().any(|(_, tally)| tally.unknown > 0);
     if !unknown && checked.open.is_empty() && part.stopped().is_none() {
