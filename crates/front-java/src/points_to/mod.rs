@@ -213,6 +213,7 @@ pub enum Doubt {
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is true of a program by itself")]
 pub struct PointsTo {
     /// The objects.
     pub objects: IdVec<ObjectId, JavaObject>,

@@ -304,6 +304,7 @@ pub(super) fn check_model(
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is true of the answer by itself")]
 struct Joined {
     program: Program,
     conflicts: BTreeMap<ConflictKey, Conflict>,
