@@ -328,3 +328,20 @@ fn many_initial_states_are_stored_before_anybody_begins() {
         assert_eq!((shown.states, shown.levels), (29_998, 3), "{workers} workers");
     }
 }
+
+#[test]
+fn what_is_found_lies_behind_the_fewest_transactions() {
+    // The first states of a level lead to a failure behind four transactions, the last one behind two.
+    let program = read(
+        "program global x : 0..63 global y : 0..3 = 0
+         thread A main a { procedure a nodes 5 entry 0 exit 4 {
+             0 -> 1 skip do y := 1
+             1 -> 2 assert x < 63
+             2 -> 3 skip do y := 2
+             3 -> 4 assert x != 0 } }",
+    );
+    for workers in [0, 1, 2, 8] {
+        let found = finds(&program, &Goal::Failure, options(Reduction::None, true), workers);
+        assert_eq!(transactions(found.as_ref()), Some(2), "{workers} workers");
+    }
+}
