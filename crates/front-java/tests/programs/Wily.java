@@ -2,6 +2,7 @@ import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -161,5 +162,36 @@ class MadeAroundWrong {
     public static void main(String[] args) {
         new Thread(() -> write()).start();
         new Thread(() -> look()).start();
+    }
+}
+
+/** Code outside has two objects of a class; what is done to the second is no less than what is done to the first. */
+class HandedTwoWrong {
+    static class Task implements Runnable {
+        int n;
+        public synchronized void run() { n++; }
+    }
+    public static void main(String[] args) {
+        Task one = new Task();
+        Task two = new Task();
+        CompletableFuture<Void> done = CompletableFuture.runAsync(() -> { });
+        done.thenRun(one);
+        done.thenRun(two);
+        two.n--; // wrong
+    }
+}
+
+class HandedTwoRight {
+    static class Task implements Runnable {
+        int n;
+        public synchronized void run() { n++; }
+    }
+    public static void main(String[] args) {
+        Task one = new Task();
+        Task two = new Task();
+        CompletableFuture<Void> done = CompletableFuture.runAsync(() -> { });
+        done.thenRun(one);
+        done.thenRun(two);
+        synchronized (two) { two.n--; }
     }
 }
