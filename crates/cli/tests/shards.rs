@@ -329,3 +329,30 @@ fn the_examples_in_parts() {
     compare(&project, &["examples"], &[1, 2, 3, 4, 5], &FORMATS[..1]);
     compare(&project, &["examples"], &[2], &FORMATS[1..]);
 }
+
+/// The models of a program in Java are divided, too, and what all parts show is what one run shows.
+#[test]
+fn programs_in_java_are_put_together() {
+    let project = Project::new("java", &[]);
+    let classes = root().join("crates/front-java/tests/classes");
+    for (archive, main) in
+        [("causes.jar", "LogBook"), ("causes.jar", "Inventory"), ("programs.jar", "CountersRight")]
+    {
+        let archive = classes.join(archive).display().to_string();
+        let asked = [archive.as_str(), "--main", main];
+        let whole = project.check(&[&asked[..], &["--format", "json"]].concat());
+        let (parts, codes) = project.parts(&asked, 3);
+        assert!(codes.iter().all(|code| *code != Some(2)), "{codes:?}");
+        let merged = project.merge(&parts, &["--format", "json"]);
+        assert_eq!(merged.code, whole.code, "{main}: {}", merged.stderr);
+        assert_eq!(timeless(&merged.stdout), timeless(&whole.stdout), "{main}");
+    }
+    // Parts of different programs are none of one run.
+    let archive = classes.join("causes.jar").display().to_string();
+    let (first, _) = project.parts(&[&archive, "--main", "LogBook"], 2);
+    let kept = project.read(&first[0]);
+    let (second, _) = project.parts(&[&archive, "--main", "Inventory"], 2);
+    fs::write(project.0.join(&second[0]), kept).expect("written");
+    let merged = project.merge(&second, &[]);
+    assert!(![Some(0), Some(1)].contains(&merged.code), "{}", merged.stdout);
+}

@@ -7,6 +7,7 @@
 
 use crate::deadlocks::cycles;
 use crate::emit::{Sources, emit};
+use crate::options::QuestionShare;
 use crate::order::{never_meet, threads};
 use crate::points_to::{Origin, ThreadKind};
 use crate::questions::{DataQuestion, Understood, is_unguarded, located};
@@ -27,6 +28,8 @@ const LONGEST_SHARE: usize = 8;
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a remark of its own")]
 pub struct JavaModel {
+    /// The number of its question, among those about data or about locks.
+    pub number: usize,
     /// The program: two threads, one atomic set.
     pub program: Program,
     /// What it is about.
@@ -144,7 +147,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
     ) -> Result<bool, StopReason> {
         let Self { shared, sources, .. } = *self;
         let ModelFacts { world, .. } = shared;
-        let DataQuestion { kinds, subject } = *asked;
+        let DataQuestion { number, kinds, subject } = *asked;
         budget.check()?;
         let [first, second] = kinds;
         if self.never_meet(first, second, budget)? {
@@ -163,7 +166,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
                 self.understood.ignored.extend(model.ignored.iter().cloned());
                 self.understood.models += 1;
                 let again = ModelAgain { shared, subject, threads: &threads, sources };
-                (self.each)(*model, again)?;
+                (self.each)(JavaModel { number, ..*model }, again)?;
             }
         }
         Ok(true)
@@ -199,7 +202,12 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
     }
 
     /// Gives the models of the questions about deadlocks away.
-    pub(crate) fn about_locks(&mut self, longest: usize, heard: &mut StageHeard<'_>) {
+    pub(crate) fn about_locks(
+        &mut self,
+        longest: usize,
+        part: QuestionShare,
+        heard: &mut StageHeard<'_>,
+    ) {
         heard(JavaStage::LockOrders, 0, 0);
         // Finding out what to ask leaves time to ask it.
         let share = self.budget.share(2);
@@ -215,10 +223,12 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
         let total = asked.questions.len();
         let share = self.budget.share(2);
         let mut remarks = KnownRemarks::default();
-        for (number, (kinds, subject)) in asked.questions.iter().enumerate() {
+        let all = asked.questions.iter().enumerate();
+        for (number, (kinds, subject)) in all.filter(|(number, _)| part.has(*number)) {
             heard(JavaStage::LockModels, number, total);
             let asked = share.check().and_then(|()| {
-                self.about_cycle(kinds, *subject, &mut remarks, &share.share(LONGEST_SHARE))
+                let own = share.share(LONGEST_SHARE);
+                self.about_cycle(number, (kinds, *subject), &mut remarks, &own)
             });
             let Err(reason) = asked else { continue };
             if share.poll().is_some() {
@@ -235,8 +245,8 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
 
     fn about_cycle(
         &mut self,
-        kinds: &[ThreadKind],
-        subject: JavaSubject,
+        number: usize,
+        (kinds, subject): (&[ThreadKind], JavaSubject),
         remarks: &mut KnownRemarks,
         budget: &Budget,
     ) -> Result<(), StopReason> {
@@ -268,7 +278,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
                 self.understood.models += 1;
                 self.understood.cycles += 1;
                 let again = ModelAgain { shared, subject, threads: &together, sources };
-                (self.each)(*model, again)?;
+                (self.each)(JavaModel { number, ..*model }, again)?;
             }
         }
         Ok(())
@@ -375,6 +385,7 @@ impl Posing<'_, '_> {
         let about_locks = matches!(subject, JavaSubject::Locks(_));
         let doubts = ignored.iter().filter(|_| about_locks).map(|name| undecided(name)).collect();
         Posed::Model(Box::new(JavaModel {
+            number: 0,
             program,
             subject: subject_name(world, found, subject),
             class: subject_class(world, found, subject),

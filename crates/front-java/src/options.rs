@@ -25,6 +25,30 @@ pub struct JavaOptions {
     pub units: UnitOptions,
     /// Whether it is assumed that all threads are waited for where it looks like it.
     pub assume_joins: bool,
+    /// Which of the questions are asked.
+    pub part: QuestionShare,
+}
+
+/// One of so many parts of the questions about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QuestionShare {
+    /// Which, from 0.
+    pub index: usize,
+    /// Of how many.
+    pub count: usize,
+}
+
+impl QuestionShare {
+    /// Whether a question belongs to it.
+    pub fn has(self, number: usize) -> bool {
+        number % self.count.max(1) == self.index
+    }
+}
+
+impl Default for QuestionShare {
+    fn default() -> Self {
+        Self { index: 0, count: 1 }
+    }
 }
 
 /// What methods outside may do of which the table says nothing.
@@ -42,6 +66,12 @@ pub enum UnknownCalls {
 impl Default for JavaOptions {
     fn default() -> Self {
         let (unknown, units) = (UnknownCalls::default(), UnitOptions::default());
-        Self { deadlock_locks: 2, unknown, units, assume_joins: true }
+        Self {
+            deadlock_locks: 2,
+            unknown,
+            units,
+            assume_joins: true,
+            part: QuestionShare::default(),
+        }
     }
 }

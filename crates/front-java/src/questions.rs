@@ -104,14 +104,15 @@ pub fn questions(
         ));
     }
     heard(JavaStage::Sharing, 0, 0);
-    let asked = asked(&shared, beginning, &mut understood, budget)?;
+    let mut asked = asked(&shared, beginning, &mut understood, budget)?;
+    asked.retain(|one| options.part.has(one.number));
     let mut maker = ModelMaker::new(&shared, &sources, understood, budget, each);
     // Data has half of the time that is left, then locks have their turn, then what is left over.
     let share = if options.deadlock_locks > 1 { budget.share(2) } else { budget.clone() };
     let mut next = 0;
     maker.about_data(&asked, &mut next, &share, heard);
     if options.deadlock_locks > 1 {
-        maker.about_locks(options.deadlock_locks, heard);
+        maker.about_locks(options.deadlock_locks, options.part, heard);
         maker.about_data(&asked, &mut next, budget, heard);
     }
     maker.conclude(&asked[next..], asked.len());
@@ -120,6 +121,8 @@ pub fn questions(
 
 /// A question about data: two kinds of threads, and what they share.
 pub(crate) struct DataQuestion {
+    /// Its number among all.
+    pub(crate) number: usize,
     pub(crate) kinds: [ThreadKind; 2],
     pub(crate) subject: JavaSubject,
 }
@@ -178,7 +181,8 @@ fn asked(
                         .or_insert_with(|| is_unguarded(world, found, subject)),
                     one_only_reads: !both_write,
                 };
-                all.push((promise, DataQuestion { kinds: [first, second], subject }));
+                let number = all.len();
+                all.push((promise, DataQuestion { number, kinds: [first, second], subject }));
             }
         }
     }

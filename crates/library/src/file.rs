@@ -8,7 +8,9 @@ use crate::check::{AllAnswers, CheckOptions, CheckWork, Fixes, ask_part, check_g
 use crate::edits::add_edits;
 use crate::formulas::ProjectFormulas;
 use crate::goals::{ERROR, Goals};
-use crate::java::{ClassBytes, JavaChecked, JavaClasses, JavaProgram, JavaSettings, JavaSites};
+use crate::java::{
+    ClassBytes, JavaChecked, JavaClasses, JavaPart, JavaProgram, JavaSettings, JavaSites,
+};
 use crate::language::{Language, extension};
 use crate::load::{Model, Reading, Text, Texts, load};
 use crate::restrict::{ThreadRestriction, restrict};
@@ -68,11 +70,24 @@ pub struct FileAnswer {
     pub stopped: Option<StopReason>,
     /// The answers that a part of the questions has, where only that was asked.
     pub part: Option<AllAnswers>,
+    /// The same of a program in Java.
+    pub java_part: Option<JavaPart>,
     /// The program that the findings are about and what is claimed, if the file is many models.
     pub about: Option<(Program, String, JavaSites)>,
 }
 
 impl FileAnswer {
+    /// What was found in a model.
+    fn of_model(checked: Checked, stopped: Option<StopReason>) -> Self {
+        Self { checked, from_cache: false, stopped, part: None, java_part: None, about: None }
+    }
+
+    /// What was found in a program in Java.
+    pub fn of_java(java: JavaChecked, stopped: Option<StopReason>) -> Self {
+        let JavaChecked { checked, program, claim, sites, .. } = java;
+        Self { about: Some((program, claim, sites)), ..Self::of_model(checked, stopped) }
+    }
+
     /// How many questions are open.
     pub fn open(&self) -> usize {
         self.checked.tallies.iter().map(|(_, tally)| tally.unknown).sum()
@@ -228,6 +243,12 @@ impl Loaded {
         loaded
     }
 
+    /// A program in Java whose questions were answered in parts.
+    pub fn java_in_parts(name: &str) -> Self {
+        let text = Text::new(name, "");
+        Self { language: "java", program: Some(Program::default()), ..Self::nothing(text) }
+    }
+
     /// A file of which nothing is understood.
     pub fn refused(text: Text, complaint: Diagnostic) -> Self {
         Self { complaints: vec![complaint], ..Self::nothing(text) }
@@ -327,15 +348,7 @@ impl Loaded {
     ) -> Option<Result<FileAnswer, InternalError>> {
         if let Some(java) = &self.java {
             let answer = java.check_cached(options, cache, budget, progress);
-            return Some(answer.map(|JavaChecked { checked, program, claim, sites, .. }| {
-                FileAnswer {
-                    checked,
-                    from_cache: false,
-                    stopped: budget.stopped(),
-                    part: None,
-                    about: Some((program, claim, sites)),
-                }
-            }));
+            return Some(answer.map(|java| FileAnswer::of_java(java, budget.stopped())));
         }
         let program = self.program.as_ref()?;
         let beside = self.beside.iter().map(|(text, _)| text.text.as_str());
@@ -348,13 +361,8 @@ impl Loaded {
         if let Some((store, key)) = &cache
             && let Some(checked) = get(*store, key, program, &self.goals, budget)
         {
-            return Some(Ok(FileAnswer {
-                checked,
-                from_cache: true,
-                stopped: None,
-                part: None,
-                about: None,
-            }));
+            let known = FileAnswer::of_model(checked, None);
+            return Some(Ok(FileAnswer { from_cache: true, ..known }));
         }
         let options = self.options(options);
         let checked = match check_goals(program, &self.goals, &options, budget, progress) {
@@ -368,7 +376,7 @@ impl Loaded {
         {
             put(*store, key, &checked, program);
         }
-        Some(Ok(FileAnswer { checked, from_cache: false, stopped, part: None, about: None }))
+        Some(Ok(FileAnswer::of_model(checked, stopped)))
     }
 
     fn options(&self, options: &CheckOptions) -> CheckOptions {
@@ -388,11 +396,13 @@ impl Loaded {
         budget: &Budget,
         progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Option<Result<FileAnswer, InternalError>> {
-        if self.java.is_some() {
-            let open = vec!["a program in Java is not divided into parts".to_owned()];
-            let checked = Checked { open, ..Checked::default() };
-            let (stopped, part) = (budget.stopped(), Some(AllAnswers::default()));
-            return Some(Ok(FileAnswer { checked, from_cache: false, stopped, part, about: None }));
+        if let Some(java) = &self.java {
+            let answer = java.check_part(options, part.shard, budget, progress);
+            return Some(answer.map(|(java, part)| {
+                let mut answer = FileAnswer::of_java(java, budget.stopped());
+                answer.java_part = Some(part);
+                answer
+            }));
         }
         let prepared = Prepared::new(self.program.as_ref()?);
         let options = CheckOptions { fixes: Fixes::Skip, ..self.options(options) };
@@ -400,8 +410,8 @@ impl Loaded {
         let answered = ask_part(&prepared, goals, &options, part, budget, progress);
         Some(answered.and_then(|answers| {
             let checked = conclude(&prepared, goals, &options, answers.clone(), budget)?;
-            let (stopped, part) = (budget.stopped(), Some(answers));
-            Ok(FileAnswer { checked, from_cache: false, stopped, part, about: None })
+            let answer = FileAnswer::of_model(checked, budget.stopped());
+            Ok(FileAnswer { part: Some(answers), ..answer })
         }))
     }
 
@@ -418,14 +428,7 @@ impl Loaded {
         let prepared = Prepared::new(self.program.as_ref()?);
         let options = self.options(options);
         let checked = conclude(&prepared, &self.goals, &options, answers, budget);
-        let answer = |checked| FileAnswer {
-            checked,
-            from_cache: false,
-            stopped: None,
-            part: None,
-            about: None,
-        };
-        Some(checked.map(answer))
+        Some(checked.map(|checked| FileAnswer::of_model(checked, None)))
     }
 
     /// All complaints, each with the text that it is about.

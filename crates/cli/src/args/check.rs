@@ -6,8 +6,8 @@ use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_findings::{AddedUnits, FindingKind};
 use selvedge_library::java::{
-    FieldSet, FrameworkPreset, JavaList, JavaOptions, JavaSettings, MethodPattern, UnitOptions,
-    UnknownCalls,
+    FieldSet, FrameworkPreset, JavaList, JavaOptions, JavaSettings, MethodPattern, QuestionShare,
+    UnitOptions, UnknownCalls,
 };
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
@@ -334,6 +334,7 @@ impl JavaArgs {
                     sets: self.set.clone(),
                 },
                 assume_joins: !self.no_assume_joins,
+                part: QuestionShare::default(),
             },
         }
     }

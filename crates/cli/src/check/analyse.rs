@@ -20,6 +20,7 @@ use selvedge_findings::CheckedFile;
 use selvedge_library::cache::Store;
 use selvedge_library::check::AllAnswers;
 use selvedge_library::file::{FileAnswer, Loaded};
+use selvedge_library::java::{JavaPart, JavaProgram};
 use selvedge_library::shard::join::JoinedFile;
 use selvedge_library::shard::{FilePart, Shard};
 use selvedge_library::{CheckOptions, Fixes, Text};
@@ -70,6 +71,8 @@ pub struct PartAnswers {
     pub number: usize,
     /// The answers, or the bug that kept it from being analysed.
     pub answers: Result<AllAnswers, String>,
+    /// Those about a program in Java.
+    pub java: Option<JavaPart>,
     /// Whether a limit was met.
     pub stopped: bool,
 }
@@ -180,12 +183,21 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let mut analysed = Analysed::default();
     for ((file, answer), number) in models.into_iter().zip(answers).zip(numbers) {
         match answer {
-            Some(Ok(FileAnswer { mut checked, from_cache, stopped, part, about })) => {
+            Some(Ok(FileAnswer {
+                mut checked,
+                from_cache,
+                stopped,
+                part,
+                java_part: java,
+                about,
+            })) => {
                 if let (Some(java), Some(about)) = (analysis.confirm, &about) {
                     confirm::confirm(file, &mut checked.findings, about, java, analysis.budget);
                 }
                 let stopped = stopped.is_some();
-                let part = part.map(|part| PartAnswers { number, answers: Ok(part), stopped });
+                let part = part.or_else(|| java.as_ref().map(|_| AllAnswers::default()));
+                let part =
+                    part.map(|part| PartAnswers { number, answers: Ok(part), java, stopped });
                 analysed.parts.extend(part);
                 analysed.from_cache += usize::from(from_cache);
                 let said = file.afterwards(&checked).into_iter();
@@ -194,7 +206,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             }
             Some(Err(bug)) => {
                 analysed.bugs.push(format!("{}: {bug}", file.text.name));
-                analysed.parts.push(PartAnswers { number, answers: Err(bug.0), stopped: false });
+                let (answers, java) = (Err(bug.0), None);
+                analysed.parts.push(PartAnswers { number, answers, java, stopped: false });
             }
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
         }
@@ -211,6 +224,16 @@ fn joined(
     options: &CheckOptions,
     budget: &Budget,
 ) -> Option<Result<FileAnswer, InternalError>> {
+    if !file.java.is_empty() && file.answers.is_none() {
+        // After a limit nobody looks for fixes.
+        let fixes = if file.stopped { Fixes::Skip } else { options.fixes };
+        let options = CheckOptions { fixes, ..options.clone() };
+        let concluded = JavaProgram::conclude(&file.java, &options, budget);
+        return Some(concluded.and_then(|all| match all {
+            Ok(java) => Ok(FileAnswer::of_java(java, None)),
+            Err(wrong) => Err(InternalError(wrong)),
+        }));
+    }
     match file.answers.clone()? {
         Err(bug) => Some(Err(InternalError(bug))),
         Ok(answers) => {

@@ -46,6 +46,11 @@ impl StoredPart<'_> {
             .collect();
         for part in &analysed.parts {
             let file = &mut files[part.number];
+            if let Some(java) = &part.java {
+                file.java = Some(java.clone());
+                file.java_stopped = part.stopped;
+                continue;
+            }
             match (&part.answers, &loaded[part.number].program) {
                 (Ok(answers), Some(program)) => {
                     file.answers = Some(StoredAnswers::new(answers, part.stopped, program));
@@ -83,6 +88,16 @@ impl StoredPart<'_> {
         source.name_for_baseline = aside.baseline.map(|_| (aside.name_for_baseline)(name));
         let source = (part.counts_rest() && unread.is_none()).then_some(source);
         let (identity, file) = (identity.to_owned(), name.clone());
-        StoredFile { file, identity, sha256, source, unread, answers: None, bug: None }
+        StoredFile {
+            file,
+            identity,
+            sha256,
+            source,
+            unread,
+            answers: None,
+            java: None,
+            java_stopped: false,
+            bug: None,
+        }
     }
 }

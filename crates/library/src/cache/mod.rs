@@ -139,7 +139,7 @@ pub fn put(store: &dyn Store, key: &Key, checked: &Checked, program: &Program) -
 }
 
 /// Bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -7,12 +7,14 @@
 //! 1. Whatever was not understood is a reason why the verdict is open: a program is `safe` only if every
 //!    model is, nothing was left out but what the claim names, and there was something to ask.
 
-use crate::cache::{Key, Store, get, put};
+use crate::cache::{Key, Store, digest, get, put};
 use crate::check::{CheckOptions, CheckWork, Fixes, check_goals};
 use crate::fixes::deadlocks;
 use crate::goals::Goals;
 use crate::java::conflict::{conflict, note_accesses};
+use crate::java::part::{JavaPart, together};
 use crate::java::values::{REFUTED, refuted};
+use crate::shard::Shard;
 use selvedge_analysis::{InternalError, Prepared};
 use selvedge_base::{Budget, Diagnostic, Id, IdVec, Place, Severity, StopReason};
 use selvedge_findings::fix::LARGEST;
@@ -22,7 +24,7 @@ use selvedge_findings::{
 use selvedge_front_java::World;
 use selvedge_front_java::class::At;
 use selvedge_front_java::library::Table;
-use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+use selvedge_front_java::options::{JavaBeginning, JavaOptions, QuestionShare, UnknownCalls};
 use selvedge_front_java::presets::FRAMEWORK;
 use selvedge_front_java::questions::{JavaModel, Understood, questions};
 use selvedge_front_java::remarks::StepRemark;
@@ -64,6 +66,8 @@ pub struct JavaProgram {
     pub begins: Vec<JavaBeginning>,
     /// What is assumed, and what is asked.
     pub options: JavaOptions,
+    /// What tells its class files from others.
+    pub digest: String,
 }
 
 /// What was found in a program in Java.
@@ -128,6 +132,49 @@ impl JavaProgram {
         self.check_cached(options, None, budget, progress)
     }
 
+    /// Asks a part of the questions, and writes down what is needed to conclude from all parts.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn check_part(
+        &self,
+        options: &CheckOptions,
+        shard: Shard,
+        budget: &Budget,
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
+    ) -> Result<(JavaChecked, JavaPart), InternalError> {
+        let own = CheckOptions { fixes: Fixes::Skip, ..options.clone() };
+        let program = format!("{} {:?} {:?}", self.digest, self.begins, self.options);
+        let mut part = JavaPart::new(digest(program.as_bytes()));
+        let index = shard.index() as usize - 1;
+        let share = QuestionShare { index, count: shard.count() as usize };
+        let joined = self.ask(&own, share, None, Some(&mut part), budget, progress)?;
+        part.finish(&joined);
+        Ok((joined.conclude(&kinds_of(options)), part))
+    }
+
+    /// What all parts of the questions about a program show, or that they are no such parts.
+    ///
+    /// # Errors
+    /// If an engine contradicts itself.
+    pub fn conclude(
+        parts: &[JavaPart],
+        options: &CheckOptions,
+        budget: &Budget,
+    ) -> Result<Result<JavaChecked, String>, InternalError> {
+        let mut joined = match together(parts, budget) {
+            Ok(joined) => joined,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
+        if options.fixes == Fixes::Look {
+            let kinds = kinds_of(options);
+            let data = kinds.into_iter().filter(|kind| *kind != FindingKind::Deadlock).collect();
+            let about_data = CheckOptions { fixes: Fixes::Skip, kinds: data, ..options.clone() };
+            joined.look_for_fixes(&about_data, budget)?;
+        }
+        Ok(Ok(joined.conclude(&kinds_of(options))))
+    }
+
     /// The same with answers about single models from a cache, which comes with what tells one build of the
     /// tool from another.
     ///
@@ -140,8 +187,22 @@ impl JavaProgram {
         budget: &Budget,
         progress: &mut dyn FnMut(CheckWork, usize, usize),
     ) -> Result<JavaChecked, InternalError> {
-        let kinds: Vec<FindingKind> =
-            KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect();
+        let all = QuestionShare::default();
+        let joined = self.ask(options, all, cache, None, budget, progress)?;
+        Ok(joined.conclude(&kinds_of(options)))
+    }
+
+    /// Asks some of the questions, and writes them down if somebody wants that.
+    fn ask(
+        &self,
+        options: &CheckOptions,
+        share: QuestionShare,
+        cache: Option<(&dyn Store, &str)>,
+        mut part: Option<&mut JavaPart>,
+        budget: &Budget,
+        progress: &mut dyn FnMut(CheckWork, usize, usize),
+    ) -> Result<Joined, InternalError> {
+        let kinds = kinds_of(options);
         let own = CheckOptions { fixes: Fixes::Skip, ..options.clone() };
         let of = |about_locks: bool| {
             let all = kinds.iter().copied();
@@ -150,7 +211,7 @@ impl JavaProgram {
             CheckOptions { kinds, ..own.clone() }
         };
         let (about_locks, about_data) = (of(true), of(false));
-        let mut settings = self.options.clone();
+        let mut settings = JavaOptions { part: share, ..self.options.clone() };
         if about_locks.kinds.is_empty() {
             settings.deadlock_locks = 0;
         }
@@ -192,6 +253,9 @@ impl JavaProgram {
                         // What was found counts, whether there is time to ask again or not.
                         let refuted = refuted(&model.program, again, &checked, own, &share);
                         let refuted = refuted.unwrap_or_default();
+                        if let Some(part) = &mut part {
+                            part.keep(number, &model, &checked, (&joins, &refuted));
+                        }
                         joined.add(&model, checked, (&joins, &refuted), budget)?;
                     }
                     Err(wrong) => bug = Some(wrong),
@@ -205,13 +269,19 @@ impl JavaProgram {
                 return Err(bug);
             }
             match understood {
-                Ok(understood) => joined.understand(understood),
+                Ok(understood) => {
+                    if let Some(part) = &mut part {
+                        part.understand(&understood);
+                    }
+                    joined.understand(understood);
+                }
                 Err(reason) => {
                     joined.stopped = true;
                     joined.open.insert(format!("{reason} (at {at}); nothing was asked yet"));
                 }
             }
         }
+        joined.unreached_count = joined.unreached.as_ref().map_or(0, BTreeSet::len);
         let unreached = joined.unreached.iter().flatten().take(NAMED);
         joined.unreached_names =
             unreached.map(|&method| short_method(&self.world, method)).collect();
@@ -220,8 +290,13 @@ impl JavaProgram {
         if options.fixes == Fixes::Look {
             joined.look_for_fixes(&about_data, budget)?;
         }
-        Ok(joined.conclude(&kinds))
+        Ok(joined)
     }
+}
+
+/// What is asked of a program in Java of what was wanted.
+fn kinds_of(options: &CheckOptions) -> Vec<FindingKind> {
+    KINDS.into_iter().filter(|kind| options.kinds.contains(kind)).collect()
 }
 
 /// Asks about a model; if locks are not nested in it and that is too much, about the one without them.
@@ -305,35 +380,35 @@ pub(super) fn check_model(
 
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is true of the answer by itself")]
-struct Joined {
+pub(super) struct Joined {
     program: Program,
     conflicts: BTreeMap<ConflictKey, Conflict>,
     /// The models of the conflicts.
     models_of: BTreeMap<ConflictKey, Rc<ConflictModel>>,
     sites: JavaSites,
     /// The number of what the program begins with that is asked about, and the name of its first thread.
-    beginning: usize,
+    pub(super) beginning: usize,
     first_thread: Option<String>,
     accesses: AccessTable,
     tallies: BTreeMap<FindingKind, Tally>,
-    open: BTreeSet<String>,
+    pub(super) open: BTreeSet<String>,
     shared: usize,
     kinds: usize,
     can_meet: bool,
     /// Whether a limit was met before everything was known that there is to ask.
-    stopped: bool,
+    pub(super) stopped: bool,
     /// Whether a part of the program was not looked at, so that nothing is proved.
     cut: bool,
     models: usize,
     cycles: usize,
     /// What unknown calls are assumed to do.
-    unknown_calls: UnknownCalls,
+    pub(super) unknown_calls: UnknownCalls,
     /// The class whose clients were asked about.
-    clients_of: Option<String>,
+    pub(super) clients_of: Option<String>,
     /// Whether a framework runs it.
-    in_framework: bool,
+    pub(super) in_framework: bool,
     /// How many locks a deadlock has that was asked about.
-    deadlock_locks: usize,
+    pub(super) deadlock_locks: usize,
     unknown: BTreeMap<String, usize>,
     ignored: BTreeSet<String>,
     /// Where it is assumed that all threads are waited for.
@@ -341,7 +416,9 @@ struct Joined {
     methods: (usize, usize),
     /// The public methods that nothing reaches, whatever the program begins with, and names of some.
     unreached: Option<BTreeSet<MemberId>>,
-    unreached_names: Vec<String>,
+    /// How many these are, and the names of the first.
+    pub(super) unreached_count: usize,
+    pub(super) unreached_names: Vec<String>,
     /// The units of work.
     units: BTreeMap<UnitExtent, UnitPlaces>,
     /// Classes that are marked as not thread-safe.
@@ -401,7 +478,7 @@ pub(super) fn units(model: &JavaModel) -> impl Iterator<Item = (String, Place, U
 }
 
 impl Joined {
-    fn add(
+    pub(super) fn add(
         &mut self,
         model: &JavaModel,
         checked: Checked,
@@ -520,7 +597,7 @@ impl Joined {
         Ok(())
     }
 
-    fn understand(&mut self, understood: Understood) {
+    pub(super) fn understand(&mut self, understood: Understood) {
         let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts, .. } =
             understood;
         self.unasked.extend(understood.unasked);
@@ -641,7 +718,7 @@ impl Joined {
             self.methods.0,
             count(self.methods.1, "method"),
         );
-        let unreached = self.unreached.as_ref().map_or(0, BTreeSet::len);
+        let unreached = self.unreached_count;
         if unreached > 0 {
             let more = unreached - self.unreached_names.len();
             let _ = write!(

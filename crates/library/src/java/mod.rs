@@ -9,18 +9,21 @@ mod check;
 mod confirm;
 mod conflict;
 mod list;
+mod part;
 mod settings;
 mod values;
 
 pub use check::{JavaChecked, JavaFigures, JavaProgram, JavaSites};
 pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
 pub use list::JavaList;
-pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, UnknownCalls};
+pub use part::JavaPart;
+pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, QuestionShare, UnknownCalls};
 pub use selvedge_front_java::presets::FrameworkPreset;
 pub use selvedge_front_java::rewrite::CONDUCTOR;
 pub use selvedge_front_java::units::{FieldSet, MethodPattern, UnitOptions};
 pub use settings::JavaSettings;
 
+use crate::cache::hex;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_front_java::class::JavaInstruction;
 use selvedge_front_java::{
@@ -28,6 +31,7 @@ use selvedge_front_java::{
 };
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -49,6 +53,8 @@ pub struct JavaClasses {
     bytes: ClassBytes,
     others: usize,
     versioned: usize,
+    /// The SHA-256 of all class files, one after the other.
+    hash: Sha256,
 }
 
 /// Whether a file of this name is read as an archive.
@@ -120,6 +126,8 @@ impl JavaClasses {
     }
 
     fn add_class(&mut self, file: &str, bytes: &[u8]) {
+        self.hash.update((bytes.len() as u64).to_le_bytes());
+        self.hash.update(bytes);
         match read_class(bytes, &mut self.names) {
             Ok(class) => {
                 let name = self.names.class(class.name);
@@ -169,7 +177,8 @@ impl JavaClasses {
         budget: &Budget,
     ) -> Result<JavaProgram, Box<Diagnostic>> {
         let classes = self.classes.into_values().map(|(class, _)| class);
-        settings.program(World::new(self.names, classes), budget)
+        let program = settings.program(World::new(self.names, classes), budget)?;
+        Ok(JavaProgram { digest: hex(&self.hash.finalize()), ..program })
     }
 
     /// The classes as a list for people, with where a program can begin and what is named and not there.

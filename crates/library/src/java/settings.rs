@@ -36,7 +36,7 @@ impl JavaSettings {
     /// # Errors
     /// If nothing begins there, or the budget is used up.
     pub fn program(&self, world: World, budget: &Budget) -> Result<JavaProgram, Box<Diagnostic>> {
-        let options = self.options.clone();
+        let (options, digest) = (self.options.clone(), String::new());
         if let Some(class) = self.class_of_clients(&world)? {
             let stopped = |reason: selvedge_base::StopReason| {
                 let message = format!("the classes were not looked through: {reason}");
@@ -44,7 +44,12 @@ impl JavaSettings {
             };
             let made = client_world(&world, class, &Table::standard(), budget);
             let (world, class) = made.map_err(stopped)?;
-            return Ok(JavaProgram { world, begins: vec![JavaBeginning::Client(class)], options });
+            return Ok(JavaProgram {
+                world,
+                begins: vec![JavaBeginning::Client(class)],
+                options,
+                digest,
+            });
         }
         if !self.presets.is_empty() {
             let (world, mains) = framework_world(&world, &self.presets);
@@ -54,7 +59,7 @@ impl JavaSettings {
                 return Err(Box::new(wrong(message.to_owned(), help)));
             }
             let begins = mains.into_iter().map(JavaBeginning::Main).collect();
-            return Ok(JavaProgram { world, begins, options });
+            return Ok(JavaProgram { world, begins, options, digest });
         }
         if !self.entries.is_empty() {
             let mut entries = Vec::new();
@@ -65,6 +70,7 @@ impl JavaSettings {
                 world,
                 begins: vec![JavaBeginning::Entries(entries)],
                 options,
+                digest,
             });
         }
         let mut mains = world.mains();
@@ -84,7 +90,7 @@ impl JavaSettings {
             return Err(Box::new(wrong(message, help)));
         }
         let begins = mains.into_iter().map(JavaBeginning::Main).collect();
-        Ok(JavaProgram { world, begins, options })
+        Ok(JavaProgram { world, begins, options, digest })
     }
 }
 

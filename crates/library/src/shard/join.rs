@@ -15,6 +15,7 @@ use crate::check::{AllAnswers, CheckOptions, KindAnswers, relation};
 use crate::config;
 use crate::file::Loaded;
 use crate::formulas::ProjectFormulas;
+use crate::java::JavaPart;
 use crate::load::Text;
 use crate::restrict::{ThreadRestriction, read_restriction};
 use selvedge_base::{Diagnostic, Severity};
@@ -53,6 +54,8 @@ pub struct JoinedFile {
     pub loaded: Loaded,
     /// The answers of all parts, if something was understood; or the bug that kept it from being analysed.
     pub answers: Option<Result<AllAnswers, String>>,
+    /// The parts of a program in Java, if it is one.
+    pub java: Vec<JavaPart>,
     /// Whether a limit was met, so that nobody looks for fixes.
     pub stopped: bool,
     /// Its name as seen from the folder of the configuration.
@@ -230,6 +233,7 @@ fn join_file(
         return Ok(JoinedFile {
             loaded,
             answers: None,
+            java: Vec::new(),
             stopped: true,
             name_for_config,
             name_for_baseline,
@@ -240,6 +244,26 @@ fn join_file(
     let StoredSource { name_for_config, name_for_baseline, .. } = source;
     if source.sha256() != parts[0].1.sha256 {
         return Err(format!("{part}: the text of {name} is damaged"));
+    }
+    let names = || {
+        let own = |given: &Option<String>| given.clone().unwrap_or_else(|| name.clone());
+        (own(name_for_config), own(name_for_baseline))
+    };
+    let java: Vec<JavaPart> = parts.iter().filter_map(|(_, file)| file.java.clone()).collect();
+    if !java.is_empty() {
+        let bug = parts.iter().find_map(|(_, file)| file.bug.clone());
+        if java.len() < parts.len() && bug.is_none() {
+            return Err(format!("{name}: there are no answers"));
+        }
+        let (name_for_config, name_for_baseline) = names();
+        return Ok(JoinedFile {
+            loaded: Loaded::java_in_parts(name),
+            answers: bug.map(Err),
+            java,
+            stopped: parts.iter().any(|(_, file)| file.java_stopped),
+            name_for_config,
+            name_for_baseline,
+        });
     }
     let mut loaded = source.load(name, restrictions).map_err(|wrong| format!("{part}: {wrong}"))?;
     loaded.ask_formulas(formulas, name_for_config.as_ref().unwrap_or(name));
@@ -261,12 +285,14 @@ fn join_file(
         }
     };
     let met_limit = |file: &StoredFile| file.answers.as_ref().is_some_and(|one| one.stopped);
+    let (name_for_config, name_for_baseline) = names();
     Ok(JoinedFile {
         loaded,
         answers,
+        java: Vec::new(),
         stopped: parts.iter().any(|(_, file)| met_limit(file)),
-        name_for_config: name_for_config.clone().unwrap_or_else(|| name.clone()),
-        name_for_baseline: name_for_baseline.clone().unwrap_or_else(|| name.clone()),
+        name_for_config,
+        name_for_baseline,
     })
 }
 

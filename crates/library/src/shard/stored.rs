@@ -15,6 +15,7 @@ use crate::cache::entry::StoredPlace;
 use crate::check::{AllAnswers, CheckOptions, Fixes, KindAnswers, assertions};
 use crate::file::Loaded;
 use crate::goals::Goals;
+use crate::java::JavaPart;
 use crate::load::{Text, Texts};
 use crate::restrict::ThreadRestriction;
 use selvedge_base::{Budget, Diagnostic, Severity, Span};
@@ -116,6 +117,12 @@ pub struct StoredFile {
     /// The answers, if something was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<StoredAnswers>,
+    /// The same of a program in Java.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub java: Option<JavaPart>,
+    /// Whether a limit was met there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub java_stopped: bool,
     /// The bug that kept it from being analysed, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bug: Option<String>,
