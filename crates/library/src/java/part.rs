@@ -168,12 +168,13 @@ impl JavaPart {
         };
         let (joins, refuted) = (among(joins), among(refuted));
         // Without the locks nothing may be left.
-        let is_empty = model.program.threads.is_empty();
+        let text = match model.program.threads.len() {
+            0 => String::new(),
+            _ => selvedge_program::text::print(&model.program),
+        };
         self.models.push(PartModel {
             place: (beginning, model.about_locks, model.number),
-            text: (!is_empty)
-                .then(|| selvedge_program::text::print(&model.program))
-                .unwrap_or_default(),
+            text,
             subject: model.subject.clone(),
             class: model.class.clone(),
             is_static: model.is_static,
