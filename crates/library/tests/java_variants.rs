@@ -125,41 +125,18 @@ fn new_names(all: &JavaProgram) -> (BTreeMap<String, String>, BTreeMap<String, S
             }
         }
     }
-    let outside = [
-        "main",
-        "run",
-        "call",
-        "compareTo",
-        "compare",
-        "equals",
-        "hashCode",
-        "toString",
-        "iterator",
-        "finalize",
-        "close",
-        "get",
-        "set",
-        "size",
-        "length",
-        "charAt",
-        "subSequence",
-        "getMessage",
-        "apply",
-        "accept",
-        "next",
-        "hasNext",
-        "remove",
-        "add",
-        "clone",
-        "uncaughtException",
-        "initialValue",
-        "values",
-        "valueOf",
-        "intValue",
-        "longValue",
-        "floatValue",
-        "doubleValue",
-    ];
+    // What a class may have from classes outside is called by its name there.
+    for class in world.classes.ids() {
+        let above = world.line(class).0.into_iter().chain(world.interfaces(class).0);
+        let mut named = above.flat_map(|one| {
+            let of = &world.classes[one];
+            of.superclass.iter().chain(&of.interfaces).copied().collect::<Vec<_>>()
+        });
+        if named.any(|one| world.find(one).is_none() && text(one) != "java/lang/Object") {
+            known.extend(world.classes[class].methods.iter().map(|method| text(method.name)));
+        }
+    }
+    let outside = ["main", "equals", "hashCode", "toString", "finalize", "clone"];
     let renamable = |name: &String| {
         let is_known = known.contains(name) || outside.contains(&name.as_str());
         let is_made = name.starts_with('<') || name.contains('$');
