@@ -66,7 +66,12 @@ fn check_with(main: &str, options: &JavaOptions) -> JavaChecked {
             if world.names.text(world.classes[one.class].name) == main)
     };
     let begins = ALL.begins.iter().filter(begins).cloned().collect();
-    ask(&JavaProgram { world: world.clone(), begins, options: options.clone() })
+    ask(&JavaProgram {
+        world: world.clone(),
+        begins,
+        options: options.clone(),
+        digest: String::new(),
+    })
 }
 
 fn ask(program: &JavaProgram) -> JavaChecked {
@@ -200,6 +205,7 @@ fn open_after(main: &str, change: &dyn Fn(&mut JavaInstruction) -> bool) -> Vec<
         world: world.clone(),
         begins: vec![JavaBeginning::Main(begins)],
         options: ALL.options.clone(),
+        digest: String::new(),
     };
     assert!(ask(&one).checked.open.is_empty());
     let body = one.world.classes[begins.class].methods[begins.number].body.as_mut();

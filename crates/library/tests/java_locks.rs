@@ -101,7 +101,12 @@ fn without_one_of_their_locks_right_programs_are_wrong() {
             continue;
         }
         let begins = vec![JavaBeginning::Main(main)];
-        let one = JavaProgram { world: all.world.clone(), begins, options: all.options.clone() };
+        let one = JavaProgram {
+            world: all.world.clone(),
+            begins,
+            options: all.options.clone(),
+            digest: String::new(),
+        };
         let (count, missed) = not_missed(&one, is_in(&own));
         changed += count;
         quiet.extend(missed);

@@ -376,7 +376,7 @@ fn found_in(all: &JavaProgram, main: &str) -> Option<BTreeSet<FindingKind>> {
     let own = |one: &MemberId| all.world.names.text(all.world.classes[one.class].name) == main;
     let begins = all.world.mains().into_iter().filter(own).map(JavaBeginning::Main).collect();
     let options = JavaOptions { deadlock_locks: 0, ..JavaOptions::default() };
-    let program = JavaProgram { world: all.world.clone(), begins, options };
+    let program = JavaProgram { world: all.world.clone(), begins, options, digest: String::new() };
     let checked = program.check(&CheckOptions::default(), &Budget::new(), &mut |_, _, _| {});
     let checked = checked.expect("engines do not contradict the replayer").checked;
     // That nothing is shared is a reason to say nothing, and right if the model has no conflict.

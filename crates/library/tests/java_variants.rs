@@ -42,7 +42,12 @@ fn name(world: &World, main: MemberId) -> String {
 /// Whether something was found, and whether something is open.
 fn verdict(all: &JavaProgram, main: MemberId) -> (bool, bool) {
     let begins = vec![JavaBeginning::Main(main)];
-    let one = JavaProgram { world: all.world.clone(), begins, options: JavaOptions::default() };
+    let one = JavaProgram {
+        world: all.world.clone(),
+        begins,
+        options: JavaOptions::default(),
+        digest: String::new(),
+    };
     let checked = one.check(&CheckOptions::default(), &Budget::new(), &mut |_, _, _| {});
     let checked = checked.expect("engines do not contradict the replayer").checked;
     (!checked.findings.is_empty(), !checked.open.is_empty())

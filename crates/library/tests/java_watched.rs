@@ -44,7 +44,12 @@ fn what_meets_in_a_jvm_is_never_called_safe() {
         }
         observed += 1;
         let begins = vec![JavaBeginning::Main(main)];
-        let one = JavaProgram { world: all.world.clone(), begins, options: JavaOptions::default() };
+        let one = JavaProgram {
+            world: all.world.clone(),
+            begins,
+            options: JavaOptions::default(),
+            digest: String::new(),
+        };
         let checked = one.check(&CheckOptions::default(), &budget, &mut |_, _, _| {});
         let checked = checked.expect("engines do not contradict the replayer").checked;
         if checked.findings.is_empty() && checked.open.is_empty() {

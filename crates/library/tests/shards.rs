@@ -54,6 +54,8 @@ fn part(files: &[Loaded], options: &CheckOptions, shard: Shard) -> String {
             source: part.counts_rest().then_some(source),
             unread: None,
             answers: Some(StoredAnswers::new(&answers, answer.stopped.is_some(), program)),
+            java: None,
+            java_stopped: false,
             bug: None,
         });
         checked.push(file.report(answer.checked));
