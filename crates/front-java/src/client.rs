@@ -8,8 +8,8 @@
 //!
 //! # Invariants
 //! 1. Of the library, the class, what it extends and implements and what is nested in these are analysed, with
-//!    what they call or make in their packages and the table does not know. Classes of other origin are all
-//!    kept.
+//!    what their methods, and the methods that those reach, call or make in their packages and the table does
+//!    not know: who is in a package may touch what others cannot. Classes of other origin are all kept.
 
 use crate::class::{
     FieldAccess, InvokeKind, JavaAccess, JavaBody, JavaClass, JavaConstant, JavaInstruction,
@@ -17,7 +17,7 @@ use crate::class::{
 };
 use crate::library::Table;
 use crate::names::{JavaNames, kind_of_field};
-use crate::world::{ClassId, World};
+use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,37 +76,99 @@ fn scope(
     for id in world.classes.ids() {
         nests.entry(host(text(id))).or_default().push(id);
     }
-    let mut found: BTreeSet<ClassId> = BTreeSet::new();
-    let mut open: Vec<ClassId> = vec![class];
-    open.extend(world.line(class).0);
-    open.extend(world.interfaces(class).0);
+    let mut scope = Scope { world, table, found: BTreeSet::new(), open: Vec::new() };
+    let mut own = vec![class];
+    own.extend(world.line(class).0);
+    own.extend(world.interfaces(class).0);
     let nested: Vec<ClassId> =
-        open.iter().flat_map(|&one| nests[host(text(one))].iter().copied()).collect();
-    open.extend(nested);
-    open.retain(|&one| text(one) != "java/lang/Object");
-    while let Some(one) = open.pop() {
+        own.iter().flat_map(|&one| nests[host(text(one))].iter().copied()).collect();
+    for one in own.into_iter().chain(nested) {
+        scope.objects(one);
+    }
+    let mut seen: BTreeSet<MemberId> = BTreeSet::new();
+    while let Some(method) = scope.open.pop() {
         budget.check()?;
-        if !found.insert(one) {
-            continue;
-        }
-        // What is above a class that is analysed is analysed with it.
-        let above = world.line(one).0.into_iter().chain(world.interfaces(one).0);
-        open.extend(above.filter(|&above| text(above) != "java/lang/Object"));
-        let bodies = world.classes[one].methods.iter().filter_map(|method| method.body.as_ref());
-        for instruction in bodies.flat_map(|body| &body.instructions) {
-            let name = match instruction {
-                JavaInstruction::Invoke(InvokeKind::Static, member) => member.class,
-                JavaInstruction::New(name) => *name,
-                _ => continue,
-            };
-            let Some(used) = world.find(name) else { continue };
-            let own = package(text(used)) == package(text(one));
-            if own && !table.knows_objects(text(used)) {
-                open.push(used);
-            }
+        if seen.insert(method) {
+            scope.method(method);
         }
     }
-    Ok(found)
+    Ok(scope.found)
+}
+
+/// The classes of the library that are analysed, as far as they are known.
+struct Scope<'w> {
+    world: &'w World,
+    table: &'w Table,
+    found: BTreeSet<ClassId>,
+    /// Methods that may be called, still to be looked through.
+    open: Vec<MemberId>,
+}
+
+impl Scope<'_> {
+    /// There are objects of a class, so all its methods may be called, and those of what is above it; of what
+    /// is above it in other packages only if the table does not know that.
+    fn objects(&mut self, class: ClassId) {
+        let world = self.world;
+        let text = |class: ClassId| world.names.text(world.classes[class].name);
+        let known = |one: ClassId| {
+            self.table.knows_objects(text(one)) && package(text(one)) != package(text(class))
+        };
+        let (line, interfaces) = (world.line(class).0, world.interfaces(class).0);
+        let line: Vec<ClassId> =
+            line.into_iter().take_while(|&one| one == class || !known(one)).collect();
+        for one in line.into_iter().chain(interfaces) {
+            if text(one) == "java/lang/Object" {
+                continue;
+            }
+            self.found.insert(one);
+            let count = world.classes[one].methods.len();
+            self.open.extend((0..count).map(|number| MemberId { class: one, number }));
+        }
+    }
+
+    /// What a method calls and makes in its package, unless the table knows it.
+    fn method(&mut self, method: MemberId) {
+        let world = self.world;
+        let Some(body) = &world.of(method).body else { return };
+        let text = |class: ClassId| world.names.text(world.classes[class].name);
+        let own = |class: ClassId| package(text(class)) == package(text(method.class));
+        let (mut made, mut called) = (Vec::new(), Vec::new());
+        for instruction in &body.instructions {
+            match instruction {
+                JavaInstruction::Invoke(InvokeKind::Static, member) => called.push(*member),
+                JavaInstruction::InvokeDynamic(bootstrap, ..) => {
+                    let all = &world.classes[method.class].bootstraps;
+                    let arguments = all.get(usize::from(*bootstrap)).map(|one| &one.arguments);
+                    called.extend(arguments.into_iter().flatten().filter_map(|one| match one {
+                        JavaConstant::Handle(handle) => Some(handle.member),
+                        _ => None,
+                    }));
+                }
+                JavaInstruction::New(name) => made.extend(world.find(*name)),
+                _ => {}
+            }
+        }
+        made.retain(|&one| own(one) && !self.table.knows_objects(text(one)));
+        for member in called {
+            let Resolution::Found(target) = world.method(member) else { continue };
+            let class = text(target.class);
+            let known = self.table.knows_objects(class)
+                || self.table.effect(class, world.names.text(member.name)).is_some();
+            if own(target.class) && !known {
+                self.found.insert(target.class);
+                self.open.push(target);
+                let methods = world.classes[target.class].methods.iter().enumerate();
+                let initialiser =
+                    methods.filter(|(_, one)| world.names.text(one.name) == "<clinit>");
+                self.open.extend(
+                    initialiser.map(|(number, _)| MemberId { class: target.class, number }),
+                );
+            }
+        }
+        for one in made {
+            self.objects(one);
+        }
+    }
 }
 
 /// The class that stands for clients: a static method for each kind of array and each public field.

@@ -187,11 +187,28 @@ impl Facts {
         seen
     }
 
-    /// The methods from which one of these can be reached, these among them.
+    /// The methods from which one of these can be reached, these among them, also by what unknown code calls.
     pub fn reaching(&self, targets: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
+        self.reaching_by(targets, true)
+    }
+
+    /// The same without what unknown code calls.
+    pub fn reaching_by_calls(&self, targets: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
+        self.reaching_by(targets, false)
+    }
+
+    /// The methods that may call unknown code, also by what they call.
+    pub fn calling_out(&self) -> BTreeSet<MemberId> {
+        self.reaching(&BTreeSet::from([unknown_code()]))
+    }
+
+    fn reaching_by(&self, targets: &BTreeSet<MemberId>, unknown: bool) -> BTreeSet<MemberId> {
         let mut seen = targets.clone();
         let mut open: Vec<MemberId> = targets.iter().copied().collect();
         while let Some(one) = open.pop() {
+            if one == unknown_code() && !unknown {
+                continue;
+            }
             for &caller in self.callers.get(&one).into_iter().flatten() {
                 if seen.insert(caller) {
                     open.push(caller);

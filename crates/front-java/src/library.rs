@@ -165,6 +165,7 @@ pub struct Table {
     immutable: BTreeSet<String>,
     safe: BTreeSet<String>,
     open: BTreeSet<String>,
+    still: BTreeSet<String>,
     types: FxHashMap<String, Vec<String>>,
     /// What methods do; nothing is known of those without an effect.
     methods: FxHashMap<(String, String), Option<Effect>>,
@@ -209,6 +210,10 @@ impl Table {
                 ["immutable", ref rest @ ..] => table.immutable.extend(rest.iter().map(slashed)),
                 ["safe", ref rest @ ..] => table.safe.extend(rest.iter().map(slashed)),
                 ["open", ref rest @ ..] => table.open.extend(rest.iter().map(slashed)),
+                ["still", name] => {
+                    let own = vec![slashed(&name)];
+                    table.still.extend(groups.get(name).unwrap_or(&own).iter().cloned());
+                }
                 ["type", class, ref rest @ ..] => {
                     let methods = rest.iter().map(|&one| one.to_owned()).collect();
                     table.types.insert(slashed(&class), methods);
@@ -258,6 +263,11 @@ impl Table {
     /// Whether nothing changes objects of a class.
     pub fn is_immutable(&self, class: &str) -> bool {
         self.immutable.contains(class)
+    }
+
+    /// Whether nobody changes what objects of a class hold once they are made.
+    pub fn is_still(&self, class: &str) -> bool {
+        self.still.contains(class)
     }
 
     /// Whether calls on objects of a class do not race with each other.

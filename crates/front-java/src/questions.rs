@@ -15,7 +15,7 @@ use crate::class::{At, JavaInstruction};
 use crate::client::CLIENT;
 use crate::emit::Sources;
 use crate::facts::Facts;
-use crate::library::Table;
+use crate::library::{Effect, Gives, Table};
 use crate::making::ModelMaker;
 use crate::options::{JavaBeginning, JavaOptions};
 use crate::points_to::{Doubt, Origin, PointsTo, Site, ThreadKind, points_to};
@@ -134,7 +134,7 @@ fn asked(
     understood: &mut Understood,
     budget: &Budget,
 ) -> Result<Vec<DataQuestion>, StopReason> {
-    let &ModelFacts { world, found, facts, .. } = shared;
+    let &ModelFacts { world, table, found, facts, .. } = shared;
     let methods = MethodAccesses::new(world, found, facts, budget)?;
     let counts = methods.counts(budget)?;
     let mut accesses: BTreeMap<ThreadKind, Accesses> = BTreeMap::new();
@@ -166,6 +166,7 @@ fn asked(
                 subjects.retain(|subject, _| by_class.contains_key(subject));
                 subjects.retain(|subject, _| is_of_class(found, *class, *subject));
             }
+            subjects.retain(|&subject, _| has_state(world, table, found, subject));
             for (subject, both_write) in subjects {
                 let class = class_of(found, subject);
                 if let Some(class) = class.filter(|class| shared.declared.unasked.contains(class)) {
@@ -232,6 +233,21 @@ fn class_of(found: &PointsTo, subject: JavaSubject) -> Option<ClassId> {
     }
 }
 
+/// Whether there is anything about a subject that can change: not in functions, classes and values, nor in
+/// objects from outside that hold what they were made with.
+fn has_state(world: &World, table: &Table, found: &PointsTo, subject: JavaSubject) -> bool {
+    let JavaSubject::Object(object) = subject else { return true };
+    let of = found.objects[object];
+    let name = world.names.text(of.name);
+    match of.site {
+        Site::Lambda(..) | Site::Class(_) => false,
+        Site::New(..) | Site::Made(..) => {
+            of.class.is_some() || !(table.is_immutable(name) || table.is_still(name))
+        }
+        _ => true,
+    }
+}
+
 /// The public methods with a body that nothing reaches.
 fn unreached(world: &World, found: &PointsTo) -> Vec<MemberId> {
     let all = world.classes.iter_enumerated().flat_map(|(class, of)| {
@@ -276,9 +292,11 @@ fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
     match of.site {
         Site::Client(of) => of == class,
         Site::Passed(..) | Site::Named(_) | Site::Caught(..) => false,
+        // What is got out of things that clients have is theirs, too.
         Site::Given(method, at) => {
             let effects = found.invocations.get(&(method, at)).map(|one| &one.library);
-            effects.is_some_and(|effects| effects.values().any(|one| one.is_some()))
+            let made = |effect: Option<Effect>| effect.is_some_and(|one| one.gives == Gives::Fresh);
+            effects.is_some_and(|effects| effects.values().any(made))
         }
         _ => true,
     }

@@ -5,6 +5,7 @@
 //! class whose name ends with `Right` must be proved safe.
 
 use selvedge_base::Budget;
+use selvedge_findings::FindingKind;
 use selvedge_front_java::class::{JavaConstant, JavaInstruction};
 use selvedge_library::CheckOptions;
 use selvedge_library::file::Loaded;
@@ -16,6 +17,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/programs.jar");
+
+const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar");
 
 /// Programs about which nothing is claimed, because they visibly break what is assumed or are not understood.
 const OPEN: [&str; 4] =
@@ -324,7 +327,6 @@ fn classes_of_several_versions_and_classes_that_are_there_twice_are_named() {
 
 #[test]
 fn copies_of_copies_come_to_an_end() {
-    const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar");
     for (main, is_safe) in [("CopiesWrong", false), ("CopiesRight", true)] {
         let mut classes = JavaClasses::default();
         classes.add("engine.jar", ENGINE, None, &Budget::new()).expect("no limit");
@@ -336,5 +338,32 @@ fn copies_of_copies_come_to_an_end() {
         let checked = checked.expect("engines do not contradict themselves").checked;
         assert_eq!(checked.open, Vec::<String>::new(), "{main}");
         assert_eq!(checked.findings.is_empty(), is_safe, "{main}");
+    }
+}
+
+#[test]
+fn classes_that_grow_and_call_back_are_decided_for_any_clients() {
+    // Lines of `tests/engine` of which each must be among the findings; nothing may be found without one.
+    let expected: [(&str, &str, &[u32]); 4] = [
+        ("RowWrong", "Rows.java", &[71]),
+        ("RowRight", "Rows.java", &[]),
+        ("RopeWrong", "Ropes.java", &[16, 20, 51]),
+        ("SizedWrong", "Ropes.java", &[72, 76]),
+    ];
+    for (class, file, lines) in expected {
+        let mut classes = JavaClasses::default();
+        classes.add("engine.jar", ENGINE, None, &Budget::new()).expect("no limit");
+        let settings = JavaSettings { class: Some(class.to_owned()), ..JavaSettings::default() };
+        let program = classes.program(&settings, &Budget::new()).expect("the class is there");
+        // Two rows can wait for each other in what they call back.
+        let kinds = vec![FindingKind::Race, FindingKind::Atomicity];
+        let options = CheckOptions { kinds, ..CheckOptions::default() };
+        let answer = program.check(&options, &Budget::new(), &mut |_, _, _| {});
+        let answer = answer.expect("engines do not contradict the replayer");
+        assert_eq!(answer.checked.open, Vec::<String>::new(), "{class}");
+        assert_eq!(answer.checked.findings.is_empty(), lines.is_empty(), "{class}");
+        for &line in lines {
+            assert!(is_found(&answer, file, &BTreeSet::from([line])), "{class}: {line}");
+        }
     }
 }

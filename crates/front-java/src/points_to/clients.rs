@@ -2,15 +2,16 @@
 //! whatever it has, and be called by the objects that it passes.
 
 use super::{Holder, ObjectId, Site, Solver};
+use crate::class::{InvokeKind, JavaInstruction};
 use crate::client::{CLIENT, is_of_library};
 use crate::names::JavaName;
-use crate::world::{ClassId, MemberId};
+use crate::world::{ClassId, MemberId, Resolution};
 use std::collections::BTreeSet;
 
 impl Solver<'_> {
     /// The program is any client of a class.
     pub(super) fn clients(&mut self, class: ClassId) {
-        self.client_object(class);
+        self.client_object(class, true);
         self.trigger(class);
         for number in 0..self.world.classes[class].methods.len() {
             let of = &self.world.classes[class].methods[number];
@@ -50,20 +51,24 @@ impl Solver<'_> {
             let object = if self.world.of(entry).access.is_static() {
                 None
             } else {
-                self.client_object(entry.class)
+                self.client_object(entry.class, true)
             };
             self.library_calls(object, entry);
         }
     }
 
     /// An object of a class that a client makes. Where nobody but the class may make objects, it has static
-    /// methods that give them.
-    pub(super) fn client_object(&mut self, class: ClassId) -> Option<ObjectId> {
+    /// methods that give them. No client is in a package of the library, unless it is that class that is asked
+    /// about.
+    pub(super) fn client_object(&mut self, class: ClassId, asked: bool) -> Option<ObjectId> {
         let of = &self.world.classes[class];
+        let beside = asked || !is_of_library(self.text(of.name));
         let constructors: Vec<MemberId> = (0..of.methods.len())
             .filter(|&number| {
                 let method = &of.methods[number];
-                method.name == self.known.init && !method.access.is_private()
+                let open = method.access.is_public() || method.access.is_protected();
+                let open = open && of.access.is_public();
+                method.name == self.known.init && !method.access.is_private() && (beside || open)
             })
             .map(|number| MemberId { class, number })
             .collect();
@@ -79,6 +84,33 @@ impl Solver<'_> {
         Some(object)
     }
 
+    /// Whether a method that a compiler made does nothing but call another public one of its class on the
+    /// same object with the same name, which clients can do as well.
+    fn only_passes_on(&self, member: MemberId) -> bool {
+        let method = self.world.of(member);
+        let Some(body) = &method.body else { return false };
+        let mut calls = 0;
+        method.access.is_synthetic()
+            && body.handlers.is_empty()
+            && !method.access.is_synchronized()
+            && body.instructions.iter().all(|one| match one {
+                JavaInstruction::Load(..)
+                | JavaInstruction::CheckCast(_)
+                | JavaInstruction::Return(_) => true,
+                JavaInstruction::Invoke(InvokeKind::Virtual, called) => {
+                    calls += 1;
+                    let target = self.world.method(*called);
+                    called.name == method.name
+                        && matches!(target, Resolution::Found(target)
+                            if target != member && target.class == member.class
+                                && self.world.of(target).access.is_public()
+                                && !self.world.of(target).access.is_synthetic())
+                }
+                _ => false,
+            })
+            && calls == 1
+    }
+
     /// The public methods that an object of a class has.
     pub(super) fn called_by_clients(&self, class: ClassId) -> Vec<MemberId> {
         let (line, _) = self.world.line(class);
@@ -90,11 +122,13 @@ impl Solver<'_> {
                 let is_plain = !method.access.is_static()
                     && method.access.is_public()
                     && method.name != self.known.init;
+                let member = MemberId { class: one, number };
                 if is_plain
                     && seen.insert((method.name, method.descriptor))
                     && method.body.is_some()
+                    && !self.only_passes_on(member)
                 {
-                    found.push(MemberId { class: one, number });
+                    found.push(member);
                 }
             }
         }

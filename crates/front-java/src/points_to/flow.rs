@@ -1,7 +1,7 @@
 //! Sets and what flows between them: what is new in a set is passed on at once to where it goes, in the order
 //! in which sets depend on each other; sets that pass everything to each other are one.
 
-use super::{Fitting, Holder, Key, NodeSet, ObjectId, ObjectSet, Site, Solver, Use};
+use super::{ABOVE_ARRAYS, Fitting, Holder, Key, NodeSet, ObjectId, ObjectSet, Site, Solver, Use};
 use crate::client::is_of_library;
 use crate::names::JavaName;
 use crate::world::ClassId;
@@ -336,11 +336,13 @@ impl Solver<'_> {
         match (is_array(of.name), is_array(wanted)) {
             // The interfaces of arrays may be among the classes of the program.
             (true, false) => {
-                self.world.find(wanted).is_none()
-                    || ["java/lang/Cloneable", "java/io/Serializable"].contains(&self.text(wanted))
+                self.world.find(wanted).is_none() || ABOVE_ARRAYS.contains(&self.text(wanted))
             }
+            // What comes from outside is what its type says, which may be that of an array, too.
             (false, true) => {
-                matches!(of.site, Site::Given(..) | Site::Passed(..)) && of.class.is_none()
+                matches!(of.site, Site::Given(..) | Site::Passed(..))
+                    && of.class.is_none()
+                    && ABOVE_ARRAYS.contains(&self.text(of.name))
             }
             (true, true) => true,
             (false, false) => match (of.class, self.world.find(wanted)) {

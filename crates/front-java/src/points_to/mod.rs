@@ -372,6 +372,8 @@ impl PointsTo {
     }
 }
 
+/// What arrays are, beside arrays.
+const ABOVE_ARRAYS: [&str; 3] = ["java/lang/Object", "java/lang/Cloneable", "java/io/Serializable"];
 /// The number of the operand that stands for all that is shown, what that holds among it.
 const SHOWN: u8 = 253;
 /// The same for all that is compared.

@@ -2,8 +2,8 @@
 //! that it starts; what it calls back.
 
 use super::{
-    COMPARED, Call, CallId, Doubt, HANDED, Holder, ITERATED, Key, NodeSet, ObjectId, Origin,
-    OutsideEffects, SHOWN, Site, Solver, TAKEN, ThreadKind, Use, WRAPPED, is_reference,
+    ABOVE_ARRAYS, COMPARED, Call, CallId, Doubt, HANDED, Holder, ITERATED, Key, NodeSet, ObjectId,
+    Origin, OutsideEffects, SHOWN, Site, Solver, TAKEN, ThreadKind, Use, WRAPPED, is_reference,
     types_of_parameters,
 };
 use crate::class::{HandleKind, InvokeKind, JavaInstruction, JavaMember};
@@ -507,8 +507,13 @@ impl Solver<'_> {
 
     /// A call gives back a copy of an object.
     pub(super) fn copied(&mut self, call: CallId, object: ObjectId) {
-        let Call { caller, at, result, .. } = self.calls[call];
+        let Call { caller, at, result, gives, .. } = self.calls[call];
         let of = self.found.objects[object];
+        let (gives, own) = (self.text(gives), self.text(of.name));
+        let is_array = own.starts_with('[') || ABOVE_ARRAYS.contains(&own);
+        if gives.rsplit(')').next().is_some_and(|one| one.starts_with('[')) && !is_array {
+            return;
+        }
         // What is made here of objects of one class is one, copies of copies among it: there is no end to
         // them otherwise.
         let origin = *self.copied.entry((call, of.name)).or_insert(object);
@@ -671,7 +676,7 @@ impl Solver<'_> {
                 && let Some(class) = name.and_then(|name| self.world.find(name))
                 && !self.world.classes[class].access.is_interface()
             {
-                self.client_object(class);
+                self.client_object(class, false);
                 continue;
             }
             if (outside || self.found.for_client) && !immutable {

@@ -89,6 +89,11 @@ impl Callbacks {
         self.0.contains_key(&method)
     }
 
+    /// Whether a method is among them for a receiver.
+    pub fn contains(&self, receiver: Option<ObjectId>, method: MemberId) -> bool {
+        self.0.get(&method).is_some_and(|all| all.contains(receiver))
+    }
+
     /// The methods.
     pub fn methods(&self) -> impl Iterator<Item = MemberId> + '_ {
         self.0.keys().copied()

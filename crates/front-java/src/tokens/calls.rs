@@ -11,7 +11,7 @@ use crate::library::{Control, Effect, Gives, LockSide};
 use crate::points_to::{Holder, ObjectId, ObjectSet, Site};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 impl Walk<'_, '_, '_> {
@@ -99,10 +99,13 @@ impl Walk<'_, '_, '_> {
         }
         let receiver = operands.first().filter(|_| has_receiver);
         let fits = |object: Option<ObjectId>| self.fits(receiver, object);
-        let mut reached = BTreeSet::new();
+        // With whether clients could call it for each of the receivers.
+        let mut reached = BTreeMap::new();
         for (callee, receivers) in invocation.callees.groups() {
-            if receivers.iter().any(fits) {
-                reached.insert(callee);
+            let mut own = receivers.iter().filter(|&one| fits(one)).peekable();
+            if own.peek().is_some() {
+                let open = own.all(|one| shared.found.callbacks.contains(one, callee.0));
+                reached.insert(callee, open);
             }
         }
         // Those that do the same are one.
@@ -111,8 +114,24 @@ impl Walk<'_, '_, '_> {
             .groups()
             .filter_map(|(effect, all)| Some((all.iter().find(|&one| fits(one))?, effect)))
             .collect();
-        for (method, direct) in reached {
+        // Where clients may be called, so may what they have, which they could call as well; unless it is the
+        // object itself, and called as more than any object.
+        let own = shared.found.for_client && !self.explorer.is_about_locks();
+        let of_all = matches!(instruction, JavaInstruction::Invoke(_, member)
+            if shared.world.names.text(member.class) == "java/lang/Object");
+        let by_client = own
+            && invocation.unknown
+            && effects.iter().any(|(_, effect)| effect.is_none())
+            && receiver
+                .is_some_and(|one| of_all || matches!(one, JavaToken::Other | JavaToken::Part(..)));
+        for ((method, direct), open) in reached {
+            if by_client && direct && open {
+                continue;
+            }
             if !self.explorer.relevant.contains(&method) {
+                if shared.calling_out.contains(&method) {
+                    self.call_clients(source, frame);
+                }
                 if direct || invocation.library.is_empty() {
                     self.skip(source, frame, operands)?;
                 }
@@ -144,8 +163,20 @@ impl Walk<'_, '_, '_> {
                 callbacks.extend(shared.found.callbacks.pairs_of(&self.explorer.relevant));
             }
         }
+        // What code outside calls on others that clients have is theirs, too, and so is what all objects have.
         for (object, method) in callbacks {
+            let name = shared.world.names.text(shared.world.of(method).name);
+            let others = object.is_some_and(|one| Some(one) != self.explorer.object);
+            let of_all = object.is_some() && ["equals", "hashCode", "toString"].contains(&name);
+            let open = shared.found.callbacks.contains(object, method);
+            if own && open && (others || of_all) {
+                continue;
+            }
             for tokens in self.explorer.outside_tokens(object, method) {
+                let others = object.is_some() && tokens.first() == Some(&JavaToken::Other);
+                if own && open && others {
+                    continue;
+                }
                 self.call(source, frame, method, tokens, None)?;
             }
         }
@@ -159,21 +190,13 @@ impl Walk<'_, '_, '_> {
         Some(())
     }
 
-    /// Clients are called, and call whatever they may. What they do then is not part of a unit of work that
-    /// this method has begun, unless it holds a lock.
+    /// Clients are called, and call whatever they may. What they do then is not part of a unit of work of the
+    /// class, so it is nothing that they could not do by themselves, with fewer locks held. A unit that holds no
+    /// lock ends there.
     fn call_clients(&mut self, source: usize, frame: &Frame) {
-        let second = self.is_second();
-        let clients = self.explorer.model.clients[usize::from(second)].clone();
-        for callee in clients {
-            let held = self.explorer.call_held.entry((self.context, callee)).or_default();
-            held.extend(frame.held.iter().cloned());
-        }
-        let mut steps = vec![Step::Clients(second)];
         if frame.unit != Unit::None && frame.monitors == 0 {
-            steps.insert(0, Step::End);
-            steps.push(Step::Begin);
+            self.edge(source, frame.at, vec![Step::End, Step::Begin], frame.clone());
         }
-        self.edge(source, frame.at, steps, frame.clone());
     }
 
     /// Whether a token stands for an object that is there, because it has a name of its own or is held.
@@ -628,7 +651,12 @@ impl Walk<'_, '_, '_> {
         let mut tokens = BTreeSet::new();
         let mut others = ObjectSet::default();
         for object in set.iter() {
-            if Some(object) != self.explorer.object && owner.contains_key(&object) {
+            let made_here = matches!(found.objects[object].site,
+                Site::Copy(method, at, _) if (method, at) == (self.method, frame.at));
+            if Some(object) == self.explorer.object && made_here {
+                // Nobody else has it yet, and there may be more of its kind.
+                tokens.extend([JavaToken::Fresh, JavaToken::Other]);
+            } else if Some(object) != self.explorer.object && owner.contains_key(&object) {
                 tokens.insert(self.owned(object, frame).unwrap_or(JavaToken::Other));
             } else {
                 others.insert(object);

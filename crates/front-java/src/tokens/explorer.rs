@@ -70,7 +70,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// The methods that may do something that the model shows.
     pub(super) fn find_relevant(&self, budget: &Budget) -> Result<BTreeSet<MemberId>, StopReason> {
-        let ModelFacts { found, facts, .. } = self.shared;
+        let found = self.shared.found;
         let touched = self.touched();
         let mut direct: BTreeSet<MemberId> = self.shared.freeing.clone();
         for thread in self.threads {
@@ -82,7 +82,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         }
         if let JavaSubject::Locks(_) = self.subject {
             direct.extend(self.shared.locking.iter().copied());
-            return Ok(facts.reaching(&direct));
+            return Ok(self.reaching(&direct));
         }
         let Touching { objects, statics, outside } = &self.shared.touching;
         if let JavaSubject::Statics(class) = self.subject {
@@ -99,7 +99,14 @@ impl<'s, 'a> Explorer<'s, 'a> {
         if self.object.is_some_and(has) {
             direct.extend(outside.iter().copied());
         }
-        Ok(facts.reaching(&direct))
+        Ok(self.reaching(&direct))
+    }
+
+    /// The methods from which one of these can be reached. What clients do when they are called is what they
+    /// could do by themselves.
+    fn reaching(&self, methods: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
+        let ModelFacts { found, facts, .. } = self.shared;
+        if found.for_client { facts.reaching_by_calls(methods) } else { facts.reaching(methods) }
     }
 
     /// The object and what it owns.
@@ -145,15 +152,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
         for number in 0..self.threads.len() {
             let roots = self.roots(number);
             self.model.roots.push(roots);
-        }
-        if self.shared.found.for_client {
-            for number in 0..2 {
-                let made = |one: &ContextId| {
-                    self.model.contexts[*one].tokens.first() == Some(&JavaToken::Fresh)
-                };
-                let roots = self.model.roots[number].iter().copied();
-                self.model.clients[number] = roots.filter(|one| !made(one)).collect();
-            }
         }
         self.explore_all(budget)?;
         if !self.model.cut {
@@ -528,6 +526,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
         field: Option<MemberId>,
     ) -> Option<LocationKey> {
         match token {
+            JavaToken::Isolated if field.is_none() && !self.holds_by_library() => None,
             JavaToken::Isolated => Some(LocationKey { path: Rc::from([]), field }),
             JavaToken::Part(Base::Isolated, path)
                 if path.iter().all(|one| self.shared.facts.owning.contains(one)) =>
@@ -536,6 +535,17 @@ impl<'s, 'a> Explorer<'s, 'a> {
             }
             _ => None,
         }
+    }
+
+    /// Whether the object holds something beside its fields: it is an array, from outside, or a class outside
+    /// is above its own.
+    fn holds_by_library(&self) -> bool {
+        let ModelFacts { world, found, .. } = self.shared;
+        let class = self.object.and_then(|object| found.objects[object].class);
+        let above = class.map(|class| world.broken(class));
+        above.is_none_or(|above| {
+            above.is_some_and(|name| world.names.text(name) != "java/lang/Object")
+        })
     }
 
     /// The reads of all fields of the object that a token leads to, if it does.
@@ -647,6 +657,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             silent: false,
             in_unit,
             passes,
+            failed: BTreeMap::new(),
         };
         walk.begin(&tokens, phase);
         walk.run();

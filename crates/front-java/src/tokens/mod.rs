@@ -172,8 +172,6 @@ pub enum Step {
     End,
     /// A call with this outcome.
     Call(ContextId, CallOutcome),
-    /// Calls of whatever clients may call, any number of times, by the second thread or not.
-    Clients(bool),
     /// Goes on if a location has this value.
     Is(LocationKey, bool),
     /// A location gets this value, or any.
@@ -273,8 +271,6 @@ pub struct Model {
     pub graphs: IdVec<ContextId, Graph>,
     /// What each of the threads begins with; any of these.
     pub roots: Vec<Vec<ContextId>>,
-    /// What clients may call when they are called themselves, by the first or by the second thread.
-    pub clients: [Vec<ContextId>; 2],
     /// The locks that are left out.
     pub dropped: BTreeSet<LockKey>,
     /// Whether a lock is freed that was not the last to be taken.
@@ -307,6 +303,8 @@ pub struct ModelFacts<'a> {
     pub freeing: BTreeSet<MemberId>,
     /// The methods that take a lock.
     pub locking: BTreeSet<MemberId>,
+    /// The methods that may call clients, if unknown code is any client of a class.
+    pub calling_out: BTreeSet<MemberId>,
     /// The field that owns an object.
     pub owner: BTreeMap<ObjectId, MemberId>,
     /// The objects that are known through static fields of one class alone, with that class: nobody else
@@ -356,6 +354,7 @@ impl<'a> ModelFacts<'a> {
         budget: &Budget,
     ) -> Result<Self, StopReason> {
         let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
+        let mut outside = BTreeSet::new();
         let mut blocking = BTreeSet::new();
         let mut freeing = BTreeSet::new();
         let mut locking = BTreeSet::new();
@@ -386,7 +385,7 @@ impl<'a> ModelFacts<'a> {
                         };
                         for (object, effect) in invocation.library.iter() {
                             let Some(effect) = effect else {
-                                freeing.insert(method);
+                                outside.insert(method);
                                 continue;
                             };
                             match effect.control {
@@ -458,7 +457,16 @@ impl<'a> ModelFacts<'a> {
             }
         }
         let blocking = facts.reaching(&blocking);
-        let freeing = facts.reaching(&freeing);
+        // Clients free what they get hold of only, which is a lock of the library then.
+        let given = |object| explicit.contains(behind(found, object));
+        if !found.for_client || found.of(Holder::Pool).iter().any(given) {
+            freeing.extend(outside);
+        }
+        let (freeing, calling_out) = if found.for_client {
+            (facts.reaching_by_calls(&freeing), facts.calling_out())
+        } else {
+            (facts.reaching(&freeing), BTreeSet::new())
+        };
         let sided = found
             .objects
             .iter()
@@ -485,6 +493,7 @@ impl<'a> ModelFacts<'a> {
             blocking,
             freeing,
             locking,
+            calling_out,
             owner,
             guarded,
             pooled,
@@ -724,4 +733,6 @@ struct Walk<'w, 's, 'a> {
     in_unit: bool,
     /// The loops whose passes are units.
     passes: Option<Rc<LoopPasses>>,
+    /// Where the method is left by an exception, by what it does then and how it ends.
+    failed: BTreeMap<(Vec<Step>, CallOutcome), usize>,
 }

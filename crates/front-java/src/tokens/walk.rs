@@ -256,10 +256,7 @@ impl Walk<'_, '_, '_> {
         // What happens while the other thread does not run cannot get in its way.
         if self.explorer.is_about_locks() {
             edge.steps.retain(|step| {
-                matches!(
-                    step,
-                    Step::Acquire(_) | Step::Release(_) | Step::Call(..) | Step::Clients(_)
-                )
+                matches!(step, Step::Acquire(_) | Step::Release(_) | Step::Call(..))
             });
         } else if self.silent || self.is_quiet() {
             edge.steps.retain(|step| !matches!(step, Step::Read(..) | Step::Write(..)));
@@ -276,14 +273,14 @@ impl Walk<'_, '_, '_> {
         thrown: bool,
         token: JavaToken,
     ) {
-        let mut steps = steps;
+        let mut last = Vec::new();
         let (mut held, mut freed) = (frame.held.clone(), frame.freed.clone());
         let mut left = !self.explorer.model.roots.iter().flatten().any(|one| *one == self.context);
         if let Some(own) = self.own_lock()
             && held.first() == Some(&own)
         {
             held.remove(0);
-            steps.push(Step::Release(own));
+            last.push(Step::Release(own));
             left = false;
         }
         // What is still held is left to the caller, if it is no monitor and was taken last; or for ever, if the
@@ -295,7 +292,7 @@ impl Walk<'_, '_, '_> {
             self.explorer.model.unnested = true;
         }
         if frame.unit != Unit::None {
-            steps.push(Step::End);
+            last.push(Step::End);
         }
         let is_left = self.has_values() || !matches!(token, JavaToken::Number(_));
         let token = if is_left { token } else { JavaToken::Other };
@@ -308,7 +305,22 @@ impl Walk<'_, '_, '_> {
             taken: held,
         };
         self.graph.outcomes.insert(outcome.clone());
-        self.push(ModelEdge { source, steps, goal: ModelGoal::Exit(outcome), at: frame.at });
+        if !thrown {
+            let steps = [steps, last].concat();
+            self.push(ModelEdge { source, steps, goal: ModelGoal::Exit(outcome), at: frame.at });
+            return;
+        }
+        // Whatever fails ends the method in the same way.
+        let key = (last, outcome);
+        let node = self.failed.get(&key).copied().unwrap_or_else(|| {
+            let node = self.graph.nodes;
+            self.graph.nodes += 1;
+            let (steps, goal) = (key.0.clone(), ModelGoal::Exit(key.1.clone()));
+            self.push(ModelEdge { source: node, steps, goal, at: At::from_index(0) });
+            self.failed.insert(key, node);
+            node
+        });
+        self.push(ModelEdge { source, steps, goal: ModelGoal::Node(node), at: frame.at });
     }
 
     /// An exception at an instruction.
@@ -457,8 +469,10 @@ impl Walk<'_, '_, '_> {
             }
             JavaInstruction::CheckCast(_) => {
                 self.throw(source, frame, &[]);
-                let (next, _) = self.after(frame, operands[0].clone())?;
-                self.go_on(source, &[], &next);
+                for token in self.cast(frame.at, &operands[0]) {
+                    let (next, _) = self.after(frame, token)?;
+                    self.go_on(source, &[], &next);
+                }
             }
             JavaInstruction::Constant(_) => {
                 self.throw(source, frame, &[]);
@@ -582,6 +596,18 @@ impl Walk<'_, '_, '_> {
                 token,
                 JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_) | JavaToken::Locked(_)
             )
+    }
+
+    /// What a cast gives: what it is given, which may be the object if only the cast says that it can be, as
+    /// with constants of an enumeration that come from outside.
+    fn cast(&self, at: At, token: &JavaToken) -> Vec<JavaToken> {
+        let found = self.explorer.shared.found;
+        let given = found.of(Holder::Value(self.method, Definition::Result(at)));
+        let told = |object: ObjectId| {
+            given.contains(object) && !found.operand(self.method, at, 0).contains(object)
+        };
+        let told = *token == JavaToken::Other && self.explorer.object.is_some_and(told);
+        [token.clone()].into_iter().chain(told.then_some(JavaToken::Isolated)).collect()
     }
 
     /// The tokens of what an instruction gives.

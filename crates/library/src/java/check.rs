@@ -749,7 +749,8 @@ impl Joined {
             let _ = write!(
                 text,
                 ", clients use objects of {class} by their public methods only, wait for none of them \
-                 and leave alone what they pass, and no subclass redefines a method (A8)"
+                 nor for locks while they are called back, and leave alone what they pass, and no \
+                 subclass redefines a method (A8)"
             );
         }
         if self.in_framework {
