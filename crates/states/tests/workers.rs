@@ -302,6 +302,33 @@ fn states_are_expanded_again_when_protection_is_lost() {
 }
 
 #[test]
+fn the_states_of_all_workers_are_expanded_again() {
+    // As above, but that h is shared is known at once, so that A stops behind it: 4,096 states, found by
+    // all workers, have to be expanded again when B has come to g and x.
+    let program = read(
+        "program global k : 0..4095 global h : 0..1 = 0 global x : 0..1 = 0 global g : 0..1 = 0
+         thread A main a { procedure a nodes 6 entry 0 exit 5 {
+             0 -> 1 skip do h := 1
+             1 -> 2 skip do x := 1
+             2 -> 3 skip do g := 1
+             3 -> 4 skip do x := 0
+             4 -> 5 skip when k < 4095 } }
+         thread B main b { procedure b locals t : 0..1 = 0 nodes 6 entry 0 exit 5 {
+             0 -> 1 skip do t := h
+             1 -> 2 skip do t := h
+             2 -> 3 skip do t := h
+             3 -> 4 skip when g = 1 do t := x
+             4 -> 5 assert t != 1 } }",
+    );
+    let search = |workers| everything(&program, options(Reduction::Transactions, true), workers);
+    let one = search(1);
+    assert_eq!(one.failures.len(), 1);
+    for workers in [2, 8] {
+        assert_eq!(search(workers).states, one.states, "{workers} workers");
+    }
+}
+
+#[test]
 fn the_smallest_state_is_taken() {
     // Every one of 64 initial states is wrong at once.
     let program = read(
