@@ -182,6 +182,11 @@ pub struct TableMistake {
 }
 
 impl Effect {
+    /// Whether it may call methods of what it is given or holds.
+    pub fn calls_back(self) -> bool {
+        self.shows || self.compares || self.iterates || self.advances || self.asks || self.hands
+    }
+
     /// Whether it reads what the things passed hold.
     pub fn reads_what_is_passed(self) -> bool {
         self.reads_passed || self.adds || self.shows || self.compares

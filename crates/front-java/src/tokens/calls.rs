@@ -126,6 +126,7 @@ impl Walk<'_, '_, '_> {
                 .is_some_and(|one| of_all || matches!(one, JavaToken::Other | JavaToken::Part(..)));
         for ((method, direct), open) in reached {
             if by_client && direct && open {
+                self.note_clients(frame);
                 continue;
             }
             if !self.explorer.relevant.contains(&method) {
@@ -170,11 +171,13 @@ impl Walk<'_, '_, '_> {
             let of_all = object.is_some() && ["equals", "hashCode", "toString"].contains(&name);
             let open = shared.found.callbacks.contains(object, method);
             if own && open && (others || of_all) {
+                self.note_clients(frame);
                 continue;
             }
             for tokens in self.explorer.outside_tokens(object, method) {
                 let others = object.is_some() && tokens.first() == Some(&JavaToken::Other);
                 if own && open && others {
+                    self.note_clients(frame);
                     continue;
                 }
                 self.call(source, frame, method, tokens, None)?;
@@ -185,18 +188,28 @@ impl Walk<'_, '_, '_> {
             self.skip(source, frame, operands)?;
         }
         for (object, effect) in effects {
+            if shared.found.for_client && effect.is_some_and(Effect::calls_back) {
+                self.note_clients(frame);
+            }
             self.library(source, frame, operands, has_receiver, object, effect)?;
         }
         Some(())
     }
 
     /// Clients are called, and call whatever they may. What they do then is not part of a unit of work of the
-    /// class, so it is nothing that they could not do by themselves, with fewer locks held. A unit that holds no
-    /// lock ends there.
+    /// class, so it is nothing that they could not do by themselves, with fewer locks held; but for the locks
+    /// that they free by waiting. A unit that holds no lock ends there.
     fn call_clients(&mut self, source: usize, frame: &Frame) {
+        self.note_clients(frame);
         if frame.unit != Unit::None && frame.monitors == 0 {
             self.edge(source, frame.at, vec![Step::End, Step::Begin], frame.clone());
         }
+    }
+
+    /// What is held here may be freed by what clients call.
+    fn note_clients(&mut self, frame: &Frame) {
+        let held = self.explorer.clients_held.entry(self.context).or_default();
+        held.extend(frame.held.iter().cloned());
     }
 
     /// Whether a token stands for an object that is there, because it has a name of its own or is held.

@@ -40,6 +40,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             unsplit: BTreeSet::new(),
             entry_held: BTreeMap::new(),
             call_held: BTreeMap::new(),
+            clients_held: BTreeMap::new(),
             waits: BTreeSet::new(),
             awaits: BTreeSet::new(),
             frees: Vec::new(),
@@ -700,6 +701,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 into.extend(all);
                 changed |= into.len() > before;
             }
+            changed |= self.hold_in_clients();
         }
         for (context, key) in self.waits.clone() {
             if self.entry_held.get(&context).is_some_and(|held| held.contains(&key)) {
@@ -718,6 +720,26 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 }
             }
         }
+    }
+
+    /// What is held where clients are called is held by whatever they call there; whether that is new.
+    fn hold_in_clients(&mut self) -> bool {
+        let mut all: [BTreeSet<LockKey>; 2] = Default::default();
+        for (caller, held) in &self.clients_held {
+            let of_thread = &mut all[usize::from(self.model.contexts[*caller].second)];
+            of_thread.extend(self.entry_held.get(caller).into_iter().flatten().cloned());
+            of_thread.extend(held.iter().cloned());
+        }
+        let mut changed = false;
+        for (held, roots) in all.into_iter().zip(&self.model.roots) {
+            for &root in roots {
+                let into = self.entry_held.entry(root).or_default();
+                let before = into.len();
+                into.extend(held.iter().cloned());
+                changed |= into.len() > before;
+            }
+        }
+        changed
     }
 }
 

@@ -692,6 +692,8 @@ struct Explorer<'s, 'a> {
     entry_held: BTreeMap<ContextId, BTreeSet<LockKey>>,
     /// Where locks are held at calls.
     call_held: BTreeMap<(ContextId, ContextId), BTreeSet<LockKey>>,
+    /// What a procedure holds where clients are called, which may call whatever a thread begins with.
+    clients_held: BTreeMap<ContextId, BTreeSet<LockKey>>,
     /// Where a lock is given up for a while.
     waits: BTreeSet<(ContextId, LockKey)>,
     /// Where all locks of the library that are held may be given up for a while.

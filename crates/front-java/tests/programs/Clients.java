@@ -139,3 +139,73 @@ class ListenedCareful {
         }
     }
 }
+
+/** What is called back may wait, and frees the lock. */
+class PausedCareless {
+    private int calls;
+
+    public synchronized int fire(Runnable listener) {
+        int before = calls;
+        listener.run();
+        calls = before + 1; // wrong
+        return calls;
+    }
+
+    public synchronized void pause() throws InterruptedException {
+        wait();
+    }
+}
+
+class PausedCareful {
+    private final Object signal = new Object();
+    private int calls;
+    private int pauses;
+
+    public synchronized int fire(Runnable listener) {
+        int before = calls;
+        listener.run();
+        calls = before + 1;
+        return calls;
+    }
+
+    public void pause() throws InterruptedException {
+        synchronized (signal) {
+            pauses++;
+            signal.wait();
+        }
+    }
+}
+
+/** The same where a list compares what it is asked for. */
+class ComparedCareless {
+    private final java.util.List<Object> seen = new java.util.ArrayList<>();
+    private int calls;
+
+    public synchronized boolean look(Object one) {
+        int before = calls;
+        boolean known = seen.contains(one);
+        calls = before + 1; // wrong
+        return known;
+    }
+
+    public synchronized void pause() throws InterruptedException {
+        seen.add(this);
+        wait();
+    }
+}
+
+class ComparedCareful {
+    private final java.util.List<Object> seen = new java.util.ArrayList<>();
+    private int calls;
+
+    public synchronized boolean look(Object one) {
+        int before = calls;
+        boolean known = seen.contains(one);
+        calls = before + 1;
+        return known;
+    }
+
+    public synchronized void add(Object one) {
+        seen.add(one);
+    }
+}
